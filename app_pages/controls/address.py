@@ -65,7 +65,7 @@ class Choice:
 
 
 class Control(Generic[Value]):
-    """What all controls have in common. What else is declared, or passed to `choose`, is passed on to the widget."""
+    """What all controls have in common. Other keywords of a declaration, or of `choose`, are those of Streamlit's widget."""
 
     def __init__(self, key: str, label: str = "", default: Any = None, **widget: Any) -> None:
         self.key, self.label, self.default = key, label, default
@@ -176,8 +176,8 @@ class Row(OfOptions[Option, Option]):
         """Draws it; the chosen option."""
         offered = self._offered(options)
         self._replace(tuple(offered), lambda value: value if value in offered else offered[0])
-        look = self.widget | {"options": offered, "default": offered[0], "required": True} | widget
-        chosen = st.segmented_control(**look)
+        arguments = self.widget | {"options": offered, "default": offered[0], "required": True} | widget
+        chosen = st.segmented_control(**arguments)
         # `key=` without a value empties even what is required
         return offered[0] if chosen is None else chosen
 
@@ -216,8 +216,8 @@ class Box(OfOptions[Option, Option]):
             lambda value: value if value in offered else replace(value, offered),
         )
         begin = self.default if default is None else default
-        look = {"index": 0 if begin is None else offered.index(begin), "format_func": label_of} | widget
-        return st.selectbox(options=offered, **self.widget | look)
+        arguments = {"index": 0 if begin is None else offered.index(begin), "format_func": label_of} | widget
+        return st.selectbox(options=offered, **self.widget | arguments)
 
 
 class Boxes(OfOptions[list[Option], Option]):
@@ -232,8 +232,8 @@ class Boxes(OfOptions[list[Option], Option]):
             return [option for option in dict.fromkeys(present) if option is not None]
 
         self._replace(tuple(map(self.format_func, offered)), mended)
-        look = {"default": default or self.default, "format_func": self.format_func, "select_all": False}
-        return st.multiselect(options=offered, **self.widget | look)
+        arguments = {"default": default or self.default, "format_func": self.format_func, "select_all": False}
+        return st.multiselect(options=offered, **self.widget | arguments)
 
 
 class Pills(OfOptions[list[Option], Option]):
@@ -243,8 +243,8 @@ class Pills(OfOptions[list[Option], Option]):
         """Draws it; the chosen options."""
         offered = self._offered()
         self._write_again()
-        look = self.widget | {"options": offered, "default": self.default, "selection_mode": "multi"}
-        chosen = st.pills(**look)
+        arguments = self.widget | {"options": offered, "default": self.default, "selection_mode": "multi"}
+        chosen = st.pills(**arguments)
         return [option for option in offered if option in chosen]
 
 
@@ -253,9 +253,9 @@ class SelectSlider(OfOptions[Option, Option]):
 
     def choose(self) -> Option:
         """Draws it; the chosen option."""
-        look = {"options": self._offered(), "value": self.default, "format_func": self.format_func}
+        arguments = {"options": self._offered(), "value": self.default, "format_func": self.format_func}
         self._write_again()
-        return st.select_slider(**self.widget | look)
+        return st.select_slider(**self.widget | arguments)
 
 
 class Bounded(Control[Quantity]):
@@ -284,15 +284,15 @@ class Bounded(Control[Quantity]):
         least = -math.inf if self.least is None else self.least
         return math.isfinite(number) and least <= number <= (math.inf if self.most is None else self.most)
 
-    def _look(self, least: Any, most: Any, default: Any, **widget: Any) -> dict[str, Any]:
+    def _arguments(self, least: Any, most: Any, default: Any, **widget: Any) -> dict[str, Any]:
         """The widget's arguments, with the bounds of now; the held value is brought within them."""
         least = self.least if least is None else least
         most = self.most if most is None else most
         default = self.default if default is None else default
         begin = least if default is None else default
-        look = {**self.widget, "min_value": least, "max_value": most, "value": begin, **widget}
-        self._replace((least, most, look.get("step")), lambda value: _clipped(value, least, most, begin))
-        return look
+        arguments = {**self.widget, "min_value": least, "max_value": most, "value": begin, **widget}
+        self._replace((least, most, arguments.get("step")), lambda value: _clipped(value, least, most, begin))
+        return arguments
 
 
 class Number(Bounded[int]):
@@ -300,13 +300,13 @@ class Number(Bounded[int]):
 
     def choose(self, least: int | None = None, most: int | None = None, default: int | None = None) -> int:
         """Draws it; the chosen number."""
-        look = self._look(least, most, default)
+        arguments = self._arguments(least, most, default)
         if any(map(_is_infinite, st.query_params.get_all(self.key))):
             # Streamlit leaves words out by itself, but would make a whole number of an infinity, which ends in an
             # OverflowError: what is drawn in this run must not be bound to the address.
             st.query_params.pop(self.key, None)
-            look = {name: value for name, value in look.items() if name not in _WIDGET}
-        return st.number_input(**look)
+            arguments = {name: value for name, value in arguments.items() if name not in _WIDGET}
+        return st.number_input(**arguments)
 
 
 class Slider(Bounded[Quantity]):
@@ -320,7 +320,7 @@ class Slider(Bounded[Quantity]):
         **widget: Any,
     ) -> Quantity:
         """Draws it; the chosen number, or both ends of the range."""
-        return st.slider(**self._look(least, most, default, **widget))
+        return st.slider(**self._arguments(least, most, default, **widget))
 
 
 class Toggle(Control[bool]):

@@ -13,7 +13,7 @@ from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
 from model.record import ForwardRecord
 
 OPENED = "masks_opened"  # in the session: something was blocked, or the page was drawn
-Blocked = tuple[int, ...]  # a key, or the query and the key of a cell
+Blocked = tuple[int, ...]  # (key,), or (query, key) of a cell
 
 
 def blocked(code: Code, n: int) -> tuple[Blocked, ...]:

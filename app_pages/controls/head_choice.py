@@ -138,7 +138,7 @@ def choose_query(record: AttentionRecord) -> int:
     What is held, and stands in the address, is the position in the input: where a view has merged pieces or hidden
     tokens, the word that holds it is chosen.
     """
-    said = [
+    help = [
         "The token or patch whose attention is shown. Click one in the figures to choose it.",
         *_about(record),
     ]
@@ -146,25 +146,27 @@ def choose_query(record: AttentionRecord) -> int:
     def holding(held: int, _options: Sequence[int]) -> int:
         return record.number(record.position_of(held if isinstance(held, int) else 0))
 
-    labels = {record.number(at): label for at, label in enumerate(record.labels)}
+    labels = {record.number(position): label for position, label in enumerate(record.labels)}
     number = QUERY.choose(
         labels,
         format_func=labels.__getitem__,
         gone=holding,
-        help=" ".join(said),
+        help=" ".join(help),
         on_change=_show_alone,
     )
     return record.position_of(number)
 
 
 def _about(record: AttentionRecord) -> list[str]:
-    """What those of the tokens are that are no word and no patch."""
-    said = {record.tokens[at]: what for role, what in _ROLES.items() for at in record.at(role)}
+    """A sentence for each token that is no word and no patch."""
+    meanings = {
+        record.tokens[position]: what for role, what in _ROLES.items() for position in record.at(role)
+    }
     if record.has_class_token and record.has_classes:
-        said[record.tokens[0]] += ": the classifier reads its row of the last layer"
+        meanings[record.tokens[0]] += ": the classifier reads its row of the last layer"
     if record.continuing_prefix and record.at("continuation"):
-        said[f"{record.continuing_prefix}…"] = "goes on with the word before it"
-    about = [f"{as_code(token)} {what}." for token, what in said.items()]
+        meanings[f"{record.continuing_prefix}…"] = "goes on with the word before it"
+    about = [f"{as_code(token)} {what}." for token, what in meanings.items()]
     if record.patch_grid is not None:
         about.append("`r3c4` is the patch in row 3 and column 4 of the grid, counted from 0.")
     return about

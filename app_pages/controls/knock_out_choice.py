@@ -1,4 +1,4 @@
-"""Which kind of knock-out a page asks with, and what the encoder answers."""
+"""Choosing how a token is hidden (a knock-out), and the encoder's answers without it."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ NAMES = {kind: name for name, kind in KNOCK_OUTS.items()}
 
 
 def choose_kind(*subjects: LiveSubject) -> KnockOutKind:
-    """Of those that all of these encoders have."""
+    """Draws the kinds of knock-out that all of these encoders have; the chosen one."""
     common = set.intersection(*(set(kinds(subject.loaded)) for subject in subjects))
     return KNOCK_OUTS[KNOCK_OUT.choose([name for name, kind in KNOCK_OUTS.items() if kind in common])]
 

@@ -1,4 +1,4 @@
-"""Through which lens the maps of a page are seen: the box that chooses it, what it shows, and what is to be known of it."""
+"""The lens of a page's maps: the box that chooses it, and what is written about it."""
 
 import numpy as np
 import streamlit as st
@@ -23,23 +23,23 @@ _NEED_ENCODER = (
 
 
 def choose_lens(subject: Subject, slots: Slots, *others: LiveSubject, width: int = 250) -> LensChoice:
-    """The box, in the bar of the page; `others` are on the same page, seen through the same lens."""
+    """Draws the box in the bar of the page; the choice. `others` are on the same page, seen through the same lens."""
     if len(subject.lenses) == 1:
         return LensChoice()  # nothing but the weights can be shown
     with slots.controls:
         lens = LENSES[LENS.choose(subject.lenses, width=width)]
         if lens.name != RELEVANCE:
             return LensChoice(lens=lens)
-        encoders = [one for one in (subject, *others) if isinstance(one, LiveSubject)]
+        encoders = [other for other in (subject, *others) if isinstance(other, LiveSubject)]
         names, *rest = (encoder.loaded.config.class_names for encoder in encoders)
-        if not names or any(other != names for other in rest):
+        if not names or any(class_names != names for class_names in rest):
             return LensChoice(lens=lens)
         name = LENS_CLASS.choose((PREDICTED, *names))
         return LensChoice(lens=lens, class_name=None if name == PREDICTED else name)
 
 
 def about_lens(subject: Subject, lens: Lens) -> None:
-    """Formula, what it says, its source, and behind the sign what it does not say."""
+    """Draws the lens' formula, what it says and its source, with its limits as the help."""
     sentences = f"${lens.formula}$ :gray[{lens.says} ({lens.source}).]"
     if isinstance(subject, FileSubject):
         sentences += f" :gray[{_NEED_ENCODER}]"
@@ -51,7 +51,7 @@ def about_lens(subject: Subject, lens: Lens) -> None:
 
 
 def number_beside(subject: Subject, chosen: HeadChoice) -> str:
-    """Of the chosen map what its figures do not show, as a mean over the queries, in words; "" where there is no such number."""
+    """A number that the figures of the chosen map do not show, in a sentence; "" where there is none."""
     if isinstance(subject, FileSubject):
         return ""
     if chosen.lens.name == NORM_WEIGHTED:

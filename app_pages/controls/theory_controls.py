@@ -1,5 +1,7 @@
 """Controls of the page Theory."""
 
+from typing import Literal
+
 from app_pages.controls.address import Box, Pills, Row, SelectSlider, Slider, Tabs
 from model.theory.untrained_encoder import VARIANTS, UntrainedConfig
 
@@ -8,7 +10,7 @@ MEAN_OF_NORMS, NORM_OF_MEAN = "norms first, then their mean", "mean first, then 
 THEORY, XAVIER = "theory", "Xavier"
 NARROW, WIDE = "d", "4 d"
 NONE, TEN_STEPS = "none", "10 steps"
-LINEAR, LOG = "linear", "log"
+AXES: tuple[Literal["linear", "log"], ...] = ("linear", "log")
 
 PART = Tabs(
     "theory_part",
@@ -83,7 +85,7 @@ RATE = SelectSlider(
 )
 N_STEPS = SelectSlider("theory_steps", "Steps", (5, 10, 20, 40), 10, width=200)
 WARM_UP_STEPS = Row("theory_warmup", "Warm-up", (NONE, TEN_STEPS))
-UPDATE_AXIS = Row("theory_update_axis", "Axis", (LINEAR, LOG))
+UPDATE_AXIS = Row("theory_update_axis", "Axis", AXES)
 GRID_LAYERS = SelectSlider("theory_grid_layers", "Layers", (2, 6, 12, 18), 6, width=210)
 GRID_STEPS = SelectSlider("theory_grid_steps", "Steps a run", (60, 120, 240), 60, width=230)
 STORED_RATE = Box[str]("theory_stored_rate", "Losses at learning rate", width=260)

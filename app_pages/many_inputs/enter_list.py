@@ -27,8 +27,8 @@ _PICTURES = (
 )
 
 
-def bring(kind: str) -> None:
-    """How to enter a list of this kind of input: paste, upload, or examples."""
+def enter_list(kind: str) -> None:
+    """Draws the ways to enter a list of this kind of input: paste, upload, or examples."""
     made = st.session_state.setdefault(
         _ROUND, 0
     )  # another one empties the widgets, and closes what they stand in
@@ -44,6 +44,7 @@ def bring(kind: str) -> None:
 
 
 def round_number() -> int:
+    """How many lists were entered in this session; a part of the keys of the widgets, which begin anew with each."""
     return st.session_state.get(_ROUND, 0)
 
 
@@ -79,8 +80,8 @@ def _texts(made: int) -> None:
 
 def _pictures(made: int) -> None:
     types = ("png", "jpg", "jpeg", "webp", "bmp", "csv")
-    said = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB in all)"
-    _upload(types, said, made, _from_files, several=True, kind=encoders.DIGIT)
+    label = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB in all)"
+    _upload(types, label, made, _from_files, several=True, kind=encoders.DIGIT)
     name = f"Try it with {EXAMPLES} test digits"
     st.button(name, key="several_examples", on_click=_take, args=(_test_digits, encoders.DIGIT))
 
@@ -102,7 +103,7 @@ def _upload(
 
 
 def _take(read: Callable[..., Listed], kind: str, *keys: str) -> None:
-    """For callbacks."""
+    """For callbacks: the list that `read` returns is shown from now on, or what is wrong with it."""
     try:
         listed = read(*keys)
     except ValueError as error:
@@ -137,5 +138,8 @@ def _sentences() -> Listed:
 
 def _test_digits() -> Listed:
     labels = shipped_inputs.test_digits()[1][:EXAMPLES].tolist()
-    items = (Item(name=f"test digit {at}", digit=at, label=str(label)) for at, label in enumerate(labels))
+    items = (
+        Item(name=f"test digit {number}", digit=number, label=str(label))
+        for number, label in enumerate(labels)
+    )
     return Listed(items=tuple(items))

@@ -11,59 +11,67 @@ from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.inputs import input_list
 from app_pages.inputs.input_list import Listed
 from app_pages.inputs.row import choose_encoder, stop
-from app_pages.many_inputs.enter_list import bring, round_number
+from app_pages.many_inputs.enter_list import enter_list, round_number
 from app_pages.many_inputs.prediction_table import as_csv, table
-from app_pages.many_inputs.predictions import Outcome, outcome
+from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.subject import cache, session_encoders
+from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
 from model.checkpoint.training_history import standard_error
 from viz.builders.number_format import percent, with_error
 
 
-def summary(listed: Listed, found: Outcome) -> None:
+def summary(listed: Listed, predictions: Predictions) -> None:
     """How many there are, how many are right, and what was left out, each in a sentence."""
-    said = f"{len(found.lines):,} inputs."
-    if n := found.n_labelled:
-        share = found.n_right / n
-        which = "" if n == len(found.lines) else f" of the {n:,} with a label"
+    sentence = f"{len(predictions.lines):,} inputs."
+    if n := predictions.n_labelled:
+        share = predictions.n_right / n
+        which = "" if n == len(predictions.lines) else f" of the {n:,} with a label"
         # of answers that are all right or all wrong, sqrt(p (1 - p) / n) is 0, which says nothing
         alike = share in (0, 1)
         accuracy = percent(share) if alike else with_error(share, standard_error(share, n))
-        said = f"{len(found.lines):,} inputs, {found.n_right:,} right{which}: accuracy **{accuracy}** (n = {n:,})."
-    st.markdown(said)
-    if notes := (*listed.notes, *found.notes):
+        sentence = f"{len(predictions.lines):,} inputs, {predictions.n_right:,} right{which}: accuracy **{accuracy}** (n = {n:,})."
+    st.markdown(sentence)
+    if notes := (*listed.notes, *predictions.notes):
         st.caption(plain(" ".join(notes)))
 
 
-def show(kind: str, name: str, listed: Listed) -> None:
+def show(kind: str, name: Checkpoint, listed: Listed) -> None:
+    """Draws the table of predictions, and what opens another list."""
     with more, st.popover("Another list", key=f"another_list_{round_number()}"):
-        bring(kind)
-    found = outcome(name, listed.items)
-    if not found.lines:
-        summary(listed, found)
+        enter_list(kind)
+    predictions: Predictions = predict(name, listed.items)
+    if not predictions.lines:
+        summary(listed, predictions)
         stop("The encoder can read none of these inputs.")
     with controls:
-        orders = (AS_GIVEN, HARDEST) if found.surprise else (AS_GIVEN,)
+        orders = (AS_GIVEN, HARDEST) if predictions.surprise else (AS_GIVEN,)
         order = ORDER.choose(orders)
-        only = bool(found.n_labelled) and WRONG_ONLY.choose()
-    lines = found.order(surprising_first=order == HARDEST)
+        only = bool(predictions.n_labelled) and WRONG_ONLY.choose()
+    lines = predictions.order(surprising_first=order == HARDEST)
     lines = [line for line in lines if line.right is False] if only else lines
     input_list.in_order(kind, [line.number for line in lines])
 
     def take(number: int) -> None:
         go_to(ATTENTION, *input_list.open_item(kind, number, name))
 
-    summary(listed, found)
+    summary(listed, predictions)
     if lines:
-        table(listed.items, found, lines, input_list.at(kind), take)
+        table(listed.items, predictions, lines, input_list.at(kind), take)
     else:
         st.info("None of them is wrong.", icon=":material/check:")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(f"A click on a row, or Enter, opens it on the page Attention. {found.explained}")
-        made = partial(as_csv, listed.items, found, lines)  # when it is asked for
-        look = {"type": "tertiary", "icon": ":material/download:", "on_click": "ignore"}
+        st.caption(f"A click on a row, or Enter, opens it on the page Attention. {predictions.explained}")
+        made = partial(as_csv, listed.items, predictions, lines)  # when it is asked for
         st.download_button(
-            "CSV", made, f"inputs-{name.replace('/', '-')}.csv", "text/csv", key="many_csv", **look
+            "CSV",
+            made,
+            f"inputs-{name.replace('/', '-')}.csv",
+            "text/csv",
+            key="many_csv",
+            type="tertiary",
+            icon=":material/download:",
+            on_click="ignore",
         )
 
 
@@ -80,6 +88,6 @@ except (ValueError, OSError) as error:
 session_encoders.say_on_cpu(name)
 if (listed := input_list.held(kind)) is None:
     with st.container(width=820):
-        bring(kind)
+        enter_list(kind)
 else:
     show(kind, name, listed)

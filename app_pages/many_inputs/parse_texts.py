@@ -29,7 +29,10 @@ def from_file(name: str, content: bytes) -> Listed:
 
 
 def from_text(content: str, *, table: bool = False, shown: str = "What was pasted") -> Listed:
-    """A `table` has a line of names, `text` among them; anything else may have one. Raises ValueError, in one sentence."""
+    """The texts of a `table`, which has a line of names with `text` among them, or of lines, which may have one.
+
+    Raises ValueError, in one sentence.
+    """
     if len(content) > MOST_SIGNS:
         raise ValueError(f"{shown} has {len(content):,} characters; at most {MOST_SIGNS:,} can be read.")
     content = content.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
@@ -49,7 +52,7 @@ def from_text(content: str, *, table: bool = False, shown: str = "What was paste
 
 
 def _separator(first: str) -> str | None:
-    """With which the line of names is cut; None where it is no line of names."""
+    """The separator of the cells in a line of names; None where it is no line of names."""
     for separator in SEPARATORS:
         names = _cells(first, separator)
         if "text" in names and (len(names) > 1 or first.strip().strip('"').lower() == "text"):
@@ -63,17 +66,19 @@ def _cells(line: str, separator: str) -> list[str]:
 
 def _of_table(content: str, separator: str, shown: str) -> Listed:
     rows = csv.reader(io.StringIO(content.lstrip("\n")), delimiter=separator, strict=True)
-    found, n_empty, too_wide = [], 0, 0
+    texts, n_empty, too_wide = [], 0, 0
     try:
         names = [name.strip().lower() for name in next(rows)]
-        places = [names.index(name) if name in names else None for name in COLUMNS]
+        columns = [names.index(name) if name in names else None for name in COLUMNS]
         for cells in rows:
             if len(cells) > len(names):
                 too_wide += 1
                 continue
-            text, second, label = (cells[at] if at is not None and at < len(cells) else "" for at in places)
+            text, second, label = (
+                cells[index] if index is not None and index < len(cells) else "" for index in columns
+            )
             n_empty += not text.strip()
-            found.append((text, second, label))
+            texts.append((text, second, label))
     except csv.Error as error:
         raise ValueError(f"{shown} cannot be read as a table: {_why(error, rows.line_num)}.") from None
     notes = []
@@ -82,7 +87,7 @@ def _of_table(content: str, separator: str, shown: str) -> Listed:
             f"{_several(too_wide, 'line')} of the table left out, with more cells than columns: put a text that "
             f"contains “{separator}” in quotation marks."
         )
-    return _listed(found, n_empty=n_empty, notes=notes)
+    return _listed(texts, n_empty=n_empty, notes=notes)
 
 
 def _why(error: csv.Error, line: int) -> str:
@@ -94,15 +99,15 @@ def _why(error: csv.Error, line: int) -> str:
 
 
 def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterable[str] = ()) -> Listed:
-    found = [tuple(each.strip() for each in row) for row in rows if row[0].strip()]
-    if not found:
+    texts = [tuple(cell.strip() for cell in row) for row in rows if row[0].strip()]
+    if not texts:
         raise ValueError("There is no text in it.")
     notes = list(notes)
-    if len(found) > MOST:
-        notes.append(f"There are {len(found):,} texts, of which the first {MOST:,} are read.")
+    if len(texts) > MOST:
+        notes.append(f"There are {len(texts):,} texts, of which the first {MOST:,} are read.")
     if n_empty:
         notes.append(f"{_several(n_empty, 'empty line')} left out.")
-    kept = found[:MOST]
+    kept = texts[:MOST]
     if cut := [
         max(len(text), len(second)) for text, second, _ in kept if max(len(text), len(second)) > LONGEST
     ]:

@@ -14,7 +14,7 @@ from model.inputs import Picture
 MOST = 200  # pictures
 LONGER_SIDE = 512  # pixels that are kept of one: more of so many would only cost memory
 LONGEST_NAME = 60
-_TOLD = 3  # files of which is said what is wrong
+_EXPLAINED = 3  # files for which the reason is given
 
 Files = Sequence[
     tuple[str, Callable[[], bytes]]
@@ -26,8 +26,8 @@ def from_files(files: Files) -> Listed:
 
     A `.csv` among them has the columns `file` and `label`.
     """
-    tables = [each for each in files if each[0].lower().endswith(".csv")]
-    pictures = [each for each in files if each not in tables]
+    tables = [file for file in files if file[0].lower().endswith(".csv")]
+    pictures = [file for file in files if file not in tables]
     labels, notes = _labels(tables), []
     if len(pictures) > MOST:
         notes.append(f"There are {len(pictures):,} pictures, of which the first {MOST:,} are read.")
@@ -38,10 +38,10 @@ def from_files(files: Files) -> Listed:
         except ValueError as error:
             wrong.append((name, str(error)))
     if wrong:
-        said = " ".join(f"“{name[-LONGEST_NAME:]}”: {why}" for name, why in wrong[:_TOLD])
+        reasons = " ".join(f"“{name[-LONGEST_NAME:]}”: {why}" for name, why in wrong[:_EXPLAINED])
         count = "1 file" if len(wrong) == 1 else f"{len(wrong):,} files"
-        more = f" And {len(wrong) - _TOLD:,} more." if len(wrong) > _TOLD else ""
-        notes.append(f"{count} left out. {said}{more}")
+        more = f" And {len(wrong) - _EXPLAINED:,} more." if len(wrong) > _EXPLAINED else ""
+        notes.append(f"{count} left out. {reasons}{more}")
     if not items:
         raise ValueError(notes[-1] if wrong else "There is no picture among these files.")
     if labels and len(pictures) <= MOST:
@@ -61,7 +61,7 @@ def _item(name: str, content: bytes, label: str) -> Item:
 
 
 def _labels(tables: Files) -> dict[str, str]:
-    found = {}
+    labels: dict[str, str] = {}
     for name, read in tables:
         shown = f"“{name[-LONGEST_NAME:]}”"
         try:
@@ -70,5 +70,5 @@ def _labels(tables: Files) -> dict[str, str]:
             raise ValueError(f"{shown} cannot be read as a table: {str(error).rstrip('.')}.") from None
         if not {"file", "label"} <= set(table.columns):
             raise ValueError(f"{shown} needs the columns “file” and “label”.")
-        found |= dict(zip(table["file"].str.strip(), table["label"].str.strip().str[:200], strict=True))
-    return found
+        labels |= dict(zip(table["file"].str.strip(), table["label"].str.strip().str[:200], strict=True))
+    return labels

@@ -11,7 +11,7 @@ import pandas as pd
 from PIL import Image
 
 from app_pages.inputs.input_list import Item, thumbnail_of
-from app_pages.many_inputs.predictions import Line, Outcome
+from app_pages.many_inputs.predictions import Prediction, Predictions
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from viz.builders.number_format import percent, written
 
@@ -30,8 +30,8 @@ _table = HtmlTable("many_inputs", Path(__file__).with_suffix(".css"))
 
 def table(
     items: Sequence[Item],
-    outcome: Outcome,
-    lines: Sequence[Line],
+    predictions: Predictions,
+    lines: Sequence[Prediction],
     opened: int | None,
     take: Callable[[int], None],
 ) -> None:
@@ -40,28 +40,28 @@ def table(
         {
             "key": line.number,
             "current": line.number == opened,
-            "cells": _cells(items[line.number], outcome, line),
+            "cells": _cells(items[line.number], predictions, line),
         }
         for line in lines
     ]
-    _table.draw(_headings(items, outcome), rows, key="many_table", take_row=take, reveal=True)
+    _table.draw(_headings(items, predictions), rows, key="many_table", take_row=take, reveal=True)
 
 
-def _headings(items: Sequence[Item], outcome: Outcome) -> list[TableHeading]:
+def _headings(items: Sequence[Item], predictions: Predictions) -> list[TableHeading]:
     titles = ["", "input" if items[0].text is not None else "picture"]
-    if outcome.has_unknown:
+    if predictions.has_unknown:
         titles.append("unknown tokens")
-    titles.append("most similar" if outcome.surprise == "distance" else "answer")
-    if outcome.n_labelled:
+    titles.append("most similar" if predictions.surprise == "distance" else "answer")
+    if predictions.n_labelled:
         titles.append("label")
-    if outcome.surprise:
-        titles.append(_NUMBERS.get(outcome.surprise, outcome.surprise))
+    if predictions.surprise:
+        titles.append(_NUMBERS.get(predictions.surprise, predictions.surprise))
     headings: list[TableHeading] = [{"name": "", "title": title} for title in titles]
-    headings[-1]["help"] = outcome.explained
+    headings[-1]["help"] = predictions.explained
     return headings
 
 
-def _cells(item: Item, outcome: Outcome, line: Line) -> list[TableCell]:
+def _cells(item: Item, predictions: Predictions, line: Prediction) -> list[TableCell]:
     name: TableCell = {
         "name": "input",
         "text": _beginning(item),
@@ -73,21 +73,21 @@ def _cells(item: Item, outcome: Outcome, line: Line) -> list[TableCell]:
     if (picture := thumbnail_of(item)) is not None:
         name["picture"] = _thumbnail(picture)
     cells: list[TableCell] = [{"name": "number", "text": f"{line.number + 1:,}"}, name]
-    if outcome.has_unknown:
+    if predictions.has_unknown:
         cells.append({"name": "unknown", "text": percent(line.unknown, below="<")})
     cells.append(
         {
             "name": "answer",
-            "text": line.said if line.nearest is None else f"number {line.nearest + 1:,}",
+            "text": line.answer if line.nearest is None else f"number {line.nearest + 1:,}",
             "small": "" if line.probability is None else percent(line.probability, below="<", above=">"),
         }
     )
-    if outcome.n_labelled:
+    if predictions.n_labelled:
         cells.append(
-            _label_cell(item.label if line.label is None else outcome.classes[line.label], line.right)
+            _label_cell(item.label if line.label is None else predictions.classes[line.label], line.right)
         )
-    if outcome.surprise:
-        form = ".3f" if outcome.surprise == "distance" else ".2f"
+    if predictions.surprise:
+        form = ".3f" if predictions.surprise == "distance" else ".2f"
         cells.append({"name": "surprise", "text": written(line.surprise, form)})
     return cells
 
@@ -121,7 +121,7 @@ def _thumbnail(picture: np.ndarray) -> str:
     return f"data:image;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
-def as_csv(items: Sequence[Item], outcome: Outcome, lines: Sequence[Line]) -> bytes:
+def as_csv(items: Sequence[Item], predictions: Predictions, lines: Sequence[Prediction]) -> bytes:
     """The table with whole texts and all digits, in UTF-8.
 
     A spreadsheet runs a cell that begins with one of `FORMULA`, and texts, labels, class names and the names of files were
@@ -129,25 +129,26 @@ def as_csv(items: Sequence[Item], outcome: Outcome, lines: Sequence[Line]) -> by
     Injection"). A program that reads the file finds the apostrophe too; numbers of our own are left as they are.
     """
     given = [items[line.number] for line in lines]
-    columns = {"number": [line.number + 1 for line in lines]}
-    if any(item.text is None for item in given):
+    columns: dict[str, Sequence[object]] = {"number": [line.number + 1 for line in lines]}
+    texts = [item.text for item in given if item.text is not None]
+    if len(texts) < len(given):
         columns["file"] = [_as_text(item.name) for item in given]
     else:
-        columns["text"] = [_as_text(item.text.text) for item in given]
-        if any(item.text.second for item in given):
-            columns["second"] = [_as_text(item.text.second or "") for item in given]
+        columns["text"] = [_as_text(text.text) for text in texts]
+        if any(text.second for text in texts):
+            columns["second"] = [_as_text(text.second or "") for text in texts]
         columns["tokens_left_out"] = [line.left_out for line in lines]
-        if outcome.has_unknown:
+        if predictions.has_unknown:
             columns["share_of_unknown_tokens"] = [line.unknown for line in lines]
-    columns["answer"] = [_as_text(line.said) for line in lines]
+    columns["answer"] = [_as_text(line.answer) for line in lines]
     columns["probability"] = [line.probability for line in lines]
     columns["label"] = [_as_text(item.label) for item in given]
     columns["right"] = [{True: "yes", False: "no", None: ""}[line.right] for line in lines]
-    if outcome.surprise == "distance":
+    if predictions.surprise == "distance":
         columns["most_like_it"] = [None if line.nearest is None else line.nearest + 1 for line in lines]
-    unit = "" if outcome.surprise == "distance" else "_nats"
-    if outcome.surprise:
-        columns[f"{outcome.surprise.replace(' ', '_')}{unit}"] = [line.surprise for line in lines]
+    unit = "" if predictions.surprise == "distance" else "_nats"
+    if predictions.surprise:
+        columns[f"{predictions.surprise.replace(' ', '_')}{unit}"] = [line.surprise for line in lines]
     frame = pd.DataFrame(columns).dropna(axis="columns", how="all")
     return frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC).encode("utf-8")
 

@@ -28,12 +28,12 @@ SHOWN = 4  # classes or tokens named in a line
 
 
 @dataclass(frozen=True, kw_only=True)
-class Line:
-    """One input that was read."""
+class Prediction:
+    """What the encoder predicts for one input."""
 
     number: int  # in the list, from 0
-    said: str
-    predicted: int | None = None  # the class that is said, where it is one of several
+    answer: str
+    predicted: int | None = None  # the class, where the answer is one of several
     probability: float | None = None  # of that class
     label: int | None = None  # the right class
     nearest: int | None = None  # the number of the input whose state is most like this one's
@@ -43,51 +43,58 @@ class Line:
 
     @property
     def right(self) -> bool | None:
+        """Whether the predicted class is the right one; None where that is not known."""
         return None if self.label is None else self.predicted == self.label
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
-    lines: tuple[Line, ...]
-    surprise: str  # what its number is, "" where there is none
-    explained: str  # what is surprising, in a sentence
+class Predictions:
+    """The predictions for a list, and what is said of them."""
+
+    lines: tuple[Prediction, ...]
+    surprise: str  # what the number of that name is called, "" where there is none
+    explained: str  # the same in a sentence
     notes: tuple[str, ...] = field(default=())
     classes: tuple[str, ...] = ()
 
-    def order(self, *, surprising_first: bool) -> list[Line]:
+    def order(self, *, surprising_first: bool) -> list[Prediction]:
+        """As given, or the most surprising first."""
         if not surprising_first:
             return list(self.lines)
         values = np.array([line.surprise for line in self.lines])
-        return [self.lines[at] for at in hardest_first(np.arange(len(values)), [values])]
+        return [self.lines[index] for index in hardest_first(np.arange(len(values)), [values])]
 
     @property
     def has_unknown(self) -> bool:
+        """Whether any text has tokens that the vocabulary lacks."""
         return any(line.unknown for line in self.lines)
 
     @property
     def n_labelled(self) -> int:
+        """How many inputs have a label that is a class of the encoder."""
         return sum(line.label is not None for line in self.lines)
 
     @property
     def n_right(self) -> int:
+        """How many of these are predicted as labelled."""
         return sum(line.right is True for line in self.lines)
 
 
 @cache.cached
-def outcome(name: Checkpoint, items: tuple[Item, ...]) -> Outcome:
-    """Read by the encoder of that name; a bar tells how far it is. What it cannot take is counted in the notes."""
-    config = cache.loaded(name).config
+def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
+    """The predictions of an encoder for all items; a bar tells how far it is. The notes count what it cannot take."""
+    config: ModelConfig = cache.loaded(name).config
     given, notes, encoded = _readable(name, items, config)
     numbers = sorted(given, key=lambda number: (len(encoded.get(number, ())), number))
     # By length: inputs of one length share a batch.
     inputs = [given[number] for number in numbers]
-    back = {number: at for at, number in enumerate(numbers)}
     in_list = sorted(numbers)
-    places = [back[number] for number in in_list]
+    row_of = {number: row for row, number in enumerate(numbers)}
+    rows = [row_of[number] for number in in_list]  # of what is computed, in the order of the list
     labels, label_notes = _labels(items, in_list, config)
-    lines, surprise, explained = _lines(name, config, inputs, places, in_list, labels)
-    made = tuple(
-        Line(
+    lines, surprise, explained = _lines(name, config, inputs, rows, in_list, labels)
+    predictions = tuple(
+        Prediction(
             number=number,
             left_out=encoded[number].n_left_out if config.is_text else 0,
             unknown=encoded[number].n_unknown / encoded[number].n_read if config.is_text else 0.0,
@@ -95,12 +102,12 @@ def outcome(name: Checkpoint, items: tuple[Item, ...]) -> Outcome:
         )
         for number, line in zip(in_list, lines, strict=True)
     )
-    if cut := [line.left_out for line in made if line.left_out]:
+    if cut := [line.left_out for line in predictions if line.left_out]:
         many = f"{min(cut):,} to {max(cut):,} tokens" if len(cut) > 1 else _several(cut[0], "token")
         notes.append(f"{_several(len(cut), 'text')} too long for this encoder: {many} left out.")
     notes += label_notes
-    return Outcome(
-        lines=made,
+    return Predictions(
+        lines=predictions,
         surprise=surprise,
         explained=explained,
         notes=tuple(notes),
@@ -109,25 +116,25 @@ def outcome(name: Checkpoint, items: tuple[Item, ...]) -> Outcome:
 
 
 def _readable(
-    name: str, items: Sequence[Item], config: ModelConfig
+    name: Checkpoint, items: Sequence[Item], config: ModelConfig
 ) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
-    """By number the inputs that the encoder takes; notes; by number the tokens of texts."""
-    given, tokens, nothing = {}, {}, []
+    """The inputs that the encoder takes, by number; notes; the tokens of texts, by number."""
+    given, tokens, unreadable = {}, {}, []
     for number, item in enumerate(items):
-        found = item.given(config, reads_pairs=encoders.reads_pairs(name))
-        if isinstance(found, Text):
-            tokens[number] = encoded_text(name, found)
-            found = found if tokens[number].n_read else None
-        if found is None:
-            nothing.append(number)
+        read = item.given(config, reads_pairs=encoders.reads_pairs(name))
+        if isinstance(read, Text):
+            tokens[number] = encoded_text(name, read)
+            read = read if tokens[number].n_read else None
+        if read is None:
+            unreadable.append(number)
         else:
-            given[number] = found
+            given[number] = read
     notes = []
-    if nothing:
+    if unreadable:
         what = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
-        several = _several(len(nothing), "text" if config.is_text else "picture")
-        named = [items[number].name or f"number {number + 1:,}" for number in nothing[:NAMED]]
-        shown = ", ".join(named) + (", …" if len(nothing) > NAMED else "")
+        several = _several(len(unreadable), "text" if config.is_text else "picture")
+        named = [items[number].name or f"number {number + 1:,}" for number in unreadable[:NAMED]]
+        shown = ", ".join(named) + (", …" if len(unreadable) > NAMED else "")
         notes.append(f"{several} left out, {what}: {shown}.")
     n_pairs = sum(bool(item.text and item.text.second) for item in items)
     if n_pairs and not encoders.reads_pairs(name):
@@ -136,14 +143,14 @@ def _readable(
 
 
 def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> tuple[list[int], list[str]]:
-    """Of each input the right class, -1 where it is not known."""
-    found, unknown = [], []
+    """The right class of each input, -1 where it is not known; notes."""
+    classes_of, unknown = [], []
     for number in numbers:
         label = items[number].label
         try:
-            found.append(class_of(label, config.class_names) if label and config.chooses else -1)
+            classes_of.append(class_of(label, config.class_names) if label and config.chooses else -1)
         except ValueError:
-            found.append(-1)
+            classes_of.append(-1)
             unknown.append(label)
     notes = []
     if not config.chooses and (n := sum(bool(items[number].label) for number in numbers)):
@@ -157,57 +164,59 @@ def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> t
             f"{_several(len(unknown), 'label')} not a class of this encoder ({named}); use {classes}, or a "
             f"number below {config.n_classes:,}."
         )
-    return found, notes
+    return classes_of, notes
 
 
 Lines = tuple[list[dict], str, str]  # the fields of each line; what the surprise is, and what it means
 
 
 def _lines(
-    name: str,
+    name: Checkpoint,
     config: ModelConfig,
     inputs: list[Input],
-    places: list[int],
+    rows: list[int],
     numbers: list[int],
     labels: list[int],
 ) -> Lines:
     if config.chooses:
-        return _of_classes(_each(probabilities, name, inputs, places)[:, 0], labels, config.class_names)
+        return _of_classes(
+            _in_list_order(probabilities, name, inputs, rows)[:, 0], labels, config.class_names
+        )
     if config.n_classes:
-        return _of_answers(_each(answers, name, inputs, places), config)
+        return _of_answers(_in_list_order(answers, name, inputs, rows), config)
     if config.family.token_class_names:
-        parts = _parts(token_answers, name, inputs)
-        found = [each for part in parts for each in part]
-        return _of_tokens([found[at] for at in places])
-    return _of_states(_each(probabilities, name, inputs, places)[:, 0], numbers)
+        batches = _batches(token_answers, name, inputs)
+        results = [result for batch in batches for result in batch]
+        return _of_tokens([results[row] for row in rows])
+    return _of_states(_in_list_order(probabilities, name, inputs, rows)[:, 0], numbers)
 
 
-def _parts(make: Callable, name: str, inputs: list[Input]) -> list:
-    parts = [tuple(inputs[start : start + AT_ONCE]) for start in range(0, len(inputs), AT_ONCE)]
-    steps = [partial(cache.of, make, name, part) for part in parts]
+def _batches(make: Callable, name: Checkpoint, inputs: list[Input]) -> list:
+    batches = [tuple(inputs[start : start + AT_ONCE]) for start in range(0, len(inputs), AT_ONCE)]
+    steps = [partial(cache.of, make, name, batch) for batch in batches]
     return in_steps(steps, f"Reading {len(inputs):,} inputs …", ("many inputs", name, tuple(inputs)))
 
 
-def _each(make: Callable, name: str, inputs: list[Input], places: list[int]) -> np.ndarray:
-    found = _parts(make, name, inputs)
-    return np.concatenate(found)[places] if found else np.empty((0, 1, 1))
+def _in_list_order(make: Callable, name: Checkpoint, inputs: list[Input], rows: list[int]) -> np.ndarray:
+    batches = _batches(make, name, inputs)
+    return np.concatenate(batches)[rows] if batches else np.empty((0, 1, 1))
 
 
 def _of_classes(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:
     right = np.array(labels, int)
     if not len(right):
         return [], "", ""
-    loss, open_ = losses(values, right), entropies(values)
-    said = values.argmax(axis=1).tolist()
+    loss, entropy = losses(values, right), entropies(values)
+    predicted = values.argmax(axis=1).tolist()
     lines = [
         {
-            "said": names[at],
-            "predicted": at,
-            "probability": float(row[at]),
+            "answer": names[index],
+            "predicted": index,
+            "probability": float(row[index]),
             "label": label if label >= 0 else None,
             "surprise": float(nats if label >= 0 else other),
         }
-        for at, row, label, nats, other in zip(said, values, labels, loss, open_, strict=True)
+        for index, row, label, nats, other in zip(predicted, values, labels, loss, entropy, strict=True)
     ]
     if (right >= 0).all():
         return lines, "loss", "Loss: −ln of the probability of the right class, in nats."
@@ -221,12 +230,14 @@ def _of_classes(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -
 
 def _of_answers(values: np.ndarray, config: ModelConfig) -> Lines:
     if config.family.answers == "numbers":
-        lines = [{"said": _numbers(row, config.class_names)} for row in values]
+        lines = [{"answer": _numbers(row, config.class_names)} for row in values]
         return lines, "", "This encoder predicts numbers (regression), which do not say how certain it is."
     order = np.argsort(-values, axis=1, kind="stable")[:, :SHOWN].tolist()
     lines = [
         {
-            "said": ", ".join(f"{config.class_names[at]} {percent(float(row[at]))}" for at in first),
+            "answer": ", ".join(
+                f"{config.class_names[index]} {percent(float(row[index]))}" for index in first
+            ),
             "surprise": nats,
         }
         for first, row, nats in zip(order, values, entropies_of_each(values).tolist(), strict=True)
@@ -245,12 +256,12 @@ def _numbers(row: np.ndarray, names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} {written(float(value), '.3g')}" for name, value in shown)
 
 
-def _of_tokens(found: list) -> Lines:
+def _of_tokens(results: list) -> Lines:
     lines = []
-    for each in found:
-        said = ", ".join(f"{visible(token)} {name}" for token, name in each.named[:SHOWN])
-        more = f", and {len(each.named) - SHOWN:,} more" if len(each.named) > SHOWN else ""
-        lines.append({"said": f"{said}{more}" or "the same for all tokens", "surprise": each.entropy})
+    for result in results:
+        names = ", ".join(f"{visible(token)} {name}" for token, name in result.named[:SHOWN])
+        more = f", and {len(result.named) - SHOWN:,} more" if len(result.named) > SHOWN else ""
+        lines.append({"answer": f"{names}{more}" or "the same for all tokens", "surprise": result.entropy})
     return (
         lines,
         "entropy",
@@ -262,14 +273,14 @@ def _of_states(states: np.ndarray, numbers: list[int]) -> Lines:
     size = f"{states.shape[-1]:,} numbers"
     if len(states) < 2:
         return (
-            [{"said": size} for _ in states],
+            [{"answer": size} for _ in states],
             "",
             "This encoder has no classes, and with one input there is nothing to compare.",
         )
     nearest, cosines = most_alike(states)
     lines = [
-        {"said": size, "nearest": numbers[at] if at >= 0 else None, "surprise": 1 - cosine}
-        for at, cosine in zip(nearest.tolist(), cosines.tolist(), strict=True)
+        {"answer": size, "nearest": numbers[index] if index >= 0 else None, "surprise": 1 - cosine}
+        for index, cosine in zip(nearest.tolist(), cosines.tolist(), strict=True)
     ]
     return (
         lines,

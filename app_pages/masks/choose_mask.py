@@ -52,7 +52,7 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
     unblock_in_other_text(record)
     radius, n_padding = 0, 0
     keys: tuple[int, ...] = ()
-    cells: tuple[Blocked, ...] = ()
+    cells: tuple[tuple[int, int], ...] = ()
     with slots.controls:
         if kind == "window":
             widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
@@ -62,7 +62,7 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
         elif kind == "keys":
             keys = tuple(key for (key,) in _blocked_or_free(BLOCKED_KEYS, len(record)))
         elif kind == "cells":
-            cells = _blocked_or_free(BLOCKED_CELLS, len(record))
+            cells = tuple((query, key) for query, key in _blocked_or_free(BLOCKED_CELLS, len(record)))
     layers = heads = None
     with slots.view:
         if kind == "keys":

@@ -32,7 +32,7 @@ def click_target(
     query: int,
     n: int,
 ) -> None:
-    """A board of cells where these are blocked and can be hit; otherwise the text or the picture.
+    """Draws a board of cells where these are blocked and large enough to click; otherwise the text or the picture.
 
     `unmasked` has the positions of `after`, which is under the mask; `n` counts them without any padding that the mask
     appends.

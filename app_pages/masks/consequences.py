@@ -1,5 +1,6 @@
 """What follows in all heads, and what the class token lost in one of them."""
 
+import numpy as np
 import streamlit as st
 
 from app_pages.controls.head_choice import HeadChoice
@@ -19,7 +20,7 @@ NAMED = 3  # keys that are named one by one
 
 
 def consequences(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
-    """`before` has the positions of `after`, and no mask."""
+    """Changed entropies of all heads, and what one query lost. `before` has the positions of `after`, and no mask."""
     entropies, loss = beside("consequences")
     with entropies:
         _entropies((chosen.layer, chosen.head), before, after)
@@ -40,27 +41,29 @@ def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecor
 
 
 def _lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
-    at, who = (0, "the class token") if before.has_class_token else (query, f"query {query}")
-    heading(f"What {who} attends to, before and after", key="masks_shift_heading")
+    position, name = (0, "the class token") if before.has_class_token else (query, f"query {query}")
+    heading(f"What {name} attends to, before and after", key="masks_shift_heading")
     part = LOST_BY.choose()
     heads = slice(chosen.head, chosen.head + 1) if part == HEAD else slice(None)
-    rows = [combine_heads(record.pattern[chosen.layer, heads, at]) for record in (before, after)]
-    in_heads = after.mask[chosen.layer, heads, at]  # [head, key]
-    allowed = in_heads.any(axis=0)
+    row_before, row_after = (
+        combine_heads(record.pattern[chosen.layer, heads, position]) for record in (before, after)
+    )
+    in_heads = after.mask[chosen.layer, heads, position]  # [head, key], True where allowed
+    allowed = np.asarray(in_heads.any(axis=0))
     if allowed.all():
-        masking = sum(not each.all() for each in in_heads)
-        said = f"No key is masked for {who} here; what changes comes from masks elsewhere."
-        if masking:
-            said = f"No key is masked for {who} in all heads of this layer, but some are in {masking} of {len(in_heads)}."
+        n_masking = sum(not keys.all() for keys in in_heads)
+        sentence = f"No key is masked for {name} here; what changes comes from masks elsewhere."
+        if n_masking:
+            sentence = f"No key is masked for {name} in all heads of this layer, but some are in {n_masking} of {len(in_heads)}."
     else:
-        said = _in_words(who, weight_lost_to_mask(rows[0], allowed), after)
-    tell(said)
-    show(attention_shift(*rows, after.tokens, allowed=allowed), key="masks_shift")
+        sentence = _lost_sentence(name, weight_lost_to_mask(row_before, allowed), after)
+    tell(sentence)
+    show(attention_shift(row_before, row_after, after.tokens, allowed=allowed), key="masks_shift")
 
 
-def _in_words(who: str, found: LostWeight, record: ForwardRecord) -> str:
-    """How much went to keys that are masked now in all of the heads, and to which of them most."""
-    most = list(zip(found.keys, found.weights, strict=True))[:NAMED]
+def _lost_sentence(name: str, loss: LostWeight, record: ForwardRecord) -> str:
+    """The share of attention that went to keys masked now in all of the heads, and which of them had most of it."""
+    most = list(zip(loss.keys, loss.weights, strict=True))[:NAMED]
     names = ", ".join(f"{named(record, key)} {share(weight, 1)}" for key, weight in most)
-    more = " and others" if len(found.keys) > len(most) else ""
-    return f"{who.capitalize()} cannot look any more where {share(found.total, 1)} of its attention went: {names}{more}."
+    more = " and others" if len(loss.keys) > len(most) else ""
+    return f"{name.capitalize()} cannot look any more where {share(loss.total, 1)} of its attention went: {names}{more}."

@@ -13,6 +13,7 @@ LEGIBLE = 64  # positions; of more, a part is shown to begin with
 
 
 def maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> None:
+    """Four heatmaps of the chosen head: scores, scores after the mask, pattern, and what the mask changed."""
     head, tokens = (chosen.layer, chosen.head), after.record.tokens
     scores, mask = after.record.scores[head], after.record.mask[head]
     st.markdown(
@@ -24,17 +25,19 @@ def maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> None:
     shown = 0, len(tokens) - 1  # first and last position in all four maps
     if len(tokens) > LEGIBLE:
         shown = SHOWN.choose(most=len(tokens) - 1, default=(0, LEGIBLE - 1))
-    common = {"query": query, "zoom": shown}
     figures = {
-        "scores": score_heatmap(scores, tokens, title="1 Scores s", **common),
-        "masked": score_heatmap(scores, tokens, mask=mask, title="2 Scores after the mask, s + m", **common),
+        "scores": score_heatmap(scores, tokens, title="1 Scores s", query=query, zoom=shown),
+        "masked": score_heatmap(
+            scores, tokens, mask=mask, title="2 Scores after the mask, s + m", query=query, zoom=shown
+        ),
         "pattern": attention_heatmap(
             after.record,
             *head,
             scale=chosen.of_head(unmasked.record, after.record),
             title="3 Pattern A",
             description="Attention under the mask, queries down, keys across",
-            **common,
+            query=query,
+            zoom=shown,
         ),
         "change": difference(
             unmasked,
@@ -43,7 +46,8 @@ def maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> None:
             names=("unmasked", "masked"),
             title="4 Change of A",
             description="Change of attention by the mask, queries down, keys across",
-            **common,
+            query=query,
+            zoom=shown,
         ),
     }
     names = iter(figures)

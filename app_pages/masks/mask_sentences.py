@@ -90,10 +90,10 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
         case "causal":
             return "A query attends to itself and to the positions before it."
         case "window" if is_text:
-            said = f"A query attends to the keys whose position is at most {choice.radius} away."
+            sentence = f"A query attends to the keys whose position is at most {choice.radius} away."
             reach = n_layers * choice.radius
             more = f" Through {n_layers} layers, information reaches a position from up to {reach} away."
-            return said + more if everywhere else said
+            return sentence + more if everywhere else sentence
         case "window":
             rows = f"A patch attends to those whose row and column are each at most {choice.radius} away"
             return (

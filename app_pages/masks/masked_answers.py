@@ -20,8 +20,8 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
     """
     mask = without_or_with(choice, before.record)
     if mask == NOTHING:
-        said = f": the encoder says {before.said} ({share(before.record.probabilities.max())})"
-        sentence = f"Nothing is masked{said if before.said else ''}."
+        answer = f": the encoder says {before.said} ({share(before.record.probabilities.max())})"
+        sentence = f"Nothing is masked{answer if before.said else ''}."
     elif depends_on_input(after.record):
         sentence = verdict(mask, before.record, after.record)
     else:

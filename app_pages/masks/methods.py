@@ -36,7 +36,7 @@ METHODS: dict[str, tuple[Method, bool]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class MaskedHead:
     """What one method of masking made of one head, and of the answer; NaN where the scores of a row are all -inf."""
 
     mask: np.ndarray  # [query, key]
@@ -53,28 +53,29 @@ def methods(
     choice: MaskChoice,
     query: int,
 ) -> None:
-    """`unmasked` has the positions of `after`, which is under the mask."""
+    """Two tables: the chosen mask, and a fully masked row, each under all ways of masking.
+
+    `unmasked` has the positions of `after`, which is under the mask.
+    """
     number = NUMBER.choose()
     head = head_name(chosen.layer, chosen.head)
-    what = (subject, choice, chosen.layer, chosen.head, NUMBERS[number])
+    arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number])
     st.markdown(f"**The chosen mask, applied in five ways, seen in {head}**")
-    outcomes = _outcomes(*what)
+    by_method: dict[str, MaskedHead] = _masked_head(*arguments)
     if (after.mask == unmasked.mask).all():
         remedy = _REMEDIES.get(choice.kind, "")
         st.info(f"The chosen mask forbids nothing, so every way gives the same{remedy}.")
-    rows = {name: _measured(each) | _answer(each, unmasked) for name, each in outcomes.items()}
+    rows = {name: _measured(result) | _answer(result, unmasked) for name, result in by_method.items()}
     st.table(pd.DataFrame(rows).T)
     st.markdown(
         "Multiplied by 0 **after** the softmax, the remaining weights are not renormalised: the rows add up "
         "to less than 1."
     )
-    show(row_sums(outcomes[ZEROED].pattern, after.tokens, query=query), key="masks_row_sums")
+    show(row_sums(by_method[ZEROED].pattern, after.tokens, query=query), key="masks_row_sums")
 
     st.markdown(f"**A fully masked row: query {query} may attend to no key in {head}**")
-    rows = {
-        name: _row(each, query) | _answer(each, unmasked)
-        for name, each in _outcomes(*what, closed=query).items()
-    }
+    fully_masked: dict[str, MaskedHead] = _masked_head(*arguments, closed=query)
+    rows = {name: _row(result, query) | _answer(result, unmasked) for name, result in fully_masked.items()}
     st.table(pd.DataFrame(rows).T)
     st.markdown(
         r"$-\infty$ in a whole row makes its softmax $0 / 0$, which is NaN, and so is all that is computed "
@@ -87,42 +88,42 @@ def methods(
 
 
 @cached(spinner="Masking in every way …")
-def _outcomes(
+def _masked_head(
     subject: LiveSubject,
     choice: MaskChoice,
     layer: int,
     head: int,
     value: float,
     closed: int | None = None,
-) -> dict[str, Outcome]:
+) -> dict[str, MaskedHead]:
     """By method; in the head looked at, the query `closed` is masked from every key besides."""
     closing = Intervention()
     if closed is not None:
         cells = tuple((closed, key) for key in range(len(subject.under(masked(choice)).record)))
         closing = masked(MaskChoice(kind="cells", cells=cells, layers=(layer,), heads=(head,)))
-    found = {}
+    by_method = {}
     for shown, (method, is_finite) in METHODS.items():
         changed = closing + masked(choice, method, value if is_finite else -math.inf)
         record = capture(subject.loaded, subject.given, changed)  # not kept: ten of them would fill the cache
-        found[shown] = Outcome(
+        by_method[shown] = MaskedHead(
             mask=record.mask[layer, head].copy(),
             pattern=record.pattern[layer, head].copy(),
             probabilities=record.probabilities,
             pooled=record.pooled,
         )
-    return found
+    return by_method
 
 
-def _measured(outcome: Outcome) -> dict[str, str]:
-    weight = weight_on_masked(outcome.pattern, outcome.mask)
+def _measured(result: MaskedHead) -> dict[str, str]:
+    weight = weight_on_masked(result.pattern, result.mask)
     return {
         "largest weight on a masked cell": "none is masked" if weight is None else _number(weight),
-        "rows add up to": _span(weight_sums(outcome.pattern)),
+        "rows add up to": _span(weight_sums(result.pattern)),
     }
 
 
-def _row(outcome: Outcome, query: int) -> dict[str, str]:
-    row = outcome.pattern[query]
+def _row(result: MaskedHead, query: int) -> dict[str, str]:
+    row = result.pattern[query]
     return {"weights of the row": _span(row), "it adds up to": _number(float(weight_sums(row)))}
 
 
@@ -135,11 +136,11 @@ def _number(value: float) -> str:
     return written(value, ".4g", otherwise="NaN")
 
 
-def _answer(outcome: Outcome, unmasked: ForwardRecord) -> dict[str, str]:
+def _answer(result: MaskedHead, unmasked: ForwardRecord) -> dict[str, str]:
     if not unmasked.has_classes:
-        distance = float(cosine_distance(unmasked.pooled, outcome.pooled))
+        distance = float(cosine_distance(unmasked.pooled, result.pooled))
         return {"cosine distance of the pooled state": written(distance, ".4g", otherwise="NaN")}
-    most = outcome.probabilities.max()
+    most = result.probabilities.max()
     if math.isnan(most):
         return {"prediction": "none: every probability is NaN"}
-    return {"prediction": f"{unmasked.class_names[outcome.probabilities.argmax()]}, {percent(most, 4)}"}
+    return {"prediction": f"{unmasked.class_names[result.probabilities.argmax()]}, {percent(most, 4)}"}

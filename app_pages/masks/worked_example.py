@@ -18,6 +18,7 @@ MINUS_INFINITY = r"-\infty"
 
 
 def worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
+    """Draws the causal mask on the first four positions: in symbols, and in the numbers of the chosen head."""
     record = subject.under(masked(MaskChoice(kind="causal"))).record
     n = min(SIZE, len(record))
     corner = np.s_[chosen.layer, chosen.head, :n, :n]
@@ -25,7 +26,7 @@ def worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
         f"**A causal mask on the first {n} positions.** Query $i$ may attend to the keys $j \\le i$. Under "
         f"this mask the first {n} rows use no later position, so these rows are complete."
     )
-    named = ", ".join(f"{place} = “{token}”" for place, token in enumerate(record.tokens[:n], start=1))
+    named = ", ".join(f"{number} = “{token}”" for number, token in enumerate(record.tokens[:n], start=1))
     tell(f"Counted from 1, as on paper: {named}.")
     symbols, numbers = beside("worked_example")
     with symbols:
@@ -38,7 +39,7 @@ def worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
         st.markdown(f"In {head_name(chosen.layer, chosen.head)}, causal in all layers")
         for formula in in_numbers(record.scores[corner], record.pattern[corner]):
             st.latex(formula)
-        values, out = (each[chosen.layer, chosen.head, :n, :SHOWN] for each in (record.v, record.z))
+        values, out = (vectors[chosen.layer, chosen.head, :n, :SHOWN] for vectors in (record.v, record.z))
         st.latex(output(values, out))
         if record.v.shape[-1] > SHOWN:
             st.caption(f"The first {SHOWN} of {record.v.shape[-1]} components of each value.")

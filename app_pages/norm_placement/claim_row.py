@@ -18,6 +18,7 @@ WIDTHS = (3.2, 5, 3.2)  # claim, figure, verdict
 
 
 def row(claim: Claim, measured: Sequence[Measurement]) -> None:
+    """Draws a claim with its figure and its verdict, in the columns of the page."""
     about = claim.measurements(measured)
     words, figure, verdict = st.columns(WIDTHS, gap="medium")
     with words:
@@ -54,9 +55,8 @@ def _strip(claim: Claim, about: Sequence[Measurement]) -> None:
         for measurement in about
     ]
     reference = getattr(claim.rule, "than", None)
-    options = {"title": claim.says, "axis": claim.axis, "log": claim.log, "reference": reference}
-    in_file = partial(seed_strip, lines, **options, legend=True)
-    show(seed_strip(lines, **options), key=f"claim_{claim.key}", in_file=in_file)
+    figure = partial(seed_strip, lines, title=claim.says, axis=claim.axis, log=claim.log, reference=reference)
+    show(figure(), key=f"claim_{claim.key}", in_file=partial(figure, legend=True))
 
 
 def _examples(claim: Claim, about: Sequence[Measurement]) -> str:

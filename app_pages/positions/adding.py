@@ -17,6 +17,7 @@ from viz.positions.sum_of_maps import sum_of_maps
 
 
 def adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws the weights of a sum and of a concatenation of content and positions, and how far they differ."""
     loaded = subject.loaded
     if (width := loaded.config.d_embedding) != loaded.config.d_model:
         stop(
@@ -31,8 +32,8 @@ def adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     w_q, w_k = query_key_weights(loaded.model, chosen.layer, chosen.head)
     n, d_model = parts.content.shape
     d_k = w_q.shape[1]
-    found = position_sums(parts.content, parts.positions, w_q, w_q if tied else w_k)
-    maps = {"X W₁": found.content, "+ P W₂": found.positions, "= Concat[X, P] W": found.whole}
+    sums = position_sums(parts.content, parts.positions, w_q, w_q if tied else w_k)
+    maps = {"X W₁": sums.content, "+ P W₂": sums.positions, "= Concat[X, P] W": sums.whole}
     show(sum_of_maps(maps, parts.tokens), key="positions_sum")
     with st.container(
         horizontal=True, horizontal_alignment="center", vertical_alignment="center", gap="large"
@@ -55,10 +56,10 @@ def adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
             f"In {subject.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no second one to take."
         )
     st.markdown(
-        f"All {found.whole.size:,} numbers, the largest {found.largest:.2f} in size, computed by either "
+        f"All {sums.whole.size:,} numbers, the largest {sums.largest:.2f} in size, computed by either "
         f"way:\n- $\\text{{Concat}}[X, P]\\, W$ and $X W_1 + P W_2$ differ by at most "
-        f"**${scientific(found.from_sum)}$**\n- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ "
-        f"by at most **${scientific(found.from_adding)}$**"
+        f"**${scientific(sums.from_sum)}$**\n- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ "
+        f"by at most **${scientific(sums.from_adding)}$**"
         + ("" if tied else ": with untied weights it is not the same as adding")
     )
     st.caption(_reading(loaded.config, chosen.layer, head))

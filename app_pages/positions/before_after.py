@@ -22,14 +22,14 @@ from viz.builders.palette import WeightScale
 
 
 def consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after: Side) -> None:
-    """What became of the prediction, and of the chosen head's attention, by `what` was changed. `before` is in order."""
+    """Draws the prediction and the chosen head's attention before and after; `what` was changed. `before` is in order."""
     with slots.view:
         query = choose_query(before.record)
     tell(two_sides.verdict(what, before.record, after.record))
     head = head_name(chosen.layer, chosen.head)
     scale = chosen.of_head(before.record, after.record)
-    for number, side, place in zip(NUMBERS, (before, after), beside("positions_input"), strict=False):
-        with place:
+    for number, side, column in zip(NUMBERS, (before, after), beside("positions_input"), strict=False):
+        with column:
             if side.record.has_classes:
                 prediction(side.record, side.subject.label, title=side.title)
             else:
@@ -41,21 +41,23 @@ def consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after
     if view == DIFFERENCE:
         _difference(chosen, before, after)
         return
-    for number, side, place in zip(NUMBERS, (before, after), beside("positions_map"), strict=False):
-        with place:
+    for number, side, column in zip(NUMBERS, (before, after), beside("positions_map"), strict=False):
+        with column:
             _map(chosen, before, side, query, scale, is_back, key=f"positions_try_map_{number}")
 
 
 def _input(chosen: HeadChoice, before: Side, side: Side, query: int, scale: WeightScale, *, key: str) -> None:
     """What was read, in the colours of the query's row; a click takes the same position as the query."""
-    record, read, at = side.record, side.given, two_sides.same_position(before, side, query)
+    record, given = side.record, side.given
+    position = two_sides.same_position(before, side, query)
+    assert position is not None  # both sides read the same tokens
     if side.order is not None and record.patch_grid is not None:
-        read = Picture.of(shuffled_picture(side.subject.loaded, read, side.order))
+        given = Picture.of(shuffled_picture(side.subject.loaded, given, side.order))
     input_in_colours(
-        read,
+        given,
         record,
-        record.pattern[chosen.layer, chosen.head, at],
-        query=at,
+        record.pattern[chosen.layer, chosen.head, position],
+        query=position,
         scale=scale,
         key=key,
         take=partial(take_from_second, before, side),
@@ -73,8 +75,8 @@ def _map(
     key: str,
 ) -> None:
     """All weights of the chosen head; as they were read, or put back in the order of the input."""
-    at = chosen.layer, chosen.head
-    pattern, mask = side.record.pattern[at], side.record.mask[at]
+    head = chosen.layer, chosen.head
+    pattern, mask = side.record.pattern[head], side.record.mask[head]
     tokens, query_here = side.record.tokens, two_sides.same_position(before, side, query)
     if is_back:
         pattern, mask = two_sides.put_back(side, pattern), two_sides.put_back(side, mask)

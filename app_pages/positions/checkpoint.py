@@ -9,6 +9,7 @@ from app_pages.controls.head_choice import choose_query, take_query
 from app_pages.controls.positions_controls import GRID, LENGTHS, OF_INPUT, OWN_RANGE, OWN_TABLE, PAIRS, TABLE
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache
+from app_pages.subject.cache import Checkpoint
 from app_pages.subject.subject import LiveSubject
 from model.experiments import embeddings
 from model.record import ForwardRecord
@@ -21,6 +22,7 @@ COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
 
 
 def checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
+    """Draws the encoder's position vectors: in their grid, their lengths, all pairs, or their numbers."""
     name, record = subject.checkpoint, subject.record
     on_grid = record.unit == "patch"
     with slots.controls:
@@ -41,7 +43,7 @@ def checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
     st.markdown(_what_is_added(name, record))
 
 
-def _what_is_added(name: str, record: ForwardRecord) -> str:
+def _what_is_added(name: Checkpoint, record: ForwardRecord) -> str:
     config = record.config
     size = f"{config.n_positions} × {config.d_model} numbers"
     if config.positions == "learned":
@@ -63,21 +65,29 @@ def _what_is_added(name: str, record: ForwardRecord) -> str:
     return f"{table} What enters the first layer is ${added}$; {about}."
 
 
-def _grid(name: str, record: ForwardRecord, query: int) -> None:
+def _grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
     cosines = cache.of(embeddings.position_cosines, name)
     first, grid, selected = record.first_patch, record.patch_grid, record.patch_at(query)
+    assert grid is not None  # it is drawn for patches alone
     patches = cosines[first:, first:]
-    what = "the class token" if selected is None else record.tokens[query]
-    click = {"chosen": query, "selection": "patch", "take": lambda at: take_query(at["patch"] + first)}
+    token = "the class token" if selected is None else record.tokens[query]
+
+    def take(point: dict) -> None:
+        take_query(point["patch"] + first)
+
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=490):
             st.markdown("**Each patch's position against all others**, one small map per patch")
             of_all = position_similarity_grid(patches, grid, selected=selected)
-            clickable(of_all, key="positions_own_grid", width="content", **click)
+            clickable(
+                of_all, key="positions_own_grid", chosen=query, selection="patch", take=take, width="content"
+            )
         with st.container(width=380):
-            st.markdown(f"**The position of {what}** against those of all patches")
-            of_one = position_similarity_map(cosines[query, first:], grid, name=what, selected=selected)
-            clickable(of_one, key="positions_own_map", width="content", **click)
+            st.markdown(f"**The position of {token}** against those of all patches")
+            of_one = position_similarity_map(cosines[query, first:], grid, name=token, selected=selected)
+            clickable(
+                of_one, key="positions_own_map", chosen=query, selection="patch", take=take, width="content"
+            )
             if selected is not None and first:
                 st.markdown(f"and against that of the class token: **{short(cosines[query, 0])}**")
     means = embeddings.grid_means(patches, grid)
@@ -85,8 +95,8 @@ def _grid(name: str, record: ForwardRecord, query: int) -> None:
         f"Mean cosine similarity of patches side by side **{short(means.beside)}**, one above the other "
         f"**{short(means.above)}**, of all other pairs **{short(means.others)}**."
     )
-    found = "was learned in training" if means.neighbours_alike else "is not visible here"
-    learned = f"The table is a plain list that does not say which patches touch: the grid {found}."
+    grid_is = "was learned in training" if means.neighbours_alike else "is not visible here"
+    learned = f"The table is a plain list that does not say which patches touch: the grid {grid_is}."
     computed = "These sinusoids count the patches as one long row: that they lie in a grid is not in them."
     why = learned if record.config.positions == "learned" else computed
     st.caption(f"{why} The layout is that of Dosovitskiy et al. 2021, figure 7. {COSINE}")
@@ -105,13 +115,13 @@ def _lengths(subject: LiveSubject, record: ForwardRecord) -> None:
     curves |= {"|√d_model x|, added": lengths.scaled} if is_scaled else {}
     show(norm_curves(curves | {"|p|, added": lengths.positions}, record.tokens), key="positions_own_lengths")
     without, ratio = lengths.ratios
-    mean = f"Over the {len(record)} positions of this input, the mean length of the content is"
+    sentence = f"Over the {len(record)} positions of this input, the mean length of the content is"
     root = r"$\sqrt{d_\text{model}}$"
-    trained, other, what = without, ratio, f"with a factor {root}, which this encoder was trained without,"
+    trained, other, change = without, ratio, f"with a factor {root}, which this encoder was trained without,"
     if is_scaled:
-        trained, other, what = ratio, without, f"without the factor {root}"
+        trained, other, change = ratio, without, f"without the factor {root}"
     st.markdown(
-        f"{mean} **{trained:.2f}** times that of the positions; {what} it would be **{other:.2f}** times."
+        f"{sentence} **{trained:.2f}** times that of the positions; {change} it would be **{other:.2f}** times."
     )
     n, whole = record.config.n_positions, cache.of(embeddings.table_lengths, name)
     if record.config.positions == "sinusoidal":
@@ -128,21 +138,20 @@ def _lengths(subject: LiveSubject, record: ForwardRecord) -> None:
         )
 
 
-def _pairs(name: str, record: ForwardRecord, n: int) -> None:
+def _pairs(name: Checkpoint, record: ForwardRecord, n: int) -> None:
     cosines = cache.of(embeddings.position_cosines, name)[:n, :n]
     names = tuple(map(str, range(n))) if record.unit == "token" else record.tokens
     show(similarity_of_positions(cosines, names), key="positions_own_pairs")
     if n > 1:
-        found = embeddings.pair_range(cosines)
+        cosine_range = embeddings.pair_range(cosines)
         st.markdown(
-            f"Two different positions: from **{short(found.smallest)}** to **{short(found.largest)}**, mean "
-            f"**{short(found.mean)}**."
+            f"Two different positions: from **{short(cosine_range.smallest)}** to **{short(cosine_range.largest)}**, mean "
+            f"**{short(cosine_range.mean)}**."
         )
     st.caption(COSINE)
 
 
 def _how_many(record: ForwardRecord) -> int:
     """Positions to show: those that the text takes up, or all that the encoder has."""
-    n, every = len(record), record.config.n_positions
-    which = OWN_RANGE.choose(help=f"{n} or all {every}.")
-    return n if which == OF_INPUT else every
+    n, n_all = len(record), record.config.n_positions
+    return n if OWN_RANGE.choose(help=f"{n} or all {n_all}.") == OF_INPUT else n_all

@@ -36,16 +36,21 @@ from viz.positions.neighbour_bars import neighbour_bars
 N_NEIGHBOURS = 8
 
 
-Drawn = tuple[Checkpoint, Input, bool, int]  # whose vectors, with positions or without, and how many words
+Drawn = tuple[
+    Checkpoint, Input, bool, int
+]  # encoder, input, whether positions are added, number of words beside it
 
 
-class Map(NamedTuple):
-    places: np.ndarray  # [vector, 2]
+class FlatMap(NamedTuple):
+    """Vectors in two dimensions."""
+
+    points: np.ndarray  # [vector, 2]
     axes: tuple[str, str]
     caption: str
 
 
 def embedding_map(subject: LiveSubject, slots: Slots) -> None:
+    """Draws the map with its controls, the nearest neighbours of the query, and how its vector is looked up."""
     name, given = subject.checkpoint, subject.given
     record = subject.record
     with slots.controls:
@@ -59,16 +64,16 @@ def embedding_map(subject: LiveSubject, slots: Slots) -> None:
     flat = _pca(drawn) if settings is None else _t_sne(drawn, *settings)
     words = _words(name, n_words)
     vectors = _vectors(*drawn)
-    found = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
+    neighbours = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="detail"):
             if flat is None:
                 st.info("t-SNE needs four vectors or more that are not all the same. PCA shows these.")
             else:
-                _scatter(subject, record, query, found, flat, words)
+                _scatter(subject, record, query, neighbours, flat, words)
         with st.container(width=300):
             if vectors[query].any():
-                _nearest(drawn, record, query, found, words)
+                _nearest(drawn, record, query, neighbours, words)
             else:
                 st.markdown("This vector is all zeros: without a direction it has no neighbours.")
     n, different = len(record), embeddings.n_different(vectors[: len(record)])
@@ -80,18 +85,19 @@ def embedding_map(subject: LiveSubject, slots: Slots) -> None:
 
 
 def _look_up(name: Checkpoint, given: Input, query: int) -> None:
-    """From the word to its number to its row, and the same as a matrix product."""
-    found = embeddings.look_up(cache.loaded(name), given, query)
-    n, d_model = cache.loaded(name).config.vocab_size, len(found.row)
-    numbers = ", ".join(written(value, ".3f") for value in found.row[:4])
-    apart = largest_change(found.row, found.product)
+    """Draws the way from the word to its number to its row, and the same as a matrix product."""
+    lookup = embeddings.look_up(cache.loaded(name), given, query)
+    n: int = cache.loaded(name).config.vocab_size
+    d_model = len(lookup.row)
+    numbers = ", ".join(written(value, ".3f") for value in lookup.row[:4])
+    apart = largest_change(lookup.row, lookup.product)
     st.markdown(
-        f"**From word to vector.** {as_code(found.token)} has the number **{found.id:,}** in the vocabulary of {n:,} tokens. Its "
-        f"vector is row {found.id:,} of the embedding table $E$, {n:,} × {d_model}: ({numbers}, …)."
+        f"**From word to vector.** {as_code(lookup.token)} has the number **{lookup.id:,}** in the vocabulary of {n:,} tokens. Its "
+        f"vector is row {lookup.id:,} of the embedding table $E$, {n:,} × {d_model}: ({numbers}, …)."
     )
-    st.latex(rf"\mathrm{{onehot}}({found.id}) \, E = E_{{{found.id}}}")
+    st.latex(rf"\mathrm{{onehot}}({lookup.id}) \, E = E_{{{lookup.id}}}")
     st.caption(
-        f"A vector of {n:,} numbers, 1 at number {found.id:,} and 0 elsewhere, times $E$ picks the same row: largest difference "
+        f"A vector of {n:,} numbers, 1 at number {lookup.id:,} and 0 elsewhere, times $E$ picks the same row: largest difference "
         f"{written(apart, '.1g')}. The lookup saves the multiplication by zeros."
     )
 
@@ -100,7 +106,7 @@ def _words(name: Checkpoint, n: int) -> list[str]:
     if not n:
         return []
     pieces, _ = cache.of(embeddings.token_table, name)
-    return [pieces[at] for at in embeddings.first_words(pieces, n)]
+    return [pieces[number] for number in embeddings.first_words(pieces, n)]
 
 
 # Two dimensions
@@ -123,26 +129,27 @@ def _neighbourhoods(
     return t_sne(_vectors(name, given, positioned, n_words), perplexity=perplexity, seed=seed)
 
 
-def _pca(drawn: Drawn) -> Map:
-    places, explained = _projection(*drawn)
+def _pca(drawn: Drawn) -> FlatMap:
+    projection: Projection = _projection(*drawn)
+    points, explained = projection
     if np.isnan(explained[0]):
-        return Map(places, ("first axis", "second axis"), "All vectors are the same.")
+        return FlatMap(points, ("first axis", "second axis"), "All vectors are the same.")
     first, second = (f"principal axis ({percent(share)} of the variance)" for share in explained)
-    return Map(
-        places,
+    return FlatMap(
+        points,
         (f"first {first}", f"second {second}"),
-        f"The picture keeps **{percent(sum(explained))}** of the variance of the {len(places)} vectors drawn. "
+        f"The picture keeps **{percent(sum(explained))}** of the variance of the {len(points)} vectors drawn. "
         "Lines join the query to its nearest neighbours in the full space: where one is long, the picture misleads.",
     )
 
 
-def _t_sne(drawn: Drawn, perplexity: int, seed: int) -> Map | None:
-    placed = _neighbourhoods(*drawn, perplexity, seed)
+def _t_sne(drawn: Drawn, perplexity: int, seed: int) -> FlatMap | None:
+    placed: Neighbourhoods | None = _neighbourhoods(*drawn, perplexity, seed)
     if placed is None:
         return None
     used = placed.perplexity
     fewer = f" ({perplexity} is not below the number of vectors)" if used < perplexity else ""
-    return Map(
+    return FlatMap(
         placed.places,
         ("t-SNE, first axis", "t-SNE, second axis"),
         f"Perplexity {used}{fewer}, seed {seed}, begun from the PCA. t-SNE (van der Maaten & Hinton 2008) "
@@ -155,23 +162,28 @@ def _scatter(
     subject: LiveSubject,
     record: ForwardRecord,
     query: int,
-    found: list[Neighbour],
-    flat: Map,
+    neighbours: list[Neighbour],
+    flat: FlatMap,
     words: list[str],
 ) -> None:
     of_patches = record.unit == "patch"
     pictures = subject.compute(embeddings.patch_pictures) if of_patches else None
     chart = embedding_scatter(
-        flat.places,
+        flat.points,
         record.tokens,
         selected=query,
-        neighbours=[neighbour.row for neighbour in found],
+        neighbours=[neighbour.row for neighbour in neighbours],
         axes=flat.axes,
         background=words,
         thumbnails=pictures,
     )
-    click = {"chosen": query, "selection": "token", "take": lambda at: take_query(at["position"])}
-    clickable(chart, key="positions_map", **click)
+    clickable(
+        chart,
+        key="positions_map",
+        chosen=query,
+        selection="token",
+        take=lambda point: take_query(point["position"]),
+    )
     st.caption(flat.caption)
 
 
@@ -179,15 +191,15 @@ def _scatter(
 
 
 def _nearest(
-    drawn: Drawn, record: ForwardRecord, query: int, found: list[Neighbour], words: list[str]
+    drawn: Drawn, record: ForwardRecord, query: int, neighbours: list[Neighbour], words: list[str]
 ) -> None:
-    if not found:
+    if not neighbours:
         st.markdown("No other vector is drawn that could be near to this one.")
         return
     (name, given, positioned, _), of, of_tokens = drawn, record.tokens[query], record.unit == "token"
     st.markdown("**Nearest among the vectors drawn**")
-    positions = [at if of_tokens and at < len(record) else None for at, _ in found]
-    _bars(found, [*record.tokens, *words], of, "positions_map_nearest", positions)
+    positions = [row if of_tokens and row < len(record) else None for row, _ in neighbours]
+    _bars(neighbours, [*record.tokens, *words], of, "positions_map_nearest", positions)
     if of_tokens and not positioned:
         pieces, rows = cache.of(embeddings.token_table, name)
         # by its number: a Unigram shows of what it does not know the text itself, which is no piece
@@ -204,5 +216,5 @@ def _nearest(
 def _bars(
     near: list[Neighbour], names: Sequence[str], of: str, key: str, places: Sequence[int | None] = ()
 ) -> None:
-    labels, cosines = [names[at] for at, _ in near], [cosine for _, cosine in near]
+    labels, cosines = [names[row] for row, _ in near], [cosine for _, cosine in near]
     show(neighbour_bars(labels, cosines, word=of, positions=places), key=key)

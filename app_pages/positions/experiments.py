@@ -42,6 +42,7 @@ POOLED = "cosine distance of the pooled state"  # what is measured where there a
 
 
 def position_experiments(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws the experiment that is chosen in the bar."""
     with slots.controls:
         experiment = EXPERIMENT.choose()
     draw = {SHUFFLE: _shuffle, LEAVE_OUT: _leave_out, SHIFTED: _shift}[experiment]
@@ -91,10 +92,10 @@ def _next_seed() -> None:
 
 @cached
 def _deviation_once_back(name: Checkpoint, given: Input, order: tuple[int, ...], zeroed: bool) -> float:
-    """Of any attention weight, once the shuffled tokens are put back."""
+    """The largest change of any attention weight, once the shuffled tokens are put back in order."""
     before, after = (
-        LiveSubject(name, given, changed=repositioned(order=each, zeroed=zeroed)).record
-        for each in (None, order)
+        LiveSubject(name, given, changed=repositioned(order=content, zeroed=zeroed)).record
+        for content in (None, order)
     )
     return largest_change(before.pattern, restored(after.pattern, order))
 
@@ -105,7 +106,7 @@ def _what_is_permuted(record: ForwardRecord) -> str:
         if record.unit == "token"
         else "a picture with its patches in other places"
     )
-    stay = list(dict.fromkeys(record.tokens[at] for at in record.at(*FIXED_ROLES)))
+    stay = list(dict.fromkeys(record.tokens[position] for position in record.at(*FIXED_ROLES)))
     if stay:
         what += f"; {' and '.join(map(plain, stay))} {'stay' if len(stay) > 1 else 'stays'}"
     permuted = (
@@ -125,28 +126,31 @@ def _what_is_permuted(record: ForwardRecord) -> str:
 
 
 def _many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None:
-    """One order is one draw: what do many do?"""
+    """Draws the answers in many orders, with positions and without: one order alone could be chance."""
     st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: a dot each; a bar marks the input in order")
     zeroed = subject.under(repositioned(zeroed=True)).record
-    orders = [shuffled(record.roles, each) for each in range(N_SEEDS)]
-    found, without = (
+    orders = [shuffled(record.roles, number) for number in range(N_SEEDS)]
+    with_positions, without = (
         answers_under(
             subject,
-            (repositioned(order=order, zeroed=each) for order in orders),
+            (repositioned(order=order, zeroed=is_zeroed) for order in orders),
             "Running many orders …",
         )
-        for each in (False, True)
+        for is_zeroed in (False, True)
     )
     if not record.has_classes:
-        both = {WITH: class_changes(record, found, None), WITHOUT: class_changes(zeroed, without, None)}
+        both = {
+            WITH: class_changes(record, with_positions, None),
+            WITHOUT: class_changes(zeroed, without, None),
+        }
         figure = stage_curves(both, list(map(str, range(N_SEEDS))), y_title=POOLED, x_title="seed")
         show(figure, key="positions_pooled_by_order")
         return
-    said = int(record.probabilities.argmax())
-    name = record.class_names[said]
+    predicted = int(record.probabilities.argmax())
+    name = record.class_names[predicted]
     chart = shuffle_strip(
-        {WITH: found[:, said], WITHOUT: without[:, said]},
-        {WITH: float(record.probabilities[said]), WITHOUT: float(zeroed.probabilities[said])},
+        {WITH: with_positions[:, predicted], WITHOUT: without[:, predicted]},
+        {WITH: float(record.probabilities[predicted]), WITHOUT: float(zeroed.probabilities[predicted])},
         class_name=name,
         selected=seed,
     )
@@ -157,7 +161,7 @@ def _many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None
         selection="seed",
         take=lambda point: ORDER_SEED.take(int(point["seed"])),
     )
-    followed = class_under_interventions(found, said)
+    followed = class_under_interventions(with_positions, predicted)
     st.markdown(
         f"With positions, **{followed.kept} of {N_SEEDS}** orders keep the prediction {name}, whose "
         f"probability goes from {percent(followed.lowest, 2)} to {percent(followed.highest, 2)}. Without, "
@@ -195,18 +199,18 @@ def _shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: Forwa
     st.caption(_what_is_shifted(record, k))
     shifts = sorted({round(most * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
     changes = (repositioned(shift=shift) for shift in shifts)
-    found = answers_under(subject, changes, "Running many shifts …")
+    answers = answers_under(subject, changes, "Running many shifts …")
     if not record.has_classes:
         st.markdown(f"**{len(shifts)} shifts** of the same input")
-        moved = {"shifted": class_changes(record, found, None)}
+        moved = {"shifted": class_changes(record, answers, None)}
         figure = stage_curves(moved, list(map(str, shifts)), y_title=POOLED, x_title="shift k, in positions")
         show(figure, key="positions_pooled_by_shift")
         return
-    leading = found.argmax(axis=1)
+    leading = answers.argmax(axis=1)
     hollow = "; hollow: another class is predicted" if (leading != leading[0]).any() else ""
     st.markdown(f"**{len(shifts)} shifts** of the same input{hollow}")
     clickable(
-        shift_curve(shifts, found, config.class_names, selected=k),
+        shift_curve(shifts, answers, config.class_names, selected=k),
         key="positions_try_shifts",
         chosen=k,
         selection="shift",

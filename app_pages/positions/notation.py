@@ -1,5 +1,7 @@
 """Numbers as they stand in formulas."""
 
+from collections.abc import Iterable
+
 from viz.builders.number_format import in_tex
 
 
@@ -10,7 +12,7 @@ def scientific(value: float) -> str:
     return in_tex(value, ".1e")
 
 
-def column(values: list[float]) -> str:
+def column(values: Iterable[float]) -> str:
     r"""A column vector of four decimals, for `st.latex`."""
     rows = r" \\ ".join(in_tex(value, ".4f") for value in values)
     return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"

@@ -17,10 +17,12 @@ SAME = 1e-4  # nearer than this, single precision does not tell two vectors apar
 
 
 def products() -> None:
+    """Draws dot products and distances of all pairs of positions, beside their law."""
     controls, _ = bar("controls")
     with controls:
         d_model, n = WIDTH.choose(), LENGTH.choose()
-    dots, distances = _measured(n, d_model)
+    measured: tuple[np.ndarray, np.ndarray] = _measured(n, d_model)
+    dots, distances = measured
     offsets = np.arange(1 - n, n)
     law, formula = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"
     _quantity(dots, theory.dot_product_by_offset(offsets, d_model), "dot product", law, formula)

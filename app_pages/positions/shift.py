@@ -19,6 +19,7 @@ ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)"
 
 
 def shift() -> None:
+    """Draws the matrix that shifts positions by an offset, in numbers, and what sines alone would miss."""
     controls, _ = bar("controls")
     with controls:
         d_model = WIDTH.choose()
@@ -49,7 +50,7 @@ def shift() -> None:
             st.markdown(rf"**$M({offset})$**, all {d_model // 2} rotations; $M({k}, {offset})$ is framed")
             matrix = theory.shift_matrix(offset, d_model)
             show(shift_of_positions(matrix, pair=k), key="positions_shift_matrix")
-            miss = _misses(d_model, offset)[ROTATION]
+            miss: theory.ErrorSummary = _misses(d_model, offset)[ROTATION]
             last = len(miss.by_position) - 1
             st.markdown(
                 f"Applied to every $p_t$ from 0 to {last}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "
@@ -76,7 +77,7 @@ def _worked(d_model: int, offset: int, t: int, k: int) -> None:
 
 @cached(spinner="Fitting a map to the sines …")
 def _misses(d_model: int, offset: int) -> dict[str, theory.ErrorSummary]:
-    """By what shifts."""
+    """Errors of the shifted positions, by the map that shifts them."""
     rows = position_table(N, d_model)
     return {
         ROTATION: theory.summarise_errors(theory.shift_errors(rows, offset)),
@@ -89,7 +90,7 @@ def _without_cosines(d_model: int, offset: int) -> None:
     if offset == 0:
         st.markdown("**With sines alone** an offset of 0 is exact too: choose another one.")
         return
-    misses = _misses(d_model, offset)
+    misses: dict[str, theory.ErrorSummary] = _misses(d_model, offset)
     st.markdown(
         r"**With sines alone** there is no such matrix. Of $\sin \omega_k (t + \varphi) = \cos(\omega_k "
         r"\varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."

@@ -16,6 +16,7 @@ FINEST = 800  # points of a curve
 
 
 def sinusoids() -> None:
+    """Draws the table with its waves, one position as clock hands, and the binary counter."""
     controls, _ = bar("controls")
     with controls:
         d_model, n = WIDTH.choose(), LENGTH.choose()
@@ -95,7 +96,9 @@ def _counter(rows: np.ndarray, t: int) -> None:
     texts = np.vectorize(lambda sine: written(sine, "+.2f"))(sines)
     with st.container(horizontal=True, gap="medium"):
         # A bit is 0 in the first half of its period, where a sine is positive.
-        table = counter_table(1 - 2 * bits, bits.astype(str), of_bits, positions, position=t, **digits)
+        table = counter_table(
+            1 - 2 * bits, bits.astype(str), of_bits, positions.tolist(), position=t, **digits
+        )
         show(table, key="positions_bits", width="content")
-        table = counter_table(sines, texts, of_sines, positions, position=t, **waves)
+        table = counter_table(sines, texts, of_sines, positions.tolist(), position=t, **waves)
         show(table, key="positions_sines", width="content")

@@ -1,4 +1,4 @@
-"""`docs/reading.md` in parts: a paper a `##`, in it a place a `###`, in which links lead to pages of the app.
+"""`docs/reading.md` in parts: a paper under each `##`, a section of it under each `###`, with links to pages of the app.
 
 A link is written `[text](/page?key=value "what stands there")`, without a page for the first one.
 """
@@ -16,6 +16,8 @@ _LINK = re.compile(r'\[([^\]]+)\]\((/\S*) "([^"]+)"\)')
 
 
 class GuideLink(NamedTuple):
+    """A link into the app."""
+
     address: str  # as it is written
     promise: str  # what stands there
 
@@ -26,11 +28,12 @@ class GuideLink(NamedTuple):
 
     @property
     def query(self) -> dict[str, list[str]]:
+        """What the address holds, by key."""
         return parse_qs(urlsplit(self.address).query)
 
     @property
     def needs(self) -> str:
-        """What it reads instead of the reader's own sentence, "" where it reads that."""
+        """What its page reads instead of the reader's own sentence, "" where it reads that."""
         if self.query.get("kind") == ["Digit"]:
             return "a digit"
         return "a sentence of its own" if "text" in self.query else ""
@@ -43,21 +46,23 @@ class GuideLink(NamedTuple):
 
 
 class Paper(NamedTuple):
-    about: str  # what stands before the first place
-    places: dict[str, str]  # text by title
+    """A paper of the guide."""
+
+    about: str  # the text before the first section
+    sections: dict[str, str]  # text by title
 
 
 def papers(guide: str) -> dict[str, Paper]:
-    """By title, with their links as they are written."""
-    found = {}
+    """The papers by title, with their links as they are written."""
+    by_title = {}
     for title, body in _parts(guide, "## ").items():
         about = body.partition("\n### ")[0]
-        found[title] = Paper(about.strip(), _parts(body, "### "))
-    return found
+        by_title[title] = Paper(about.strip(), _parts(body, "### "))
+    return by_title
 
 
 def links(guide: str) -> tuple[GuideLink, ...]:
-    """Into the app, each once."""
+    """All links into the app, each once."""
     return tuple(dict.fromkeys(GuideLink(address, promise) for _, address, promise in _LINK.findall(guide)))
 
 
@@ -79,6 +84,6 @@ def opening_here(guide: str, text: str = "") -> str:
 
 
 def _parts(text: str, heading: str) -> dict[str, str]:
-    """What stands below each heading of that rank, by title."""
+    """The text below each `heading`, "## " or "### ", by title."""
     _, *parts = re.split(rf"^{heading}", text, flags=re.MULTILINE)
     return {title.strip(): body.strip() for title, _, body in (part.partition("\n") for part in parts)}

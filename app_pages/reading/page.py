@@ -26,8 +26,8 @@ def own_text() -> str:
 guide = papers(GUIDE.read_text(encoding="utf-8"))
 with bar("reading")[0]:
     paper = guide[PAPER.choose(guide)]
-section = SECTION.choose(paper.places)
+section = SECTION.choose(paper.sections)
 with st.container(width=WIDTH):
     st.markdown(paper.about)
     st.subheader(section)
-    st.markdown(opening_here(paper.places[section], own_text()), unsafe_allow_html=True)
+    st.markdown(opening_here(paper.sections[section], own_text()), unsafe_allow_html=True)

@@ -27,10 +27,10 @@ def at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seed
     heading("Hidden norms", key="theory_hidden")
     hidden = BesideItsWords("hidden")
 
-    def draw(found: dict[str, list[list[InitialNorms]]], done: bool) -> None:
+    def draw(results: dict[str, list[list[InitialNorms]]], done: bool) -> None:
         nonlocal concentration
         depths, lemma = sweep_depths(deepest), lemma_2(deepest, setting.d_model)
-        sweeps = {variant: combine_seeds(by_seed) for variant, by_seed in found.items()}
+        sweeps = {variant: combine_seeds(by_seed) for variant, by_seed in results.items()}
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
         last.draw(last_layer_gradient(norms, depths), claims.last_layer(norms, depths), done=done)
         excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
@@ -57,12 +57,14 @@ def at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seed
 
 
 def _assumptions(setting: UntrainedConfig) -> DeltaGenerator:
-    """What Theorem 1 assumes; returns the place for the assumption that is measured."""
+    """What Theorem 1 assumes; returns the container for the assumption that is measured."""
     assumed = claims.assumptions(setting)
     n_met = f"{sum(assumed.values())} of {len(assumed)} hold for these encoders, two more are left open"
     with st.expander(f"What Theorem 1 assumes: {n_met}", icon=":material/rule:"):
-        for said, met in assumed.items():
-            st.markdown(f":material/{'check' if met else 'close'}: {said}{'' if met else ': **not met**'}")
+        for sentence, met in assumed.items():
+            st.markdown(
+                f":material/{'check' if met else 'close'}: {sentence}{'' if met else ': **not met**'}"
+            )
         measured_one = st.container()
         st.markdown(":material/help: The derivatives of the loss are bounded: assumed, not checked here.")
     return measured_one

@@ -100,9 +100,9 @@ def assumptions(setting: UntrainedConfig) -> dict[str, bool]:
 
 def concentration(excess: Mapping[str, float]) -> str:
     """The theorem's last condition, measured: δ by variant."""
-    found = ", ".join(f"{variant} {delta:.2f}" for variant, delta in excess.items())
+    deltas = ", ".join(f"{variant} {delta:.2f}" for variant, delta in excess.items())
     return (
         r"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "
-        rf"$\varepsilon = {gradients_at_start.EPSILON}$, $L$ the deepest: $\delta$ = {found}. (Xiong et al.: 0.125 "
+        rf"$\varepsilon = {gradients_at_start.EPSILON}$, $L$ the deepest: $\delta$ = {deltas}. (Xiong et al.: 0.125 "
         "in their model.)"
     )

@@ -26,6 +26,7 @@ measured = cached(model_update)
 
 
 def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_seeds: int) -> None:
+    """Draws how far the first steps move the output of each variant, as seeds are measured."""
     with bar("steps")[0]:
         rate = RATE.choose()
         n_steps = N_STEPS.choose()
@@ -34,11 +35,11 @@ def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_
     steps = {"learning_rate": rate, "warmup": 10 if warmup == TEN_STEPS else 0, "n_steps": n_steps}
     progress = progress_of_seeds()
     heading("The update of the model over its first steps", key="theory_updates")
-    place = BesideItsWords("updates")
+    figure = BesideItsWords("updates")
 
-    def draw(found: dict[str, list[np.ndarray]], done: bool) -> None:
-        updates = {variant: np.array(by_seed) for variant, by_seed in found.items()}
-        place.draw(model_updates(updates, scale=scale), _said(updates, n_steps, setting.d_model), done=done)
+    def draw(results: dict[str, list[np.ndarray]], done: bool) -> None:
+        updates = {variant: np.array(by_seed) for variant, by_seed in results.items()}
+        figure.draw(model_updates(updates, scale=scale), _table(updates, n_steps, setting.d_model), done=done)
 
     over_seeds(
         variants,
@@ -51,8 +52,8 @@ def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_
     )
 
 
-def _said(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
-    """Of updates [seed, step]: what the first step does, and what all do."""
+def _table(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
+    """The text beside the figure: how far one step moves the output, and all steps, of updates [seed, step]."""
     lines = [f"| measured here | after 1 step | after {n_steps} |", "|---|---|---|"]
     for variant, by_seed in updates.items():
         first, last = mean_first_and_last(by_seed)

@@ -13,7 +13,7 @@ from viz.builders.figure import VegaFigure
 
 REDRAW_AFTER = 1.0  # seconds
 
-Measured = TypeVar("Measured")
+Result = TypeVar("Result")
 
 
 class BesideItsWords:
@@ -34,7 +34,7 @@ class BesideItsWords:
 
 
 def progress_of_seeds() -> DeltaGenerator:
-    """An empty place for a bar, at the right, above what follows: it takes no room and so moves nothing."""
+    """An empty container for a bar, at the right above what follows: it takes no room, so nothing moves."""
     with st.container(key="progress_of_seeds"):
         return st.empty()
 
@@ -43,15 +43,15 @@ def over_seeds(
     variants: Sequence[str],
     n_seeds: int,
     *,
-    measure: Callable[[str, int], Measured],
-    draw: Callable[[dict[str, list[Measured]], bool], None],
+    measure: Callable[[str, int], Result],
+    draw: Callable[[dict[str, list[Result]], bool], None],
     text: str,
     what: Hashable,
     bar: DeltaGenerator,
 ) -> None:
-    """Calls `measure(variant, seed)`, and `draw` with what there is by variant, each with the same seeds, and whether that is all.
+    """Calls `measure(variant, seed)` for all seeds, and `draw(results by variant, whether that is all)` from time to time.
 
-    `bar` is an empty place in which a line beginning with `text` says how many are done. Where the reader stopped this, the
+    `bar` is an empty container in which a line beginning with `text` says how many are done. Where the reader stopped this, the
     seeds that were done for all variants are drawn: `measure` is cached. `what` is as in `stoppable`.
     """
     n_all = n_seeds * len(variants)
@@ -66,16 +66,16 @@ def over_seeds(
 def _measure(
     variants: Sequence[str],
     n_seeds: int,
-    measure: Callable[[str, int], Measured],
-    draw: Callable[[dict[str, list[Measured]], bool], None],
+    measure: Callable[[str, int], Result],
+    draw: Callable[[dict[str, list[Result]], bool], None],
     tell: Callable[[int], None],
 ) -> None:
-    found: dict[str, list[Measured]] = {variant: [] for variant in variants}
+    results: dict[str, list[Result]] = {variant: [] for variant in variants}
     drawn = -REDRAW_AFTER
     for seed in range(n_seeds):
         for number, variant in enumerate(variants, start=seed * len(variants)):
             tell(number)
-            found[variant].append(measure(variant, seed))
+            results[variant].append(measure(variant, seed))
         if seed == n_seeds - 1 or monotonic() - drawn > REDRAW_AFTER:
-            draw(found, seed == n_seeds - 1)
+            draw(results, seed == n_seeds - 1)
             drawn = monotonic()

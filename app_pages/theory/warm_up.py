@@ -8,7 +8,7 @@ from app_pages.controls.theory_controls import GRID_LAYERS, GRID_STEPS, LIVE_RAT
 from app_pages.show.show import heading
 from app_pages.show.verdicts import stored_measurements, verdict_lines
 from app_pages.subject.cache import cached
-from app_pages.theory.warmup_runs import Grid, draw_grids, draw_losses, places, stored_runs
+from app_pages.theory.warmup_runs import Grid, containers, draw_grids, draw_losses, stored_runs
 from app_pages.toolkit.markdown import plain
 from model.claims.catalogue import CLAIMS
 from model.theory import warmup_grid
@@ -49,7 +49,7 @@ def live_grid(variants: list[str]) -> None:
     running = st.session_state.get(RUNNING) == cells
     _start_or_stop(button, cells, running, len(left))
     progress = st.empty()
-    where = places(variants, key="theory_live")
+    where = containers(variants, key="theory_live")
     grid: Grid = {
         variant: [_trained(cell) for cell in cells if cell in done and cell[0] == variant]
         for variant in variants

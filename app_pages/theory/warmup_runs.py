@@ -50,7 +50,7 @@ def stored_runs(*, key: str) -> None:
         "several seeds show stands below."
     )
     rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
-    draw_grids(grid, places(grid, key=key), rates=rates, warmups=warmups, key=key)
+    draw_grids(grid, containers(grid, key=key), rates=rates, warmups=warmups, key=key)
     draw_losses(grid, STORED_RATE, key=key)
 
 
@@ -60,11 +60,11 @@ def _read(path: Path, _changed: int) -> list[WarmupRun]:
     return read_runs(path)
 
 
-def places(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
-    """One place for each, side by side, to be drawn anew while runs come in."""
+def containers(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
+    """An empty container for each name, side by side, to be drawn anew while runs come in."""
     names = list(names)
-    found = beside(*(f"{key}_{name.replace(' ', '_')}" for name in names))
-    return {name: place.empty() for name, place in zip(names, found, strict=True)}
+    columns = beside(*(f"{key}_{name.replace(' ', '_')}" for name in names))
+    return {name: column.empty() for name, column in zip(names, columns, strict=True)}
 
 
 def draw_grids(
@@ -80,9 +80,11 @@ def draw_grids(
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
         errors = ["" if run.accuracy is None else _error(run.accuracy) for run in runs]
-        axes = {"rates": rates, "warmups": warmups, "highest": highest}
         with where[name].container():
-            show(warmup_grid(cells, title=name, errors=errors, **axes), key=key and f"{key}_grid_{name}")
+            figure = warmup_grid(
+                cells, title=name, errors=errors, rates=rates, warmups=warmups, highest=highest
+            )
+            show(figure, key=key and f"{key}_grid_{name}")
             if diverged := [run for run in runs if run.final_loss is None]:
                 listed = "; ".join(f"{run.learning_rate:g} with warm-up {run.warmup}" for run in diverged)
                 st.markdown(f"**Diverged** (the loss was no longer finite): learning rate {listed}.")
@@ -103,7 +105,7 @@ def draw_losses(grid: Grid, rate: Box[str], *, key: str) -> None:
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
     }
     highest = loss_scale_limit([loss for runs in at_rate.values() for run in runs for loss in run.losses])
-    for name, place in places(at_rate, key=f"{key}_losses").items():
+    for name, container in containers(at_rate, key=f"{key}_losses").items():
         curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
-        with place:
+        with container:
             show(loss_curves(curves, highest=highest, title=name), key=f"{key}_losses_of_{name}")

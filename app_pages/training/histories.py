@@ -1,6 +1,8 @@
 """The curves of training runs: loss, accuracy, learning rate and gradient norm."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -9,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.controls.training_controls import LOG_STEPS
 from app_pages.show.show import show
 from app_pages.subject import cache
+from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
 from app_pages.training.tasks import explain, in_words, judged_on
 from model.checkpoint.training_history import logged, smoothed, standard_error, tasks
@@ -26,18 +29,19 @@ CURVES = (  # value, its list in the history, whether it is smoothed, axis title
 )
 
 
-def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
+def histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> None:
+    """Draws the four curves of the runs of these encoders in one colour each, and what their tasks were."""
     with controls:
         log_x = LOG_STEPS.choose()
-    found = {name: cache.loaded(name).history for name in names}
+    by_encoder: dict[str, dict[str, Any]] = {name: cache.loaded(name).history for name in names}
     colours = side_colours([cache.loaded(name).config.norm_placement for name in names])
-    for column, (name, history) in zip(st.columns(len(names), gap="medium"), found.items(), strict=True):
+    for column, (name, history) in zip(st.columns(len(names), gap="medium"), by_encoder.items(), strict=True):
         column.markdown(f"**{name}**: {_reached(history)}")
-    places = [place for _ in range(2) for place in st.columns(2, gap="medium")]
-    data = judged_on(task for history in found.values() for task in tasks(history))
-    for place, (value, entries, is_smoothed, what) in zip(places, CURVES, strict=True):
-        title = what.format(judged_on=data)
-        by_name = {name: logged(history, value, entries) for name, history in found.items()}
+    columns = [column for _ in range(2) for column in st.columns(2, gap="medium")]
+    data = judged_on(task for history in by_encoder.values() for task in tasks(history))
+    for column, (value, entries, is_smoothed, y_title) in zip(columns, CURVES, strict=True):
+        title = y_title.format(judged_on=data)
+        by_name = {name: logged(history, value, entries) for name, history in by_encoder.items()}
         n = math.ceil(max(map(len, by_name.values())) / MOST)
         if is_smoothed:
             n = max(n, SMOOTH)
@@ -47,10 +51,10 @@ def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
             by_name = {name: table[::n] for name, table in by_name.items()}
             title = f"{title}, 1 entry in {n:,} drawn"
         if value == "accuracy":
-            by_name = {name: _with_errors(table, found[name]) for name, table in by_name.items()}
+            by_name = {name: _with_errors(table, by_encoder[name]) for name, table in by_name.items()}
         table = pd.concat([table.assign(run=name) for name, table in by_name.items()])
         if table.empty:
-            place.info(f"No {value.replace('_', ' ')} was recorded.")
+            column.info(f"No {value.replace('_', ' ')} was recorded.")
             continue
         chart = run_curves(
             table,
@@ -60,14 +64,14 @@ def histories(names: tuple[str, ...], controls: DeltaGenerator) -> None:
             log_y=value == "gradient_norm",
             title=title,
         )
-        with place:
+        with column:
             show(chart, key=f"history_{value}")
-    if any(len(tasks(history)) > 1 for history in found.values()):
+    if any(len(tasks(history)) > 1 for history in by_encoder.values()):
         st.caption(
             "Where a curve jumps, the next phase began, with its own schedule and usually another task: its "
             "losses and accuracies do not compare with the ones before."
         )
-    explain(task for history in found.values() for task in tasks(history))
+    explain(task for history in by_encoder.values() for task in tasks(history))
 
 
 def _reached(history: dict) -> str:

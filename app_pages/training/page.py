@@ -6,6 +6,7 @@ from app_pages.controls.control_bar import bar
 from app_pages.controls.training_controls import PART, RECORDING
 from app_pages.inputs.row import choose_encoder
 from app_pages.subject import cache, encoders, session_encoders
+from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
 from app_pages.training.histories import histories
 from app_pages.training.player import player
@@ -13,10 +14,11 @@ from app_pages.training.player import player
 _OTHERS = "The encoders of this project brought recordings of their training along: choose one of them above."
 
 
-def pair() -> tuple[str, ...]:
-    """The pair of which one encoder is chosen, or that one alone."""
+def pair() -> tuple[Checkpoint, ...]:
+    """The pair of which one encoder is chosen, or that one alone; empty where there is none."""
     name = choose_encoder()
-    return (encoders.pair(name) or (name,)) if name is not None else ()
+    names = (encoders.pair(name) or (name,)) if name is not None else ()
+    return tuple(map(Checkpoint, names))
 
 
 part = PART.choose()

@@ -1,6 +1,6 @@
-"""The film: every head at one moment of training, for both of a pair, and a button that lets time run."""
+"""The recording: every head at one moment of training, for both of a pair, and a button that lets time run."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from viz.builders.palette import ColourScale, side_colours
 from viz.training.run_curves import run_curves
 
 FRAME_S = 0.8  # a frame takes about 0.3 s to paint
-_SAID = {
+_CAPTIONS = {
     ACCURACY: "",
     ENTROPY: r"$H_i / \ln n$ of the rows on this input, from 0 (one key has all the weight) to 1 (all n keys alike): mean "
     "over queries, and over the heads of a layer.",
@@ -40,25 +40,27 @@ _CLIPPED = (
 
 
 def film(name: Checkpoint) -> Film | None:
-    """Raises ValueError, in one sentence, where it is damaged."""
+    """The recording of a run; None where there is none. Raises ValueError, in one sentence, where it is damaged."""
     return cache.of(read_film, name, spinner="Reading the recording …")
 
 
 @cached(spinner="Following every head …")
 def formed(name: Checkpoint, probe: int) -> np.ndarray:
-    """Steps of the run [layer, head]."""
-    return formed_at_step(film(name), probe)
+    """The training step at which each head had formed, int [layer, head]."""
+    recording = film(name)
+    assert recording is not None  # it was shown above
+    return formed_at_step(recording, probe)
 
 
-def player(names: tuple[str, ...], controls: DeltaGenerator, more: DeltaGenerator) -> None:
-    """Raises ValueError where a film is damaged."""
-    films = {name: found for name in names if (found := film(name)) is not None}
+def player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: DeltaGenerator) -> None:
+    """Draws the recordings of these encoders side by side. Raises ValueError where one is damaged."""
+    films = {name: recording for name in names if (recording := film(name)) is not None}
     if missing := [name for name in names if name not in films]:
         st.info(f"There is no recording of {' and '.join(missing)}.")
     if not films:
         return
     first = next(iter(films.values()))
-    labels = {number: each.name for number, each in enumerate(first.probes)}
+    labels = {number: watched.name for number, watched in enumerate(first.probes)}
     with controls:
         probe = PROBE.choose(labels, format_func=labels.__getitem__)
         measure = CURVES.choose()
@@ -72,29 +74,31 @@ def player(names: tuple[str, ...], controls: DeltaGenerator, more: DeltaGenerato
     explain(task for shown in films.values() for task in shown.tasks)
 
 
-def _screen(films: dict[str, Film], probe: int, measure: str, scale: ColourScale, playing: bool) -> None:
+def _screen(
+    films: dict[Checkpoint, Film], probe: int, measure: str, scale: ColourScale, playing: bool
+) -> None:
     first = next(iter(films.values()))
     moment = _moment(len(first), playing)
     columns = st.columns(len(films), gap="medium")
     for column, (name, shown) in zip(columns, films.items(), strict=True):
-        here = min(moment, len(shown) - 1)
+        last = min(moment, len(shown) - 1)
         with column:
-            st.caption(f"**{name}**: {_when(shown, here)}")
+            st.caption(f"**{name}**: {_when(shown, last)}")
             show(
                 head_overview(
-                    from_arrays(shown.probes[probe].pattern_at(here), shown.probes[probe].tokens),
-                    measures={"entropy": shown.probes[probe].entropy[here]},
+                    from_arrays(shown.probes[probe].pattern_at(last), shown.probes[probe].tokens),
+                    measures={"entropy": shown.probes[probe].entropy[last]},
                     colours=scale,
                     clickable=False,
                 ),
                 width="content",
                 key=f"film_{name}",
             )
-            _curves(name, films, probe, measure, here)
+            _curves(name, films, probe, measure, last)
 
 
-def _colours(names: tuple[str, ...]) -> dict[str, str]:
-    """Of the curves of all runs, also where a figure shows one of them alone."""
+def _colours(names: Sequence[Checkpoint]) -> dict[str, str]:
+    """The colour of each run's curve, the same also where a figure shows one of them alone."""
     placements = [read_config(name).norm_placement for name in names]
     return dict(zip(names, side_colours(placements), strict=True))
 
@@ -155,7 +159,7 @@ def _by_moment(shown: Film, values: np.ndarray, run: str) -> pd.DataFrame:
     )
 
 
-def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment: int) -> None:
+def _curves(name: Checkpoint, films: dict[Checkpoint, Film], probe: int, measure: str, moment: int) -> None:
     shown = films[name]
     watched = shown.probes[probe]
     values, title, line, log_y = {
@@ -175,17 +179,17 @@ def _curves(name: str, films: dict[str, Film], probe: int, measure: str, moment:
         log_y=log_y,
     )
     show(chart, key=f"curves_{name}")
-    said = _SAID[measure]
+    caption = _CAPTIONS[measure]
     if measure == GRADIENTS and shown.is_clipped:
-        said += _CLIPPED
+        caption += _CLIPPED
     if measure == ACCURACY and len(shown.tasks) > 1:
-        said += f"Accuracy on the task of the moment: {in_words(shown.tasks)} (explained below). A thin line marks a new phase. "
+        caption += f"Accuracy on the task of the moment: {in_words(shown.tasks)} (explained below). A thin line marks a new phase. "
     if measure == ACCURACY and np.isnan(values).any():
-        said += "Where the line has a gap, accuracy was not measured."
-    st.caption(said)
+        caption += "Where the line has a gap, accuracy was not measured."
+    st.caption(caption)
 
 
-def _formation(films: Iterable[str], probe: int) -> None:
+def _formation(films: Mapping[Checkpoint, Film], probe: int) -> None:
     with st.container(key="formation_heading"):
         st.markdown("#### When did each head form?")
     st.caption(
@@ -194,12 +198,13 @@ def _formation(films: Iterable[str], probe: int) -> None:
         "divergence of the patterns' rows. The last recording was made just before the last training step, so the "
         "encoder on the other pages is one step further."
     )
-    steps = {name: formed(name, probe) for name in films}
-    first, last = min(of.min() for of in steps.values()), max(of.max() for of in steps.values())
-    for column, (name, of) in zip(st.columns(len(films), gap="medium"), steps.items(), strict=True):
+    by_encoder: dict[str, np.ndarray] = {name: formed(name, probe) for name in films}
+    first = min(steps.min() for steps in by_encoder.values())
+    last = max(steps.max() for steps in by_encoder.values())
+    for column, (name, steps) in zip(st.columns(len(films), gap="medium"), by_encoder.items(), strict=True):
         with column:
             show(
-                formation_map(of, first=int(first), last=int(last), title=f"{name}, training step"),
+                formation_map(steps, first=int(first), last=int(last), title=f"{name}, training step"),
                 width="content",
                 key=f"formation_{name}",
             )

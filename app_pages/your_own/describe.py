@@ -1,4 +1,4 @@
-"""The encoders in each place, and a description of each; looked up again after some seconds, not at every click."""
+"""The encoders in each location, and a description of each; looked up again after some seconds, not at every click."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ SECONDS, SECONDS_OF_CACHE = 10, 60  # all that is in the cache is looked through
 
 
 def in_root() -> Listing:
+    """The encoders in the folder that the app was started with."""
     return _in_root(checkpoint.CHECKPOINTS, locations.root())
 
 
@@ -27,22 +28,24 @@ def _in_root(home: Path, _root: Path | None) -> Listing:
 
 @st.cache_data(ttl=SECONDS_OF_CACHE, show_spinner="Looking through the Hugging Face cache …")
 def in_cache() -> Listing:
+    """The encoders in the Hugging Face cache of this machine."""
     from model.sources.hub import cached as in_hub_cache  # as late as this: it takes a third of a second
 
     return in_hub_cache()
 
 
 def installed() -> Listing:
+    """The encoders that were installed as packages."""
     return locations.packaged()
 
 
 def look_again() -> None:
-    """For callbacks: something was added."""
+    """For callbacks, after an encoder was added: forgets which ones there are."""
     st.cache_data.clear()
 
 
 def description(name: str) -> Description:
-    """Of the encoder with this name; what keeps it from being opened is said as its problem."""
+    """The description of an encoder; what keeps it from being opened is its `problem`."""
     try:
         folder = locations.find(name, checkpoint.CHECKPOINTS)
         return _described(folder, _state(folder))
@@ -57,13 +60,13 @@ def _described(folder: Path, _state: tuple) -> Description:
     try:
         return _of_this_project(checkpoint.read_config(folder))
     except ValueError as error:
-        found = describe(folder)
+        about = describe(folder)
         # what it lacks to be one of Hugging Face's, unless it was meant as one of these
-        return replace(found, problem=str(error)) if (folder / "history.json").is_file() else found
+        return replace(about, problem=str(error)) if (folder / "history.json").is_file() else about
 
 
 def _of_this_project(config: ModelConfig) -> Description:
-    """As `model.huggingface.describe`, of a folder that `model.checkpoint.save` has written."""
+    """The description of an encoder that `model.checkpoint.save` has written; see `model.huggingface.describe`."""
     classes = ", ".join(config.class_names[:4]) + (", …" if config.n_classes > 4 else "")
     reads = f"text, up to {config.n_positions:,} tokens"
     if not config.is_text:
@@ -83,5 +86,5 @@ def _of_this_project(config: ModelConfig) -> Description:
 
 def _state(folder: Path) -> tuple:
     """Size and time of change of each file, by which a folder is known to be the same; its weights are not read for it."""
-    found = ((path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file())
-    return tuple((str(path), each.st_size, each.st_mtime_ns) for path, each in found)
+    files = ((path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file())
+    return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in files)

@@ -7,49 +7,52 @@ from app_pages.toolkit.stoppable import begin_anew, progress, stopped_at
 from app_pages.your_own.describe import look_again
 from app_pages.your_own.instructions import WITH_HUB, heading
 
-_SAID = "hub_said"
+_DOWNLOADED = "hub_said"  # in the session: the name of the model
 
 
 def from_hub(is_allowed: bool) -> None:
+    """Draws the form for a name, or how to start the app so that there is one."""
     heading("Download from the Hugging Face Hub")
     if not is_allowed:
         st.markdown("Downloads are off. To download models by name, start the app with:")
         st.code(WITH_HUB, language="bash", wrap_lines=True)
         return
     with st.form("hub", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        said = st.text_input(
+        name = st.text_input(
             "Model name", placeholder="owner/name, or owner/name@revision", key="hub_name", width=420
         )
-        asked = st.form_submit_button("Download")
-    if asked:
-        begin_anew(_what(said))
-        _download(said)
-    elif stopped_at(_what(said)) is not None:
+        is_submitted = st.form_submit_button("Download")
+    if is_submitted:
+        begin_anew(_work(name))
+        _download(name)
+    elif stopped_at(_work(name)) is not None:
         st.info("The download was stopped before its end. Download goes on with it.")
-    if found := st.session_state.get(_SAID):
+    if downloaded := st.session_state.get(_DOWNLOADED):
         st.success(
-            f"{found} was downloaded. Open it in the list of the Hugging Face cache.", icon=":material/check:"
+            f"{downloaded} was downloaded. Open it in the list of the Hugging Face cache.",
+            icon=":material/check:",
         )
 
 
-def _what(said: str) -> tuple[str, str]:
-    return "download", said
+def _work(name: str) -> tuple[str, str]:
+    """By which the download is known, see `app_pages.toolkit.stoppable`."""
+    return "download", name
 
 
-def _download(said: str) -> None:
+def _download(name: str) -> None:
     from model.sources import hub  # as late as this: it takes a third of a second
 
-    st.session_state.pop(_SAID, None)
-    place = st.empty()
-    place.progress(0.0, "Asking the Hub …")
+    st.session_state.pop(_DOWNLOADED, None)
+    bar = st.empty()
+    bar.progress(0.0, "Asking the Hub …")
     try:
-        with progress("Downloading", _what(said), place) as move:
+        with progress("Downloading", _work(name), bar) as move:
 
             def report(file: str, done: int, total: int) -> None:
                 if total:
                     move(done / total, f"{file}: {done / hub.MB:,.0f} of {total / hub.MB:,.0f} MB")
 
-            st.session_state[_SAID] = hub.download(*hub.parse_name(said), report=report)
+            st.session_state[_DOWNLOADED] = hub.download(*hub.parse_name(name), report=report)
     except ValueError as error:
         st.error(plain(sentence(error)))
         return

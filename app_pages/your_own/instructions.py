@@ -40,11 +40,12 @@ save_file({name: each.clone().contiguous() for name, each in weights.items()}, "
 
 
 def heading(title: str) -> None:
+    """Draws the heading of a part of the page."""
     st.html(f'<h2 class="place">{title}</h2>')
 
 
 def no_root() -> None:
-    """Where the app was started without `--models`."""
+    """Draws how to start the app with a folder of models, where it was started without one."""
     heading("A models folder")
     st.markdown(
         "To list your models here, start the app with the folder that holds them. Nothing outside that folder is read."
@@ -53,6 +54,7 @@ def no_root() -> None:
 
 
 def supported() -> None:
+    """Draws which encoders can be opened, and how to convert other files."""
     heading("What can be opened")
     st.markdown(SUPPORTED)
     with st.expander("If the weights are in pytorch_model.bin"):

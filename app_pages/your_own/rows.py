@@ -22,7 +22,7 @@ PAGE = 12
 
 
 def rows(title: str, listing: Listing, *, key: str, empty: str = "") -> None:
-    """A place: its encoders, `PAGE` at a time, and what is not among them; `empty` is said where there are none."""
+    """Draws a list of encoders, `PAGE` at a time, and what was refused; `empty` is shown where there are none."""
     heading(title)
     names = _searched(listing.names, key) if len(listing.names) > PAGE else listing.names
     n_pages = max(1, -(-len(names) // PAGE))
@@ -44,70 +44,70 @@ def shown(name: str) -> str:
 
 
 def _searched(names: tuple[str, ...], key: str) -> tuple[str, ...]:
-    said = st.text_input(f"Search {len(names):,} names", key=f"{key}_search", width=320)
-    return tuple(name for name in names if said.strip().lower() in name.lower())
+    words = st.text_input(f"Search {len(names):,} names", key=f"{key}_search", width=320)
+    return tuple(name for name in names if words.strip().lower() in name.lower())
 
 
 def _row(name: str) -> None:
-    found = description(name)
+    about = description(name)
     with st.container(horizontal=True, vertical_alignment="center", key=f"row_{_as_key(name)}"):
-        st.html(_words(name, found))
-        if found.summary or found.left_out:
+        st.html(_as_html(name, about))
+        if about.summary or about.left_out:
             with st.popover("Details", type="tertiary"):
-                _details(found)
+                _details(about)
         if name in session_encoders.opened():
             st.button("Look inside", key=f"look_{name}", on_click=_look, args=(name,), type="primary")
-            said = (
-                "Deletes the upload."
-                if name.startswith(UPLOAD)
-                else "Removes it from the list of encoders; its files stay."
-            )
             st.button(
-                "Remove", key=f"remove_{name}", on_click=session_encoders.remove, args=(name,), help=said
+                "Remove",
+                key=f"remove_{name}",
+                on_click=session_encoders.remove,
+                args=(name,),
+                help="Deletes the upload."
+                if name.startswith(UPLOAD)
+                else "Removes it from the list of encoders; its files stay.",
             )
         else:
             if name.startswith(UPLOAD):
                 st.button("Delete", key=f"remove_{name}", on_click=session_encoders.remove, args=(name,))
-            if st.button("Open", key=f"open_{name}", disabled=found.problem is not None):
+            if st.button("Open", key=f"open_{name}", disabled=about.problem is not None):
                 _open(name)
 
 
-def _words(name: str, found: Description) -> str:
-    said, facts = dict(found.summary), [found.family]
-    if found.config is not None:
+def _as_html(name: str, about: Description) -> str:
+    """What an encoder is, in a few lines, and what keeps it from being opened."""
+    summary, facts = dict(about.summary), [about.family]
+    if about.config is not None:
         facts += [
-            f"{found.config.n_layers} × {found.config.n_heads} heads",
-            PLACEMENTS[found.config.norm_placement],
+            f"{about.config.n_layers} × {about.config.n_heads} heads",
+            PLACEMENTS[about.config.norm_placement],
+            re.split(" of a vocabulary|;", summary["input"])[0],
         ]
-        facts.append(re.split(" of a vocabulary|;", said["input"])[0])
-    facts += [said[what] for what in ("output", "memory") if what in said]
-    lines = [" · ".join(escape(each) for each in facts if each), *map(escape, found.notes)]
-    if found.left_out:
-        several = "1 tensor" if len(found.left_out) == 1 else f"{len(found.left_out):,} tensors"
-        lines.append(
-            f"{several} of the file {'is' if len(found.left_out) == 1 else 'are'} not needed here: {escape(_few(found.left_out))}"
-        )
-    wrong = f'<p class="wrong">{escape(_ended(found.problem))}</p>' if found.problem else ""
-    told = "".join(f"<p>{line}</p>" for line in lines if line)
-    return f'<div class="encoder"><b>{escape(shown(name))}</b>{told}{wrong}</div>'
+    facts += [summary[title] for title in ("output", "memory") if title in summary]
+    lines = [" · ".join(escape(fact) for fact in facts if fact), *map(escape, about.notes)]
+    if n := len(about.left_out):
+        tensors = "1 tensor of the file is" if n == 1 else f"{n:,} tensors of the file are"
+        lines.append(f"{tensors} not needed here: {escape(_few(about.left_out))}")
+    problem = f'<p class="wrong">{escape(_with_period(about.problem))}</p>' if about.problem else ""
+    paragraphs = "".join(f"<p>{line}</p>" for line in lines if line)
+    return f'<div class="encoder"><b>{escape(shown(name))}</b>{paragraphs}{problem}</div>'
 
 
-def _ended(said: str) -> str:
-    return said if said.endswith(".") else f"{said}."
+def _with_period(sentence: str) -> str:
+    return sentence if sentence.endswith(".") else f"{sentence}."
 
 
 def _few(names: tuple[str, ...]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
-def _details(found: Description) -> None:
-    table = "".join(
-        f"<tr><th>{escape(what)}</th><td>{escape(said)}</td></tr>" for what, said in found.summary
+def _details(about: Description) -> None:
+    rows_of_table = "".join(
+        f"<tr><th>{escape(title)}</th><td>{escape(fact)}</td></tr>" for title, fact in about.summary
     )
-    st.html(f'<table class="encoder">{table}</table>', width=560)
-    if found.left_out:
+    st.html(f'<table class="encoder">{rows_of_table}</table>', width=560)
+    if about.left_out:
         st.caption("In the file, but not needed here:")
-        st.code("\n".join(found.left_out[:200]), language=None, height=160)
+        st.code("\n".join(about.left_out[:200]), language=None, height=160)
 
 
 def _open(name: str) -> None:
@@ -116,7 +116,7 @@ def _open(name: str) -> None:
             checkpoint.fingerprint(name)  # hashes them, once
         cache.loaded(name)
     except (ValueError, OSError) as error:
-        st.error(f"{shown(name)} cannot be opened: {plain(_ended(str(error)))}")
+        st.error(f"{shown(name)} cannot be opened: {plain(_with_period(str(error)))}")
         return
     session_encoders.open_(name)
     _look(name)
@@ -124,7 +124,7 @@ def _open(name: str) -> None:
 
 
 def _look(name: str) -> None:
-    """To the first page, with this encoder chosen."""
+    """For callbacks: the page Attention comes next, with this encoder chosen."""
     kind = encoders.kind_of(name) or encoders.TEXT
     KIND.take(kind)
     CHECKPOINT.take(name)

@@ -20,6 +20,7 @@ _ROUND = "upload_round"  # another one empties the widget, and with it the memor
 
 
 def uploading(at_most_mb: int) -> None:
+    """Draws the form for files of at most so many megabytes; 0 means that uploads are off."""
     heading("Upload")
     if not at_most_mb:
         st.markdown("Uploads are off. To allow up to 500 MB, start the app with:")
@@ -30,24 +31,24 @@ def uploading(at_most_mb: int) -> None:
         "The files of one encoder, or its folder. Only this session sees them; they are deleted when it ends.",
         help=_WHICH,
     )
-    what = st.segmented_control(
+    kind = st.segmented_control(
         "What", (FILES, FOLDER), default=FILES, required=True, label_visibility="collapsed"
     )
-    made = st.session_state.setdefault(_ROUND, 0)
+    round_number = st.session_state.setdefault(_ROUND, 0)
     with st.form("upload_form", border=False):
         files = st.file_uploader(
             f"Up to {at_most_mb:,} MB in all, {a_file:,} MB per file",
             TYPES,
-            accept_multiple_files="directory" if what == FOLDER else True,
-            key=f"own_files_{what}_{made}",
+            accept_multiple_files="directory" if kind == FOLDER else True,
+            key=f"own_files_{kind}_{round_number}",
             max_upload_size=a_file,
         )
-        asked = st.form_submit_button("Use these files")
+        is_submitted = st.form_submit_button("Use these files")
     if a_file < at_most_mb:
         st.caption(
             f"Larger files also need the server's own option `--server.maxUploadSize {at_most_mb}`; in the start command it stands to the left of the lone `--`."
         )
-    if asked:
+    if is_submitted:
         _take(files or [], at_most_mb * MB)
 
 
@@ -55,15 +56,15 @@ def _take(files: list, at_most: int) -> None:
     if not files:
         st.info("Choose the files first.", icon=":material/info:")
         return
-    room = at_most - sum(each.n_bytes for each in session_encoders.uploads().values())
+    room = at_most - sum(uploaded.n_bytes for uploaded in session_encoders.uploads().values())
     try:
         with st.spinner("Writing the files …"):
-            made = upload(((each.name, each.getbuffer()) for each in files), room)
+            new = upload(((file.name, file.getbuffer()) for file in files), room)
     except ValueError as error:
         st.error(plain(sentence(error)))
         if "pickle" in str(error):
             st.code(CONVERT.strip(), language="python")
         return
-    session_encoders.uploaded(made)
+    session_encoders.uploaded(new)
     st.session_state[_ROUND] += 1
     st.rerun()

@@ -13,7 +13,7 @@ from ..loaded import Loaded
 from ..record import Role
 from ..transformer import cut_patches
 
-FIXED_ROLES = ("class", "separator", "padding")  # padding is masked by its position
+FIXED_ROLES: tuple[Role, ...] = ("class", "separator", "padding")  # padding is masked by its position
 
 Order = Sequence[int]
 

@@ -7,7 +7,7 @@ import pytest
 
 from app_pages.inputs.input_list import Item
 from app_pages.many_inputs.prediction_table import FORMULA, SIGNS, _cells, _headings, as_csv
-from app_pages.many_inputs.predictions import Line, Outcome
+from app_pages.many_inputs.predictions import Prediction, Predictions
 from model.inputs import Picture, Text
 
 ITEMS = (
@@ -16,19 +16,19 @@ ITEMS = (
     Item(text=Text("y" * 900)),
 )
 LINES = (
-    Line(number=0, said="positive", predicted=1, probability=0.75, label=0, surprise=1.386),
-    Line(number=1, said="-odd", predicted=0, probability=0.5, surprise=0.693, left_out=3),
-    Line(number=2, said="positive", predicted=1, probability=0.999999, surprise=0.0),
+    Prediction(number=0, answer="positive", predicted=1, probability=0.75, label=0, surprise=1.386),
+    Prediction(number=1, answer="-odd", predicted=0, probability=0.5, surprise=0.693, left_out=3),
+    Prediction(number=2, answer="positive", predicted=1, probability=0.999999, surprise=0.0),
 )
-FOUND = Outcome(lines=LINES, surprise="loss or entropy", explained="", classes=("negative", "positive"))
+FOUND = Predictions(lines=LINES, surprise="loss or entropy", explained="", classes=("negative", "positive"))
 
 
-def cells(item: Item, outcome: Outcome, line: Line) -> dict[str, dict]:
-    return {cell["name"]: cell for cell in _cells(item, outcome, line)}
+def cells(item: Item, predictions: Predictions, line: Prediction) -> dict[str, dict]:
+    return {cell["name"]: cell for cell in _cells(item, predictions, line)}
 
 
-def titles(outcome: Outcome) -> list[str]:
-    return [heading["title"] for heading in _headings(ITEMS, outcome)]
+def titles(predictions: Predictions) -> list[str]:
+    return [heading["title"] for heading in _headings(ITEMS, predictions)]
 
 
 def test_a_row_says_what_was_given_and_what_was_answered() -> None:
@@ -80,8 +80,8 @@ def test_a_picture_travels_small() -> None:
 
 
 def test_states_are_compared_with_each_other() -> None:
-    line = Line(number=1, said="8 numbers", nearest=0, surprise=0.25)
-    found = Outcome(lines=(line,), surprise="distance", explained="")
+    line = Prediction(number=1, answer="8 numbers", nearest=0, surprise=0.25)
+    found = Predictions(lines=(line,), surprise="distance", explained="")
     assert titles(found) == ["", "input", "most similar", "distance"]
     row = cells(ITEMS[1], found, line)
     assert (row["answer"]["text"], row["surprise"]["text"]) == ("number 1", "0.250")
@@ -103,6 +103,6 @@ def test_the_file_holds_everything_and_no_formula() -> None:
 @pytest.mark.parametrize("sign", FORMULA)
 def test_no_cell_of_others_begins_as_a_formula(sign: str) -> None:
     item = Item(name=f"{sign}cmd.png", label=f"{sign}x", digit=0)
-    content = as_csv([item], FOUND, [Line(number=0, said=f"{sign}y")])
+    content = as_csv([item], FOUND, [Prediction(number=0, answer=f"{sign}y")])
     table = pd.read_csv(io.BytesIO(content), keep_default_na=False)
     assert table.loc[0, ["file", "label", "answer"]].str.startswith("'").all()

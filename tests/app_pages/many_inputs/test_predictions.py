@@ -9,7 +9,7 @@ import pytest
 
 from app_pages.inputs.input_list import Item
 from app_pages.many_inputs import predictions as module
-from app_pages.many_inputs.predictions import outcome
+from app_pages.many_inputs.predictions import predict
 from app_pages.subject import cache
 from model.capture import capture
 from model.inputs import Text
@@ -27,19 +27,19 @@ FILM = tuple(
 @pytest.mark.usefixtures("checkpoints")
 def test_of_each_text_the_share_of_unknown_tokens_is_known() -> None:
     items = tuple(Item(text=Text(text)) for text in ("great film", "☃ film ☃ ☃", "☃"))
-    assert [line.unknown for line in outcome("imdb-pre-ln", items).lines] == [0, 0.75, 1]
+    assert [line.unknown for line in predict("imdb-pre-ln", items).lines] == [0, 0.75, 1]
 
 
 @pytest.mark.usefixtures("checkpoints")
 def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 2)  # several parts, and not in the order of the list
     loaded = cache.loaded("imdb-pre-ln")
-    found = outcome("imdb-pre-ln", ITEMS)
+    found = predict("imdb-pre-ln", ITEMS)
     near = {"abs": encoder_rounding(loaded.config)}
     for line, item in zip(found.lines, ITEMS, strict=True):
         alone = capture(loaded, item.text).probabilities
         assert line.predicted == alone.argmax()
-        assert line.said == loaded.config.class_names[line.predicted]
+        assert line.answer == loaded.config.class_names[line.predicted]
         assert line.probability == pytest.approx(alone.max(), **near)
     assert [line.label for line in found.lines] == [1, 0, None, None, 1]
     assert found.n_labelled == 3
@@ -60,7 +60,7 @@ def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.Monkey
 @pytest.mark.usefixtures("checkpoints")
 def test_what_the_encoder_cannot_read_is_counted() -> None:
     items = (Item(text=Text("\u200b")), Item(text=Text("great " * 30)), Item(text=Text("not", "film")))
-    found = outcome("imdb-pre-ln", items)
+    found = predict("imdb-pre-ln", items)
     assert [line.number for line in found.lines] == [1, 2]
     assert found.lines[0].left_out == 20  # of 12 positions two are [CLS] and [SEP]
     assert found.surprise == "entropy"
@@ -69,13 +69,13 @@ def test_what_the_encoder_cannot_read_is_counted() -> None:
         "This encoder reads one text at a time: 1 second part left out.",
         "1 text too long for this encoder: 20 tokens left out.",
     )
-    nothing = outcome("imdb-pre-ln", items[:1])
+    nothing = predict("imdb-pre-ln", items[:1])
     assert nothing.lines == ()
 
 
 @pytest.mark.usefixtures("checkpoints")
 def test_test_digits_and_pictures_without_ink() -> None:
-    found = outcome("mnist-pre-ln", (Item(digit=3, label="0"), Item(name="blank.png"), Item(digit=4)))
+    found = predict("mnist-pre-ln", (Item(digit=3, label="0"), Item(name="blank.png"), Item(digit=4)))
     assert [line.number for line in found.lines] == [0, 2]
     assert found.notes[0] == "1 picture left out, in which no digit was found: blank.png."
     assert found.n_labelled == 1
@@ -97,9 +97,9 @@ def test_every_kind_of_answer(
 ) -> None:
     build(checkpoints / "own", architecture, **changed)
     labelled = (*FILM[:3], Item(text=FILM[3].text, label="0"))
-    found = outcome("own", labelled if not surprise else FILM)
+    found = predict("own", labelled if not surprise else FILM)
     assert [line.number for line in found.lines] == [0, 1, 2, 3]
-    assert all(line.said for line in found.lines)
+    assert all(line.answer for line in found.lines)
     assert found.surprise == surprise
     assert found.explained
     values = np.array([line.surprise for line in found.lines])
@@ -111,13 +111,13 @@ def test_every_kind_of_answer(
     if surprise == "distance":
         assert [found.lines[at].nearest for at in (0, 3)] == [3, 0]
         assert values[0] == pytest.approx(0, abs=1e-5)
-        assert outcome("own", FILM[:1]).surprise == ""
+        assert predict("own", FILM[:1]).surprise == ""
 
 
 def test_an_encoder_of_pairs_reads_both_parts(checkpoints: Path) -> None:
     build(checkpoints / "own", "BertForSequenceClassification")
     items = (Item(text=Text("the film", "is bad")), Item(text=Text("the film")))
-    found = outcome("own", items)
+    found = predict("own", items)
     assert not found.notes
     expected = [capture(cache.loaded("own"), item.text).probabilities.max() for item in items]
     assert [line.probability for line in found.lines] == pytest.approx(expected, abs=1e-5)

@@ -104,8 +104,8 @@ def test_every_paper_that_the_pages_cite_has_a_place() -> None:
 def test_every_paper_is_introduced_and_every_place_has_a_link() -> None:
     for title, paper in papers(TEXT).items():
         assert paper.about, title
-        assert paper.places, title
-        assert all(links(text) for text in paper.places.values()), title
+        assert paper.sections, title
+        assert all(links(text) for text in paper.sections.values()), title
 
 
 def test_links_of_the_page_stay_in_the_window_and_below_the_address_of_the_app() -> None:

@@ -18,7 +18,7 @@ def shown(app: AppTest) -> str:
 def test_the_page_opens_at_the_start_of_the_guide(open_app: Open) -> None:
     first = next(iter(PAPERS.values()))
     text = shown(open_app(PAGE))
-    assert next(iter(first.places)) in text
+    assert next(iter(first.sections)) in text
     assert first.about in text
 
 
@@ -26,7 +26,7 @@ def test_another_paper_begins_at_its_first_place_and_a_link_leads_to_any(open_ap
     app = open_app(PAGE)
     title = next(title for title in PAPERS if title.startswith("Xiong et al. 2020"))
     app.selectbox(key="reading_paper").select(title).run()
-    first, *_, last = PAPERS[title].places
+    first, *_, last = PAPERS[title].sections
     assert first in shown(app)
     assert last not in shown(app)
     app = open_app(PAGE, reading_paper=title, reading_place=last)
@@ -39,7 +39,7 @@ def test_every_place_can_be_opened(open_app: Open) -> None:
     app = open_app(PAGE)
     for title, paper in PAPERS.items():
         app.selectbox(key="reading_paper").select(title).run()
-        for place in paper.places:
+        for place in paper.sections:
             app.segmented_control(key="reading_place").set_value(place).run()
             assert place in shown(app)
 
