@@ -87,7 +87,8 @@ def embedding_map(subject: LiveSubject, slots: Slots) -> None:
 def _look_up(name: Checkpoint, given: Input, query: int) -> None:
     """Draws the way from the word to its number to its row, and the same as a matrix product."""
     lookup = embeddings.look_up(cache.loaded(name), given, query)
-    n: int = cache.loaded(name).config.vocab_size
+    n = cache.loaded(name).config.vocab_size
+    assert n is not None  # it reads text
     d_model = len(lookup.row)
     numbers = ", ".join(written(value, ".3f") for value in lookup.row[:4])
     apart = largest_change(lookup.row, lookup.product)

@@ -32,7 +32,7 @@ def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_
         n_steps = N_STEPS.choose()
         warmup = WARM_UP_STEPS.choose()
         scale = UPDATE_AXIS.choose()
-    steps = {"learning_rate": rate, "warmup": 10 if warmup == TEN_STEPS else 0, "n_steps": n_steps}
+    n_warmup = 10 if warmup == TEN_STEPS else 0
     progress = progress_of_seeds()
     heading("The update of the model over its first steps", key="theory_updates")
     figure = BesideItsWords("updates")
@@ -44,10 +44,12 @@ def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_
     over_seeds(
         variants,
         n_seeds,
-        measure=lambda variant, seed: measured(setting, variant, n_layers, seed=seed, **steps),
+        measure=lambda variant, seed: measured(
+            setting, variant, n_layers, seed=seed, learning_rate=rate, warmup=n_warmup, n_steps=n_steps
+        ),
         draw=draw,
         text=f"Encoders trained for {n_steps} steps",
-        what=("first steps", setting, tuple(variants), n_layers, n_seeds, *steps.values()),
+        what=("first steps", setting, tuple(variants), n_layers, n_seeds, rate, n_warmup, n_steps),
         bar=progress,
     )
 

@@ -6,6 +6,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls import cost_controls
 from app_pages.cost import published
 from app_pages.cost.measured import LENGTHS
 from app_pages.cost.sizes import STARTS
@@ -131,7 +132,7 @@ def test_a_click_on_a_row_loads_it(monkeypatch: pytest.MonkeyPatch, row: int) ->
 
 def test_every_row_can_be_started_from(open_app: Open) -> None:
     assert {row.name for row in variations()} | set(presets()) == set(STARTS)
-    app = open_app(PAGE, cost_from="(C) d_ff = 4096")
+    app = open_app(PAGE, cost_controls.START.to("(C) d_ff = 4096"))
     assert app.number_input(key="cost_d_ff").value == 4096
 
 

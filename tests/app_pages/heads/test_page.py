@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls import estimated_work
+from app_pages.controls import estimated_work, heads_controls, input_controls, map_controls
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import how_to_measure
 from app_pages.inputs.row import NEEDS_ENCODER
@@ -70,7 +70,7 @@ def said(app: AppTest) -> str:
 
 
 def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
-    app = open_app(PAGE, text=TEXT)
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     assert columns(app) == [*found, "importance", "zero"]
     assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
@@ -82,7 +82,7 @@ def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
 
 
 def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
-    app = open_app(PAGE, kind="Digit", digit="3")
+    app = open_app(PAGE, input_controls.KIND.to("Digit"), input_controls.DIGIT.to("3"))
     found = statistics(LiveSubject("mnist-pre-ln", Picture.of(shipped_inputs.test_digits()[0][3])).record)
     assert list(found) == DIGIT_STATISTICS
     assert columns(app) == [*DIGIT_STATISTICS, "importance", "zero"]
@@ -90,13 +90,13 @@ def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
 
 
 def test_the_chosen_head_is_marked_and_named(open_app: Open) -> None:
-    app = open_app(PAGE, text=TEXT, layer="1", head="1")
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), map_controls.LAYER.to(1), map_controls.HEAD.to(1))
     assert [name for name, row in rows(app).items() if row["current"]] == ["L1 H1"]
     assert any(each.value.startswith("**L1 H1**") for each in app.markdown)
 
 
 def test_a_link_restores_how_the_table_was_sorted(open_app: Open) -> None:
-    app = open_app(PAGE, text=TEXT, heads_sort="-entropy")
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.SORT.to("-entropy"))
     entropy = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)["entropy"]
     order = [entropy[row["key"]] for row in rows(app).values()]
     assert order == sorted(order, reverse=True)
@@ -104,7 +104,7 @@ def test_a_link_restores_how_the_table_was_sorted(open_app: Open) -> None:
 
 
 def test_what_is_searched_is_left_and_all_come_back(open_app: Open) -> None:
-    app = open_app(PAGE, text=TEXT, heads_search="h1")
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.SEARCH.to("h1"))
     assert list(rows(app)) == ["L0 H1", "L1 H1"]
     assert "2 of 4 heads." in said(app)
     app.button(key="heads_all").click().run()
@@ -125,7 +125,7 @@ def test_layers_and_roles_narrow_down(open_app: Open, store_heads: Callable) -> 
 
 def test_over_a_data_set_each_number_has_its_spread(open_app: Open, store_heads: Callable) -> None:
     store_heads("imdb-pre-ln", next=np.array([[0.1, 0.7], [0.2, 0.3]]))
-    app = open_app(PAGE, text=TEXT)
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     at = columns(app).index("next")
     here = COLUMNS["next"].written(found["next"][0, 1])
@@ -146,13 +146,13 @@ def test_figures_of_other_weights_are_not_shown(
     store_heads("imdb-pre-ln")
     stored = (checkpoints / "imdb-pre-ln" / HEADS).read_bytes()
     (checkpoints / "imdb-post-ln" / HEADS).write_bytes(stored)
-    app = open_app(PAGE, text=TEXT, checkpoint="imdb-post-ln")
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), input_controls.CHECKPOINT.to("imdb-post-ln"))
     assert how_to_measure("imdb-post-ln") in said(app)
     assert not any(cell["small"] for row in rows(app).values() for cell in row["numbers"])
 
 
 def test_a_head_opens_elsewhere_as_it_was_chosen(open_app: Open) -> None:
-    app = open_app(PAGE, text=TEXT, layer="1", head="1")
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), map_controls.LAYER.to(1), map_controls.HEAD.to(1))
     app.button(key="heads_to_attention").click().run()
     assert not app.exception
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (1, 1)
@@ -172,7 +172,7 @@ def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_he
 
 def test_of_a_short_text_no_head_has_a_role(open_app: Open) -> None:
     """5 tokens with [CLS] and [SEP]: even weights would be "local" there."""
-    app = open_app(PAGE, text=TEXT)
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
     assert line == "**L0 H0** :gray[has no role: 5 tokens are too few]"
     assert not any(row["roles"] for row in rows(app).values())
@@ -183,7 +183,12 @@ def test_of_a_short_text_no_head_has_a_role(open_app: Open) -> None:
 
 def test_any_two_numbers_are_axes(open_app: Open) -> None:
     app = open_app(
-        PAGE, text=TEXT, heads_part="Scatter", heads_across="confidence", heads_up="next", head="1"
+        PAGE,
+        input_controls.TEXT.to(TEXT),
+        heads_controls.PART.to("Scatter"),
+        heads_controls.ACROSS.to("confidence"),
+        heads_controls.UP.to("next"),
+        map_controls.HEAD.to(1),
     )
     points = table_of(app, "4 heads by confidence across and next up", "x", "y").set_index("name")
     found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
@@ -194,7 +199,9 @@ def test_any_two_numbers_are_axes(open_app: Open) -> None:
 
 
 def test_an_axis_that_digits_lack_gives_way(open_app: Open) -> None:
-    app = open_app(PAGE, text=TEXT, heads_part="Scatter", heads_up="next")
+    app = open_app(
+        PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Scatter"), heads_controls.UP.to("next")
+    )
     app.segmented_control(key="kind").set_value("Digit").run()
     assert described(app, "4 heads by entropy across and")
 
@@ -207,7 +214,7 @@ def test_an_example_stands_in_its_context(open_app: Open, store_examples: Callab
     store_examples(
         "imdb-pre-ln", "sentences of our own", like, {"rank": 1}, {"head": 1, "query_token": "other"}
     )
-    app = open_app(PAGE, text=TEXT, heads_part="Examples")
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"))
     (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
     assert html.count("<tr>") == 3
     assert "other" not in html
@@ -221,7 +228,9 @@ def test_an_example_stands_in_its_context(open_app: Open, store_examples: Callab
 def test_an_example_of_our_own_opens_on_the_page_attention(open_app: Open, store_examples: Callable) -> None:
     numbered = {"number": 3, "query": 2, "query_token": "expected", "layer": 1}
     store_examples("imdb-pre-ln", OWN_NAME, numbered)
-    app = open_app(PAGE, text=TEXT, heads_part="Examples", layer="1")
+    app = open_app(
+        PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"), map_controls.LAYER.to(1)
+    )
     (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
     (address,) = re.findall(r'<a href="\./\?([^"]+)" title="open in Attention">3</a>', html)
     assert parse_qs(unescape(address)) == {
@@ -233,13 +242,15 @@ def test_an_example_of_our_own_opens_on_the_page_attention(open_app: Open, store
         "query": ["2 expected"],
     }
     store_examples("imdb-pre-ln", "texts", numbered)
-    app = open_app(PAGE, text=TEXT, heads_part="Examples", layer="1")
+    app = open_app(
+        PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"), map_controls.LAYER.to(1)
+    )
     assert not any("<a " in each.proto.body for each in app.get("html") if "liked" in each.proto.body)
 
 
 def test_a_key_before_its_query_comes_first(open_app: Open, store_examples: Callable) -> None:
     store_examples("imdb-pre-ln", "texts", {"query": 3, "key": 1}, {"rank": 1, "query": 2, "key": 2})
-    app = open_app(PAGE, text=TEXT, heads_part="Examples")
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"))
     (html,) = [each.proto.body for each in app.get("html") if 'class="liked"' in each.proto.body]
     assert '<mark title="key">great</mark> <b title="query">not</b> film' in html
     assert '<b title="query and key"><mark>great</mark></b> film' in html
@@ -247,19 +258,23 @@ def test_a_key_before_its_query_comes_first(open_app: Open, store_examples: Call
 
 def test_a_digit_shows_query_and_key_on_its_picture(open_app: Open, store_examples: Callable) -> None:
     store_examples("mnist-pre-ln", "MNIST test digits", {"number": 8, "query": 2, "key": 0})
-    app = open_app(PAGE, kind="Digit", heads_part="Examples")
+    app = open_app(PAGE, input_controls.KIND.to("Digit"), heads_controls.PART.to("Examples"))
     (row,) = table_of(app, "1 digits", "query", "key").itertuples()
     assert (row.number, row.query, row.key) == (7, "row 0, column 1", "the class token")
 
 
 def test_without_examples_the_command_is_said(open_app: Open) -> None:
-    app = open_app(PAGE, text=TEXT, heads_part="Examples")
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"))
     assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with examples`" in said(app)
 
 
 def test_a_head_without_examples_says_so(open_app: Open, store_examples: Callable) -> None:
     store_examples("imdb-pre-ln", "texts", {})
-    assert "None of the examples" in said(open_app(PAGE, text=TEXT, heads_part="Examples", head="1"))
+    assert "None of the examples" in said(
+        open_app(
+            PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Examples"), map_controls.HEAD.to(1)
+        )
+    )
 
 
 # Records
@@ -290,7 +305,7 @@ def test_what_needs_the_encoder_says_so_of_a_record(open_app: Open) -> None:
 
 def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store_heads: Callable) -> None:
     store_heads("imdb-pre-ln")
-    app = open_app(PAGE, text=TEXT)
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     assert columns(app)[-3:] == ["importance", "zero", "mean"]
     loaded = checkpoint.load("imdb-pre-ln")
     before = capture(loaded, TEXT)
@@ -305,7 +320,7 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
 
 
 def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Open) -> None:
-    app = open_app(PAGE, text=TEXT)
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     heads = {cell["name"]: cell["help"] for cell in drawn(app)["headings"]}
     assert heads["distance"] == "How many tokens away the keys are, on average. Click to sort."
     assert all(heads.values())
@@ -322,7 +337,7 @@ def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Op
 def test_an_encoder_without_classes_has_another_loss(open_app: Open, checkpoints: Path) -> None:
     made = tiny.loaded(replace(tiny.TEXT, class_names=()))
     checkpoint.save(checkpoints / "states", made.model, {}, made.tokenizer)
-    app = open_app(PAGE, text=TEXT, checkpoint="states")
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), input_controls.CHECKPOINT.to("states"))
     (listed,) = (each.value for each in app.markdown if each.value.startswith("- **entropy**"))
     assert "$\\ln |p|$ of the pooled state" in listed
     assert "cross-entropy" not in listed
@@ -331,7 +346,7 @@ def test_an_encoder_without_classes_has_another_loss(open_app: Open, checkpoints
 def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_heads: Callable) -> None:
     worth = {name: np.full((2, 2), value) for name, value in (("importance", 0.5), ("zero", 2.0))}
     store_heads("imdb-pre-ln", **worth)
-    app = open_app(PAGE, text=TEXT, heads_of="data set")
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.NUMBERS_OF.to("data set"))
     assert columns(app)[-2:] == ["importance", "zero"]
     assert [cell["text"] for cell in rows(app)["L0 H0"]["numbers"][-2:]] == ["0.5 ± 0.05", "2 ± 0.05"]
     assert "Not measured on all of the data set, but on 30 of them: next." in said(app)
@@ -345,14 +360,14 @@ def test_unknown_tokens_of_the_data_set_are_said(
 ) -> None:
     store_heads("imdb-pre-ln", unknown=unknown)
     sentence = f"Of the tokens of 40 sentences of our own, {expected} are unknown to this tokenizer."
-    app = open_app(PAGE, text=TEXT)
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     assert (sentence in said(app)) == bool(expected)
     assert ("unknown" in said(app)) == bool(expected)
 
 
 def test_where_it_takes_long_a_button_measures_it(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(estimated_work, "AT_ONCE", 0)
-    app = open_app(PAGE, text=TEXT)
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     assert "zero" not in columns(app)
     app.button(key="heads_effects").click().run()
     assert columns(app)[-2:] == ["importance", "zero"]

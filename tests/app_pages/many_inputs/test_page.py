@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls import input_controls
 from model import checkpoint
 from tests.model import tiny
 
@@ -139,7 +140,7 @@ def test_another_list_takes_the_place_of_the_first(open_list: Open) -> None:
 
 
 def test_test_digits_open_as_such(open_app: Open) -> None:
-    app = open_app(PAGE, kind="Digit")
+    app = open_app(PAGE, input_controls.KIND.to("Digit"))
     press(app, "several_examples")
     assert len(table(app)) == 100
     assert all("picture" in row["cells"][1] for row in rows_of(app))

@@ -7,6 +7,7 @@ import torch
 from safetensors.torch import load, save
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls import input_controls, training_controls
 from app_pages.training import histories
 from app_pages.training.histories import MOST, _with_errors
 from app_pages.training.tasks import GLANCES, TASKS, in_words
@@ -28,7 +29,7 @@ def text(app: AppTest) -> str:
 
 
 def test_the_film_shows_both_of_a_pair_at_one_moment(open_app: Open) -> None:
-    app = open_app(PAGE, kind="Digit", moment="2")
+    app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to(2))
     shown = text(app)
     assert "**mnist-pre-ln**: training step 2 of 5, task “gently changed digits”" in shown
     assert "**mnist-post-ln**: training step 2 of 5, task “gently changed digits”" in shown
@@ -44,7 +45,7 @@ def test_a_moment_that_there_is_not(open_app: Open, moment: str) -> None:
 
 
 def test_the_film_plays_to_its_end_and_begins_again(open_app: Open) -> None:
-    app = open_app(PAGE, kind="Digit", moment="1")
+    app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to(1))
     app.button(key="play").click().run()
     seen = [app.get_by_key("moment").value]
     for _ in range(3):  # what the browser asks for while it plays
@@ -68,7 +69,7 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     film = load(gzip.decompress(path.read_bytes()))
     film["accuracy"][1:3] = torch.nan
     path.write_bytes(gzip.compress(save(film)))
-    shown = text(open_app(PAGE, kind="Digit", moment="1"))
+    shown = text(open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to(1)))
     assert (
         "**mnist-pre-ln**: training step 1 of 5, task “digits”; accuracy on held-out data not measured"
         in shown
@@ -85,7 +86,7 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
 
 
 def test_heads_are_held_against_the_last_recording_and_not_the_stored_weights(open_app: Open) -> None:
-    shown = text(open_app(PAGE, kind="Digit"))
+    shown = text(open_app(PAGE, input_controls.KIND.to("Digit")))
     assert "less than half as far from the last recorded one as the first recorded one was" in shown
     assert "made just before the last training step" in shown
 
@@ -96,13 +97,18 @@ def test_without_a_film_the_page_says_so(open_app: Open) -> None:
 
 def test_a_damaged_film_gives_one_sentence(open_app: Open, checkpoints) -> None:
     (checkpoints / "mnist-pre-ln" / "film.safetensors.gz").write_bytes(b"x")
-    app = open_app(PAGE, kind="Digit")
+    app = open_app(PAGE, input_controls.KIND.to("Digit"))
     assert not app.exception
     assert [info.value for info in app.info if "cannot be shown" in info.value]
 
 
 def test_histories_are_drawn_for_both(open_app: Open) -> None:
-    app = open_app(PAGE, kind="Digit", training="Training history", training_log="true")
+    app = open_app(
+        PAGE,
+        input_controls.KIND.to("Digit"),
+        training_controls.PART.to("Training history"),
+        training_controls.LOG_STEPS.to(True),
+    )
     assert (
         "**mnist-post-ln**: “digits”, then “gently changed digits”; 99.51 ± 0.07\u2009% of 10,000 MNIST test digits"
         in text(app)
@@ -118,7 +124,12 @@ def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpo
     drawn = {}
     monkeypatch.setattr(histories, "run_curves", lambda table, *, title, **_: drawn.setdefault(title, table))
     monkeypatch.setattr(histories, "show", lambda *_, **__: None)
-    assert not open_app(PAGE, kind="Digit", training="Training history", checkpoint="long").exception
+    assert not open_app(
+        PAGE,
+        input_controls.KIND.to("Digit"),
+        training_controls.PART.to("Training history"),
+        input_controls.CHECKPOINT.to("long"),
+    ).exception
     assert [len(table) for table in drawn.values()] == [MOST] * 4
     assert list(drawn) == [
         "training loss in nats, mean of 9 logged batches",
@@ -131,17 +142,22 @@ def test_of_a_long_run_no_more_is_drawn_than_can_be_seen(open_app: Open, checkpo
 def test_tasks_are_explained_and_jumps_only_where_there_are_any(open_app: Open, checkpoints) -> None:
     plain, history = tiny.loaded(tiny.DIGIT), {"recipe": {"phases": [{"task": "unchanged digits"}]}}
     checkpoint.save(checkpoints / "one-phase", plain.model, history)
-    both = open_app(PAGE, kind="Digit", training="Training history")
+    both = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.PART.to("Training history"))
     assert [expander.label for expander in both.expander] == ["What the tasks are"]
     assert "**gently changed digits**" in text(both)
     assert "the next phase began" in text(both)
-    alone = open_app(PAGE, kind="Digit", training="Training history", checkpoint="one-phase")
+    alone = open_app(
+        PAGE,
+        input_controls.KIND.to("Digit"),
+        training_controls.PART.to("Training history"),
+        input_controls.CHECKPOINT.to("one-phase"),
+    )
     assert not alone.exception
     assert "the next phase began" not in text(alone)
 
 
 def test_the_page_needs_no_input(open_app: Open) -> None:
-    app = open_app(PAGE, text="", training="Training history")
+    app = open_app(PAGE, input_controls.TEXT.to(""), training_controls.PART.to("Training history"))
     assert not app.text_area
     assert "**imdb-pre-ln**" in text(app)
 
@@ -158,7 +174,7 @@ def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, 
     history = json.loads(path.read_text())
     del history["evaluations"][1]["n"]
     path.write_text(json.dumps(history))
-    app = open_app(PAGE, kind="Digit", training="Training history")
+    app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.PART.to("Training history"))
     assert not app.exception
     found = _with_errors(logged(history, "accuracy", "evaluations"), history)
     assert found["examples"].tolist() == ["10", "not known"]
