@@ -56,12 +56,10 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
                 chosen = DIGIT.choose(most=len(images) - 1)
             _gallery(images, labels, chosen, checkpoint)
             image, label = images[chosen], int(labels[chosen])
-    is_blank = image is None or not image.any()
+    drawn = image if image is not None and image.any() else None
     with picture:  # black until something is drawn: it takes the same room, and the row stays where it is
-        st.image(BLANK if is_blank else image, width=SIDE, output_format="PNG")
-    if is_blank:
-        return None, None
-    return Picture.of(image), label
+        st.image(BLANK if drawn is None else drawn, width=SIDE, output_format="PNG")
+    return (None, None) if drawn is None else (Picture.of(drawn), label)
 
 
 def second_digit(control: DigitNumber) -> tuple[Picture | None, int | None]:
@@ -95,8 +93,10 @@ def _gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str
             st.info("No such digit: both predict the same for every digit of this class.")
             return
         part = slice((page - 1) * PAGE, page * PAGE)
-        shown, look = ids[part], {"selected": digit, "columns": COLUMNS}
-        thumbnails = image_gallery(images[shown], shown.tolist(), captions[part], **look)
+        shown = ids[part]
+        thumbnails = image_gallery(
+            images[shown], shown.tolist(), captions[part], selected=digit, columns=COLUMNS
+        )
         clickable(
             thumbnails,
             key="gallery",

@@ -22,15 +22,15 @@ def arrive() -> None:
             remove(name)
             gone[name] = why
     for key in KEYS:
-        name = st.query_params.get(key)
-        if name is None or name in shipped or name in opened():
+        linked = st.query_params.get(key)
+        if linked is None or linked in shipped or linked in opened():
             continue
-        if (why := gone.get(name) or _missing(name)) is not None:
-            gone[name] = why
+        if (why := gone.get(linked) or _missing(linked)) is not None:
+            gone[linked] = why
             continue
-        open_(name)
+        open_(linked)
         with st.spinner("Reading the encoder …"):  # its files are hashed, once
-            _take_kind(name)
+            _take_kind(linked)
     if gone:
         st.session_state[_GONE] = gone
         st.session_state.pop(_INSTEAD, None)

@@ -23,7 +23,7 @@ from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.seeds import by_seed, seed_of
-from model.checkpoint.training_history import measured, standard_error
+from model.checkpoint.training_history import Figures, measured, standard_error
 from model.inputs import Text
 from model.loaded import Loaded
 from viz.builders.number_format import with_error
@@ -235,7 +235,7 @@ def _seed(name: str) -> str:
     return f"seed {seed_of(name)[1]}: one of {len(alike)} encoders that differ only in the random numbers of their training  \n"
 
 
-def _accuracy(figures: dict) -> dict[str, str]:
+def _accuracy(figures: Figures) -> dict[str, str]:
     p, n = figures["accuracy"], figures["n"]
     return {"judged on": f"{n:,} {figures['data']}", "correct": with_error(p, standard_error(p, n))}
 

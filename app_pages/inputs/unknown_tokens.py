@@ -37,8 +37,9 @@ def _with_spaces_between(name: Checkpoint, given: Text) -> Text | None:
     if not _knows_characters_alone(name):
         return None
     tokenizer = loaded(name).tokenizer
-    parts = (part and with_spaces_between(tokenizer, part) for part in (given.text, given.second))
-    separated = Text(*parts)
+    assert tokenizer is not None, name
+    second = given.second and with_spaces_between(tokenizer, given.second)
+    separated = Text(with_spaces_between(tokenizer, given.text), second)
     before, after = (encoded_text(name, text) for text in (given, separated))
     fewer = after.n_unknown * before.n_read < before.n_unknown * after.n_read
     return separated if fewer else None
@@ -46,4 +47,5 @@ def _with_spaces_between(name: Checkpoint, given: Text) -> Text | None:
 
 @cached
 def _knows_characters_alone(name: Checkpoint) -> bool:
-    return knows_characters_alone(loaded(name).tokenizer)
+    tokenizer = loaded(name).tokenizer
+    return tokenizer is not None and knows_characters_alone(tokenizer)

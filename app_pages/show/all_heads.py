@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from app_pages.controls.head_choice import step, take_head, take_layer
-from app_pages.show.show import clickable
+from app_pages.show.show import Size, clickable
 from app_pages.toolkit.gestures import arrow_keys
 from model.lenses import ATTENTION, LENSES, Lens
 from model.record import AttentionRecord
@@ -20,7 +20,7 @@ def clickable_heads(
     key: str,
     chosen: tuple[int, int] | None,
     take: Callable[[int, int], None] = take_head,
-    width: str = "content",
+    width: Size = "content",
 ) -> None:
     """A chart with a mark a head: a click on one hands its layer and head to `take`."""
 

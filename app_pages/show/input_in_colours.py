@@ -9,7 +9,7 @@ import streamlit as st
 from app_pages.controls.head_choice import take_query
 from app_pages.show.show import clickable, show
 from app_pages.toolkit.markdown import as_code
-from model.inputs import Input, as_seen
+from model.inputs import Input, Picture, as_seen
 from model.record import AttentionRecord
 from viz.attention.picture_patches import picture_overlay
 from viz.attention.token_strip import weight_strip
@@ -45,30 +45,39 @@ def input_in_colours(
     """
     draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
     if record.unit == "token":
-        look = {"scale": scale, "allowed": allowed, "legend": legend, "notes": notes}
-        at = query if record.keys is None else None
-        strip = weight_strip(record.attended, weights, query=at, **look)
-        in_file = partial(weight_strip, record.attended, weights, query=at, **look | {"legend": True})
+        strip = partial(
+            weight_strip,
+            record.attended,
+            weights,
+            query=query if record.keys is None else None,
+            scale=scale,
+            allowed=allowed,
+            notes=notes,
+        )
         selection = "token" if allowed is None else "key"
         with st.container(height=height if len(record) > LONG else "content", border=False):
             if record.keys is None:
                 draw(
-                    strip,
+                    strip(legend=legend),
                     selection=selection,
                     take=lambda token: take(int(token["position"])),
-                    in_file=in_file,
+                    in_file=strip,
                 )
             else:
-                show(strip, key=key, in_file=in_file)
+                show(strip(legend=legend), key=key, in_file=strip)
         return
     first, grid = record.first_patch, record.patch_grid
-    look = {
-        "query": record.patch_at(query),
-        "scale": scale,
-        "n_keys": len(record) if allowed is None else int(allowed.sum()),
-        "allowed": None if allowed is None else allowed[first:],
-    }
-    overlay = picture_overlay(as_seen(read.array, whole or record), weights[first:], grid, **look)
+    assert isinstance(read, Picture), record.unit
+    assert grid is not None, record.unit
+    overlay = picture_overlay(
+        as_seen(read.array, whole or record),
+        weights[first:],
+        grid,
+        query=record.patch_at(query),
+        scale=scale,
+        n_keys=len(record) if allowed is None else int(allowed.sum()),
+        allowed=None if allowed is None else allowed[first:],
+    )
     selection = "patch" if allowed is None else "key"
     draw(
         overlay,

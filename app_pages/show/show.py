@@ -1,6 +1,7 @@
 """Figures on a page, and what a click on one of them chooses."""
 
 from collections.abc import Callable, Hashable
+from typing import Literal, TypeAlias
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -12,6 +13,7 @@ from viz.builders.theme import in_theme
 
 LABEL = 14  # pixels, of the axes of figures that grow with the window: to be read from the last row
 BY_CLICK = "by a click"
+Size: TypeAlias = Literal["stretch", "content"] | int
 
 
 def heading(text: str, *, key: str) -> None:
@@ -24,8 +26,8 @@ def show(
     figure: Figure,
     *,
     key: str | None,
-    width: str | int = "stretch",
-    height: str = "content",
+    width: Size = "stretch",
+    height: Size = "content",
     in_file: Callable[[], Figure] | None = None,
 ) -> None:
     """Places a figure where the page is now; one by Plotly can `height="stretch"` over the container it stands in.
@@ -79,7 +81,7 @@ def clickable(
     chosen: Hashable,
     selection: str,
     take: Callable[[dict], None],
-    width: str | int = "stretch",
+    width: Size = "stretch",
     is_figure: bool = True,
     in_file: Callable[[], Figure] | None = None,
 ) -> None:

@@ -178,7 +178,7 @@ def _held_by(part: object) -> Iterable[object]:
     if is_dataclass(part) and not isinstance(part, type):
         return [getattr(part, field.name) for field in fields(part)]
     if hasattr(part, "named_parameters"):  # a module of torch
-        return (*part.parameters(), *part.buffers())
+        return (*part.parameters(), *part.buffers())  # type: ignore[attr-defined]  # torch is not imported here
     return ()
 
 
@@ -264,7 +264,7 @@ def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None
     ]
 
     @wraps(make)
-    def kept(*args: Any, **kwargs: Any) -> Value:
+    def kept(*args: Any, **kwargs: Any) -> Any:
         bound = expected.bind(*args, **kwargs)
         bound.apply_defaults()
         arguments = bound.arguments

@@ -21,7 +21,8 @@ from model.sources import locations
 class Stored(Protocol):
     """What is read of a file."""
 
-    source: DataSource
+    @property
+    def source(self) -> DataSource: ...
 
 
 Made = TypeVar("Made", bound=Stored)

@@ -266,6 +266,7 @@ def n_parameters(name: Checkpoint) -> int:
 def encoded_text(name: Checkpoint, given: Text) -> Encoded:
     """The tokens of a text. Raises ValueError where the tokenizer cannot read it."""
     encoder = cache.loaded(name)
+    assert encoder.tokenizer is not None, name
     return encode(encoder.tokenizer, given.text, encoder.config.padding_id, given.second)
 
 

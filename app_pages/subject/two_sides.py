@@ -126,7 +126,8 @@ def same_position(one: Side, other: Side, position: int) -> int | None:
 
 def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
     """A name for each position of the first side, all of which the second has; where two texts differ, both words."""
-    others = (second.record.tokens[same_position(first, second, at)] for at in range(len(first.record)))
+    positions = (same_position(first, second, position) for position in range(len(first.record)))
+    others = (second.record.tokens[position] for position in positions if position is not None)
     return tuple(
         one if one == other else f"{one}|{other}"
         for one, other in zip(first.record.tokens, others, strict=True)

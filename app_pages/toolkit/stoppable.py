@@ -80,7 +80,8 @@ def progress(text: str, what: Hashable, place: DeltaGenerator | None = None) -> 
 class _Bar:
     def __init__(self, text: str, what: Hashable, place: DeltaGenerator) -> None:
         self._text, self._what, self._place = text, what, place
-        self._start, self._bar = time.monotonic(), None
+        self._start = time.monotonic()
+        self._bar: DeltaGenerator | None = None
 
     def move(self, share: float, text: str = "") -> None:
         if time.monotonic() - self._start <= GLANCE:

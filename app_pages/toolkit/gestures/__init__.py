@@ -14,9 +14,9 @@ import streamlit as st
 from app_pages.toolkit.callbacks import callback
 
 
-def _component(name: str, **parts: str) -> Callable[..., Any]:
+def _component(name: str, html: str | None = None, css: str | None = None) -> Callable[..., Any]:
     script = (HERE / f"{name}.js").read_text(encoding="utf-8")
-    return st.components.v2.component(name, js=script, **parts)
+    return st.components.v2.component(name, js=script, html=html, css=css)
 
 
 HERE = Path(__file__).parent
