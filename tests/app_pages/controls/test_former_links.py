@@ -3,6 +3,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls.compare_controls import BY_NUMBER, PAIRING
 from app_pages.controls.masks_controls import MASK
 from app_pages.controls.pages import PAGES, controls_of
 
@@ -41,3 +42,9 @@ def test_what_is_chosen_later_stays(open_app: Open) -> None:
     app = open_app(PAGES["masks"].script, masks_kind="Key padding", forgiven=[MASK.key])
     app.segmented_control(key=MASK.key).set_value("Causal").run()
     assert app.session_state[MASK.key] == "Causal"
+
+
+def test_pairs_over_a_data_set_had_a_name_with_the_number_of_examples() -> None:
+    assert PAIRING.former("over 2,000 examples") == "alike over 2,000 examples"
+    assert PAIRING.former("by number") == BY_NUMBER
+    assert PAIRING.former("alike over 2,000 examples") is None
