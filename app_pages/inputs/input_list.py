@@ -60,7 +60,7 @@ class Item:
         elif self.digit is not None:
             choices = [SOURCE.to(TEST_DIGITS), DIGIT.to(self.digit)]
             drawing.leave()
-        elif config.n_channels == 3:
+        elif config.n_channels == 3 and self.colours is not None:
             choices = [SOURCE.to(PICTURE)]
             st.session_state[HELD] = self.colours.array
             drawing.leave()
@@ -104,15 +104,17 @@ def open_item(kind: str, number: int, name: str) -> list[Choice]:
 
     Returns what a page needs in its address on which nothing of that was drawn yet; kind and encoder stand on every page.
     """
-    config = encoders.config_of(name)
+    listed, config = held(kind), encoders.config_of(name)
     st.session_state[_AT] = {**st.session_state.get(_AT, {}), kind: number}
-    return held(kind).items[number].choose(config)
+    if listed is None or config is None:
+        return []
+    return listed.items[number].choose(config)
 
 
 def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
     """Of the item that was opened, as long as it is the input: the class that it was labelled with; None for unknown."""
     listed, number, config = held(kind), at(kind), encoders.config_of(name)
-    if listed is None or number is None or config is None or not config.chooses:
+    if name is None or listed is None or number is None or config is None or not config.chooses:
         return None
     item = listed.items[number]
     if not item.label or given is None or given != item.given(config, reads_pairs=encoders.reads_pairs(name)):
@@ -127,7 +129,7 @@ def stepper(kind: str, name: str | None, given: Input | None) -> None:
     """“◂ 3 of 27 ▸” in the row of the input; nothing where no item of a list was opened."""
     listed, number, config = held(kind), at(kind), encoders.config_of(name)
     order = st.session_state.get(_ORDERS, {}).get(kind) or []
-    if listed is None or config is None or number not in order:
+    if name is None or listed is None or config is None or number is None or number not in order:
         return
     place, n = order.index(number), len(order)
     changed = (
