@@ -115,8 +115,8 @@ def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[
 
     Orders that need predictions are offered where these were written down.
     """
-    own = checkpoint and encoders.predictions(checkpoint)
-    pair = checkpoint and encoders.pair(checkpoint)
+    own = None if checkpoint is None else encoders.predictions(checkpoint)
+    pair = None if checkpoint is None else encoders.pair(checkpoint)
     both = [made for name in pair or () if (made := encoders.predictions(name)) is not None]
     orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(both) == 2 else []))
     left, right = st.columns((2, 3))

@@ -68,10 +68,10 @@ def reads_pairs(name: Checkpoint) -> bool:
 def predictions(name: Checkpoint) -> dict[str, np.ndarray] | None:
     """As `model.checkpoint.predictions`, but a file that is damaged or of other digits counts as none."""
     try:
-        found = checkpoint.predictions(name)
+        stored = checkpoint.predictions(name)
     except ValueError:
         return None
-    return found if found and found["loss"].shape == test_digits()[1].shape else None
+    return stored if stored and stored["loss"].shape == test_digits()[1].shape else None
 
 
 def label_for(name: str | None, label: int | None) -> int | None:

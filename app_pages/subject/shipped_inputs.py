@@ -38,5 +38,5 @@ def correct_class(subject: LiveSubject) -> int | None:
     config, given = subject.loaded.config, subject.given
     if not config.chooses or not isinstance(given, Text) or given.text not in sentences().values():
         return None
-    answer = next((each.get("answer") for each in _examples() if each["text"] == given.text), None)
+    answer = next((example.get("answer") for example in _examples() if example["text"] == given.text), None)
     return config.class_names.index(answer) if answer in config.class_names else None
