@@ -15,7 +15,7 @@ from model.inputs import as_seen
 from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone
 from model.record.record_file import dump, fits_half, n_bytes
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 from viz.export.file_formats import MIME
 from viz.export.offline_page import html, offline_page
 from viz.export.safe_text import file_name
@@ -78,7 +78,7 @@ def _large_record(subject: Subject) -> None:
 
         def label(part: Part) -> str:
             opens = "" if sizes[part] <= most_mb() else ", too large to be opened here"
-            return f"{part.label}: {written(sizes[part], '.0f')} MB{opens}"
+            return f"{part.label}: {format_number(sizes[part], '.0f')} MB{opens}"
 
         part = st.radio("What the file holds", tuple(sizes), first, format_func=label, key="record_part")
         st.caption(f"Files of up to {most_mb()} MB can be opened here again. {_OF_HALF}")

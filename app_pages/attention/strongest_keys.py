@@ -8,7 +8,7 @@ import streamlit as st
 from model.lenses import ATTENTION, Lens
 from model.record import AttentionRecord, Positions
 from viz.builders.heatmap import position_labels
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 
 MOST = 8
 
@@ -18,10 +18,10 @@ def strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, len
     order = np.argsort(-weights, kind="stable")[:MOST].tolist()
     keys, queries = _names(record.attended), _names(record)
     rows = "".join(
-        f"<tr><td>{escape(keys[key])}</td><td>{written(float(weights[key]), '.3f')}</td></tr>"
+        f"<tr><td>{escape(keys[key])}</td><td>{format_number(float(weights[key]), '.3f')}</td></tr>"
         for key in order
     )
-    held = written(float(weights[order].sum()), ".3f")
+    held = format_number(float(weights[order].sum()), ".3f")
     what = " attends to" if lens.name == ATTENTION else f": {lens.quantity}"
     total = (
         ""

@@ -19,7 +19,7 @@ from model.inputs import as_seen
 from model.measures.changes import class_changes, class_under_interventions, strongest_change
 from viz.attention.picture_patches import knock_out_patches
 from viz.attention.token_bars import knock_out_bars
-from viz.builders.number_format import percent, written
+from viz.builders.number_format import format_number, percent
 
 _DONE: dict[KnockOutKind, str] = {
     "keys": "Each {unit} in turn is hidden from every query, in all layers and heads: none attends to it, but its own "
@@ -69,7 +69,7 @@ def knock_out(slots: Slots, first: Side, second: Side) -> None:
             st.markdown(_in_words(side, kind, each, change, asked))
             at = same_position(first, side, query)
             _draw(side, kind, each, change, limit, asked, query=at, take=take, key=f"knock_out_{number}")
-    st.caption(f"Both scales reach to {written(limit, '.3g')}, the largest change on either side.")
+    st.caption(f"Both scales reach to {format_number(limit, '.3g')}, the largest change on either side.")
 
 
 def _positions(side: Side, kind: KnockOutKind) -> Sequence[int]:
@@ -92,7 +92,7 @@ def _in_words(
     at = _positions(side, kind)[most]
     token = as_code(record.tokens[at]) + (f" (position {at})" if side.is_text else "")
     if asked is None:
-        turned = written(float(change[most]), ".2g")
+        turned = format_number(float(change[most]), ".2g")
         return f"**{side.title}**: without {token} the pooled state moves by {turned}, the largest change."
     before = float(record.probabilities[record.class_names.index(asked)])
     flips = len(answers) - class_under_interventions(answers, record.class_names.index(side.said)).kept
@@ -102,7 +102,7 @@ def _in_words(
     return (
         f"**{side.title}**: P({plain(asked)}) is {percent(before, 2)}; without {token} it is "
         f"{percent(answers[most, record.class_names.index(asked)], 2)}, the largest change "
-        f"({written(float(change[most]), '+.2f')} in log-odds). {others} the answer."
+        f"({format_number(float(change[most]), '+.2f')} in log-odds). {others} the answer."
     )
 
 
@@ -136,7 +136,7 @@ def _draw(
     if not first or kind == "grey":
         return
     if asked is None:
-        said = f"the pooled state moves by {written(float(change[0]), '.2g')} (cosine distance)"
+        said = f"the pooled state moves by {format_number(float(change[0]), '.2g')} (cosine distance)"
     else:
         said = f"P({plain(asked)}) is {percent(answers[0, side.record.class_names.index(asked)], 2)}"
     st.caption(f"Without the class token among the keys, {said}.")

@@ -8,7 +8,7 @@ from app_pages.show.show import show
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import PLACEMENTS
 from model.atlas.results import EncoderComparison
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 from viz.builders.palette import CATEGORIES, NEUTRAL
 from viz.builders.palette import PLACEMENTS as HUES
 from viz.compare.stage_curves import stage_curves
@@ -23,7 +23,7 @@ def cka_beside_seeds(first: Side, second: Side) -> None:
     st.markdown(f"**{_asked(lines)}** CKA of equal stages")
     stages = max(first.record.stages, second.record.stages, key=len)
     _draw(lines, {name: each.cka for name, each in lines.items()}, stages, "CKA", "seeds_cka", 1)
-    last = {name: written(float(each.cka[-1]), ".2f") for name, each in lines.items()}
+    last = {name: format_number(float(each.cka[-1]), ".2f") for name, each in lines.items()}
     _say(lines, f"At the last stage: {_listed(last)}.")
 
 
@@ -35,7 +35,7 @@ def distances_beside_seeds(first: Side, second: Side) -> None:
     values = {name: each.by_layer for name, each in lines.items()}
     layers = [f"L{layer}" for layer in range(max(map(len, values.values())))]
     _draw(lines, values, layers, "head distance (nats)", "seeds_distances", None)
-    means = {name: written(float(np.nanmean(each)), ".3f") for name, each in values.items()}
+    means = {name: format_number(float(np.nanmean(each)), ".3f") for name, each in values.items()}
     _say(lines, f"Mean over the layers: {_listed(means)} nats.")
 
 

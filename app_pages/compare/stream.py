@@ -16,7 +16,7 @@ from model.experiments import residual_stream as measures
 from model.experiments import similarity
 from model.measures.changes import largest_change, value_range
 from model.measures.head_measures import head_summary
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 from viz.builders.palette import CATEGORIES, side_colours
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import logit_curves, stage_curves
@@ -103,8 +103,8 @@ def _checked(side: Side) -> str:
     gap = largest_change(side.record.logits_by_layer[-1], side.record.logits)
     norm = "through the final norm" if side.record.config.final_norm else "no final norm"
     if gap <= 1e-4:
-        return f"Checked: {norm}, the last stage gives the true logits (largest deviation {written(gap, '.1g')})."
-    return f"The last stage does not give the true logits: they are up to {written(gap, '.2e')} apart."
+        return f"Checked: {norm}, the last stage gives the true logits (largest deviation {format_number(gap, '.1g')})."
+    return f"The last stage does not give the true logits: they are up to {format_number(gap, '.2e')} apart."
 
 
 def _uniformity(sides: tuple[Side, Side]) -> None:

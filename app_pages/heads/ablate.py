@@ -30,7 +30,7 @@ from model.measures.changes import log_odds, prediction_change
 from model.measures.head_measures import head_summary
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import attention_heatmap
-from viz.builders.number_format import head_name, written
+from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import weight_scale
 from viz.heads.ablation_grid import ATTENTION, FEED_FORWARD, ablation_grid
 
@@ -144,13 +144,13 @@ def _nothing(before: Side) -> str:
 
 def _in_numbers(before: ForwardRecord, after: ForwardRecord) -> str:
     moved = prediction_change(before, after)
-    said = f"{moved.name[0].upper()}{moved.name[1:]}: {written(moved.value, '.2g')}"
+    said = f"{moved.name[0].upper()}{moved.name[1:]}: {format_number(moved.value, '.2g')}"
     if (predicted := before.predicted_class) is None:
         return f"{said}."
     one, other = (float(log_odds(each.probabilities, predicted)) for each in (before, after))
     return (
-        f"Log-odds of {before.class_names[predicted]}: {written(one, '+.2f')} before, {written(other, '+.2f')} after, a change of "
-        f"{written(other - one, '+.2f')}. {said}."
+        f"Log-odds of {before.class_names[predicted]}: {format_number(one, '+.2f')} before, {format_number(other, '+.2f')} after, a change of "
+        f"{format_number(other - one, '+.2f')}. {said}."
     )
 
 
@@ -203,7 +203,7 @@ def _over_data(subject: LiveSubject, chosen: HeadChoice, stored: HeadResults | N
     at = chosen.layer, chosen.head
     return (
         f"Over {over(stored.source, MEASURE)}, without {head_name(*at)} the change has a mean size of "
-        f"{written(float(spread.mean[at]), '.2g')} ± {written(float(spread.sd[at]), '.2g')} (standard deviation)."
+        f"{format_number(float(spread.mean[at]), '.2g')} ± {format_number(float(spread.sd[at]), '.2g')} (standard deviation)."
     )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +14,7 @@ class Column:
     is_share: bool = True  # from 0 to 1; else a bar reaches to the largest of the column
 
     def written(self, value: float) -> str:
-        return written(value, self.form)
+        return format_number(value, self.form)
 
 
 _SHARE = r"$\sum A_{ij} D_{ij} / \sum A_{ij}$"

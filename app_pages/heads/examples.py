@@ -21,7 +21,7 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.atlas.data_source import DataSource
 from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 from viz.heads.digit_examples import digit_examples
 
 MEASURE = "examples"
@@ -83,7 +83,7 @@ def _line(row: object, number: str) -> str:
         first, last = (query, key) if row.query < row.key else (key, query)
         words = f"{first}{escape(row.between)}{last}"
     text = f"{escape(row.before)}{words}{escape(row.after)}"
-    return f'<tr><td>{written(row.weight, ".2f")}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
+    return f'<tr><td>{format_number(row.weight, ".2f")}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
 
 
 def _digits(subject: LiveSubject, rows: pd.DataFrame) -> None:

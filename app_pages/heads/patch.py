@@ -33,7 +33,7 @@ from model.inputs import Input, Text
 from model.measures.changes import log_odds
 from model.record import ForwardRecord
 from viz.builders.head_grids import head_grid
-from viz.builders.number_format import head_name, written
+from viz.builders.number_format import format_number, head_name
 from viz.heads.stage_positions import stage_positions
 
 _OF = (
@@ -98,8 +98,8 @@ def _in_words(before: ForwardRecord, other: ForwardRecord) -> str:
         return similarity(before, other)
     one, then = (float(log_odds(each.probabilities, predicted)) for each in (before, other))
     return (
-        f"The log-odds of {before.class_names[predicted]} are {written(one, '+.2f')} for the first and {written(then, '+.2f')} for the "
-        f"second: a patch that moved the answer all the way there would change them by {written(then - one, '+.2f')}."
+        f"The log-odds of {before.class_names[predicted]} are {format_number(one, '+.2f')} for the first and {format_number(then, '+.2f')} for the "
+        f"second: a patch that moved the answer all the way there would change them by {format_number(then - one, '+.2f')}."
     )
 
 
@@ -130,7 +130,7 @@ def _heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord, sour
     clickable_heads(figure, key="patch_heads", chosen=head)
     most = np.unravel_index(int(np.abs(effects).argmax()), effects.shape)
     st.caption(
-        f"Each cell: one head puts out, at all positions, what it does for the second {_kind(before)}. Largest change: {head_name(*most)} ({written(float(effects[most]), '+.2g')}). "
+        f"Each cell: one head puts out, at all positions, what it does for the second {_kind(before)}. Largest change: {head_name(*most)} ({format_number(float(effects[most]), '+.2g')}). "
         "A click chooses the head."
     )
 

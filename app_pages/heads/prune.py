@@ -17,7 +17,7 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, ResultTable
 from model.experiments.pruning import PruningStep, may_go
-from viz.builders.number_format import head_name, percent, with_error, written
+from viz.builders.number_format import format_number, head_name, percent, with_error
 from viz.heads.pruning_curve import Curve, pruning_curve
 
 MEASURE = "pruning"
@@ -137,7 +137,7 @@ def _accuracy(steps: list[PruningStep], at: int) -> str:
 def _change(step: PruningStep) -> str:
     if not step.n:
         return ""
-    return f"{written(100 * step.change, '+.1f')} ± {written(100 * step.error, '.1f')} points"
+    return f"{format_number(100 * step.change, '+.1f')} ± {format_number(100 * step.error, '.1f')} points"
 
 
 def _curve(name: str, steps: list[PruningStep]) -> Curve:

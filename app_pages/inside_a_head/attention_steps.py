@@ -10,7 +10,7 @@ from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
 from model.experiments.residual_stream import norms
 from viz.builders.figure import VegaFigure
-from viz.builders.number_format import in_tex, percent
+from viz.builders.number_format import format_tex, percent
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
 
@@ -53,7 +53,7 @@ def products(view: View) -> None:
     attention, key = view.steps.attention, view.key
     st.latex(
         rf"q_i \cdot k_j = \sum_{{c=0}}^{{{len(attention.q) - 1}}} q_{{ic}} \, k_{{jc}}, \qquad "
-        rf"q_i \cdot k_{{{key}}} = {in_tex(attention.dots[key], '.4g')}"
+        rf"q_i \cdot k_{{{key}}} = {format_tex(attention.dots[key], '.4g')}"
     )
     pair = {f"qᵢ  {view.name(view.query)}": attention.q, f"kⱼ  {view.name(key)}": attention.k[key]}
     # Room for the sums that these two rows have not: their components stand above those of the products.
@@ -80,8 +80,8 @@ def scale(view: View) -> None:
     d_k = len(attention.q)
     st.latex(
         rf"s_{{ij}} = \frac{{q_i \cdot k_j}}{{\sqrt{{d_k}}}}, \qquad "
-        rf"s_{{i,{key}}} = \frac{{{in_tex(attention.dots[key], '.4g')}}}{{\sqrt{{{d_k}}}}} "
-        rf"= \frac{{{in_tex(attention.dots[key], '.4g')}}}{{{d_k**0.5:.3f}}} = {in_tex(attention.scores[key], '.4g')}"
+        rf"s_{{i,{key}}} = \frac{{{format_tex(attention.dots[key], '.4g')}}}{{\sqrt{{{d_k}}}}} "
+        rf"= \frac{{{format_tex(attention.dots[key], '.4g')}}}{{{d_k**0.5:.3f}}} = {format_tex(attention.scores[key], '.4g')}"
     )
     was = view.by_key(attention.dots)
     _bars(view, attention.scores, what="score", before=was, was="q · k", key="inside_scores")
@@ -107,8 +107,8 @@ def softmax(view: View) -> None:
     attention, key = view.steps.attention, view.key
     st.latex(
         r"A_{ij} = \frac{e^{s_{ij} - m}}{\sum_{j'} e^{s_{ij'} - m}}, \quad m = \max_{j'} s_{ij'}, \qquad "
-        rf"A_{{i,{key}}} = \frac{{e^{{{in_tex(attention.scores[key], '.4g')} - ({in_tex(attention.largest_score, '.4g')})}}}}"
-        rf"{{{in_tex(attention.exponentials.sum(), '.4g')}}} = {in_tex(attention.pattern[key], '.4g')}"
+        rf"A_{{i,{key}}} = \frac{{e^{{{format_tex(attention.scores[key], '.4g')} - ({format_tex(attention.largest_score, '.4g')})}}}}"
+        rf"{{{format_tex(attention.exponentials.sum(), '.4g')}}} = {format_tex(attention.pattern[key], '.4g')}"
         if attention.mask[key]
         else rf"A_{{i,{key}}} = 0 \quad \text{{since key }} {key} \text{{ is masked}}"
     )

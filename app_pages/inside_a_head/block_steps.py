@@ -6,7 +6,7 @@ from app_pages.inside_a_head.attention_steps import rows_with_lengths
 from app_pages.inside_a_head.view import View
 from app_pages.show.show import show
 from model.experiments.head_steps import Norm
-from viz.builders.number_format import in_tex, percent
+from viz.builders.number_format import format_tex, percent
 from viz.inside.value_bars import value_bars
 
 N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, and as rows
@@ -99,7 +99,7 @@ def _norm(norm: Norm, out: str, of: str, *, key: str) -> None:
     """`out` and `of` are LaTeX for what comes out of the norm and what goes in."""
     st.latex(
         rf"{out} = \gamma \odot \frac{{{of} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta, \qquad \mu = "
-        rf"{in_tex(norm.mean, '.4f')}, \quad \sqrt{{\sigma^2 + \epsilon}} = {norm.deviation:.4f}"
+        rf"{format_tex(norm.mean, '.4f')}, \quad \sqrt{{\sigma^2 + \epsilon}} = {norm.deviation:.4f}"
     )
     st.markdown(
         rf"$\mu$ and $\sigma^2$ are mean and variance of the {len(norm.x)} components of this one position, the "

@@ -15,7 +15,7 @@ from app_pages.toolkit.beside import beside
 from app_pages.toolkit.markdown import as_code, sentence
 from model.measures.changes import value_range
 from model.theory.normalisation import normalise, sample_deviation
-from viz.builders.number_format import in_tex, short, written
+from viz.builders.number_format import format_number, format_short, format_tex
 from viz.inside.averaged_axis import averaged_axis
 from viz.inside.norm_bars import norm_bars
 
@@ -55,10 +55,10 @@ def _typed(text: str) -> np.ndarray | None:
     found = normalise(vector[None], "features")
     mean, variance, deviation = (float(each.item()) for each in (found.mean, found.variance, found.deviation))
     left = normalise(found.output, "features").spread.item()
-    _bars("typed", vector, found.output[0], f"mean 0, deviation {written(left, '.3g')}")
+    _bars("typed", vector, found.output[0], f"mean 0, deviation {format_number(left, '.3g')}")
     d = len(vector)
     _steps(vector, mean, variance, deviation)
-    result = r",\; ".join(in_tex(y, ".2f") for y in found.output[0])
+    result = r",\; ".join(format_tex(y, ".2f") for y in found.output[0])
     st.markdown(rf"$\dfrac{{x - \mu}}{{\sqrt{{\sigma^2 + \varepsilon}}}} = ({result})$")
     if variance == 0:
         st.markdown(
@@ -68,7 +68,7 @@ def _typed(text: str) -> np.ndarray | None:
     else:
         st.caption(
             f"The sum of squares is divided by d = {d}, as LayerNorm does (population formula). Divided by "
-            f"d − 1 = {d - 1} the deviation would be {written(sample_deviation(vector), '.3g')}."
+            f"d − 1 = {d - 1} the deviation would be {format_number(sample_deviation(vector), '.3g')}."
         )
     if misprinted := [row for row in values if tuple(row) in MISPRINTED]:
         st.caption(" ".join(map(_corrected, misprinted)))
@@ -77,12 +77,12 @@ def _typed(text: str) -> np.ndarray | None:
 
 def _corrected(vector: np.ndarray) -> str:
     numbers, deviation = (
-        ", ".join(written(x, "g") for x in vector),
+        ", ".join(format_number(x, "g") for x in vector),
         normalise(vector[None], "features").deviation,
     )
     return (
         f"({numbers}) is often printed with σ = {MISPRINTED[tuple(vector)]}; by the formula σ is "
-        f"{short(deviation.item())}."
+        f"{format_short(deviation.item())}."
     )
 
 
@@ -103,7 +103,9 @@ def _own(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: str) ->
     out = norm_bars(norm.out, title="γ ⊙ (x − μ) / σ + β", reading="with γ and β as they were trained")
     show(out, key="inside_own_out")
     _steps(norm.x, norm.mean, norm.variance, norm.deviation)
-    gains, shifts = (" to ".join(short(end) for end in value_range(each)) for each in (norm.gain, norm.shift))
+    gains, shifts = (
+        " to ".join(format_short(end) for end in value_range(each)) for each in (norm.gain, norm.shift)
+    )
     st.caption(
         f"γ has one number per feature, from {gains} in this norm (it starts at 1), β from {shifts} (it starts at 0)."
     )
@@ -180,9 +182,9 @@ def _steps(x: np.ndarray, mean: float, variance: float, deviation: float) -> Non
     shown = [_term(value) for value in x]
     around = _term(mean)
     squares = [rf"({value.strip('()')} - {around})^2" for value in shown]
-    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum(shown)}) = {in_tex(mean, '.4g')}$")
-    st.markdown(rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum(squares)}) = {in_tex(variance, '.4g')}$")
-    st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{in_tex(deviation)}}}$")
+    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum(shown)}) = {format_tex(mean, '.4g')}$")
+    st.markdown(rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum(squares)}) = {format_tex(variance, '.4g')}$")
+    st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{format_tex(deviation)}}}$")
 
 
 def _sum(terms: list[str]) -> str:
@@ -194,5 +196,5 @@ def _sum(terms: list[str]) -> str:
 def _term(x: float) -> str:
     """Two decimals at most, in brackets where a sign would follow another."""
     rounded = round(float(x), 2)
-    text = in_tex(rounded, ".8g")
+    text = format_tex(rounded, ".8g")
     return f"({text})" if rounded < 0 else text

@@ -28,7 +28,7 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.beside import beside
 from app_pages.toolkit.stoppable import in_steps
 from model.theory import score_scaling
-from viz.builders.number_format import head_name, in_tex, written
+from viz.builders.number_format import format_number, format_tex, head_name
 from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.inside.head_points import variance_of_heads, with_and_without
 from viz.inside.width_curves import scale_name, width_curves
@@ -72,7 +72,7 @@ def _random_vectors(controls: DeltaGenerator) -> None:
             # The axis holds still while d_k moves: one sees the scores spread, or not.
             reach=score_scaling.axis_limit(max(1.0, score_scaling.variance(WIDTHS[-1], power))),
             name="q·k" if power == 0 else f"q·k times {scale_name(power)}",
-            expected=f"normal density of variance {written(variance, '.3g')}",
+            expected=f"normal density of variance {format_number(variance, '.3g')}",
         )
         show(distribution, key="inside_products")
     for place, measure in zip(places[1:], ("variance", "entropy", "gradient"), strict=True):
@@ -80,13 +80,13 @@ def _random_vectors(controls: DeltaGenerator) -> None:
             show(width_curves(measured, measure, d_k=d_k, power=power), key=f"inside_{measure}")
     st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
     st.markdown(
-        rf"With the scale $c = {in_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
-        rf"= {in_tex(variance)}$; measured: ${in_tex(found['variance'])}$."
+        rf"With the scale $c = {format_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
+        rf"= {format_tex(variance)}$; measured: ${format_tex(found['variance'])}$."
     )
     st.markdown(
         f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
-        f"gradient through the softmax, ${GRADIENT}$, has a median of **{written(found['gradient'], '.3g')}**; without a scale they are "
-        f"{unscaled['entropy']:.2f} and {written(unscaled['gradient'], '.3g')}."
+        f"gradient through the softmax, ${GRADIENT}$, has a median of **{format_number(found['gradient'], '.3g')}**; without a scale they are "
+        f"{unscaled['entropy']:.2f} and {format_number(unscaled['gradient'], '.3g')}."
     )
     n = score_scaling.N_KEYS
     st.caption(
@@ -108,7 +108,7 @@ def _by_hand() -> None:
     plain, scaled = score_scaling.softmax(np.stack([scores, divided]))
     st.markdown(
         rf"By hand, with $d_k = {d_k}$ and two keys whose $q \cdot k$ is {scores[0]:g} and {scores[1]:g}: the softmax of these "
-        rf"gives the second key ${in_tex(plain[1])}$ of the weight. Divided by $\sqrt{{d_k}} = {np.sqrt(d_k):g}$ they are "
+        rf"gives the second key ${format_tex(plain[1])}$ of the weight. Divided by $\sqrt{{d_k}} = {np.sqrt(d_k):g}$ they are "
         rf"{divided[0]:g} and {divided[1]:g}, and the weights {scaled[0]:.2f} and {scaled[1]:.2f}."
     )
 
@@ -148,8 +148,8 @@ def _own_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
         with place:
             clickable_heads(figure, key=f"inside_own_{measure}", chosen=(layer, head), width="stretch")
     st.markdown(
-        f"{head_name(layer, head)} on this input: $q \\cdot k$ has mean **{written(own['mean'], '.3g')}** and "
-        f"variance **{written(own['variance'], '.3g')}**; independent components of variance 1 would give "
+        f"{head_name(layer, head)} on this input: $q \\cdot k$ has mean **{format_number(own['mean'], '.3g')}** and "
+        f"variance **{format_number(own['variance'], '.3g')}**; independent components of variance 1 would give "
         f"$d_k = {d_k}$. With the scale $1/\\sqrt{{{d_k}}}$ the entropy of its weights is "
         f"**{own['entropy']:.2f}**, without it **{own['entropy_unscaled']:.2f}**."
     )

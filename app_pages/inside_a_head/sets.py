@@ -8,7 +8,7 @@ from app_pages.controls.inside_a_head_controls import CAUSAL, MASK, NO_MASK, ORD
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
 from model.theory.permutation_equivariance import attend_reordered, reordering_indices
-from viz.builders.number_format import head_name, written
+from viz.builders.number_format import format_number, head_name
 from viz.inside.permutation import permutation
 
 
@@ -40,8 +40,8 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         for each in (NO_MASK, CAUSAL):
             st.metric(
                 f"Largest difference of the two sides, {each}",
-                written(found[each].largest_difference, ".2g"),
-                f"{written(found[each].largest_difference / size, '.2g')} of the largest output"
+                format_number(found[each].largest_difference, ".2g"),
+                f"{format_number(found[each].largest_difference / size, '.2g')} of the largest output"
                 if size
                 else None,
                 delta_color="off",

@@ -16,7 +16,7 @@ from app_pages.inside_a_head.view import View, choose_view
 from app_pages.show.show import clickable
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import PLACEMENTS, as_code, sentence
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 from viz.inside.block_diagram import block_diagram
 
 
@@ -107,7 +107,7 @@ def _step(view: View, name: str, number: int) -> bool:
 
 def within(apart: float) -> str:
     """The bound of one digit that `apart` keeps: 2.1e-7 is within 3 × 10⁻⁷."""
-    return written(Context(prec=1, rounding=ROUND_CEILING).create_decimal(apart), "e")
+    return format_number(Context(prec=1, rounding=ROUND_CEILING).create_decimal(apart), "e")
 
 
 def _open(names: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ from PIL import Image
 from app_pages.inputs.input_list import Item, thumbnail_of
 from app_pages.many_inputs.predictions import Prediction, Predictions
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
-from viz.builders.number_format import percent, written
+from viz.builders.number_format import format_number, percent
 
 SIGNS = 160  # of a text that are sent to the browser
 SIDE = 36  # pixels of a thumbnail
@@ -88,7 +88,7 @@ def _cells(item: Item, predictions: Predictions, line: Prediction) -> list[Table
         )
     if predictions.surprise:
         form = ".3f" if predictions.surprise == "distance" else ".2f"
-        cells.append({"name": "surprise", "text": written(line.surprise, form)})
+        cells.append({"name": "surprise", "text": format_number(line.surprise, form)})
     return cells
 
 

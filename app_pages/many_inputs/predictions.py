@@ -19,7 +19,7 @@ from model.experiments.surprise import entropies, entropies_of_each, losses, mos
 from model.inputs import Input, Text
 from model.inputs.text import Encoded
 from model.measures.difficulty import hardest_first
-from viz.builders.number_format import percent, written
+from viz.builders.number_format import format_number, percent
 from viz.builders.token_label import visible
 
 AT_ONCE = 20  # inputs between two movements of the bar
@@ -221,7 +221,7 @@ def _of_classes(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -
     if (right >= 0).all():
         return lines, "loss", "Loss: −ln of the probability of the right class, in nats."
     if (right < 0).all():
-        most = written(float(np.log(len(names))), ".2f")
+        most = format_number(float(np.log(len(names))), ".2f")
         why = f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {most} nats."
         return lines, "entropy", why
     why = "Loss where the right class is known; otherwise entropy, the loss expected from the encoder's own probabilities. Both in nats."
@@ -251,9 +251,9 @@ def _of_answers(values: np.ndarray, config: ModelConfig) -> Lines:
 
 def _numbers(row: np.ndarray, names: tuple[str, ...]) -> str:
     if len(row) == 1:
-        return written(float(row[0]), ".3g")
+        return format_number(float(row[0]), ".3g")
     shown = zip(names[:SHOWN], row[:SHOWN], strict=False)
-    return ", ".join(f"{name} {written(float(value), '.3g')}" for name, value in shown)
+    return ", ".join(f"{name} {format_number(float(value), '.3g')}" for name, value in shown)
 
 
 def _of_tokens(results: list) -> Lines:

@@ -10,7 +10,7 @@ from app_pages.subject.two_sides import Side, share, verdict
 from model.capture.intervention import MaskChoice
 from model.measures.attended_kinds import depends_on_input
 from model.measures.changes import largest_change, prediction_change
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 
 
 def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> None:
@@ -39,7 +39,7 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
     else:
         measure = "Cosine distance of the pooled state"
         changes = [prediction_change(before.record, side.record).value for side in (after, unmasked)]
-    is_masked, is_not = (written(value, ".2g") for value in changes)
+    is_masked, is_not = (format_number(value, ".2g") for value in changes)
     st.caption(
         f"{measure} from the text without padding: {is_masked} where the padding is masked, {is_not} where it is not."
     )

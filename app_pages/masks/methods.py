@@ -18,7 +18,7 @@ from model.measures.changes import cosine_distance, value_range, weight_on_maske
 from model.measures.head_measures import weight_sums
 from model.record import ForwardRecord
 from viz.attention.token_bars import row_sums
-from viz.builders.number_format import head_name, percent, written
+from viz.builders.number_format import format_number, head_name, percent
 
 _REMEDIES = {"keys": ": block a token above", "cells": ": block a pair above"}
 ZEROED = r"$A_{ij} \cdot 0$ after the softmax"
@@ -133,13 +133,13 @@ def _span(values: np.ndarray) -> str:
 
 
 def _number(value: float) -> str:
-    return written(value, ".4g", otherwise="NaN")
+    return format_number(value, ".4g", otherwise="NaN")
 
 
 def _answer(result: MaskedHead, unmasked: ForwardRecord) -> dict[str, str]:
     if not unmasked.has_classes:
         distance = float(cosine_distance(unmasked.pooled, result.pooled))
-        return {"cosine distance of the pooled state": written(distance, ".4g", otherwise="NaN")}
+        return {"cosine distance of the pooled state": format_number(distance, ".4g", otherwise="NaN")}
     most = result.probabilities.max()
     if math.isnan(most):
         return {"prediction": "none: every probability is NaN"}

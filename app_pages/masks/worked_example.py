@@ -10,7 +10,7 @@ from app_pages.show.side_predictions import beside, tell
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import MaskChoice, masked
 from model.measures.head_measures import softmax_normaliser
-from viz.builders.number_format import head_name, in_tex
+from viz.builders.number_format import format_tex, head_name
 
 SIZE = 4
 SHOWN = 2  # components of a value: as many as there is room for
@@ -55,9 +55,9 @@ def in_symbols(n: int) -> tuple[str, str]:
 def in_numbers(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
     """Scores and weights [query, key] under the causal mask, and Z of the last row, whose keys are all allowed."""
     n = len(scores)
-    terms = " + ".join(f"e^{{{in_tex(score, '.2f')}}}" for score in scores[-1])
+    terms = " + ".join(f"e^{{{format_tex(score, '.2f')}}}" for score in scores[-1])
     return (
-        f"S + M = {_lower_triangle(n, lambda i, j: in_tex(scores[i, j], '.2f'), masked=MINUS_INFINITY)}",
+        f"S + M = {_lower_triangle(n, lambda i, j: format_tex(scores[i, j], '.2f'), masked=MINUS_INFINITY)}",
         f"A = {_lower_triangle(n, lambda i, j: f'{pattern[i, j]:.3f}', masked='0')}",
         rf"Z_{n} = {terms} = {softmax_normaliser(scores[-1]):.3f}",
     )
@@ -67,7 +67,7 @@ def output(values: np.ndarray, out: np.ndarray) -> str:
     """V and A V [position, component] side by side."""
     v, product = (
         r"\begin{pmatrix} "
-        + r" \\ ".join(" & ".join(in_tex(x, ".2f") for x in row) for row in rows)
+        + r" \\ ".join(" & ".join(format_tex(x, ".2f") for x in row) for row in rows)
         + r" \end{pmatrix}"
         for rows in (values, out)
     )

@@ -17,7 +17,7 @@ from model.experiments.shuffling import shuffled_picture
 from model.inputs import Picture
 from model.measures.changes import largest_change
 from viz.attention.token_heatmaps import weight_heatmap
-from viz.builders.number_format import head_name, written
+from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
 
 
@@ -92,6 +92,6 @@ def _difference(chosen: HeadChoice, before: Side, after: Side) -> None:
     title = f"{head_name(chosen.layer, chosen.head)}, after minus before"
     figure = two_sides.difference(before, after, head, names=("before", "after"), title=title)
     show(figure, key="positions_try_difference")
-    largest = written(largest_change(*two_sides.head_patterns(before, after, head)), ".2g")
+    largest = format_number(largest_change(*two_sides.head_patterns(before, after, head)), ".2g")
     back = "" if after.order is None else ", with rows and columns put back in order"
     st.caption(f"Largest change of any weight in this head: {largest}{back}.")

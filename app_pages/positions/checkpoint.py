@@ -13,7 +13,7 @@ from app_pages.subject.cache import Checkpoint
 from app_pages.subject.subject import LiveSubject
 from model.experiments import embeddings
 from model.record import ForwardRecord
-from viz.builders.number_format import short
+from viz.builders.number_format import format_short
 from viz.positions.position_curves import norm_curves
 from viz.positions.position_heatmaps import learned_positions, similarity_of_positions
 from viz.positions.position_similarities import position_similarity_grid, position_similarity_map
@@ -89,11 +89,11 @@ def _grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
                 of_one, key="positions_own_map", chosen=query, selection="patch", take=take, width="content"
             )
             if selected is not None and first:
-                st.markdown(f"and against that of the class token: **{short(cosines[query, 0])}**")
+                st.markdown(f"and against that of the class token: **{format_short(cosines[query, 0])}**")
     means = embeddings.grid_means(patches, grid)
     st.markdown(
-        f"Mean cosine similarity of patches side by side **{short(means.beside)}**, one above the other "
-        f"**{short(means.above)}**, of all other pairs **{short(means.others)}**."
+        f"Mean cosine similarity of patches side by side **{format_short(means.beside)}**, one above the other "
+        f"**{format_short(means.above)}**, of all other pairs **{format_short(means.others)}**."
     )
     grid_is = "was learned in training" if means.neighbours_alike else "is not visible here"
     learned = f"The table is a plain list that does not say which patches touch: the grid {grid_is}."
@@ -145,8 +145,8 @@ def _pairs(name: Checkpoint, record: ForwardRecord, n: int) -> None:
     if n > 1:
         cosine_range = embeddings.pair_range(cosines)
         st.markdown(
-            f"Two different positions: from **{short(cosine_range.smallest)}** to **{short(cosine_range.largest)}**, mean "
-            f"**{short(cosine_range.mean)}**."
+            f"Two different positions: from **{format_short(cosine_range.smallest)}** to **{format_short(cosine_range.largest)}**, mean "
+            f"**{format_short(cosine_range.mean)}**."
         )
     st.caption(COSINE)
 

@@ -29,7 +29,7 @@ from model.inputs import Input
 from model.measures.changes import largest_change
 from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
 from model.record import ForwardRecord
-from viz.builders.number_format import percent, written
+from viz.builders.number_format import format_number, percent
 from viz.positions.embedding_scatter import embedding_scatter
 from viz.positions.neighbour_bars import neighbour_bars
 
@@ -90,7 +90,7 @@ def _look_up(name: Checkpoint, given: Input, query: int) -> None:
     n = cache.loaded(name).config.vocab_size
     assert n is not None  # it reads text
     d_model = len(lookup.row)
-    numbers = ", ".join(written(value, ".3f") for value in lookup.row[:4])
+    numbers = ", ".join(format_number(value, ".3f") for value in lookup.row[:4])
     apart = largest_change(lookup.row, lookup.product)
     st.markdown(
         f"**From word to vector.** {as_code(lookup.token)} has the number **{lookup.id:,}** in the vocabulary of {n:,} tokens. Its "
@@ -99,7 +99,7 @@ def _look_up(name: Checkpoint, given: Input, query: int) -> None:
     st.latex(rf"\mathrm{{onehot}}({lookup.id}) \, E = E_{{{lookup.id}}}")
     st.caption(
         f"A vector of {n:,} numbers, 1 at number {lookup.id:,} and 0 elsewhere, times $E$ picks the same row: largest difference "
-        f"{written(apart, '.1g')}. The lookup saves the multiplication by zeros."
+        f"{format_number(apart, '.1g')}. The lookup saves the multiplication by zeros."
     )
 
 

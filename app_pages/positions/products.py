@@ -9,7 +9,7 @@ from app_pages.positions.notation import scientific
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from model.theory import sinusoidal_positions as theory
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 from viz.positions.position_curves import offset_curve
 from viz.positions.position_heatmaps import pairs_of_positions
 
@@ -40,7 +40,7 @@ def products() -> None:
     apart, one, other = theory.nearest_positions(distances)
     st.markdown(
         f"No two of these {n:,} positions have the same vector: the nearest two, {one} and {other}, are "
-        f"**{written(apart, '.3g')}** apart."
+        f"**{format_number(apart, '.3g')}** apart."
         if apart > SAME
         else f"Positions {one} and {other} have the same vector, up to rounding: {d_model} dimensions do not tell {n:,} "
         "positions apart."

@@ -9,7 +9,7 @@ from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from model.theory import position_shift as theory
 from model.theory.sinusoidal_positions import frequencies, position_table, wavelengths
-from viz.builders.number_format import in_tex
+from viz.builders.number_format import format_tex
 from viz.positions.position_curves import error_curves
 from viz.positions.position_heatmaps import shift_of_positions
 from viz.positions.sinusoid_figures import clock_hands
@@ -65,7 +65,7 @@ def _worked(d_model: int, offset: int, t: int, k: int) -> None:
     rows = position_table(N, d_model)
     pair = slice(2 * k, 2 * k + 2)
     block = theory.rotation(k, offset, d_model)
-    matrix = r" \\ ".join(" & ".join(in_tex(value, ".4f") for value in row) for row in block)
+    matrix = r" \\ ".join(" & ".join(format_tex(value, ".4f") for value in row) for row in block)
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
         st.latex(
             rf"M({k}, {offset}) \, p_{{{t}}}^{{({k})}} = \begin{{bmatrix}} {matrix} \end{{bmatrix}} "

@@ -7,7 +7,7 @@ from app_pages.controls.control_bar import bar
 from app_pages.controls.positions_controls import DIMENSIONS, LENGTH, POSITION, WIDTH
 from app_pages.show.show import show
 from model.theory import sinusoidal_positions as theory
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 from viz.positions.position_heatmaps import sinusoid_table
 from viz.positions.sinusoid_figures import AT_MOST, clock_hands, counter_table, wave_curves
 
@@ -93,7 +93,7 @@ def _counter(rows: np.ndarray, t: int) -> None:
         "heading": "bit and its period in positions",
     }
     waves = {"title": "sines of p at t", "heading": "frequency and its wavelength in positions"}
-    texts = np.vectorize(lambda sine: written(sine, "+.2f"))(sines)
+    texts = np.vectorize(lambda sine: format_number(sine, "+.2f"))(sines)
     with st.container(horizontal=True, gap="medium"):
         # A bit is 0 in the first half of its period, where a sine is positive.
         table = counter_table(

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages.toolkit.markdown import plain
 from model.record import ForwardRecord
-from viz.builders.number_format import percent, written
+from viz.builders.number_format import format_number, percent
 
 LIKELIEST = 3  # of many classes so many are shown
 _BAR = 52  # pixels of a bar that stands for 100 %
@@ -54,7 +54,7 @@ def _otherwise(record: ForwardRecord) -> None:
     order = range(len(answers)) if numbers else np.argsort(-answers, kind="stable").tolist()
     said = [
         f"<b>{escape(_name(record, at))}</b> "
-        + (written(float(answers[at]), ".3g") if numbers else percent(float(answers[at])))
+        + (format_number(float(answers[at]), ".3g") if numbers else percent(float(answers[at])))
         for at in list(order)[:LIKELIEST]
     ]
     how = "a number, not a probability" if numbers else "multi-label: a probability for each class"

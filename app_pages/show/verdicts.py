@@ -16,7 +16,7 @@ from model.claims.verdict import (
     Rule,
     chance_of_separation,
 )
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 
 _OUTCOMES = list(ClaimOutcome)
 _WORDS = {
@@ -81,5 +81,5 @@ def _numbers(judgement: Judgement, rule: Rule) -> str:
     n_seeds = len(measured.seeds)
     numbers = f"{judgement.n_as_claimed} of {n_seeds} {rule.counted if n_seeds > 1 else rule.counted[:-1]}"
     if judgement.p is not None:
-        numbers += f", p\u00a0=\u00a0{written(judgement.p, '.1g')}"
+        numbers += f", p\u00a0=\u00a0{format_number(judgement.p, '.1g')}"
     return f"{measured.where} ({numbers})"

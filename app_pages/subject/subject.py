@@ -30,7 +30,7 @@ from model.measures.head_measures import head_summary, odd_rows
 from model.measures.word_view import view
 from model.record import AttentionRecord, ForwardRecord
 from model.record.record_file import HALF
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 
 LARGE = 50_000_000  # parameters of an encoder that may read for more than a second
 OPENED = "opened_record"  # in the session: the `FileSubject` that is open
@@ -228,7 +228,7 @@ class FileSubject:
         odd = odd_rows(self.record.pattern, self.record.mask)
         if not len(odd):
             return ""
-        least, most = (written(float(end), ".3g") for end in (odd.min(), odd.max()))
+        least, most = (format_number(float(end), ".3g") for end in (odd.min(), odd.max()))
         rows = int(self.record.mask.any(axis=-1).sum())
         sums = least if least == most else f"{least} to {most}"
         return f"{len(odd):,} of {rows:,} rows do not sum to 1 but to {sums}. They are shown as they are."

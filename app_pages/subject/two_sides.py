@@ -23,7 +23,7 @@ from model.measures.changes import prediction_change
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import difference_heatmap
 from viz.builders.figure import PlotlyFigure
-from viz.builders.number_format import percent, written
+from viz.builders.number_format import format_number, percent
 from viz.builders.palette import largest
 
 
@@ -80,7 +80,7 @@ def answers_under(subject: LiveSubject, changes: Iterable[Intervention], text: s
 def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
     """How the prediction of one encoder changed, as a sentence that begins with `what` was changed. Plain text."""
     if not before.has_classes:
-        distance = written(prediction_change(before, after).value, ".2g")
+        distance = format_number(prediction_change(before, after).value, ".2g")
         return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
     at, then = before.probabilities.argmax(), after.probabilities.argmax()
     was, now = before.class_names[at], before.class_names[then]
@@ -95,7 +95,7 @@ def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
 def similarity(one: ForwardRecord, other: ForwardRecord) -> str:
     """How alike two inputs are to an encoder of embeddings, as a sentence. Plain text."""
     cosine = 1 - prediction_change(one, other).value
-    return f"Cosine similarity of the two embeddings: {written(cosine, '.3f')} (1: the same direction, 0: orthogonal)."
+    return f"Cosine similarity of the two embeddings: {format_number(cosine, '.3f')} (1: the same direction, 0: orthogonal)."
 
 
 def share(part: float, digits: int = 2) -> str:

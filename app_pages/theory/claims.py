@@ -6,7 +6,7 @@ import numpy as np
 
 from model.theory import gradients_at_start
 from model.theory.untrained_encoder import UntrainedConfig
-from viz.builders.number_format import percent, written
+from viz.builders.number_format import format_number, percent
 
 LAST = rf"""
 $\Big\|\dfrac{{\partial \mathcal{{L}}}}{{\partial W^{{2,L}}}}\Big\|_F$, the gradient at the second matrix of the last
@@ -48,7 +48,7 @@ def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
     lines = ["| | slope | over the seeds |", "|---|---|---|"]
     for variant, by_seed in norms.items():
         mean, least, largest = (
-            written(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
+            format_number(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
         )
         lines.append(f"| {variant} | **{mean}** | {least} to {largest} |")
     fitted = f"Slope of the straight line that fits the points best on these axes, L = {depths[0]} to {depths[-1]}:"
@@ -60,7 +60,9 @@ def by_layer(norms: Mapping[str, np.ndarray]) -> str:
     lines, remark = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"], ""
     for variant, by_seed in norms.items():
         first, last, ratio = gradients_at_start.first_and_last(by_seed)
-        lines.append(f"| {variant} | {written(first, '.3g')} | {written(last, '.3g')} | **{ratio:.2f}** |")
+        lines.append(
+            f"| {variant} | {format_number(first, '.3g')} | {format_number(last, '.3g')} | **{ratio:.2f}** |"
+        )
         if variant == "post-LN" and ratio <= 1:
             remark = f"\n\n{NOT_REPRODUCED}"
     return "\n".join([BY_LAYER, *lines]) + remark
@@ -77,7 +79,7 @@ def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
             off = percent(gradients_at_start.furthest_from_line(by_seed, lemma), 0)
             lines.append(f"- {variant}: at most **{off}** away from the line, at any layer.")
         else:
-            least, largest = (written(norm, ".3g") for norm in gradients_at_start.layer_range(by_seed))
+            least, largest = (format_number(norm, ".3g") for norm in gradients_at_start.layer_range(by_seed))
             lines.append(f"- {variant}: {least} to {largest}.")
     return "\n".join([HIDDEN, "Measured here:", *lines])
 

@@ -16,7 +16,7 @@ WHOLE = alt.Axis(tickMinStep=1, format="d", grid=False)  # an axis of whole numb
 Series = Mapping[str, tuple[Iterable, Iterable]]  # by kind: x values and y values
 
 
-def long(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
+def long_table(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
     """Series as a data frame with one row for each value and the columns `kind`, `x` and `y`."""
     rows = [
         (name, x_value, y_value)

@@ -145,9 +145,9 @@ def value(name: str) -> alt.ExprRef:
     return alt.ExprRef(name)
 
 
-def tip(field: str, form: str | None = None, title: str | None = None) -> alt.Tooltip:
-    """A line of the tooltip: the `field`, its numbers in Vega's format `form`."""
-    return alt.Tooltip(field, format=form or alt.Undefined, title=title or alt.Undefined)
+def tip(field: str, spec: str | None = None, title: str | None = None) -> alt.Tooltip:
+    """A line of the tooltip: the `field`, its numbers in Vega's format `spec`."""
+    return alt.Tooltip(field, format=spec or alt.Undefined, title=title or alt.Undefined)
 
 
 def either(test: str, then: object, otherwise: object) -> Mapping[str, Any]:

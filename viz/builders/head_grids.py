@@ -7,7 +7,7 @@ import numpy as np
 
 from .cells import cells, head_axis, head_cells, strong
 from .figure import LayeredChart, VegaFigure, click_on, form, need_shape, tip
-from .number_format import head_name, written
+from .number_format import format_number, head_name
 from .palette import NEUTRAL, ROUNDING, largest
 from .theme import heading
 from .vega_colours import SIGNED_ENDS, colour_legend
@@ -37,8 +37,10 @@ def head_grid(
     frame = head_cells(values, selected)
     # A cell has room for a sign and four letters; the pointer shows four digits behind the point.
     decimals = max(0, digits - max(0, int(np.log10(largest))))
-    frame["written"] = [written(number, f"{sign}.{decimals}f") for number in frame["value"]]
-    frame["exact"] = [written(number, f"{sign}.4f", otherwise="no partner") for number in frame["value"]]
+    frame["written"] = [format_number(number, f"{sign}.{decimals}f") for number in frame["value"]]
+    frame["exact"] = [
+        format_number(number, f"{sign}.4f", otherwise="no partner") for number in frame["value"]
+    ]
     frame["note"] = "" if notes is None else [notes[cell] for cell in frame.index]
     frame["strong"] = strong(frame["value"], largest, signed=signed)
     step = int(np.clip(_NARROW // max(values.shape[1], 1), _LEAST, _MOST))
@@ -73,7 +75,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
     frame["before"], frame["after"] = (
         entropies.ravel()[frame.index].astype(float) for entropies in (before, after)
     )
-    frame["written"] = [written(change, "+.3f") for change in frame["value"]]
+    frame["written"] = [format_number(change, "+.3f") for change in frame["value"]]
     frame["strong"] = strong(frame["value"], end, signed=True)
     return _entropy_form().with_data(
         frame,

@@ -8,22 +8,22 @@ THIN_PERCENT = f"replace(datum.label, '%', '{THIN}%')"  # the labelExpr of an ax
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def written(value: float, form: str, *, otherwise: str = "–") -> str:
-    """A number as text in Python's format `form`; `otherwise` where it is not finite. What rounds to 0 has no sign
+def format_number(value: float, spec: str, *, otherwise: str = "–") -> str:
+    """A number as text in Python's format `spec`; `otherwise` where it is not finite. What rounds to 0 has no sign
     and no power of ten.
     """
     if not math.isfinite(value):
         return otherwise
-    digits, power = _parts(value, form)
+    digits, power = _parts(value, spec)
     text = digits.replace("-", "−").replace("%", f"{THIN}%")
     return f"{text} × 10{str(power).translate(_RAISED)}" if power else text
 
 
-def in_tex(value: float, form: str = ".3g") -> str:
-    """A number for `$...$`, as `written` has it; in braces where it has a power of ten, so that no line breaks
+def format_tex(value: float, spec: str = ".3g") -> str:
+    """A number for `$...$`, as `format_number` has it; in braces where it has a power of ten, so that no line breaks
     within.
     """
-    digits, power = _parts(value, form)
+    digits, power = _parts(value, spec)
     return rf"{{{digits} \times 10^{{{power}}}}}" if power else digits
 
 
@@ -37,17 +37,17 @@ def percent(share: float, digits: int = 1, *, below: str = "", above: str = "") 
         return below + percent(step, digits)
     if above and 1 - step / 2 <= share < 1:
         return above + percent(1 - step, digits)
-    return written(share, f".{digits}%")
+    return format_number(share, f".{digits}%")
 
 
 def with_error(share: float, error: float, digits: int = 1) -> str:
     """A share of 1 and its standard error as a percentage: "86.6 ± 1.2 %"."""
-    return f"{written(100 * share, f'.{digits}f')} ± {written(error, f'.{digits}%')}"
+    return f"{format_number(100 * share, f'.{digits}f')} ± {format_number(error, f'.{digits}%')}"
 
 
-def short(value: float) -> str:
+def format_short(value: float) -> str:
     """A number with two decimals, or with three digits from 1000 on."""
-    return written(value, ".3g" if abs(value) >= 1000 else ".2f")
+    return format_number(value, ".3g" if abs(value) >= 1000 else ".2f")
 
 
 def abbreviated(count: int) -> str:
@@ -88,9 +88,9 @@ def head_name(layer: int, head: int) -> str:
     return f"L{layer} H{head}"
 
 
-def _parts(value: float, form: str) -> tuple[str, int]:
+def _parts(value: float, spec: str) -> tuple[str, int]:
     """The digits, without a sign where all are 0, and the exponent of ten (0 where none is written)."""
-    digits, _, power = f"{value:{form}}".partition("e")
+    digits, _, power = f"{value:{spec}}".partition("e")
     if not any(digit in digits for digit in "123456789"):
         return digits.lstrip("+-"), 0
     return digits, int(power or 0)

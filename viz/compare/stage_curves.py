@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.curves import by_kind, curves, long, stage_axis
+from ..builders.curves import by_kind, curves, long_table, stage_axis
 from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import FIT, heading
@@ -40,7 +40,7 @@ def stage_curves(
         name: ([stages[index] for index in defined[name]], sides[name][defined[name]].tolist())
         for name in sides
     }
-    frame = long(series, "side", "stage", "value")
+    frame = long_table(series, "side", "stage", "value")
     rows = [
         (name, stage, float(mean), float(sd), float(mean - sd), float(mean + sd))
         for name, band in bands.items()

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..builders.cells import BARE_AXIS, cells, strong
 from ..builders.figure import VegaFigure, form, need_shape, tip, value
-from ..builders.number_format import written
+from ..builders.number_format import format_number
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading
 from ..builders.vega_colours import ENDS, SIGNED_ENDS, colour_legend
@@ -45,8 +45,8 @@ def stage_similarity(
         "column": column,
         "name": row + " and " + column,
         "value": flat,
-        "written": [written(number, ".2f") for number in flat],
-        "exact": [written(number, ".4f", otherwise=undefined) for number in flat],
+        "written": [format_number(number, ".2f") for number in flat],
+        "exact": [format_number(number, ".4f", otherwise=undefined) for number in flat],
         "strong": strong(flat, 1, signed=signed),
     }
     step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
-from ..builders.curves import Series, by_kind, curves, long
+from ..builders.curves import Series, by_kind, curves, long_table
 from ..builders.figure import VegaFigure, data, form, tip, value
 from ..builders.number_format import powers_of_ten
 from ..builders.palette import CATEGORIES, SHAPES
@@ -21,11 +21,13 @@ def length_scaling(
 
     `fits` are the lengths and the values of a fitted line for each kind, drawn dashed.
     """
-    frame = long({kind: (lengths, measured) for kind, measured in values.items()}, "layer", "n", "value")
+    frame = long_table(
+        {kind: (lengths, measured) for kind, measured in values.items()}, "layer", "n", "value"
+    )
     return _form(tuple(values), quantity, fits is not None).with_data(
         frame,
         values={"lengths": [n for n in lengths if n & (n - 1) == 0], "powers": powers_of_ten(frame["value"])},
-        frames=None if fits is None else {"fits": long(fits, "layer", "n", "value")},
+        frames=None if fits is None else {"fits": long_table(fits, "layer", "n", "value")},
         description=f"{quantity} of {', '.join(values)} layers over the sequence length, on logarithmic axes.",
     )
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from ..builders.cells import BARE_AXIS, cells, strong
 from ..builders.figure import VegaFigure, click_on, form, need_shape, tip
-from ..builders.number_format import written
+from ..builders.number_format import format_number
 from ..builders.palette import ROUNDING, largest
 from ..builders.vega_colours import SIGNED_ENDS, colour_legend
 
@@ -41,10 +41,10 @@ def ablation_grid(
             "part": names[column],
             "name": f"L{layer} {names[column]}",
             "value": float(effects[layer, column]),
-            "written": written(float(effects[layer, column]), number),
+            "written": format_number(float(effects[layer, column]), number),
             "over": "not measured"
             if over is None
-            else written(float(over[layer, column]), ".3g", otherwise="not measured"),
+            else format_number(float(over[layer, column]), ".3g", otherwise="not measured"),
             "away": bool(away[layer, column]),
             "selected": bool(away[layer, column]),
         }

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ..builders.cells import BARE_AXIS, cells
 from ..builders.figure import Kwargs, VegaFigure, click_on, form, need_shape, tip, value
-from ..builders.number_format import written
+from ..builders.number_format import format_number
 from ..builders.palette import ROUNDING, largest
 from ..builders.theme import FIT
 from ..builders.token_label import label, visible
@@ -45,7 +45,8 @@ def stage_positions(
             "token": [visible(tokens[index]) for index in position],
             "value": numbers,
             "exact": [
-                written(number, "+.4f" if signed else ".4f", otherwise="no partner") for number in numbers
+                format_number(number, "+.4f" if signed else ".4f", otherwise="no partner")
+                for number in numbers
             ],
             "strong": False,
             "selected": position == query,

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
-from ..builders.number_format import short
+from ..builders.number_format import format_short
 from ..builders.palette import CATEGORIES
 from ..builders.theme import FIT, INK, heading_with_reading
 
@@ -41,8 +41,8 @@ def averaged_axis(
         "y": row + 0.5,
         "input": values.ravel().astype(float),
         "output": output.ravel().astype(float),
-        "before": [short(value) for value in values.flat],
-        "after": [short(value) for value in output.flat],
+        "before": [format_short(value) for value in values.flat],
+        "after": [format_short(value) for value in output.flat],
     }
     group = np.arange(n_groups)
     left, right = (0, n_columns) if by_row else (group, group + 1)
@@ -56,8 +56,8 @@ def averaged_axis(
         "y": group + 0.5 if by_row else np.full(n_groups, n_rows + 0.4),
         "mean": mean.ravel().astype(float),
         "deviation": deviation.ravel().astype(float),
-        "upper": [f"μ {short(value)}" for value in mean.flat],
-        "lower": [f"σ {short(value)}" for value in deviation.flat],
+        "upper": [f"μ {format_short(value)}" for value in mean.flat],
+        "lower": [f"σ {format_short(value)}" for value in deviation.flat],
         "colour": [CATEGORIES[number % len(CATEGORIES)] for number in group],
     }
     across, down = n_columns + _STATISTICS * by_row, n_rows + _STATISTICS * (not by_row)

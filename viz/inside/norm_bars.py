@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.figure import Kwargs, VegaFigure, data, form, tip, value
-from ..builders.number_format import short
+from ..builders.number_format import format_short
 from ..builders.palette import CATEGORIES, EMPHASIS
 from ..builders.theme import FIT, INK, heading_with_reading
 
@@ -25,7 +25,7 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
         "value": np.asarray(values, float),
         "from": feature - 0.4,
         "to": feature + 0.4,
-        "written": [short(value) for value in values],
+        "written": [format_short(value) for value in values],
     }
     spread = pd.DataFrame({"mean": [mean], "low": [mean - deviation], "high": [mean + deviation]})
     has_ticks = len(values) <= _NAMED
@@ -35,7 +35,7 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
         values={"features": feature.tolist() if has_ticks else [], "end": max(len(values), 1) - 0.4},
         height=_HEIGHT,
         title=heading_with_reading(title, reading),
-        description=f"{title}: {len(values)} numbers with mean {short(mean)} and deviation {short(deviation)}.",
+        description=f"{title}: {len(values)} numbers with mean {format_short(mean)} and deviation {format_short(deviation)}.",
     )
 
 

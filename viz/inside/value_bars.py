@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
-from ..builders.number_format import written
+from ..builders.number_format import format_number
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES, WeightScale
 from ..builders.theme import FIT, INK
 from .vector_rows import names_channel
@@ -44,7 +44,7 @@ def value_bars(
         "name": list(values),
         "value": numbers,
         "before": earlier,
-        "number": [written(number, "#.3g", otherwise="masked").rstrip(".") for number in numbers],
+        "number": [format_number(number, "#.3g", otherwise="masked").rstrip(".") for number in numbers],
         "at": furthest,
         "left": furthest < 0,
         "selected": [name == chosen for name in values],

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.curves import CHOSEN, WHOLE, by_kind, curves, long, probability_axis, rule
+from ..builders.curves import CHOSEN, WHOLE, by_kind, curves, long_table, probability_axis, rule
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT
@@ -26,7 +26,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
     """
     need_shape((len(tokens),), **norms)
     series = {name: (range(len(tokens)), values) for name, values in norms.items()}
-    frame = long(series, "vector", "position", "norm")
+    frame = long_table(series, "vector", "position", "norm")
     frame["token"] = [visible(token) for token in tokens] * len(norms)
     return _lengths(tuple(norms), len(tokens) <= _MOST_POINTS).with_data(
         frame,
@@ -59,7 +59,7 @@ def error_curves(errors: Mapping[str, np.ndarray]) -> VegaFigure:
         raise ValueError(f"at most {len(_MAPS)} curves can be told apart here, got {len(errors)}")
     series = {name: (range(len(values)), values) for name, values in errors.items()}
     return _errors(tuple(errors)).with_data(
-        long(series, "map", "t", "error"), description=f"Error over the position of {', '.join(errors)}"
+        long_table(series, "map", "t", "error"), description=f"Error over the position of {', '.join(errors)}"
     )
 
 

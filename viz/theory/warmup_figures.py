@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import INK_ON_CELLS, cells, strong
-from ..builders.curves import by_kind, curves, long
+from ..builders.curves import by_kind, curves, long_table
 from ..builders.figure import Kwargs, VegaFigure, data, form, tip, value
 from ..builders.number_format import percent
 from ..builders.palette import CATEGORIES, MASKED, NEUTRAL
@@ -30,7 +30,7 @@ def loss_curves(
     The axis ends at `highest`.
     """
     runs_by_name = {f"{warmup} steps" if warmup else "none": run for warmup, run in sorted(runs.items())}
-    frame = long(runs_by_name, "warm-up", "step", "loss")
+    frame = long_table(runs_by_name, "warm-up", "step", "loss")
     return _losses(tuple(runs_by_name)).with_data(
         frame[frame["loss"].notna()],
         values={"highest": highest},

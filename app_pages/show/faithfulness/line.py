@@ -16,7 +16,7 @@ from app_pages.subject.two_sides import Side
 from app_pages.toolkit.beside import beside
 from model.experiments.faithfulness import area, other_attention
 from model.experiments.knock_out import KnockOutKind
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 from viz.faithfulness.removal_curve import removal_curve
 from viz.faithfulness.score_effect import score_effect
 
@@ -107,8 +107,8 @@ def _details(checked: Checked, query: int) -> None:
     both = (("deletion", drawn.deletion, drawn.random), ("insertion", drawn.insertion, drawn.random[:, ::-1]))
     for place, (kind, curve, random) in zip(places, both, strict=True):
         own, others = area(curve, found.n), area(random, found.n)
-        mean, sd = written(float(others.mean()), ".3f"), written(float(others.std(ddof=1)), ".3f")
-        reading = f"area {written(float(own), '.3f')}, random {mean} ± {sd}"
+        mean, sd = format_number(float(others.mean()), ".3f"), format_number(float(others.std(ddof=1)), ".3f")
+        reading = f"area {format_number(float(own), '.3f')}, random {mean} ± {sd}"
         with place:
             show(
                 removal_curve(

@@ -22,7 +22,7 @@ from model.experiments.faithfulness import (
 )
 from model.experiments.knock_out import KnockOutKind
 from model.record import ForwardRecord
-from viz.builders.number_format import THIN, percent, with_error, written
+from viz.builders.number_format import THIN, format_number, percent, with_error
 
 _DISTANCES = {
     True: r"The shift of a prediction is its total variation: $\frac12 \sum_c \lvert p_c - p'_c \rvert$.",
@@ -80,9 +80,9 @@ def attention(moved: OtherAttention, record: ForwardRecord) -> str:
         uniform = percent(moved.uniform, 1, below="under ", above="over ")
         permuted, what = with_error(mean, sd), "prediction shifts by"
     else:
-        uniform = written(moved.uniform, ".2g")
+        uniform = format_number(moved.uniform, ".2g")
         permuted, what = (
-            f"{written(mean, '.2g')} ± {written(sd, '.1g')}",
+            f"{format_number(mean, '.2g')} ± {format_number(sd, '.1g')}",
             "pooled state turns by a cosine distance of",
         )
     return (
@@ -98,12 +98,12 @@ def uncertainty(found: Verdict) -> str:
     p = (
         f"p ≤ {1 / (1 + N_SHUFFLES):g}"
         if found.p <= 1 / (1 + N_SHUFFLES)
-        else f"p = {written(found.p, '.2g')}"
+        else f"p = {format_number(found.p, '.2g')}"
     )
-    said = f"Spearman {written(found.spearman, '.3f')}, {p}"
+    said = f"Spearman {format_number(found.spearman, '.3f')}, {p}"
     if math.isnan(found.low):
         return f"{said}; too few for an interval."
-    low, high = written(found.low, ".2f"), written(found.high, ".2f")
+    low, high = format_number(found.low, ".2f"), format_number(found.high, ".2f")
     return f"{said}, 95{THIN}% interval {low} to {high}, n = {found.n}."
 
 
@@ -116,9 +116,9 @@ def areas(of_map: Verdict) -> str:
     above = "above" if of_map.deletes else "not above"
     perfect = "above it as well" if deleted.perfect > deleted.bound else "not above it either"
     return (
-        f"Area under the deletion curve {written(of_map.area, '.3f')}; {N_ORDERS} random orders "
-        f"{written(mean, '.3f')} ± {written(sd, '.3f')}: {above} {written(deleted.bound, '.3f')}. "
-        f"That of the perfect map, {written(deleted.perfect, '.3f')}, is {perfect}."
+        f"Area under the deletion curve {format_number(of_map.area, '.3f')}; {N_ORDERS} random orders "
+        f"{format_number(mean, '.3f')} ± {format_number(sd, '.3f')}: {above} {format_number(deleted.bound, '.3f')}. "
+        f"That of the perfect map, {format_number(deleted.perfect, '.3f')}, is {perfect}."
     )
 
 
@@ -188,7 +188,7 @@ def rule(record: ForwardRecord) -> str:
 def _two_digits(spearman: float) -> str:
     """Or more, where it is below what the rule asks for and would be rounded to that."""
     rounded = spearman < LEAST_CORRELATION <= float(f"{spearman:.2f}")
-    return written(spearman, ".4f" if rounded else ".2f")
+    return format_number(spearman, ".4f" if rounded else ".2f")
 
 
 def _unbroken(number: str) -> str:

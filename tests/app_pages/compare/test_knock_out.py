@@ -15,7 +15,7 @@ from model.measures.changes import prediction_change
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, put, words
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 
 
 @pytest.mark.parametrize("text", [TEXT, "film not great x y z"])
@@ -34,7 +34,7 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None
         assert (
             f"P({record.class_names[asked]}) is {100 * before:.2f}\u2009%; without `{record.tokens[strongest]}` "
             f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009%, the largest change "
-            f"({written(moved[strongest], '+.2f')} in log-odds). "
+            f"({format_number(moved[strongest], '+.2f')} in log-odds). "
         ) in line
         changes = "changes" if flips == 1 else "each change"
         others = (
@@ -53,7 +53,7 @@ def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare: Op
         after, before = (special.logit(each.astype(float)) for each in answers)
         every += (after - before).tolist()
     reach = max(map(abs, every))
-    assert f"Both scales reach to {written(reach, '.3g')}, the largest" in captions(app)
+    assert f"Both scales reach to {format_number(reach, '.3g')}, the largest" in captions(app)
 
 
 @pytest.mark.parametrize("config", [tiny.TEXT, tiny.DIGIT])
@@ -72,7 +72,7 @@ def test_without_classes_the_pooled_state_is_measured(
         prediction_change(record, selection.under(without_keys(position)).record).value
         for position in range(len(record))
     ]
-    assert f"the pooled state moves by {written(max(apart), '.2g')}" in words(app)
+    assert f"the pooled state moves by {format_number(max(apart), '.2g')}" in words(app)
 
 
 def test_beside_a_side_with_classes_one_without_knows_none(open_compare: Open, checkpoints: Path) -> None:

@@ -18,7 +18,7 @@ from model.measures.head_measures import entropy
 from tests.app_pages.charts import table, weights
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
-from viz.builders.number_format import written
+from viz.builders.number_format import format_number
 
 Open = Callable[..., AppTest]
 
@@ -203,7 +203,7 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
     padding = MaskChoice(kind="padding", n_padding=4)
     plain = LiveSubject("imdb-pre-ln", TEXT).record.logits
     ignored = LiveSubject("imdb-pre-ln", TEXT, changed=masked(padding, "ignored")).record.logits
-    assert said.endswith(f"masked, {written(np.abs(ignored - plain).max(), '.2g')} where it is not.")
+    assert said.endswith(f"masked, {format_number(np.abs(ignored - plain).max(), '.2g')} where it is not.")
     assert len(figures(app)["masks_map_pattern"]["data"][0]["x"]) == 9
 
 

@@ -14,7 +14,7 @@ from tests.app_pages.charts import described, shown, table, weights
 from tests.model import tiny
 from tests.model.huggingface.folders import build
 from tests.tolerance import rounding
-from viz.builders.number_format import short
+from viz.builders.number_format import format_short
 
 Open = Callable[..., AppTest]
 
@@ -63,7 +63,7 @@ def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part
     cells = table(app, "How alike the position vector of r1c0", "name", "cosine").set_index("name")["cosine"]
     assert cells[["r0c0", "r0c1", "r1c0", "r1c1"]].tolist() == pytest.approx(expected, abs=rounding(3 * 8))
     class_token = cosine_similarities(rows[3:4], rows[:1])[0, 0]
-    assert f"that of the class token: **{short(class_token)}**" in said(app)
+    assert f"that of the class token: **{format_short(class_token)}**" in said(app)
 
 
 def test_the_class_token_is_apart(open_part: Open) -> None:

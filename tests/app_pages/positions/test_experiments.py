@@ -18,7 +18,7 @@ from tests.app_pages.positions.test_checkpoint import said
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from tests.model.huggingface.folders import SENTENCE, build
-from viz.builders.number_format import written as number
+from viz.builders.number_format import format_number as number
 
 Open = Callable[..., AppTest]
 

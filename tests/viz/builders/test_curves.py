@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn
-from viz.builders.curves import CHOSEN, by_kind, curves, long, probability_axis, rule, stage_axis
+from viz.builders.curves import CHOSEN, by_kind, curves, long_table, probability_axis, rule, stage_axis
 from viz.builders.figure import VegaFigure, click_on, form
 from viz.builders.palette import ACCENT
 
@@ -27,19 +27,19 @@ def _form(pointed: bool) -> alt.LayerChart:
 
 def figure(pointed: bool = True) -> VegaFigure:
     frames = {CHOSEN: pd.DataFrame({"at": [1]})}
-    frame = long(SERIES, "kind", "at", "probability")
+    frame = long_table(SERIES, "kind", "at", "probability")
     return _form(pointed).with_data(frame, frames=frames, description="", height=100)
 
 
 def test_series_become_a_row_a_value():
-    assert list(long(SERIES, "kind", "at", "value").itertuples(index=False, name=None)) == [
+    assert list(long_table(SERIES, "kind", "at", "value").itertuples(index=False, name=None)) == [
         ("a", 0, 0.0),
         ("a", 1, 0.5),
         ("a", 2, 1.0),
         ("b", 0, 1.0),
         ("b", 1, 1.0),
     ]
-    assert list(long({}, "kind", "at", "value").columns) == ["kind", "at", "value"]
+    assert list(long_table({}, "kind", "at", "value").columns) == ["kind", "at", "value"]
 
 
 def test_kinds_differ_in_every_channel_and_have_one_legend():

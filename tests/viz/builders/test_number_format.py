@@ -4,14 +4,14 @@ import pytest
 
 from viz.builders.number_format import (
     abbreviated,
+    format_number,
+    format_short,
+    format_tex,
     head_name,
-    in_tex,
     one_two_five,
     percent,
     powers_of_ten,
-    short,
     with_error,
-    written,
 )
 
 THIN = "\u2009"
@@ -32,7 +32,7 @@ THIN = "\u2009"
     ],
 )
 def test_a_number_has_a_minus_and_zero_has_no_sign(value, form, text):
-    assert written(value, form) == text
+    assert format_number(value, form) == text
 
 
 @pytest.mark.parametrize(
@@ -47,11 +47,11 @@ def test_a_number_has_a_minus_and_zero_has_no_sign(value, form, text):
     ],
 )
 def test_a_power_of_ten_is_raised_and_that_of_0_is_left_out(value, form, text):
-    assert written(value, form) == text
+    assert format_number(value, form) == text
 
 
 def test_what_is_not_finite_is_called_as_asked():
-    assert written(math.nan, ".2f", otherwise="NaN") == "NaN"
+    assert format_number(math.nan, ".2f", otherwise="NaN") == "NaN"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_is_not_finite_is_called_as_asked():
     ],
 )
 def test_in_formulas_a_power_of_ten_is_set_by_tex(value, form, text):
-    assert in_tex(value, form) == text
+    assert format_tex(value, form) == text
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_share_that_is_nearly_nothing_or_everything_can_say_so(share, text):
 
 
 def test_large_numbers_are_short():
-    assert [short(value) for value in (3.14159, -0.001, 123456.0, -2500.0)] == [
+    assert [format_short(value) for value in (3.14159, -0.001, 123456.0, -2500.0)] == [
         "3.14",
         "0.00",
         "1.23 × 10⁵",
