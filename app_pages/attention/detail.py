@@ -1,11 +1,13 @@
-"""One pattern over the input: the input in the colours of one query, and all weights as a matrix or as lines."""
+"""One map over the input: the input in the colours of one query's row, and all weights as a matrix or as lines."""
 
 from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
-from app_pages.attention.strongest_keys import strongest_keys
+from app_pages.attention.record_view import RecordView
 from app_pages.attention.window import choose_window, window
 from app_pages.controls.attention_controls import MATRIX
 from app_pages.controls.head_choice import HeadChoice, step, take_query
@@ -15,107 +17,85 @@ from app_pages.show.show import clickable, show
 from app_pages.subject.subject import Subject
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from app_pages.toolkit.markdown import plain
-from model.record import AttentionRecord
+from model.lenses import ATTENTION, Lens
+from model.record import AttentionRecord, Positions
 from viz.attention.head_view import weight_lines
 from viz.attention.token_heatmaps import weight_heatmap
-from viz.builders.number_format import percent
+from viz.builders.heatmap import position_labels
+from viz.builders.number_format import format_number, percent
 from viz.builders.palette import WeightScale
 
+N_STRONGEST = 8  # keys in the table
 
-def text_detail(
-    subject: Subject,
-    chosen: HeadChoice,
-    record: AttentionRecord,
-    pattern: np.ndarray,
-    *,
-    query: int,
-    scale: WeightScale,
-    view: str,
-    notes: Sequence[str],
+
+class _Map(NamedTuple):
+    """The map that is drawn."""
+
+    record: AttentionRecord
+    pattern: np.ndarray  # [query, key]
+    mask: np.ndarray  # [query, key]
+    query: int
+    scale: WeightScale
+    notes: Sequence[str]  # what was done to the weights
+
+
+def map_detail(
+    subject: Subject, chosen: HeadChoice, view: RecordView, pattern: np.ndarray, query: int, form: str
 ) -> None:
-    """Figures of `pattern` [query, key]; a click on a token in them, or on a row, makes it the query.
-
-    Their `notes` say what was done to the weights, where anything was.
-    """
-    input_in_colours(
-        subject.given,
-        record,
-        pattern[query],
-        key="strip",
-        query=query,
-        scale=scale,
-        legend=False,
-        notes=notes,
-    )
-    with st.container(horizontal=True, gap="small"):
-        with st.container(key="weights"):
-            shown = None
-            if view == MATRIX:
-                shown = window(pattern, query)
-                _matrix(chosen, record, pattern, query, scale, shown, notes)
-            else:
-                _lines(record, pattern, query, scale, notes)
-        with st.container(width=190):
-            strongest_keys(record, pattern[query], query, chosen.lens)
-            if shown is not None:
-                choose_window(pattern, shown, scale)
-
-
-def picture_detail(
-    subject: Subject,
-    chosen: HeadChoice,
-    record: AttentionRecord,
-    pattern: np.ndarray,
-    *,
-    query: int,
-    scale: WeightScale,
-    notes: Sequence[str],
-) -> None:
-    """Figures of `pattern` [query, key]; a click on a patch, or on a row, makes it the query."""
+    """Draws `pattern` [query, key] over the input and as `form`, matrix or lines; a click on a token, patch or row makes it
+    the query."""
+    record, weights = view.record, pattern[query]
+    scale = chosen.weights_to("this map's own maximum", pattern)
+    notes = view.notes_on(pattern)
+    drawn = _Map(record, pattern, record.mask[chosen.layer, chosen.head], query, scale, notes)
+    if record.unit == "token":
+        input_in_colours(
+            subject.given, record, weights, key="strip", query=query, scale=scale, legend=False, notes=notes
+        )
+        with st.container(horizontal=True, gap="small"):
+            with st.container(key="weights"):
+                shown = window(pattern, query) if form == MATRIX else None
+                if form == MATRIX:
+                    _matrix(drawn, shown)
+                else:
+                    _lines(drawn)
+            with st.container(width=190):
+                _strongest_keys(record, weights, query, chosen.lens)
+                if shown is not None:
+                    choose_window(pattern, shown, scale)
+        return
     if notes:
         st.caption("  \n".join(map(plain, notes)))
     with st.container(horizontal=True):
         with st.container(key="patches"):
             input_in_colours(
-                subject.given,
-                record,
-                pattern[query],
-                key="overlay",
-                query=query,
-                scale=scale,
-                whole=subject.record,
+                subject.given, record, weights, key="overlay", query=query, scale=scale, whole=subject.record
             )
-            for at in record.at("class"):
+            for position in record.at("class"):
                 st.button(
                     "Back to the class token",
                     key="to_class",
                     on_click=take_query,
-                    args=(at,),
-                    disabled=query == at,
+                    args=(position,),
+                    disabled=query == position,
                 )
         with st.container(key="map"):
-            _matrix(chosen, record, pattern, query, scale, None, notes)
+            _matrix(drawn, None)
 
 
-def _matrix(
-    chosen: HeadChoice,
-    record: AttentionRecord,
-    pattern: np.ndarray,
-    query: int,
-    scale: WeightScale,
-    shown: tuple[range, range] | None,
-    notes: Sequence[str],
-) -> None:
+def _matrix(drawn: _Map, shown: tuple[range, range] | None) -> None:
+    """The weights as a heatmap, of which the queries and keys `shown`; None: of all."""
+    record = drawn.record
     figure = weight_heatmap(
-        pattern,
+        drawn.pattern,
         record.tokens,
-        query=query,
-        mask=record.mask[chosen.layer, chosen.head],
-        scale=scale,
+        query=drawn.query,
+        mask=drawn.mask,
+        scale=drawn.scale,
         window=shown,
-        keys=record.keys and record.keys.tokens,
+        keys=None if record.keys is None else record.keys.tokens,
         numbers=record.numbers,
-        notes=notes,
+        notes=drawn.notes,
     )
     with st.container(key="matrix_place"):
         show(figure, key="matrix", height="stretch")
@@ -124,19 +104,41 @@ def _matrix(
         arrow_keys("matrix_place", step)
 
 
-def _lines(
-    record: AttentionRecord, pattern: np.ndarray, query: int, scale: WeightScale, notes: Sequence[str]
-) -> None:
-    every = ALL_QUERIES.choose()
-    view = weight_lines(record, pattern, query=None if every else query, scale=scale, notes=notes)
+def _lines(drawn: _Map) -> None:
+    """The weights as lines between queries and keys, of one query or of all."""
+    query = None if ALL_QUERIES.choose() else drawn.query
+    view = weight_lines(drawn.record, drawn.pattern, query=query, scale=drawn.scale, notes=drawn.notes)
     if view.n_lines < view.n_all:
-        drawn = f"The strongest {view.n_lines:,} of {view.n_all:,} lines"
-        st.caption(f"{drawn}; they hold {percent(view.share, 0)} of the weight in this figure.")
+        st.caption(
+            f"The strongest {view.n_lines:,} of {view.n_all:,} lines; "
+            f"they hold {percent(view.share, 0)} of the weight in this figure."
+        )
     clickable(
         view.chart,
         key="lines",
-        chosen=query,
+        chosen=drawn.query,
         selection="token",
         take=lambda token: take_query(token["position"]),
     )
     arrow_keys("lines", step)
+
+
+def _strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:
+    """A table of the largest of `weights` [key], and their sum."""
+    order = np.argsort(-weights, kind="stable")[:N_STRONGEST].tolist()
+    keys, queries = _labels(record.attended), _labels(record)
+    rows = [(escape(keys[key]), float(weights[key])) for key in order]
+    if len(order) < len(weights):
+        rows.append((f"<small>sum of these {N_STRONGEST}</small>", float(weights[order].sum())))
+    cells = "".join(
+        f"<tr><td>{name}</td><td>{format_number(weight, '.3f')}</td></tr>" for name, weight in rows
+    )
+    what = " attends to" if lens.name == ATTENTION else f": {lens.quantity}"
+    st.html(f'<table class="strongest"><caption>“{escape(queries[query])}”{what}</caption>{cells}</table>')
+
+
+def _labels(positions: Positions) -> list[str]:
+    """As beside the matrix: a token that occurs more than once carries its position."""
+    return position_labels(
+        positions.tokens, [positions.number(index) for index in range(len(positions.tokens))]
+    )

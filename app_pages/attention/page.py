@@ -1,15 +1,16 @@
 """Attention: every head on one input, and the chosen one in detail."""
 
+from typing import Literal
+
 import streamlit as st
 
-from app_pages.attention.as_words import choose_view
-from app_pages.attention.detail import picture_detail, text_detail
-from app_pages.attention.download import downloads
-from app_pages.attention.head_summary import say_what_it_looks_at
-from app_pages.attention.masked_tokens import masked_tokens
-from app_pages.attention.token_answers import token_answers
+from app_pages.attention.detail import map_detail
+from app_pages.attention.head_summary import say_what_it_attends_to
+from app_pages.attention.record_view import choose_view
+from app_pages.attention.save_buttons import save_buttons
+from app_pages.attention.token_predictions import masked_token_guesses, token_classes
 from app_pages.attention.try_links import try_links
-from app_pages.controls.attention_controls import HEAD, MATRIX, OVER_HEADS, VIEW
+from app_pages.controls.attention_controls import HEAD, MATRIX, MEAN, OVER_HEADS, VIEW
 from app_pages.controls.head_choice import choose_head, choose_query
 from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.controls.lens import about_lens, choose_lens, number_beside
@@ -45,8 +46,8 @@ with slots.controls:
     form = VIEW.choose() if shown.record.unit == "token" else MATRIX
 if isinstance(subject, LiveSubject):
     try_links(subject)
-    masked_tokens(subject)
-    token_answers(subject.record)
+    masked_token_guesses(subject)
+    token_classes(subject.record)
 about_lens(subject, through.lens)
 
 with st.container(horizontal=True, gap="medium"):
@@ -61,15 +62,16 @@ with st.container(horizontal=True, gap="medium"):
             lens=through.lens,
         )
         measures_note(shown.record.units, shown.measures, through.lens)
-        downloads(subject, chosen, shown, query)
+        save_buttons(subject, chosen, shown, query)
     with st.container(key="detail"):
         maps = subject.through(through)
         if part == HEAD:
             pattern, whole = shown.record.pattern[head], maps.pattern[head]
-            say_what_it_looks_at(subject, chosen, maps, number_beside(subject, chosen))
+            say_what_it_attends_to(subject, chosen, maps, number_beside(subject, chosen))
         else:
+            how: Literal["mean", "maximum"] = "mean" if part == MEAN else "maximum"
             pattern, whole = (
-                combine_heads(record.pattern[chosen.layer], part) for record in (shown.record, maps)
+                combine_heads(record.pattern[chosen.layer], how) for record in (shown.record, maps)
             )
             st.markdown(f"**L{chosen.layer}, {part} over its heads**")
         if (why := through.why_unchecked(subject.record)) is None:
@@ -83,11 +85,4 @@ with st.container(horizontal=True, gap="medium"):
             )
         else:
             st.caption(why)
-        scale = chosen.weights_to("this map's own maximum", pattern)
-        notes = shown.notes_on(pattern)
-        if shown.record.unit == "token":
-            text_detail(
-                subject, chosen, shown.record, pattern, view=form, query=query, scale=scale, notes=notes
-            )
-        else:
-            picture_detail(subject, chosen, shown.record, pattern, query=query, scale=scale, notes=notes)
+        map_detail(subject, chosen, shown, pattern, query, form)

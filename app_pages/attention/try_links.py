@@ -1,4 +1,4 @@
-"""Links into telling states, for somebody who sees the app for the first time.
+"""Links into instructive states of the app, for somebody who sees it for the first time.
 
 What each of them shows is found by a rule, in the encoder as it is: no head, word or digit is named here.
 """
@@ -9,10 +9,10 @@ from functools import partial
 import streamlit as st
 
 from app_pages.controls import compare_controls
+from app_pages.controls import input_controls as inputs
 from app_pages.controls.attention_controls import LINES, VIEW
 from app_pages.controls.blocked import block_in
 from app_pages.controls.head_choice import take_head, take_query
-from app_pages.controls.input_controls import CHECKPOINT, DIGIT, DISAGREE, KIND, SOURCE, TEST_DIGITS, TEXT
 from app_pages.controls.map_controls import ALL_QUERIES, QUERY
 from app_pages.controls.masks_controls import MASK
 from app_pages.controls.pages import COMPARE, MASKS, go_to, notify
@@ -20,15 +20,16 @@ from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import ordered
 from app_pages.inputs.row import alike
 from app_pages.inputs.text_input import FIRST
-from app_pages.subject import encoders, shipped_inputs
-from app_pages.subject.most_influential_position import telling_position
+from app_pages.subject import encoders
+from app_pages.subject.most_influential_position import most_influential_position
+from app_pages.subject.shipped_inputs import correct_class, sentences, test_digits
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback
 from model.inputs import Text
 from model.measures.attended_kinds import clearest_head
 
 HIDING = "[MASK]"
-MOST_TOKENS = 60  # of a text whose every token is hidden in turn while the reader waits
+MOST_TOKENS = 60  # of a text whose tokens are hidden one after the other while the reader waits
 
 
 def try_links(subject: LiveSubject) -> None:
@@ -55,73 +56,81 @@ def _next_token(subject: LiveSubject) -> None:
 
 
 def _hidden_word(subject: LiveSubject) -> None:
-    """What the reader has typed, where its answer turns when one of its words is hidden.
+    """Hides a word of the reader's own text where that changes the predicted class.
 
-    Else, and said so, the first example that is read correctly and turns, or the one that moves most.
+    Else of an example, and a notice says so: the first one that is classified correctly and then changes, or else the one
+    that changes most.
     """
     own = _with_a_text(subject)
-    turning = _turning_position(own) if _is_typed(own) else None
-    shown, position = (own, turning) if turning is not None else _example_that_turns(own)
-    if shown is None:
+    shown, position = own, _deciding_position(own) if _is_typed(own) else None
+    if position is None:
+        shown, position = _example_that_changes(own)
+    if position is None:
         return
     if shown != own:
-        _take_another(own, shown.given, "In your text no single word turns the answer: here is an example.")
+        _take_example(own, _text(shown), "In your text no single word turns the answer: here is an example.")
     MASK.take("Block tokens")
     QUERY.take(0)
     block_in(shown.record, position)
     go_to(MASKS)
 
 
-def _turning_position(subject: LiveSubject) -> int | None:
+def _deciding_position(subject: LiveSubject) -> int | None:
     """The position of a token without which the predicted class changes; None where there is none, or the text is long."""
     record = subject.record
     if record.at("mask") or len(record) > MOST_TOKENS:
         return None
-    telling = telling_position(subject)
-    return telling.position if telling is not None and telling.turns else None
+    influential = most_influential_position(subject)
+    return influential.position if influential is not None and influential.changes_class else None
 
 
-def _example_that_turns(own: LiveSubject) -> tuple[LiveSubject | None, int]:
-    """An example text in the same encoder, and the position on which its answer hangs."""
+def _example_that_changes(own: LiveSubject) -> tuple[LiveSubject, int | None]:
+    """An example text in the same encoder, and the position on which its answer depends most; None: no example has one."""
     candidates = []
-    for text in map(Text, shipped_inputs.sentences().values()):
+    for text in map(Text, sentences().values()):
         example = replace(own, given=text)
         record = example.record
-        if record.at("mask") or (telling := telling_position(example)) is None:
+        if record.at("mask") or (influential := most_influential_position(example)) is None:
             continue
-        is_read = shipped_inputs.correct_class(example) == record.logits.argmax()
-        candidates.append((telling.turns and is_read, telling.change, example, telling.position))
-        if telling.turns and is_read:
+        is_clear = influential.changes_class and correct_class(example) == record.logits.argmax()
+        candidates.append((is_clear, influential.change, example, influential.position))
+        if is_clear:
             break
     if not candidates:
-        return None, 0
+        return own, None
     *_, example, position = max(candidates, key=lambda candidate: candidate[:2])
     return example, position
 
 
+def _text(subject: LiveSubject) -> str:
+    assert isinstance(subject.given, Text), subject.given
+    return subject.given.text
+
+
 def _is_typed(own: LiveSubject) -> bool:
-    return isinstance(own.given, Text) and own.given.text not in shipped_inputs.sentences().values()
+    return _text(own) not in sentences().values()
 
 
-def _take_another(own: LiveSubject, text: Text, why: str) -> None:
+def _take_example(own: LiveSubject, text: str, why: str) -> None:
     """Replaces the text by an example, and tells the reader `why` where that text was typed."""
     if _is_typed(own):
         notify(why)
-    TEXT.take(text.text)
+    inputs.TEXT.take(text)
 
 
 def _two_norms(_subject: LiveSubject) -> None:
-    """A digit that the two call differently, where their answers are known, and else the first."""
+    """A digit for which pre-LN and post-LN predict different classes, where that is known, else the first one."""
     names = encoders.checkpoints(encoders.DIGIT)
-    pair = next(filter(None, map(encoders.pair, names)), None)
-    made = [found for name in pair or () if (found := encoders.predictions(name)) is not None]
+    pair = next(filter(None, map(encoders.pair, names)), ())
+    stored = [predictions for name in pair if (predictions := encoders.predictions(name)) is not None]
     digit = 0
-    if len(made) == 2 and len(ids := ordered(shipped_inputs.test_digits()[1], "all", DISAGREE, made)[0]):
+    if len(stored) == 2 and len(ids := ordered(test_digits()[1], "all", inputs.DISAGREE, stored)[0]):
         digit = int(ids[0])
-    KIND.take(encoders.DIGIT)
-    SOURCE.take(TEST_DIGITS)
-    DIGIT.take(digit)
-    CHECKPOINT.take((pair or names or (None,))[0])
+    inputs.KIND.take(encoders.DIGIT)
+    inputs.SOURCE.take(inputs.TEST_DIGITS)
+    inputs.DIGIT.take(digit)
+    if shown := pair or names:
+        inputs.CHECKPOINT.take(shown[0])
     QUERY.take(0)
     compare_controls.COMPARED.take(compare_controls.ENCODERS)
     compare_controls.PART.take(compare_controls.HEADS)
@@ -130,10 +139,9 @@ def _two_norms(_subject: LiveSubject) -> None:
 
 def _guess(subject: LiveSubject) -> None:
     own = _with_a_text(subject)
-    masked = (text for text in shipped_inputs.sentences().values() if HIDING in text)
-    if HIDING not in own.given.text and (text := next(masked, None)) is not None:
-        why = f"Your text hides no word behind {HIDING}: here is an example that does."
-        _take_another(own, Text(text), why)
+    masked = next((text for text in sentences().values() if HIDING in text), None)
+    if HIDING not in _text(own) and masked is not None:
+        _take_example(own, masked, f"Your text hides no word behind {HIDING}: here is an example that does.")
 
 
 def _with_a_text(subject: LiveSubject) -> LiveSubject:
@@ -141,8 +149,10 @@ def _with_a_text(subject: LiveSubject) -> LiveSubject:
     if isinstance(subject.given, Text):
         return subject
     checkpoint = alike(subject.checkpoint, encoders.checkpoints(encoders.TEXT))
-    text = next(iter(shipped_inputs.sentences().values()), FIRST)
-    for choice in (KIND.to(encoders.TEXT), CHECKPOINT.to(checkpoint), TEXT.to(text)):
-        choice.take()
+    assert checkpoint is not None, "no encoder reads texts"
+    text = next(iter(sentences().values()), FIRST)
+    inputs.KIND.take(encoders.TEXT)
+    inputs.CHECKPOINT.take(checkpoint)
+    inputs.TEXT.take(text)
     drawing.leave()
     return LiveSubject(checkpoint, Text(text))

@@ -1,7 +1,7 @@
-"""The part of a large matrix that is shown, and a small map of the whole, on which a click moves it.
+"""The part of a large matrix that is shown, and a small map of the whole matrix, on which a click moves that part.
 
-The first query and the first key of the part are a code in the address, `window=64-128`; without one it is around the
-chosen query and the key that it looks at most.
+The first query and the first key of the part stand in the address, `window=64-128`. Without them the part surrounds the
+chosen query and the key with its largest weight.
 """
 
 import re
@@ -14,42 +14,44 @@ from app_pages.show.show import clickable
 from viz.attention.small_map import small_map
 from viz.builders.palette import WeightScale
 
-LARGE, SIDE = 64, 40  # positions: of more than the first number so many are shown, either way
-_ONE = re.compile("([0-9]{1,5})-([0-9]{1,5})")
+LARGE, SIDE = (
+    64,
+    40,
+)  # of a matrix with more positions than the first number, so many rows and columns are shown
+_STARTS = re.compile("([0-9]{1,5})-([0-9]{1,5})")
 
 
 def window(pattern: np.ndarray, query: int) -> tuple[range, range] | None:
-    """Queries and keys of a pattern [query, key] that are shown; None where that is all of them."""
-    sides = pattern.shape
-    if max(sides) <= LARGE:
+    """The queries and keys of `pattern` [query, key] that are shown; None where all are."""
+    if max(pattern.shape) <= LARGE:
         return None
-    starts = query - SIDE // 2, int(pattern[query].argmax()) - SIDE // 2
-    if chosen := _ONE.fullmatch(WINDOW.read()):
-        starts = tuple(map(int, chosen.groups()))
-    return tuple(_part(start, n) for start, n in zip(starts, sides, strict=True))
+    first_query, first_key = query - SIDE // 2, int(pattern[query].argmax()) - SIDE // 2
+    if match := _STARTS.fullmatch(WINDOW.read()):
+        first_query, first_key = map(int, match.groups())
+    return _part(first_query, pattern.shape[0]), _part(first_key, pattern.shape[1])
 
 
 def _part(start: int, n: int) -> range:
+    """`SIDE` positions from `start` on, moved to lie within the `n` that there are."""
     start = min(max(start, 0), max(n - SIDE, 0))
     return range(start, min(start + SIDE, n))
 
 
 def choose_window(pattern: np.ndarray, shown: tuple[range, range], scale: WeightScale) -> None:
-    """The small map; a click on it shows what lies around there, a button what the query looks at."""
+    """Draws the small map, on which a click moves the part, and the button that moves it back to the query."""
+
+    def take(point: dict) -> None:
+        starts = (max(int(point[axis]) - SIDE // 2, 0) for axis in ("query", "key"))
+        WINDOW.take("-".join(map(str, starts)))
+
     clickable(
         small_map(pattern, shown=shown, top=scale.largest),
         key="small_map",
         chosen=shown,
         selection="place",
-        take=lambda point: WINDOW.take(
-            "-".join(str(max(int(point[axis]) - SIDE // 2, 0)) for axis in ("query", "key"))
-        ),
+        take=take,
         width="content",
     )
     st.button(
-        "Back to the query",
-        key="window_back",
-        on_click=WINDOW.take,
-        args=("",),
-        disabled=not WINDOW.read(),
+        "Back to the query", key="window_back", on_click=WINDOW.take, args=("",), disabled=not WINDOW.read()
     )

@@ -16,7 +16,7 @@ from app_pages.controls.masks_controls import (
     PADDING,
     RADIUS,
 )
-from app_pages.subject.most_influential_position import telling_position
+from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import MaskChoice, MaskKind
 from model.record import ForwardRecord
@@ -39,8 +39,8 @@ def _choose_middle_query(n: int) -> None:
 def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
     """Where nothing was chosen when the app was opened: blocks the position that moves the answer most."""
     untouched = opened_bare() and not st.session_state.get(OPENED) and not BLOCKED_KEYS.read()
-    if untouched and (telling := telling_position(subject)):
-        block_in(record, telling.position)
+    if untouched and (influential := most_influential_position(subject)):
+        block_in(record, influential.position)
     st.session_state[OPENED] = True
 
 

@@ -1,4 +1,4 @@
-"""The position of an input on which its answer hangs most, found by hiding one after the other."""
+"""The position of an input on which its answer depends most, found by hiding one after the other."""
 
 from typing import NamedTuple
 
@@ -8,28 +8,30 @@ from model.capture.intervention import without_keys
 from model.experiments.probabilities import probabilities
 from model.measures.changes import class_changes, strongest_change
 
-SHORT = 64  # positions: of more it would take too long
+MOST_POSITIONS = 64  # of more it would take too long
 
 
-class Telling(NamedTuple):
+class InfluentialPosition(NamedTuple):
+    """A position, and what changes when it is hidden from all queries."""
+
     position: int
-    change: float  # of the probability of what was answered; without classes the cosine distance of the pooled state
-    turns: bool  # whether another class is answered then
+    change: float  # fall of the predicted class's log-odds; without classes the cosine distance of the pooled state
+    changes_class: bool  # whether another class is predicted then
 
 
 @cached
-def telling_position(subject: LiveSubject) -> Telling | None:
+def most_influential_position(subject: LiveSubject) -> InfluentialPosition | None:
     """Of the words or patches; None where there are too many, or none."""
     record = subject.record
     words = record.at("word", "continuation", "patch", "unknown")
-    if not words or len(record) > SHORT:
+    if not words or len(record) > MOST_POSITIONS:
         return None
     answers = of(probabilities, subject.checkpoint, (subject.given,), tuple(map(without_keys, words)))[0]
-    if not record.has_classes:
-        changes = class_changes(record, answers, None)
+    predicted = record.predicted_class
+    changes = class_changes(record, answers, predicted)
+    if predicted is None:
         most = strongest_change(changes)
-        return Telling(words[most], float(changes[most]), False)
-    said = int(record.probabilities.argmax())
-    changes = class_changes(record, answers, said)
-    most = int(changes.argmin())  # the largest fall: the one that turns the answer, if any does
-    return Telling(words[most], float(-changes[most]), int(answers[most].argmax()) != said)
+        return InfluentialPosition(words[most], float(changes[most]), False)
+    most = int(changes.argmin())  # the largest fall: the one that changes the class, if any does
+    is_other = int(answers[most].argmax()) != predicted
+    return InfluentialPosition(words[most], float(-changes[most]), is_other)

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages.attention.download import page
+from app_pages.attention.save_buttons import page
 from app_pages.controls.address import Control
 from app_pages.show import all_heads
 from app_pages.show.download import name_parts
@@ -177,7 +177,7 @@ def test_files_are_named_after_the_lens(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     made = {}
     monkeypatch.setattr(
-        "app_pages.attention.download._button",
+        "app_pages.attention.save_buttons._button",
         lambda label, content, *_args, **_options: made.update({label: content}),
     )
     open_app(text=TEXT, lens="rollout", **CHOSEN)

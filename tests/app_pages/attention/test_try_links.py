@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.attention import try_links
 from app_pages.controls.address import Control
 from app_pages.subject import cache, encoders, shipped_inputs
-from app_pages.subject.most_influential_position import telling_position
+from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.attended_kinds import clearest_head
@@ -24,9 +24,9 @@ def links(app: AppTest) -> list[str]:
 def is_telling(name: str, text: Text) -> bool:
     """Whether it is read correctly, and answered otherwise without one of its words."""
     subject = LiveSubject(name, text)
-    telling = telling_position(subject)
+    telling = most_influential_position(subject)
     is_read = shipped_inputs.correct_class(subject) == subject.record.logits.argmax()
-    return is_read and telling is not None and telling.turns
+    return is_read and telling is not None and telling.changes_class
 
 
 def test_they_stay_when_something_was_chosen(open_app: Open) -> None:
@@ -53,7 +53,7 @@ def test_from_a_digit_a_word_is_hidden_in_a_text(open_app: Open) -> None:
     app = open_app(kind="Digit").button(key="try_1").click().run()
     assert not app.exception
     selection = subject_of(app)
-    telling = telling_position(selection)
+    telling = most_influential_position(selection)
     assert app.multiselect(key="masks_positions").value == [telling.position]
 
 
@@ -71,7 +71,7 @@ def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None
     app = open_app().button(key="try_1").click().run()
     assert not app.exception
     selection = subject_of(app)
-    assert app.multiselect(key="masks_positions").value == [telling_position(selection).position]
+    assert app.multiselect(key="masks_positions").value == [most_influential_position(selection).position]
     texts = [Text(text) for text in shipped_inputs.sentences().values() if "[MASK]" not in text]
     assert is_telling(selection.checkpoint, selection.given) == any(
         is_telling(selection.checkpoint, text) for text in texts
@@ -109,8 +109,8 @@ def test_a_guess_of_what_is_masked(open_app: Open) -> None:
 def test_a_typed_text_stays_where_one_of_its_words_turns_the_answer(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turning = SimpleNamespace(turns=True, change=2.0, position=2)
-    monkeypatch.setattr(try_links, "telling_position", lambda *_: turning)
+    turning = SimpleNamespace(changes_class=True, change=2.0, position=2)
+    monkeypatch.setattr(try_links, "most_influential_position", lambda *_: turning)
     app = open_app(text="great film not").button(key="try_1").click().run()
     assert not app.exception
     assert subject_of(app).given == Text("great film not")
@@ -121,8 +121,8 @@ def test_a_typed_text_stays_where_one_of_its_words_turns_the_answer(
 def test_it_is_told_that_a_typed_text_gave_way_to_an_example(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    still = SimpleNamespace(turns=False, change=0.1, position=1)
-    monkeypatch.setattr(try_links, "telling_position", lambda *_: still)
+    still = SimpleNamespace(changes_class=False, change=0.1, position=1)
+    monkeypatch.setattr(try_links, "most_influential_position", lambda *_: still)
     app = open_app(text="great film not").button(key="try_1").click().run()
     assert subject_of(app).given.text in shipped_inputs.sentences().values()
     assert "no single word" in app.toast[0].value

@@ -1,4 +1,4 @@
-"""Two downloads: the record, and a page of all heads that opens without the app."""
+"""Two buttons: save the record, or a web page of all heads that opens without the app."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app_pages.attention.as_words import View
+from app_pages.attention.record_view import RecordView
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.inputs.record_input import most_mb
 from app_pages.subject.cache import MB
@@ -28,9 +28,9 @@ _PAGE = (
     "All heads, with the input, the prediction and the settings, in one HTML file that any browser opens offline, without "
     "this app."
 )
-
-
-_OF_HALF = "Half precision rounds every number to about three digits, and the measures made of it with them."
+_HALF_PRECISION = (
+    "Half precision rounds every number to about three digits, and the measures made of it with them."
+)
 
 
 class Part(NamedTuple):
@@ -48,21 +48,20 @@ ATTENTION, ATTENTION_HALF = (
 )
 
 
-def downloads(subject: Subject, chosen: HeadChoice, shown: View, query: int) -> None:
-    """The record, and the page's view of it, `shown`, as a page of its own."""
+def save_buttons(subject: Subject, chosen: HeadChoice, view: RecordView, query: int) -> None:
+    """Draws a button for the record, and one for a web page of the `view`."""
     with st.container(horizontal=True, gap="small", key="downloads"):
         if n_bytes(subject.record) <= most_mb() * MB:
-            made = partial(content, subject)
-            _button("Save record", made, file_name(subject.name, suffix="npz"), "record", help=_HELP)
+            name = file_name(subject.name, suffix="npz")
+            _button("Save record", partial(content, subject), name, "record", help=_HELP)
         else:
             _large_record(subject)
-        selected = (chosen.layer, chosen.head, query)
-        made = partial(page, subject, shown, selected)
-        _button("Save as web page", made, file_name(subject.name, "heads", suffix="html"), "view", help=_PAGE)
+        make = partial(page, subject, view, (chosen.layer, chosen.head, query))
+        _button("Save as web page", make, file_name(subject.name, "heads", suffix="html"), "view", help=_PAGE)
 
 
 def _large_record(subject: Subject) -> None:
-    """A record that could not be opened here again: how much of it is saved is the reader's choice."""
+    """For a record that could not be opened here again: a menu of how much of it is saved."""
     with st.popover(
         "Save record",
         key="large_record",
@@ -70,24 +69,25 @@ def _large_record(subject: Subject) -> None:
         type="tertiary",
         icon=":material/download:",
         on_change="rerun",
-    ) as behind:
-        if not behind.open:
+    ) as menu:
+        if not menu.open:
             return
         sizes = {part: _size(subject.record, part) / MB for part in _parts(subject.record)}
-        first = next((at for at, size in enumerate(sizes.values()) if size <= most_mb()), 0)
+        first = next((index for index, size in enumerate(sizes.values()) if size <= most_mb()), 0)
 
         def label(part: Part) -> str:
-            opens = "" if sizes[part] <= most_mb() else ", too large to be opened here"
-            return f"{part.label}: {format_number(sizes[part], '.0f')} MB{opens}"
+            remark = "" if sizes[part] <= most_mb() else ", too large to be opened here"
+            return f"{part.label}: {format_number(sizes[part], '.0f')} MB{remark}"
 
         part = st.radio("What the file holds", tuple(sizes), first, format_func=label, key="record_part")
-        st.caption(f"Files of up to {most_mb()} MB can be opened here again. {_OF_HALF}")
-        held = "attention" * part.attention_alone, "half" * part.half
-        name = file_name(subject.name, *filter(None, held), suffix="npz")
+        st.caption(f"Files of up to {most_mb()} MB can be opened here again. {_HALF_PRECISION}")
+        words = "attention" * part.attention_alone, "half" * part.half
+        name = file_name(subject.name, *filter(None, words), suffix="npz")
         _button("Download", partial(content, subject, part), name, "record")
 
 
 def _parts(record: AttentionRecord) -> list[Part]:
+    """What can be saved of it; in half precision only where no number overflows."""
     parts = [ALL, ALL_HALF]
     if isinstance(record, ForwardRecord):
         parts += [ATTENTION, ATTENTION_HALF]
@@ -99,13 +99,12 @@ def _size(record: AttentionRecord, part: Part) -> int:
     return n_bytes(attention_alone(record) if part.attention_alone else record, half=part.half)
 
 
-def _button(label: str, made: Callable[[], bytes], name: str, key: str, *, help: str | None = None) -> None:
-    kind = MIME.get(name.rpartition(".")[2], "application/octet-stream")
+def _button(label: str, make: Callable[[], bytes], name: str, key: str, *, help: str | None = None) -> None:
     st.download_button(
         label,
-        made,
+        make,
         name,
-        kind,
+        MIME.get(name.rpartition(".")[2], "application/octet-stream"),
         key=f"download_{key}",
         help=help,
         on_click="ignore",
@@ -115,21 +114,20 @@ def _button(label: str, made: Callable[[], bytes], name: str, key: str, *, help:
 
 
 def content(subject: Subject, part: Part = ALL) -> bytes:
-    """The .npz file, made when it is asked for, like `page`."""
+    """The .npz file of this part of the record."""
     record = attention_alone(subject.record) if part.attention_alone else subject.record
     return dump(record, subject.settings, subject.picture, half=part.half)
 
 
-def page(subject: Subject, shown: View, selected: tuple[int, int, int]) -> bytes:
-    """The HTML file of the view that is `shown`, opened at the layer, head and query that are `selected`."""
-    picture = None if subject.picture is None else as_seen(subject.picture, subject.record)
+def page(subject: Subject, view: RecordView, chosen: tuple[int, int, int]) -> bytes:
+    """The HTML file of the `view`, opened at the `chosen` layer, head and query."""
     saved = offline_page(
-        shown.record,
+        view.record,
         title=f"Attention of {subject.name}",
         settings=subject.settings,
-        picture=picture,
-        chosen=selected,
-        notes=shown.notes,
-        what=shown.what,
+        picture=None if subject.picture is None else as_seen(subject.picture, subject.record),
+        chosen=chosen,
+        notes=view.notes,
+        what=view.quantity,
     )
     return html(saved)

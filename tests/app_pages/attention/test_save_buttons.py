@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.attention import download as module
-from app_pages.attention.as_words import View
-from app_pages.attention.download import ALL_HALF, ATTENTION, ATTENTION_HALF, content, page
+from app_pages.attention import save_buttons as module
+from app_pages.attention.record_view import RecordView
+from app_pages.attention.save_buttons import ALL_HALF, ATTENTION, ATTENTION_HALF, content, page
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject, Subject
 from model.checkpoint import weights_hash
 from model.inputs import Picture
@@ -87,7 +87,9 @@ def test_the_picture_comes_with_its_record(open_app: Open) -> None:
 def data(chosen: Subject, *notes: str) -> dict:
     """What the offline page shows of the chosen record."""
     made = page(
-        chosen, View(record=chosen.record, measures={}, notes=notes, hides=bool(notes)), (1, 2, 3)
+        chosen,
+        RecordView(record=chosen.record, measures={}, notes=notes, hides_weight=bool(notes)),
+        (1, 2, 3),
     ).decode()
     (found,) = re.findall('<script type="application/json" id="data">(.*)</script>', made)
     return json.loads(found)

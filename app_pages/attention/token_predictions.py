@@ -1,0 +1,60 @@
+"""What the encoder predicts for single tokens: the tokens behind [MASK], or a class for each token."""
+
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.markdown import as_code, plain
+from model.experiments.masked_tokens import guesses
+from model.record import ForwardRecord
+from viz.builders.number_format import percent
+from viz.builders.token_label import visible
+
+_MOST_MASKED = 5  # lines above the page
+_MOST_TOKENS = 512
+
+
+def masked_token_guesses(subject: LiveSubject) -> None:
+    """Draws a line for each token that hides another, such as [MASK], with the tokens that it probably hides."""
+    record = subject.record
+    if not (hidden := record.at("mask")):
+        return
+    name = record.tokens[hidden[0]]
+    if not record.config.masked_token_output:
+        st.caption(f"This encoder was not trained to fill in {as_code(name)}.")
+        return
+    by_position = subject.compute(guesses)
+    for number, position in enumerate(hidden[:_MOST_MASKED], 1):
+        words = ", ".join(
+            f"{as_code(guess.token)} {percent(guess.probability)}" for guess in by_position[position]
+        )
+        which = f" number {number}" if len(hidden) > 1 else ""
+        st.markdown(f"In place of **{plain(name)}**{which}: {words}")
+    if len(hidden) > _MOST_MASKED:
+        st.caption(f"The other {len(hidden) - _MOST_MASKED:,} masked tokens are not listed.")
+
+
+def token_classes(record: ForwardRecord) -> None:
+    """Draws the tokens in a row that wraps, each with its most probable class, where the encoder classifies tokens.
+
+    With a single class, its probability. The class of most tokens, such as O for "no name", is drawn paler.
+    """
+    values, names = record.token_probabilities, record.token_class_names
+    if values is None:
+        return
+    classes = values.argmax(axis=-1)
+    usual = np.bincount(classes).argmax() if len(names) > 1 else None
+    cells = []
+    for token, index, row in zip(record.tokens[:_MOST_TOKENS], classes.tolist(), values, strict=False):
+        is_pale = row[index] < 0.5 if usual is None else index == usual
+        answer = f"{escape(names[index])} {percent(float(row[index]))}"
+        css = ' class="back"' if is_pale else ""
+        cells.append(f"<span{css}><code>{escape(visible(token))}</code><small>{answer}</small></span>")
+    st.html(f'<div class="token-answers">{"".join(cells)}</div>')
+    st.caption(
+        "Below each token: its most probable class, and that probability."
+        if len(names) > 1
+        else f"Below each token: the probability of “{names[0]}”."
+    )
