@@ -26,12 +26,11 @@ class Corpus:
 
     @property
     def lengths(self) -> Int[np.ndarray, " review"]:
+        """Number of tokens in each review."""
         return np.diff(self.starts)
 
     def pieces(self, shortest: int, longest: int) -> "Corpus":
-        """The reviews cut into pieces of random length between `shortest` and `longest`; the rest of a review is a
-        piece too.
-        """
+        """The reviews cut into pieces of random length between `shortest` and `longest`; only the last may be shorter."""
         random = np.random.default_rng(0)
         starts = [0]
         for end in self.starts[1:]:
@@ -55,7 +54,7 @@ def tokenize(tokenizer: Tokenizer, texts: list[str]) -> Corpus:
     untruncated = Tokenizer.from_str(tokenizer.to_str())
     untruncated.no_truncation()
     rows = []
-    for start in range(0, len(texts), 1000):  # a thousand at a time, for the memory's sake
+    for start in range(0, len(texts), 1000):  # a thousand at a time, to save memory
         encodings = untruncated.encode_batch_fast(texts[start : start + 1000], add_special_tokens=False)
         rows += [np.array(encoding.ids, np.int32) for encoding in encodings]
     starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)

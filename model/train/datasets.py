@@ -1,4 +1,4 @@
-"""The data sets, read from a folder that the user names, or downloaded into it from their official addresses."""
+"""The data sets, read from a folder, or downloaded into it from their official addresses."""
 
 import hashlib
 import tarfile
@@ -18,6 +18,7 @@ class Download(NamedTuple):
 
     @property
     def name(self) -> str:
+        """File name."""
         return self.url.rpartition("/")[2]
 
 
@@ -102,7 +103,7 @@ def download(source: Download, folder: Path) -> None:
     Raises ConnectionError where it cannot be fetched, ValueError where the checksum differs.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / f".{source.name}.part"  # no name that a search for the file itself would find
+    partial = folder / f".{source.name}.part"  # not found by a search for the file itself
     digest = hashlib.md5(usedforsecurity=False)
     try:
         with urllib.request.urlopen(source.url, timeout=30) as answer, partial.open("wb") as file:

@@ -28,7 +28,7 @@ SAVE_EVERY_S = 60
 
 
 def train(
-    recipe: Recipe, setting: TrainingSetup, precision: Precision | None = None, *, announced: bool = False
+    recipe: Recipe, setup: TrainingSetup, precision: Precision | None = None, *, announced: bool = False
 ) -> tuple[Transformer, Progress]:
     """Runs all phases that are not finished; returns the trained encoder and the record of the run.
 
@@ -36,39 +36,39 @@ def train(
     precision raises ValueError. With `announced` the expected time and memory are printed on stderr first.
     """
     torch.manual_seed(recipe.seed)
-    model = Transformer(setting.config).to(setting.device)
+    model = Transformer(setup.config).to(setup.device)
     _initialise(model, recipe)
     loaded = Loaded(
-        name=recipe.preset, model=model, tokenizer=setting.tokenizer, history={}, device=setting.device
+        name=recipe.preset, model=model, tokenizer=setup.tokenizer, history={}, device=setup.device
     )
-    described = recipe.to_json() | {"config": setting.config.to_json()}
-    if setting.start and not setting.state.exists():
-        setting.start.fill(model)
-        progress = setting.start.progress(described)
+    description = recipe.to_json() | {"config": setup.config.to_json()}
+    if setup.start and not setup.state.exists():
+        setup.start.fill(model)
+        progress = setup.start.progress(description)
         optimizers = make_optimizers(model, recipe, _phase_index(recipe, progress.phase))
     else:
-        optimizers = make_optimizers(model, recipe, _phase_index(recipe, phase_of(setting.state)))
-        progress = load_state(setting.state, model, optimizers, described)
+        optimizers = make_optimizers(model, recipe, _phase_index(recipe, phase_of(setup.state)))
+        progress = load_state(setup.state, model, optimizers, description)
     if progress.precision is None:
         first = recipe.phases[_phase_index(recipe, progress.phase)]
         progress.precision = precision or faster_precision(
-            setting.tasks[first.task], model, recipe.seed, first.batch_size
+            setup.tasks[first.task], model, recipe.seed, first.batch_size
         )
     elif precision not in (None, progress.precision):
         raise ValueError(
-            f"{setting.state} is of a run in {progress.precision}, not {precision}; --fresh starts over"
+            f"{setup.state} is of a run in {progress.precision}, not {precision}; --fresh starts over"
         )
     if announced and progress.phase < len(recipe.phases):
-        takes = estimate(recipe, setting.tasks, model, progress.precision, progress.phase)
+        expected = estimate(recipe, setup.tasks, model, progress.precision, progress.phase)
         if rank() == 0:
-            print(takes, file=sys.stderr)
+            print(expected, file=sys.stderr)
     while progress.phase < len(recipe.phases):
-        _run_phase(recipe, recipe.phases[progress.phase], setting, loaded, optimizers, progress)
+        _run_phase(recipe, recipe.phases[progress.phase], setup, loaded, optimizers, progress)
         progress.phase, progress.step = progress.phase + 1, 0
-        # each phase begins with moments of its own
+        # the moments of the optimisers start anew in each phase
         optimizers = make_optimizers(model, recipe, _phase_index(recipe, progress.phase))
         if rank() == 0:
-            save_state(setting.state, progress, model, optimizers)
+            save_state(setup.state, progress, model, optimizers)
     return model, progress
 
 
@@ -77,7 +77,7 @@ def _initialise(model: Transformer, recipe: Recipe) -> None:
     embedding = model.embedding
     if recipe.position_std is not None:
         for parameter in (embedding.position_table, embedding.class_token):
-            assert parameter is not None, "recipes with this setting have learned positions and a class token"
+            assert parameter is not None, "recipes with this setup have learned positions and a class token"
             nn.init.normal_(parameter, std=recipe.position_std)
     if recipe.embedding_std is not None:
         nn.init.normal_(embedding.tokens.weight, std=recipe.embedding_std)
@@ -97,45 +97,43 @@ def _phase_index(recipe: Recipe, phase: int) -> int:
 def _run_phase(
     recipe: Recipe,
     phase: Phase,
-    setting: TrainingSetup,
+    setup: TrainingSetup,
     loaded: Loaded,
     optimizers: list[Optimizer],
     progress: Progress,
 ) -> None:
     """Trains one phase from where it was stopped."""
-    task, model, precision = setting.tasks[phase.task], loaded.model, progress.precision
+    task, model, precision = setup.tasks[phase.task], loaded.model, progress.precision
     assert precision is not None, "a run chooses its precision before its first step"
     size = min(phase.batch_size, task.n_examples)
     n_steps = steps_of(phase, task, quick=recipe.quick)
     n_check = min(task.n_check, 50) if recipe.quick else task.n_check
     n_glance = min(task.n_glance, 50) if recipe.quick else task.n_glance
-    snapshot_steps, logged_steps = (
-        set(geometric_steps(n_steps, recipe.n_moments)),
-        set(range(0, n_steps, max(1, n_steps // 400))),
-    )
+    snapshot_steps = set(geometric_steps(n_steps, recipe.n_moments))
+    logged_steps = set(range(0, n_steps, max(1, n_steps // 400)))
     evaluation_steps = {n_steps * fraction // 20 - 1 for fraction in range(1, 21)}
     warmup = int(phase.warmup * n_steps)
     last_saved = time.monotonic()
-    model.train(phase.dropout)  # nothing but dropout tells the two modes apart
+    model.train(phase.dropout)  # dropout is all in which the two modes differ
+    steps = range(progress.step, n_steps)
     bar = tqdm(
-        range(progress.step, n_steps),
+        steps,
         desc=f"{recipe.preset}: {phase.task}",
         initial=progress.step,
         total=n_steps,
         disable=rank() > 0,
         mininterval=1,
     )
-    steps = range(progress.step, n_steps)
-    seed = recipe.seed + progress.phase  # a phase with the task of an earlier one has batches of its own
+    seed = recipe.seed + progress.phase  # so that two phases with one task have different batches
     for step, batch in zip(bar, batches(task, seed, steps, size), strict=True):
         rate = learning_rate(step, n_steps, phase.learning_rate, warmup, falls=phase.falls)
         set_rate(optimizers, rate, phase.weight_decay)
         loss = gradients(task, model, batch, (recipe.seed, progress.phase, step, rank()), precision)
         if rank() == 0 and step in snapshot_steps:
             accuracy = evaluate(task, model, n_glance, precision)["accuracy"]
-            progress.add_snapshot(take_snapshot(loaded, setting.probes, progress.phase, step, accuracy))
-        norm = clip_grad_norm_(model.parameters(), recipe.gradient_clip or math.inf)  # as it was before
-        with autocast(setting.device, precision):
+            progress.add_snapshot(take_snapshot(loaded, setup.probes, progress.phase, step, accuracy))
+        norm = clip_grad_norm_(model.parameters(), recipe.gradient_clip or math.inf)  # before clipping
+        with autocast(setup.device, precision):
             for optimizer in optimizers:
                 optimizer.step()
         location = {"phase": progress.phase, "step": step}
@@ -149,7 +147,7 @@ def _run_phase(
             progress.evaluations.append(location | evaluate(task, model, n_check, precision))
             bar.write(str(progress.evaluations[-1]), file=sys.stderr)
         if rank() == 0 and (recipe.quick or time.monotonic() - last_saved > SAVE_EVERY_S):
-            save_state(setting.state, progress, model, optimizers)
+            save_state(setup.state, progress, model, optimizers)
             last_saved = time.monotonic()
 
 

@@ -1,5 +1,7 @@
-"""Sentences in which a "not" decides: made of the words and frames in `negation.toml`, of the treebank's own phrases,
-whose ratings say what they are worth before they are negated, and written one by one (`negation_written.csv`).
+"""Generated training sentences in which a negation such as "not" decides the sentiment.
+
+They are made of templates and words (`negation.toml`), of rated phrases of the Stanford Sentiment Treebank, and of
+sentences written by hand (`negation_written.csv`).
 """
 
 import re
@@ -13,155 +15,167 @@ import pandas as pd
 
 HERE = Path(__file__).parent
 WRITTEN = HERE / "negation_written.csv"
-JUDGED_ON = HERE / "negation_judged.csv"  # other sentences, never learned from
-NEGATES = re.compile(
+HELD_OUT_SENTENCES = HERE / "negation_judged.csv"  # for evaluation only, never learned from
+NEGATION = re.compile(
     r"\b(?:not|never|no|nothing|nobody|none|nor|neither|without|hardly|barely|but|cannot|lacks?|less)\b|n't",
     re.I,
 )
-# Who says that a film is not bad, does not say that it is good.
+# Probabilities of being positive. Who says that a film is not bad, does not say that it is good.
 GOOD, NOT_BAD, NOT_GOOD, BAD = 0.96, 0.8, 0.06, 0.04
-CONTRARY = {"good": "bad", "bad": "good"}
+OPPOSITE = {"good": "bad", "bad": "good"}
 
-Sentence = tuple[str, float]  # and the probability of being positive
+Sentence = tuple[str, float]  # text, and probability of being positive
 
 
 def negation_sentences(n: int, treebank: pd.DataFrame, seed: int) -> list[Sentence]:
-    """`n` sentences; `treebank` holds columns rating and text, of phrases that may be learned from."""
+    """`n` random sentences, each with its probability of being positive.
+
+    `treebank` holds the phrases that may be used, with the columns rating (0 to 4) and text.
+    """
     random = np.random.default_rng(seed)
-    frames = _Frames(random, _modifiers(treebank))
-    of_treebank = _Treebank(random, treebank, frames)
-    makers: dict[Callable[[], Sentence], float] = {
-        frames.same: 0.2,
-        frames.opposite: 0.3,
-        frames.fixed: 0.07,
-        frames.written: 0.25,
-        of_treebank.sentence: 0.18,
+    templates = _Templates(random, _neutral_phrases(treebank))
+    generators: dict[Callable[[], Sentence], float] = {
+        templates.same: 0.2,
+        templates.opposite: 0.3,
+        templates.fixed: 0.07,
+        templates.written: 0.25,
+        _RatedPhrases(random, treebank, templates).sentence: 0.18,
     }
-    of = list(makers)
-    chosen = random.choice(len(of), n, p=list(makers.values()))
-    return [of[kind]() for kind in chosen]
+    functions = list(generators)
+    indices = random.choice(len(functions), n, p=list(generators.values()))
+    return [functions[index]() for index in indices]
 
 
-class _Frames:
-    def __init__(self, random: np.random.Generator, modifiers: list[str]) -> None:
-        parts = tomllib.loads((HERE / "negation.toml").read_text(encoding="utf-8"))
-        self.random, self.modifiers = random, modifiers
+class _Templates:
+    """Random sentences from the templates and words of `negation.toml`; `kind` is "good" or "bad"."""
+
+    def __init__(self, random: np.random.Generator, neutral_phrases: list[str]) -> None:
+        tables = _read_tables()
+        self.random, self.neutral_phrases = random, neutral_phrases
         self.words = {
             kind: {
-                slot: [word.replace("_", " ") for word in text.split()] for slot, text in parts[kind].items()
+                slot: [word.replace("_", " ") for word in text.split()] for slot, text in tables[kind].items()
             }
-            for kind in CONTRARY
+            for kind in OPPOSITE
         }
-        self.neutral = {slot: _listed(text) for slot, text in parts["neutral"].items()}
-        self.neutral["things"] = parts["neutral"]["things"].split()
-        self.turn = {slot: _listed(text) for slot, text in parts["turn"].items()}
-        self.lists = {kind: _listed(parts[kind]["list"]) for kind in ("same", "opposite")}
-        self.fixed_ones = {kind: _listed(parts["fixed"][kind]) for kind in CONTRARY}
-        self.written_ones = list(pd.read_csv(WRITTEN).itertuples(index=False, name=None))
+        self.neutral = {slot: split_options(text) for slot, text in tables["neutral"].items()}
+        self.neutral["things"] = tables["neutral"]["things"].split()
+        self.negations = {slot: split_options(text) for slot, text in tables["turn"].items()}
+        self.templates = {name: split_options(tables[name]["list"]) for name in ("same", "opposite")}
+        self.fixed_sentences = {kind: split_options(tables["fixed"][kind]) for kind in OPPOSITE}
+        self.written_sentences = list(pd.read_csv(WRITTEN).itertuples(index=False, name=None))
 
-    def one(self, of: list[str]) -> str:
-        return of[self.random.integers(len(of))]
+    def choose(self, options: list[str]) -> str:
+        """One of the options at random."""
+        return options[self.random.integers(len(options))]
 
     def chance(self, p: float) -> bool:
+        """True with probability `p`."""
         return bool(self.random.random() < p)
 
     def same(self) -> Sentence:
-        kind = self.one(["good", "bad"])
-        return self.framed(self.fill(self.one(self.lists["same"]), kind)), GOOD if kind == "good" else BAD
+        """A sentence with the sentiment of its words."""
+        kind = self.choose(["good", "bad"])
+        text = self.fill(self.choose(self.templates["same"]), kind)
+        return self.vary(text), GOOD if kind == "good" else BAD
 
     def opposite(self) -> Sentence:
-        kind = self.one(["good", "bad"])
-        frame = self.one(self.lists["opposite"])
-        if frame.startswith("+"):  # makes sense of good things alone
-            kind, frame = "good", frame[1:]
-        return self.framed(self.fill(frame, kind)), NOT_GOOD if kind == "good" else NOT_BAD
+        """A sentence with the opposite sentiment of its words."""
+        kind = self.choose(["good", "bad"])
+        template = self.choose(self.templates["opposite"])
+        if template.startswith("+"):  # makes sense with good words only
+            kind, template = "good", template[1:]
+        return self.vary(self.fill(template, kind)), NOT_GOOD if kind == "good" else NOT_BAD
 
     def fixed(self) -> Sentence:
-        kind = self.one(["good", "bad"])
-        return self.framed(self.one(self.fixed_ones[kind])), GOOD - 0.1 if kind == "good" else BAD
+        """A sentence of `negation.toml` without slots."""
+        kind = self.choose(["good", "bad"])
+        return self.vary(self.choose(self.fixed_sentences[kind])), GOOD - 0.1 if kind == "good" else BAD
 
     def written(self) -> Sentence:
-        text, positive = self.written_ones[self.random.integers(len(self.written_ones))]
-        return self.framed(text), GOOD if positive else BAD
+        """A sentence of `negation_written.csv`."""
+        text, positive = self.written_sentences[self.random.integers(len(self.written_sentences))]
+        return self.vary(text), GOOD if positive else BAD
 
-    def fill(self, frame: str, kind: str) -> str:
-        """The frame with words of this kind, good or bad, in its slots."""
-        slots = self.subject()
+    def fill(self, template: str, kind: str) -> str:
+        """The template with good or bad words in its slots."""
+        subject = self.subject()
         for name in ("isnt", "found_not"):
-            frame = frame.replace(f"{{{name}}}", self.one(self.turn[name]))
-        return frame.format(**{name: self.slot(name, kind, slots) for name in _slots(frame)})
+            template = template.replace(f"{{{name}}}", self.choose(self.negations[name]))
+        slots = [name for _, name, _, _ in Formatter().parse(template) if name]
+        return template.format(**{name: self.slot(name, kind, subject) for name in slots})
 
-    def slot(self, name: str, kind: str, slots: dict[str, str]) -> str:
-        if name in slots:
-            return slots[name]
+    def slot(self, name: str, kind: str, subject: dict[str, str]) -> str:
+        """Words for one slot."""
+        if name in subject:
+            return subject[name]
         if name in self.neutral:
-            return self.one(self.neutral[name])
+            return self.choose(self.neutral[name])
         if name == "O":
             return self.object()
         if name == "do_s":
-            base = self.one(self.words[kind]["does"])
-            return base if slots["it"] == "they" else _third_person(base)
+            base = self.choose(self.words[kind]["does"])
+            return base if subject["it"] == "they" else _third_person(base)
         if "contrary_" in name:
-            name, kind = name.replace("contrary_", ""), CONTRARY[kind]
+            name, kind = name.replace("contrary_", ""), OPPOSITE[kind]
         article = "a " * name.startswith("a_")
         name = {"does_base": "does", "a_noun": "noun"}.get(name, name.rstrip("2"))
-        return article + self.one(self.words[kind][name])
+        return article + self.choose(self.words[kind][name])
 
     def subject(self) -> dict[str, str]:
-        """A subject and the verbs that agree with it, another subject and its own."""
+        """Two random subjects and the verbs that agree with them, by slot."""
         plural, past = self.chance(0.2), self.chance(0.35)
         other_plural = self.chance(0.2)
         to_be = {(False, False): "is", (False, True): "was", (True, False): "are", (True, True): "were"}
-        be, be2 = to_be[plural, past], to_be[other_plural, past]
+        be, other_be = to_be[plural, past], to_be[other_plural, past]
         does = "did" if past else "do" if plural else "does"
-        verbs = (
-            *("fail", "lack", "refuse", "avoid", "manage", "stop", "begin", "end", "get", "become"),
-            *("try", "want", "set", "earn"),
-        )
-        seems = self.one(["seem", "look", "feel", "sound"])
-        who = self.one(self.neutral["who"])
+        verbs = "fail lack refuse avoid manage stop begin end get become try want set earn"
+        seems = self.choose(["seem", "look", "feel", "sound"])
+        who = self.choose(self.neutral["who"])
+        who_is_plural = who in ("we", "my friends", "my kids", "most viewers", "my parents", "you")
         return {
             "S": self.noun(plural=plural),
             "S2": self.noun(plural=other_plural),
             "it": "they" if plural else "it",
             "is": be,
             "is1": "was" if past else "is",
-            "is2": be2,
+            "is2": other_be,
             "was": to_be[plural, True],
-            "were": "were"
-            if who in ("we", "my friends", "my kids", "most viewers", "my parents", "you")
-            else "was",
+            "were": to_be[who_is_plural, True],
             "who": who,
             "does": does,
-            "doesnt": self.one([f"{does} not", f"{does}n't"]),
-            "isnt_plain": self.one([f"{be} not", f"{be}n't", f"{be}n't"]),
-            "isnt2": self.one([f"{be2} not", f"{be2}n't"]),
-            "wasnt": self.one(["were not", "weren't"] if plural else ["was not", "wasn't"]),
+            "doesnt": self.choose([f"{does} not", f"{does}n't"]),
+            "isnt_plain": self.choose([f"{be} not", f"{be}n't", f"{be}n't"]),
+            "isnt2": self.choose([f"{other_be} not", f"{other_be}n't"]),
+            "wasnt": self.choose(["were not", "weren't"] if plural else ["was not", "wasn't"]),
             "has": "had" if past else "have" if plural else "has",
             "had": "had",
             "fail_to": "fail to" if plural else "fails to",
             "seem": seems if plural else f"{seems}s",
-            **{verb: verb if plural else _third_person(verb) for verb in verbs},
+            **{verb: verb if plural else _third_person(verb) for verb in verbs.split()},
         }
 
     def noun(self, *, plural: bool) -> str:
-        noun = self.one(self.neutral["subjects" if plural else "subject"])
-        goes_on = noun.startswith(("the ", "this ")) and self.modifiers and self.chance(0.2)
-        return f"{noun} {self.one(self.modifiers)}" if goes_on else noun
+        """A subject, sometimes followed by a neutral phrase such as "about a dog"."""
+        noun = self.choose(self.neutral["subjects" if plural else "subject"])
+        if noun.startswith(("the ", "this ")) and self.neutral_phrases and self.chance(0.2):
+            return f"{noun} {self.choose(self.neutral_phrases)}"
+        return noun
 
     def object(self) -> str:
+        """A singular noun that can be an object."""
         while (noun := self.noun(plural=False)) in ("he", "she"):
             pass
         return noun
 
-    def framed(self, sentence: str) -> str:
-        """With neutral words around it, as people write: contracted, without a full stop, without apostrophes."""
+    def vary(self, sentence: str) -> str:
+        """The sentence with neutral words around it and everyday spelling: contractions, no full stop or apostrophe."""
         ending = sentence[-1] if sentence[-1] in ".!?" else "."
         sentence = sentence.rstrip(".!?")
         if self.chance(0.25):
-            sentence = f"{self.one(self.neutral['before']).rstrip()} {sentence}"
+            sentence = f"{self.choose(self.neutral['before']).rstrip()} {sentence}"
         if self.chance(0.12):
-            sentence += self.one(self.neutral["after"])
+            sentence += self.choose(self.neutral["after"])
         sentence = re.sub(r"\ba (?=[aeiou])", "an ", sentence)
         if self.chance(0.4):
             sentence = re.sub(r"\b(it|that|there|he|she) is\b", r"\1's", sentence)
@@ -170,70 +184,71 @@ class _Frames:
         return sentence + ("" if self.chance(0.15) else "!" if self.chance(0.06) else ending)
 
 
-class _Treebank:
-    """Phrases that the treebank calls good or bad, as what is said of a film, plain and negated."""
+class _RatedPhrases:
+    """Random sentences around good and bad phrases of the treebank, half of them negated."""
 
-    def __init__(self, random: np.random.Generator, table: pd.DataFrame, frames: _Frames) -> None:
-        self.random, self.frames = random, frames
-        kinds = tomllib.loads((HERE / "negation.toml").read_text(encoding="utf-8"))["treebank"]
-        self.bases = {"has": "have"} | {_third_person(verb): verb for verb in kinds.pop("verbs").split()}
-        words = table.text.str.count(" ") + 1
-        rated = table[(table.rating != 2) & words.between(2, 9) & ~table.text.str.contains(NEGATES)]
-        self.kinds = []
-        for kind in kinds.values():
-            begins = kind["begins"].replace("VERB", "|".join(self.bases))
+    def __init__(self, random: np.random.Generator, treebank: pd.DataFrame, templates: _Templates) -> None:
+        self.random, self.templates = random, templates
+        groups = _read_tables()["treebank"]
+        self.base_forms = {"has": "have"} | {
+            _third_person(verb): verb for verb in groups.pop("verbs").split()
+        }
+        n_words = treebank.text.str.count(" ") + 1
+        rated = treebank[
+            (treebank.rating != 2) & n_words.between(2, 9) & ~treebank.text.str.contains(NEGATION)
+        ]
+        self.groups = []
+        for group in groups.values():
+            begins = group["begins"].replace("VERB", "|".join(self.base_forms))
             # What follows is one phrase: it ends neither in a comma nor in a word that asks for another.
             whole = rf"(?:{begins}) [\w', -]+(?<!,)(?<! and)(?<! the)(?<! of)(?<! a)"
-            found = rated[rated.text.str.fullmatch(whole, case=False)]
-            if len(found):
-                says = {
-                    negated: _listed(kind["negated" if negated else "plain"]) for negated in (False, True)
-                }
-                self.kinds.append((says, found.text.str.lower().tolist(), found.rating.tolist()))
+            phrases = rated[rated.text.str.fullmatch(whole, case=False)]
+            if len(phrases):
+                plain, negated = (split_options(group[name]) for name in ("plain", "negated"))
+                self.groups.append(
+                    (plain, negated, phrases.text.str.lower().tolist(), phrases.rating.tolist())
+                )
 
     def sentence(self) -> Sentence:
-        if not self.kinds:
-            return self.frames.same()
-        says, phrases, ratings = self.kinds[self.random.integers(len(self.kinds))]
-        place = self.random.integers(len(phrases))
-        negated = self.frames.chance(0.55)
-        first, _, rest = phrases[place].partition(" ")
-        text = self.frames.one(says[negated]).format(
-            subject=self.frames.noun(plural=first == "are"),
-            object=self.frames.object(),
-            phrase=phrases[place],
+        """A sentence with a phrase, plain or negated; one from the templates where no phrase fits."""
+        if not self.groups:
+            return self.templates.same()
+        plain, negated, phrases, ratings = self.groups[self.random.integers(len(self.groups))]
+        index = self.random.integers(len(phrases))
+        is_negated = self.templates.chance(0.55)
+        positive = (0.04, 0.15, 0.5, 0.85, 0.96)[ratings[index]]
+        if is_negated:
+            positive = 0.12 if positive > 0.5 else 0.75
+        first, _, rest = phrases[index].partition(" ")
+        text = self.templates.choose(negated if is_negated else plain).format(
+            subject=self.templates.noun(plural=first == "are"),
+            object=self.templates.object(),
+            phrase=phrases[index],
             first=first,
             rest=rest,
-            base=self.bases.get(first),
+            base=self.base_forms.get(first),
         )
-        return self.frames.framed(text), _worth(ratings[place], negated=negated)
+        return self.templates.vary(text), positive
 
 
-def _worth(rating: int, *, negated: bool) -> float:
-    plain = (0.04, 0.15, 0.5, 0.85, 0.96)[rating]
-    if not negated:
-        return plain
-    return 0.12 if plain > 0.5 else 0.75
+def split_options(text: str) -> list[str]:
+    """The options in a text, separated by | or line ends; spaces at the ends of an option are kept."""
+    return [option for option in re.split(r"[|\n]", text) if option.strip()]
 
 
-def _modifiers(treebank: pd.DataFrame) -> list[str]:
+def _read_tables() -> dict:
+    return tomllib.loads((HERE / "negation.toml").read_text(encoding="utf-8"))
+
+
+def _neutral_phrases(treebank: pd.DataFrame) -> list[str]:
     """Neutral phrases of two to seven words that can stand after a noun."""
     neutral = treebank[treebank.rating == 2].text
     fits = neutral.str.fullmatch(r"(?:about|of|by|from|with|in)(?: [\w'-]+){1,6}", case=False)
-    found = neutral[fits & ~neutral.str.contains(NEGATES)]
-    return found.str.lower().drop_duplicates().tolist()
-
-
-def _slots(frame: str) -> list[str]:
-    return [name for _, name, _, _ in Formatter().parse(frame) if name]
-
-
-def _listed(text: str) -> list[str]:
-    """Parted by | or by the end of a line. Spaces at the ends belong to a part."""
-    return [part for part in re.split(r"[|\n]", text) if part.strip()]
+    return neutral[fits & ~neutral.str.contains(NEGATION)].str.lower().drop_duplicates().tolist()
 
 
 def _third_person(phrase: str) -> str:
+    """The phrase with its first word, a verb, in the third person singular."""
     verb, _, rest = phrase.partition(" ")
     if verb.endswith("y") and verb[-2] not in "aeou":
         verb = f"{verb[:-1]}ies"

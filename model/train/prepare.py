@@ -1,4 +1,4 @@
-"""Loads the data of a recipe and makes its tasks."""
+"""Data and tasks of a recipe."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,16 +16,16 @@ from .training_setup import TrainingSetup
 def prepare(
     recipe: Recipe, data: Path, runs: Path, device: torch.device, start: Path | None = None
 ) -> TrainingSetup:
-    """What the training loop needs for a recipe.
+    """The setup of a training run by a recipe.
 
-    `data` is the folder of the data sets, `runs` that of the run's state, `start` a checkpoint to train further.
+    `data` is the folder of the data sets, `runs` that of the run's state, `start` that of a checkpoint to train further.
     """
     config = preset(recipe.preset)
     if start is not None:
         starting = StartingCheckpoint.for_recipe(start, recipe)
         config = replace(config, vocab_size=starting.tokenizer.get_vocab_size())
-        setting = prepare_reviews(config, data, runs, device, starting.tokenizer)
-        return replace(setting, start=starting)
+        setup = prepare_reviews(config, data, runs, device, starting.tokenizer)
+        return replace(setup, start=starting)
     if not config.is_text:
         return prepare_digits(config, data, runs, device, holds_out=recipe.holds_out)
     make = prepare_reviews if config.masked_token_output else prepare_words

@@ -6,64 +6,51 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
-    """One stretch of training with one task and one schedule."""
+    """A phase of training with one task and one schedule of the learning rate."""
 
-    task: Literal[
-        "digits",
-        "gently changed digits",
-        "unchanged digits",
-        "masked tokens, short windows",
-        "masked tokens",
-        "sentiment of pieces",
-        "sentiment",
-        "sentiment, two teachers",
-        "true labels",
-        "short sentences",
-        "sentences",
-        "sentences, more reviews",
-        "sentences and edits",
-        "sentences, edits and reviews",
-        "sentences, edits and pieces",
-    ]
+    task: str  # a key of `TrainingSetup.tasks`
     epochs: int | float
     batch_size: int
     learning_rate: float
     warmup: float = 0.0  # share of the steps
-    falls: bool = True  # after the warm-up, along half a cosine to zero
+    falls: bool = True  # whether the rate then falls to zero along half a cosine
     weight_decay: float = 0.05
-    dropout: bool = False  # as the configuration says, or none
-    # AdamW for all, or Muon (Jordan et al. 2024) for the matrices of the blocks and AdamW for the rest
+    dropout: bool = False  # whether the dropout of the configuration is used
+    # with Muon (Jordan et al. 2024) for the matrices of the blocks, AdamW is still used for the rest
     optimizer: Literal["adamw", "muon"] = "adamw"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
+    """How one encoder is initialised and trained."""
+
     preset: str
     phases: tuple[Phase, ...]
-    # of learned positions and class token at the start; None leaves them as the encoder begins
+    # initial standard deviation of learned positions and class token; None keeps the encoder's own
     position_std: float | None = None
-    embedding_std: float | None = None  # of the tokens' embeddings at the start, likewise
-    # linear maps at the start: Xavier's uniform weights without biases, or both as torch.nn.Linear draws them
+    embedding_std: float | None = None  # the same of the token embeddings
+    # initial linear maps: Xavier's uniform weights and zero biases, or both as torch.nn.Linear draws them
     linear_start: Literal["xavier", "torch"] = "xavier"
-    holds_out: bool = True  # or learns from every training example, so that nothing is left to be judged on
+    holds_out: bool = True  # whether some training examples are held out for evaluations
     seed: int = 0
     betas: tuple[float, float] = (0.9, 0.98)
     gradient_clip: float | None = 1.0
-    n_moments: int = 28  # of the film, a phase
-    published: str | None = None  # what the source of the recipe reached
-    quick: bool = False
+    n_moments: int = 28  # snapshots in each phase
+    published: str | None = None  # accuracy reported by the source of the recipe
+    quick: bool = False  # a run of about a minute
 
     def to_json(self) -> dict:
+        """All fields as plain values."""
         return asdict(self)
 
 
 _DIGITS = Phase(task="digits", epochs=45, batch_size=256, learning_rate=2e-3, warmup=0.05)
-# Ends on digits closer to those that it will meet.
+# Ends on digits that resemble the test digits more.
 _GENTLE_DIGITS = Phase(
     task="gently changed digits", epochs=10, batch_size=256, learning_rate=5e-4, warmup=0.05
 )
-# In short windows an encoder finds out sooner that neighbours matter; in long ones all loss stays for
-# thousands of steps where only the frequencies of words are known.
+# In short windows an encoder learns sooner that neighbours matter; in long ones the loss stays for thousands of steps
+# at the value that word frequencies alone give.
 _SHORT_WINDOWS = Phase(
     task="masked tokens, short windows",
     epochs=2.5,
@@ -73,19 +60,19 @@ _SHORT_WINDOWS = Phase(
     optimizer="muon",
 )
 _LONG_WINDOWS = replace(_SHORT_WINDOWS, task="masked tokens", epochs=1.5, batch_size=24, learning_rate=3e-3)
-# The rate went down to zero and rises once more: post-LN was still far from done, pre-LN not quite either.
+# The rate fell to zero and rises again: neither encoder had converged, post-LN least of all.
 _LONGER = replace(_LONG_WINDOWS, epochs=3.0)
-# A label for every 56 tokens or so says sooner which words matter than one for every 250.
+# One label for about 56 tokens shows sooner which words matter than one for 250.
 _PIECES = replace(_LONG_WINDOWS, task="sentiment of pieces", epochs=0.6, batch_size=64, learning_rate=2e-3)
 _SENTIMENT = replace(_PIECES, task="sentiment", epochs=2.0, batch_size=16, learning_rate=8e-4, dropout=True)
-# What two teachers say is more often right; the second came when all before was trained.
+# Two teachers are more often right than one; the second was added after the phases above.
 _BETTER_LABELS = replace(_SENTIMENT, task="sentiment, two teachers", epochs=1.5)
-# After that the encoders agreed with their teachers no better on what they had read than on what they had not: they
-# had had too little time, not too much. So dropout ends, and the rate goes up and down twice more.
+# Then the encoders agreed with their teachers no better on training reviews than on held-out ones: they were trained too
+# little, not too much. So dropout ends, and the rate rises and falls twice more.
 _LONG_LAST = replace(_BETTER_LABELS, epochs=2.5, learning_rate=1.5e-3, dropout=False)
 _LAST = replace(_LONG_LAST, epochs=2.0)
-# All before reads words. An epoch is one of the rated phrases; the other parts of a step go along with them. That a
-# "not" turns a word around is learned soon where most of a batch says so, and hardly at all beside many reviews.
+# Until here the encoders respond to single words. An epoch is one of the rated phrases. That a "not" reverses a word is
+# learned soon where most of a batch shows it, and hardly at all among many reviews.
 _SHORT_SENTENCES = Phase(
     task="short sentences",
     epochs=0.4,
@@ -96,25 +83,26 @@ _SHORT_SENTENCES = Phase(
     dropout=True,
 )
 _SENTENCES = replace(_SHORT_SENTENCES, task="sentences", batch_size=64, learning_rate=7e-4, falls=True)
-# Whole reviews had suffered most.
+# Accuracy had dropped most on whole reviews.
 _MORE_REVIEWS = replace(_SENTENCES, task="sentences, more reviews", epochs=0.11, learning_rate=4e-4)
-# By then nine in ten of the made sentences were read rightly and more steps still helped; what edits turned around
-# was learned from whole reviews alone, in which it is a few words among hundreds.
+# Nine in ten of the generated sentences were then classified correctly and more steps still helped; edits had been
+# learned from whole reviews only, in which they are a few words among hundreds.
 _EDITS = replace(_SENTENCES, task="sentences and edits", epochs=1.5, batch_size=48, warmup=0.03)
-# Begins at a mean of the weights so far (`model.train.average`), which reads reviews better and edits worse.
+# Starts from averaged weights (`model.train.average`), which are better on reviews and worse on edits.
 _AFTER_AVERAGING = replace(
     _EDITS, task="sentences, edits and reviews", epochs=0.5, batch_size=32, learning_rate=3e-4, warmup=0.05
 )
 
 
 def recipe(name: str, quick: bool = False) -> Recipe:
-    """Raises KeyError with the valid names. `quick` is the same run cut down to about a minute."""
+    """The recipe of that name, as a run of about a minute if `quick`. Raises KeyError with the valid names."""
     if name not in _RECIPES:
         raise KeyError(f"no recipe for {name!r}; there are {', '.join(_RECIPES)}")
     return replace(_RECIPES[name], quick=quick)
 
 
 def recipes() -> tuple[str, ...]:
+    """Names of all recipes."""
     return tuple(_RECIPES)
 
 
@@ -153,7 +141,7 @@ _REVIEWS = (
     _EDITS,
     _AFTER_AVERAGING,
 )
-# An encoder small enough to be trained with several seeds; its optimiser is AdamW from the first step to the last.
+# For an encoder small enough to be trained with several seeds.
 _SMALL = (
     Phase(task="masked tokens, short windows", epochs=1.0, batch_size=80, learning_rate=2e-3, warmup=0.1),
     Phase(task="sentiment of pieces", epochs=0.12, batch_size=64, learning_rate=1.5e-3, warmup=0.05),
@@ -163,7 +151,7 @@ SEEDS = 3
 
 
 def _seeds(preset: str, seeds: range, phases: tuple[Phase, ...]) -> dict[str, Recipe]:
-    """The same recipe with several seeds, by name; without snapshots, which are as large as the encoders."""
+    """Recipes that differ in their seeds, by name; without snapshots, which are as large as the encoders."""
     return {
         f"{preset}-seed{seed}": Recipe(preset=preset, seed=seed, n_moments=0, phases=phases) for seed in seeds
     }

@@ -19,6 +19,15 @@ from ..transformer import Transformer
 from .snapshot import Snapshots, join_snapshots
 from .step import Precision
 
+JSON_FIELDS = (
+    "recipe",
+    "precision",
+    "phase",
+    "step",
+    "log",
+    "evaluations",
+)  # of Progress, without its tensors
+
 
 @dataclass(slots=True)
 class Progress:
@@ -39,12 +48,13 @@ class Progress:
 
 def save_state(path: Path, progress: Progress, model: Transformer, optimizers: list[Optimizer]) -> None:
     """Replaces the file at `path` with the current state."""
-    tensors = {f"model.{name}": value for name, value in _parameters(model).items()}
+    # parameters, not the state dictionary: each only once, even if two modules share it
+    tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in model.named_parameters()}
     for number, optimizer in enumerate(optimizers):
         for index, values in optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{index}.{name}": value for name, value in values.items()}
     tensors |= {f"film.{name}": value for name, value in (progress.film or {}).items()}
-    metadata = {name: getattr(progress, name) for name in _IN_WORDS}
+    metadata = {name: getattr(progress, name) for name in JSON_FIELDS}
     contiguous = {name: value.contiguous() for name, value in tensors.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
@@ -72,10 +82,10 @@ def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], reci
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if progress.recipe != json.loads(json.dumps(recipe)):
         raise ValueError(f"{path} is of a run by another recipe; --fresh starts over")
-    own = _parameters(model)
+    parameters = dict(model.named_parameters())
     with torch.no_grad():
         for name, value in _with_prefix("model.", tensors).items():
-            own[name].copy_(value)
+            parameters[name].copy_(value)
     for number, optimizer in enumerate(optimizers):
         states: dict[int, dict[str, Tensor]] = {}
         for name, value in _with_prefix(f"optimizer.{number}.", tensors).items():
@@ -84,14 +94,6 @@ def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], reci
         optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
     progress.film = _with_prefix("film.", tensors) or None
     return progress
-
-
-_IN_WORDS = ("recipe", "precision", "phase", "step", "log", "evaluations")
-
-
-def _parameters(model: Transformer) -> dict[str, Tensor]:
-    """Parameters by name, each once, even if a module shares it."""
-    return dict(model.named_parameters())
 
 
 def _with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

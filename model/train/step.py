@@ -88,7 +88,7 @@ def set_rate(optimizers: Iterable[Optimizer], learning_rate: float, weight_decay
 
 
 def mean_over_processes(n: Tensor) -> Tensor:
-    """Mean of a count over all processes; a sum divided by it is averaged correctly by `gradients`."""
+    """Mean of a count over all processes. `gradients` averages a sum divided by it correctly."""
     n = n.float()
     if world_size() > 1:
         distributed.all_reduce(n)

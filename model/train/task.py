@@ -28,7 +28,9 @@ class Task(Protocol):
         """Tensors whose first axis is the example."""
         ...
 
-    def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]: ...
+    def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
+        """Loss of a batch, in nats per example."""
+        ...
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
         """n, accuracy and loss on the first `at_most` held-out examples."""

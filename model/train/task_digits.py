@@ -1,4 +1,4 @@
-"""The task of classifying digits."""
+"""The training task of classifying digits."""
 
 import torch
 from jaxtyping import Float, Int

@@ -1,6 +1,7 @@
-"""What stands behind the mask, and is the review positive?"""
+"""Training tasks on reviews: predict masked tokens, and classify the sentiment."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 import torch
@@ -14,8 +15,8 @@ from .corpus import Corpus, pad_rows, similar_lengths
 from .step import mean_over_processes, world_size
 from .task import Batch, device_of, generator
 
-IGNORED = -100  # the target where nothing is masked; cross_entropy's own default
-PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5  # places in model.inputs.text.SPECIAL_TOKENS
+IGNORED = -100  # target where nothing is masked, as in torch.nn.functional.cross_entropy
+PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5  # token ids, as in model.inputs.text.SPECIAL_TOKENS
 
 
 class TokenMasking:
@@ -58,12 +59,14 @@ class MaskedTokens:
         return masked_loss(model, model.encode(batch[0]), batch[1])
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        """On the beginnings of held-out reviews, with the same tokens masked every time."""
+        """Results on the beginnings of held-out reviews, with the same tokens masked every time."""
         logits, targets = [], []
         n = min(at_most, len(self.held_out))
         for start in range(0, n, 50):
-            places = range(start, min(start + 50, n))
-            rows = [with_class_and_separator(self.held_out[place][: self.window - 2]) for place in places]
+            rows = [
+                with_class_and_separator(self.held_out[index][: self.window - 2])
+                for index in range(start, min(start + 50, n))
+            ]
             tokens, hidden = self.masking.hide(pad_rows(rows, PAD), generator(start))
             states = model.encode(tokens.to(device_of(model)))[(hidden != IGNORED).to(device_of(model))]
             logits.append(model.predict_tokens(states).float().cpu())
@@ -72,7 +75,7 @@ class MaskedTokens:
 
 
 class Sentiment:
-    """Negative or positive; the masked-token task goes on beside it, so that it is not forgotten.
+    """Classification of reviews by sentiment, with masked tokens still predicted so that this is not forgotten.
 
     The training labels are probabilities of being positive.
     """
@@ -94,37 +97,29 @@ class Sentiment:
         self._batches = EpochBatches(np.minimum(self.corpus.lengths, n_positions - 2))
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
-        chosen = self._batches(seed, step, size)
-        tokens = self._tokens(self.corpus, chosen)
-        return *self.masking.hide(tokens, generator(seed, step, 3)), self.labels[chosen]
-
-    def _tokens(self, corpus: Corpus, chosen: np.ndarray) -> Int[Tensor, "batch position"]:
-        return pad_rows(
-            [
-                with_class_and_separator(end_of_review(corpus[index], self.n_positions - 2))
-                for index in chosen
-            ],
-            PAD,
-        )
+        indices = self._batches(seed, step, size)
+        tokens = pad_ends([self.corpus[index] for index in indices], self.n_positions)
+        return *self.masking.hide(tokens, generator(seed, step, 3)), self.labels[indices]
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         tokens, hidden, labels = batch
         states = model.encode(tokens)
-        wanted = torch.stack((1 - labels, labels), dim=-1)
-        loss = functional.cross_entropy(model.classify(states, tokens).float(), wanted)
+        targets = torch.stack((1 - labels, labels), dim=-1)
+        loss = functional.cross_entropy(model.classify(states, tokens).float(), targets)
         if not self.masked_token_weight:
             return loss
         return loss + self.masked_token_weight * masked_loss(model, states, hidden)
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        return judge(model, *self.held_out, self._tokens, at_most)
+        pad = partial(pad_ends, n_positions=self.n_positions)
+        return classify_reviews(model, *self.held_out, pad, at_most)
 
 
 class TrueLabels:
-    """Negative or positive by the label alone, words only, as far as the positions reach.
+    """Classification of reviews by their true labels, without special tokens, from the beginning of each review.
 
-    Judged on reviews of other films, and on a random tenth, as the article does: of the films of these it has read
-    other reviews.
+    Evaluated on reviews of other films, and, as the article does, on a random tenth, whose films have other reviews
+    in the training data.
     """
 
     n_glance, n_check, drop_last = 200, 2500, True
@@ -143,54 +138,52 @@ class TrueLabels:
         self._batches = EpochBatches(np.minimum(train[0].lengths, n_positions))
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
-        chosen = self._batches(seed, step, size)
-        return self._tokens(self.train[0], chosen), self.train[1][chosen]
+        indices = self._batches(seed, step, size)
+        return self._pad([self.train[0][index] for index in indices]), self.train[1][indices]
 
-    def _tokens(self, corpus: Corpus, chosen: np.ndarray) -> Int[Tensor, "batch position"]:
-        return pad_rows([corpus[index][: self.n_positions] for index in chosen], PAD)
+    def _pad(self, rows: Sequence[np.ndarray]) -> Int[Tensor, "batch position"]:
+        return pad_rows([ids[: self.n_positions] for ids in rows], PAD)
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         tokens, labels = batch
         return functional.cross_entropy(model(tokens).float(), labels)
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        figures, beside = (
-            judge(model, *reviews, self._tokens, at_most) for reviews in (self.held_out, self.random_tenth)
+        figures, of_random_tenth = (
+            classify_reviews(model, *reviews, self._pad, at_most)
+            for reviews in (self.held_out, self.random_tenth)
         )
-        return figures | {"accuracy, a random tenth": beside["accuracy"]}
+        return figures | {"accuracy, a random tenth": of_random_tenth["accuracy"]}
 
 
-def judge(
+def classify_reviews(
     model: Transformer,
     corpus: Corpus,
     labels: Int[Tensor, " review"],
-    tokens: Callable[[Corpus, np.ndarray], Int[Tensor, "batch position"]],
+    pad: Callable[[Sequence[np.ndarray]], Int[Tensor, "batch position"]],
     at_most: int,
 ) -> dict[str, int | float]:
-    """n, accuracy and loss of the classifier on the first `at_most` reviews, in batches of similar length."""
-    order = np.arange(min(at_most, len(corpus)))
-    order = order[np.argsort(corpus.lengths[order], kind="stable")]
-    parts = [order[start : start + 50] for start in range(0, len(order), 50)]
-    logits = [model(tokens(corpus, part).to(device_of(model))).float().cpu() for part in parts]
+    """n, accuracy and loss of the classifier on the first `at_most` reviews; `pad` makes a batch of token ids."""
+    order = np.argsort(
+        corpus.lengths[:at_most], kind="stable"
+    )  # batches of similar length need little padding
+    batches = [order[start : start + 50] for start in range(0, len(order), 50)]
+    logits = [
+        model(pad([corpus[index] for index in batch]).to(device_of(model))).float().cpu() for batch in batches
+    ]
     return classification(torch.cat(logits), labels[order])
 
 
 class EpochBatches:
-    """The examples of a step, in batches of similar length; each epoch has an order of its own."""
+    """Indices of the examples of each step, in batches of similar length; every epoch has a new order."""
 
     def __init__(self, lengths: np.ndarray) -> None:
-        self.lengths = lengths
-        self._key: object = None
-        self._of_epoch: list[np.ndarray] = []
+        self.n_examples = len(lengths)
+        self._epoch_batches = lru_cache(maxsize=1)(partial(similar_lengths, lengths))
 
     def __call__(self, seed: int, step: int, size: int) -> np.ndarray:
-        epoch, place = divmod(step, len(self.lengths) // size)
-        if self._key != (seed, epoch, size):
-            self._key, self._of_epoch = (
-                (seed, epoch, size),
-                similar_lengths(self.lengths, size, (seed, epoch)),
-            )
-        return self._of_epoch[place]
+        epoch, index = divmod(step, self.n_examples // size)
+        return self._epoch_batches(size, (seed, epoch))[index]
 
 
 def masked_loss(
@@ -205,11 +198,16 @@ def masked_loss(
     return whole / mean_over_processes(hidden.sum()).clamp(min=1 / world_size())
 
 
-def end_of_review(ids: np.ndarray, n_words: int) -> np.ndarray:
-    """Of a long review its end, where the verdict is; the tokenizer cuts so as well."""
-    return ids[-n_words:]
+def pad_ends(rows: Sequence[np.ndarray], n_positions: int) -> Int[Tensor, "batch position"]:
+    """Token ids of reviews as a padded batch with [CLS] and [SEP]; long reviews are cut as by `end_of_review`."""
+    return pad_rows([with_class_and_separator(end_of_review(ids, n_positions - 2)) for ids in rows], PAD)
+
+
+def end_of_review(ids: np.ndarray, n_tokens: int) -> np.ndarray:
+    """The last tokens of a review, where the verdict is; the tokenizer truncates at the same side."""
+    return ids[-n_tokens:]
 
 
 def with_class_and_separator(ids: np.ndarray) -> np.ndarray:
-    """With [CLS] before and [SEP] after."""
+    """The token ids with [CLS] before and [SEP] after."""
     return np.concatenate(([CLS], ids, [SEP]))

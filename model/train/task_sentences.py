@@ -1,6 +1,7 @@
-"""Sentences beside whole reviews: several tasks in one step, and a review's two versions against each other."""
+"""Tasks on pairs of edited reviews, and several tasks combined in one training step."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -10,40 +11,33 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..transformer import Transformer
-from .corpus import Corpus, pad_rows
+from .corpus import Corpus
 from .task import Batch
-from .task_reviews import PAD, EpochBatches, Sentiment, end_of_review, judge, with_class_and_separator
+from .task_reviews import EpochBatches, Sentiment, classify_reviews, pad_ends
 
-LONG = 100  # tokens
+LONG = 100  # tokens; reviews are longer on average, sentences shorter
 
 
 class EditedPairs:
-    """A negative and a positive version of each review: what each is, and which of the two is the positive one."""
+    """Pairs of a negative and a positive version of one review: classify each, and tell which is the positive one."""
 
     def __init__(
         self, negative: Corpus, positive: Corpus, *, n_positions: int, contrast_weight: float
     ) -> None:
-        self.versions, self.n_positions, self.contrast_weight = (
-            (negative, positive),
-            n_positions,
-            contrast_weight,
-        )
+        self.versions = negative, positive
+        self.n_positions, self.contrast_weight = n_positions, contrast_weight
         self.n_examples = len(negative)
         longer = np.maximum(negative.lengths, positive.lengths)
         self._batches = EpochBatches(np.minimum(longer, n_positions - 2))
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
-        """[pair, 2, position]: the negative version before the positive one."""
-        chosen = self._batches(seed, step, size)
-        rows = [
-            with_class_and_separator(end_of_review(one[place], self.n_positions - 2))
-            for place in chosen
-            for one in self.versions
-        ]
-        return (pad_rows(rows, PAD).unflatten(0, (-1, 2)),)
+        """Token ids [pair, 2, position], the negative version before the positive one."""
+        indices = self._batches(seed, step, size)
+        rows = [version[index] for index in indices for version in self.versions]
+        return (pad_ends(rows, self.n_positions).unflatten(0, (-1, 2)),)
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
-        """Cross-entropy of each version, and of the pair by the difference of their log-odds, in nats."""
+        """Cross-entropy of the versions plus that of the pair, by the difference of their log-odds, in nats."""
         tokens = batch[0].flatten(0, 1)
         logits = model.classify(model.encode(tokens), tokens).float()
         labels = torch.arange(len(tokens), device=tokens.device) % 2
@@ -54,17 +48,17 @@ class EditedPairs:
 
 @dataclass(frozen=True, slots=True)
 class WeightedTask:
-    """One of the tasks of a step, with its share of the loss and its examples for each of the first part's."""
+    """One of the tasks of a training step."""
 
     task: Sentiment | EditedPairs
-    weight: float
-    share: float
+    weight: float  # of its loss
+    share: float  # size of its batch, relative to that of the first task
 
 
 class CombinedTask:
-    """A step takes a batch of every part, each with as much padding as it needs; their losses are added.
+    """Several tasks with a batch each in every step, whose weighted losses are added.
 
-    Judged on several sets: `accuracy` is that of the first, the others are under their names.
+    Evaluated on several sets: `accuracy` is that of the first, `accuracy, NAME` that of another.
     """
 
     n_glance, n_check, drop_last = 40, 80, True
@@ -78,37 +72,28 @@ class CombinedTask:
     ) -> None:
         self.parts, self.held_out, self.n_positions = parts, held_out, n_positions
         self.n_examples = parts[0].task.n_examples
-        self._ends: list[int] = []
+        self._bounds: list[int] = []  # where the tensors of each task begin in a batch
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
         batches = [
             part.task.batch(seed, step, min(part.task.n_examples, max(2, round(size * part.share))))
             for part in self.parts
         ]
-        self._ends = np.cumsum([0, *map(len, batches)]).tolist()  # the same at every step
+        self._bounds = np.cumsum([0, *map(len, batches)]).tolist()  # the same at every step
         return tuple(values for batch in batches for values in batch)
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
         losses = [
             part.weight * part.task.loss(model, batch[start:end])
-            for part, (start, end) in zip(self.parts, pairwise(self._ends), strict=True)
+            for part, (start, end) in zip(self.parts, pairwise(self._bounds), strict=True)
         ]
         return sum(losses[1:], start=losses[0])
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        """Of whole reviews a quarter as many as of sentences: each takes ten times as long."""
-        figures = {}
+        """Results on all sets; of whole reviews a quarter as many, since each takes ten times as long."""
+        pad, figures = partial(pad_ends, n_positions=self.n_positions), {}
         for name, (corpus, labels) in self.held_out.items():
             long = corpus.lengths.mean() > LONG
-            figures[name] = judge(model, corpus, labels, self._tokens, at_most // 4 if long else at_most)
+            figures[name] = classify_reviews(model, corpus, labels, pad, at_most // 4 if long else at_most)
         first, *others = figures
         return figures[first] | {f"accuracy, {name}": figures[name]["accuracy"] for name in others}
-
-    def _tokens(self, corpus: Corpus, chosen: np.ndarray) -> Int[Tensor, "batch position"]:
-        return pad_rows(
-            [
-                with_class_and_separator(end_of_review(corpus[place], self.n_positions - 2))
-                for place in chosen
-            ],
-            PAD,
-        )

@@ -1,4 +1,4 @@
-"""Short runs of both digit encoders over a grid of learning rate and warm-up.
+"""Trains both digit encoders briefly over a grid of learning rates and warm-ups.
 
     python -m model.train.warmup --data FOLDER
 
@@ -21,7 +21,15 @@ from ..checkpoint.cli import in_one_sentence
 from ..config import preset
 from ..device import find_device
 from ..theory.learning_rate import learning_rate
-from ..theory.warmup_grid import BATCH_SIZE_STORED, LAST_STEPS_STORED, RUNS, WarmupRun, read_runs, write_runs
+from ..theory.warmup_grid import (
+    BATCH_SIZE_STORED,
+    LAST_STEPS_STORED,
+    N_JUDGED,
+    RUNS,
+    WarmupRun,
+    read_runs,
+    write_runs,
+)
 from ..transformer import Transformer
 from .loop import evaluate
 from .precision import faster_precision
@@ -33,7 +41,7 @@ from .training_setup import TrainingSetup
 PRESETS = ("mnist-pre-ln", "mnist-post-ln")
 LEARNING_RATES = (1e-3, 3e-3, 1e-2)
 WARMUPS = (0, 30, 100)
-N_STEPS, N_JUDGED = 300, 1000
+N_STEPS = 300
 
 
 def main() -> None:
@@ -71,15 +79,11 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
         print(f"all runs are in {out} already; --out names another file")
     for name, rate, warmup in missing:
         setup = prepare(recipe(name), data, Path("runs"), device)
-        precision = precision or fastest(name, setup)
+        if precision is None:
+            model = Transformer(setup.config).to(setup.device)
+            precision = faster_precision(setup.tasks["digits"], model, recipe(name).seed, BATCH_SIZE_STORED)
         runs.append(warmup_run(name, setup, rate, warmup, precision=precision))
         write_runs(out, runs)
-
-
-def fastest(name: str, setup: TrainingSetup) -> Precision:
-    """Faster precision for the encoder of that name, from its initial weights."""
-    model = Transformer(setup.config).to(setup.device)
-    return faster_precision(setup.tasks["digits"], model, recipe(name).seed, BATCH_SIZE_STORED)
 
 
 def warmup_run(
@@ -103,7 +107,7 @@ def warmup_run(
                 optimizer.step()
     logged_steps = range(0, n_steps, max(1, n_steps // 100))
     last_losses = losses[-LAST_STEPS_STORED:]
-    final = _finite(sum(last_losses) / len(last_losses))
+    final_loss = _finite(sum(last_losses) / len(last_losses))
     return WarmupRun(
         norm_placement=setup.config.norm_placement,
         learning_rate=peak,
@@ -111,8 +115,8 @@ def warmup_run(
         n_steps=n_steps,
         steps=tuple(logged_steps),
         losses=tuple(_finite(losses[step]) for step in logged_steps),
-        final_loss=final,
-        accuracy=None if final is None else evaluate(task, model, N_JUDGED, precision)["accuracy"],
+        final_loss=final_loss,
+        accuracy=None if final_loss is None else evaluate(task, model, N_JUDGED, precision)["accuracy"],
         precision=precision,
     )
 

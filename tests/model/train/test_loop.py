@@ -46,7 +46,7 @@ class Watched:
 
 
 @pytest.fixture
-def setting(tmp_path) -> TrainingSetup:
+def setup(tmp_path) -> TrainingSetup:
     return TrainingSetup(
         config=tiny.TEXT,
         tasks={"sentiment": Watched()},
@@ -59,37 +59,37 @@ def setting(tmp_path) -> TrainingSetup:
     )
 
 
-def test_each_phase_draws_batches_of_its_own_and_drops_out_only_where_it_says(setting):
-    train(Recipe(preset="imdb-pre-ln", phases=(PHASE, replace(PHASE, dropout=True)), seed=7), setting, "fp32")
-    assert setting.tasks["sentiment"].seeds == [7, 7, 8, 8]
-    assert setting.tasks["sentiment"].modes == [False, False, True, True]
+def test_each_phase_draws_batches_of_its_own_and_drops_out_only_where_it_says(setup):
+    train(Recipe(preset="imdb-pre-ln", phases=(PHASE, replace(PHASE, dropout=True)), seed=7), setup, "fp32")
+    assert setup.tasks["sentiment"].seeds == [7, 7, 8, 8]
+    assert setup.tasks["sentiment"].modes == [False, False, True, True]
 
 
 @pytest.mark.parametrize("slow", PRECISIONS)
-def test_a_run_is_in_the_precision_that_is_faster_and_stays_in_it(slow, setting, monkeypatch, capsys):
-    task = setting.tasks["sentiment"]
+def test_a_run_is_in_the_precision_that_is_faster_and_stays_in_it(slow, setup, monkeypatch, capsys):
+    task = setup.tasks["sentiment"]
     task.takes = {slow: 2}
     monkeypatch.setattr("model.train.precision.perf_counter", lambda: task.clock)
-    model, progress = train(RECIPE, setting)
+    model, progress = train(RECIPE, setup)
     (fast,) = set(PRECISIONS) - {slow}
     assert progress.precision == fast
     assert set(task.precisions[-2:]) == {fast}  # in its steps, after both were timed
     assert capsys.readouterr().err.startswith(f"precision {fast}: the gradients of a step take ")
     monkeypatch.setattr("model.train.loop.faster_precision", lambda *_: slow)
-    again, progress = train(RECIPE, setting)  # it is done, and was not begun anew
+    again, progress = train(RECIPE, setup)  # it is done, and was not begun anew
     assert progress.precision == fast
     for one, other in zip(model.parameters(), again.parameters(), strict=True):
         assert torch.equal(one, other)
 
 
-def test_the_precision_that_is_asked_for_is_taken_without_a_trial(setting):
-    _, progress = train(RECIPE, setting, "bf16")
-    task = setting.tasks["sentiment"]
+def test_the_precision_that_is_asked_for_is_taken_without_a_trial(setup):
+    _, progress = train(RECIPE, setup, "bf16")
+    task = setup.tasks["sentiment"]
     assert task.precisions == ["bf16"] * 2  # of its two steps
     assert set(task.evaluated) == {"bf16"}
     assert progress.precision == "bf16"
     with pytest.raises(ValueError, match="is of a run in bf16, not fp32; --fresh starts over"):
-        train(RECIPE, setting, "fp32")
+        train(RECIPE, setup, "fp32")
 
 
 def test_timing_leaves_the_encoder_as_it_was():
@@ -101,9 +101,9 @@ def test_timing_leaves_the_encoder_as_it_was():
         assert parameter.grad is None
 
 
-def test_a_recipe_says_how_linear_maps_and_embeddings_begin(setting):
+def test_a_recipe_says_how_linear_maps_and_embeddings_begin(setup):
     still = replace(PHASE, learning_rate=0.0)
-    wide = replace(setting, config=replace(tiny.TEXT, vocab_size=500))
+    wide = replace(setup, config=replace(tiny.TEXT, vocab_size=500))
     recipe = Recipe(preset="imdb-pre-ln", phases=(still,), linear_start="torch", embedding_std=1.0)
     drawn, _ = train(recipe, wide, "fp32")
     for part in (part for part in drawn.modules() if isinstance(part, nn.Linear)):
@@ -115,15 +115,15 @@ def test_a_recipe_says_how_linear_maps_and_embeddings_begin(setting):
     assert tokens.weight[tokens.padding_idx].eq(0).all()
 
 
-def test_the_last_batch_of_an_epoch_is_kept_where_the_task_says_so(setting):
+def test_the_last_batch_of_an_epoch_is_kept_where_the_task_says_so(setup):
     for drop_last, n_steps in ((True, 2), (False, 3)):
         task = Watched()
         task.drop_last = drop_last
-        state = setting.state.with_name(f"{drop_last}.safetensors")
+        state = setup.state.with_name(f"{drop_last}.safetensors")
         phase = replace(PHASE, batch_size=3)
         train(
             Recipe(preset="imdb-pre-ln", phases=(phase,)),
-            replace(setting, tasks={"sentiment": task}, state=state),
+            replace(setup, tasks={"sentiment": task}, state=state),
             "fp32",
         )
         assert len(task.seeds) == n_steps

@@ -5,7 +5,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from model.train.negation import HERE, JUDGED_ON, WRITTEN, _Frames, _listed, negation_sentences
+from model.train.negation import (
+    HELD_OUT_SENTENCES,
+    HERE,
+    WRITTEN,
+    _Templates,
+    negation_sentences,
+    split_options,
+)
 
 TREEBANK = pd.DataFrame(
     [
@@ -23,8 +30,8 @@ TREEBANK = pd.DataFrame(
 
 
 @pytest.fixture
-def frames() -> _Frames:
-    return _Frames(np.random.default_rng(0), ["about a dog"])
+def templates() -> _Templates:
+    return _Templates(np.random.default_rng(0), ["about a dog"])
 
 
 def test_the_same_seed_makes_the_same_sentences():
@@ -33,7 +40,7 @@ def test_the_same_seed_makes_the_same_sentences():
 
 
 def test_no_sentence_is_one_that_is_judged_on():
-    judged = {_bare(text) for text in pd.read_csv(JUDGED_ON).text}
+    judged = {_bare(text) for text in pd.read_csv(HELD_OUT_SENTENCES).text}
     made = {_bare(text) for text, _ in negation_sentences(5000, TREEBANK, seed=0)}
     assert len(judged) > 100
     assert not made & judged
@@ -41,36 +48,36 @@ def test_no_sentence_is_one_that_is_judged_on():
 
 def test_no_written_sentence_is_one_that_is_judged_on_or_stands_twice():
     written = pd.read_csv(WRITTEN)
-    judged = {_bare(text) for text in pd.read_csv(JUDGED_ON).text}
+    judged = {_bare(text) for text in pd.read_csv(HELD_OUT_SENTENCES).text}
     bare = [_bare(text) for text in written.text]
     assert len(set(bare)) == len(bare) > 2000
     assert not judged & set(bare)
     assert set(written.label) == {0, 1}
 
 
-def test_every_frame_can_be_filled_with_good_and_with_bad_words(frames):
+def test_every_template_can_be_filled_with_good_and_with_bad_words(templates):
     parts = tomllib.loads((HERE / "negation.toml").read_text(encoding="utf-8"))
-    for frame in _listed(parts["same"]["list"]) + _listed(parts["opposite"]["list"]):
+    for template in split_options(parts["same"]["list"]) + split_options(parts["opposite"]["list"]):
         for kind in ("good", "bad"):
-            filled = frames.fill(frame.removeprefix("+"), kind)
+            filled = templates.fill(template.removeprefix("+"), kind)
             assert "{" not in filled
             assert "_" not in filled
 
 
 @pytest.mark.parametrize(
-    ("frame", "maker", "good_is_positive"),
+    ("template", "name", "good_is_positive"),
     [
         ("{adj}", "same", True),
         ("not {adj}", "opposite", False),
         ("not {contrary_adj} but {adj}", "same", True),
     ],
 )
-def test_a_label_follows_its_word_or_is_turned_around(frames, frame, maker, good_is_positive):
-    good_words = set(frames.words["good"]["adj"])
-    frames.neutral |= {"before": [""], "after": [""]}
-    frames.lists[maker] = [frame]
+def test_a_label_follows_its_word_or_is_turned_around(templates, template, name, good_is_positive):
+    good_words = set(templates.words["good"]["adj"])
+    templates.neutral |= {"before": [""], "after": [""]}
+    templates.templates[name] = [template]
     for _ in range(40):
-        text, positive = getattr(frames, maker)()
+        text, positive = getattr(templates, name)()
         word = text.rstrip(".!").split()[-1]
         assert (positive > 0.5) == ((word in good_words) == good_is_positive)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model.config import preset
-from model.train.prepare_reviews import _prepared, prepare_reviews, split_reviews
+from model.train.prepare_reviews import _cached_folder, prepare_reviews, split_reviews
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def reviews(tmp_path):
         if part == "unsup":
             texts[3] = "train 21"  # which is held out
         pd.DataFrame({"label": labels, "text": texts}).to_csv(folder / f"imdb_{part}.csv", index=False)
-    return split_reviews(folder, tmp_path, left_out=["Train <br />22...", "unsup 3"])
+    return split_reviews(folder, tmp_path, excluded=["Train <br />22...", "unsup 3"])
 
 
 def test_whole_stretches_of_both_classes_are_held_out(reviews):
@@ -51,9 +51,9 @@ def test_what_is_held_out_is_left_to_be_evaluated_on(reviews, tmp_path):
 def test_what_was_prepared_is_not_prepared_again(tmp_path):
     made = []
     for _ in range(2):
-        folder = _prepared(tmp_path, ["a", "text"], "tokens", made.append)
+        folder = _cached_folder(tmp_path, ["a", "text"], "tokens", made.append)
     assert len(made) == 1
-    assert _prepared(tmp_path, ["another"], "tokens", made.append) != folder
+    assert _cached_folder(tmp_path, ["another"], "tokens", made.append) != folder
 
 
 def test_of_two_runs_that_prepare_at_once_the_first_to_be_done_counts(tmp_path):
@@ -62,9 +62,9 @@ def test_of_two_runs_that_prepare_at_once_the_first_to_be_done_counts(tmp_path):
 
     def second(folder):
         (folder / "by").write_text("the second")
-        _prepared(tmp_path, ["a text"], "tokens", first)
+        _cached_folder(tmp_path, ["a text"], "tokens", first)
 
-    folder = _prepared(tmp_path, ["a text"], "tokens", second)
+    folder = _cached_folder(tmp_path, ["a text"], "tokens", second)
     assert (folder / "by").read_text() == "the first"
     assert list(tmp_path.iterdir()) == [folder]
 

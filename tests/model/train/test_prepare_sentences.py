@@ -10,37 +10,37 @@ from model.train.prepare_reviews import opening, prepare_reviews, split_reviews
 @pytest.fixture(scope="module")
 def prepared(few_reviews, tmp_path_factory):
     folder = tmp_path_factory.mktemp("prepared")
-    setting = prepare_reviews(preset("imdb-pre-ln"), few_reviews, folder / "imdb-pre-ln", torch.device("cpu"))
-    return setting, folder
+    setup = prepare_reviews(preset("imdb-pre-ln"), few_reviews, folder / "imdb-pre-ln", torch.device("cpu"))
+    return setup, folder
 
 
-def texts(setting, corpus) -> set[str]:
-    return {setting.tokenizer.decode(corpus[place].tolist()) for place in range(len(corpus))}
+def texts(setup, corpus) -> set[str]:
+    return {setup.tokenizer.decode(corpus[place].tolist()) for place in range(len(corpus))}
 
 
 def test_nothing_that_is_judged_on_is_learned(prepared):
-    setting, _ = prepared
-    task = setting.tasks["sentences"]
+    setup, _ = prepared
+    task = setup.tasks["sentences"]
     *rated, made, pairs, reviews = (part.task for part in task.parts)
-    judged = texts(setting, task.held_out["sentences"][0])
-    assert not judged & set().union(*(texts(setting, part.corpus) for part in (*rated, made)))
+    judged = texts(setup, task.held_out["sentences"][0])
+    assert not judged & set().union(*(texts(setup, part.corpus) for part in (*rated, made)))
     edited = set().union(
-        *(texts(setting, task.held_out[name][0]) for name in ("edited reviews", "their originals"))
+        *(texts(setup, task.held_out[name][0]) for name in ("edited reviews", "their originals"))
     )
     assert edited
-    assert not edited & set().union(*(texts(setting, version) for version in pairs.versions))
-    assert not edited & texts(setting, reviews.corpus)
+    assert not edited & set().union(*(texts(setup, version) for version in pairs.versions))
+    assert not edited & texts(setup, reviews.corpus)
 
 
 def test_of_a_pair_the_negative_version_comes_first(prepared, few_reviews):
-    setting, _ = prepared
-    negative, positive = setting.tasks["sentences"].parts[3].task.versions
+    setup, _ = prepared
+    negative, positive = setup.tasks["sentences"].parts[3].task.versions
     learned = edited_reviews(few_reviews).query("split == 'train'")
     assert len(negative) == len(positive) == learned.pair.nunique()
     for place, (_, pair) in enumerate(learned.groupby("pair")):
         for version, label in ((negative, 0), (positive, 1)):
             (text,) = pair.text[pair.label == label]
-            ids = setting.tokenizer.encode(text, add_special_tokens=False).ids
+            ids = setup.tokenizer.encode(text, add_special_tokens=False).ids
             assert version[place].tolist() == ids
 
 
@@ -54,10 +54,10 @@ def test_a_pair_whose_original_is_held_out_is_not_learned(few_reviews, tmp_path)
     learned = edited.index[(edited.split == "train") & (edited.version == "original")]
     edited.loc[learned[0], "text"] = unseen
     edited.to_csv(data / "edited_reviews.csv", index=False)
-    setting = prepare_reviews(preset("imdb-pre-ln"), data, tmp_path / "runs" / "run", torch.device("cpu"))
-    pairs = setting.tasks["sentences"].parts[3].task
+    setup = prepare_reviews(preset("imdb-pre-ln"), data, tmp_path / "runs" / "run", torch.device("cpu"))
+    pairs = setup.tasks["sentences"].parts[3].task
     assert pairs.n_examples == len(learned) - 1
-    assert opening(unseen) not in {opening(text) for one in pairs.versions for text in texts(setting, one)}
+    assert opening(unseen) not in {opening(text) for one in pairs.versions for text in texts(setup, one)}
 
 
 def test_what_is_judged_on_is_left_to_be_evaluated_on(prepared, few_reviews):

@@ -54,7 +54,7 @@ def test_a_run_from_before_there_was_a_choice_goes_on_in_bf16(path, monkeypatch)
     model = tiny.build(tiny.TEXT)
     made = make_optimizers(model, RECIPE, phase=2)
     monkeypatch.setattr(
-        run_state, "_IN_WORDS", tuple(name for name in run_state._IN_WORDS if name != "precision")
+        run_state, "JSON_FIELDS", tuple(name for name in run_state.JSON_FIELDS if name != "precision")
     )
     save_state(path, Progress(recipe=DESCRIBED), model, made)
     assert load_state(path, model, made, DESCRIBED).precision == "bf16"

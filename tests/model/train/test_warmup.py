@@ -5,10 +5,8 @@ import pytest
 import torch
 
 from model.checkpoint import CHECKPOINTS
-from model.theory import warmup_grid as theory_warmup
 from model.theory.warmup_grid import RUNS, WarmupRun, read_runs, write_runs
 from model.train import warmup
-from model.train import warmup as train_warmup
 from model.train.prepare import prepare
 from model.train.recipes import recipe
 from model.train.warmup import make_missing, warmup_run
@@ -78,7 +76,3 @@ def test_the_first_run_of_a_file_is_in_the_faster_precision(few_digits, tmp_path
 def test_where_no_run_is_missing_it_says_so(tmp_path, capsys):
     make_missing(tmp_path / "no data", CHECKPOINTS / RUNS, torch.device("cpu"))
     assert "already; --out names another file" in capsys.readouterr().out
-
-
-def test_stored_runs_are_judged_on_as_many_as_the_pages_say() -> None:
-    assert train_warmup.N_JUDGED == theory_warmup.N_JUDGED
