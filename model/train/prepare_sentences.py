@@ -107,8 +107,7 @@ def sentence_tasks(
 
 def held_out_sets(treebank: pd.DataFrame, edited: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Evaluation sets by name, each with the columns text and label (0 negative, 1 positive)."""
-    sentences = treebank[(treebank.split == "dev") & (treebank.whole == 1) & (treebank.rating != 2)]
-    sentences = sentences.assign(label=(sentences.rating > 2).astype(int))
+    sentences = development_sentences(treebank)
     held_out = edited[edited.split == "dev"]
     return {
         "sentences": sentences,
@@ -119,6 +118,12 @@ def held_out_sets(treebank: pd.DataFrame, edited: pd.DataFrame) -> dict[str, pd.
         "their originals": held_out[held_out.version == "original"],
         "negation": pd.read_csv(HELD_OUT_SENTENCES),
     }
+
+
+def development_sentences(treebank: pd.DataFrame) -> pd.DataFrame:
+    """Development sentences of the treebank except neutral ones, with a column label (0 negative, 1 positive)."""
+    sentences = treebank[(treebank.split == "dev") & (treebank.whole == 1) & (treebank.rating != 2)]
+    return sentences.assign(label=(sentences.rating > 2).astype(int))
 
 
 def write_evaluation_sets(folder: Path, held_out: dict[str, pd.DataFrame]) -> None:
