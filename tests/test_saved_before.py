@@ -20,8 +20,8 @@ from model.atlas.results import (
 )
 from model.capture import capture
 from model.checkpoint import load, predictions
-from model.checkpoint.training_film import read_film
 from model.checkpoint.training_history import logged, measured, tasks
+from model.checkpoint.training_recording import read_recording
 from model.record import ForwardRecord
 from model.record.record_file import HALF, read_file
 
@@ -84,11 +84,11 @@ def test_a_checkpoint_opens_and_computes_the_same(name: str, numbers: dict[str, 
 
 def test_history_and_recording_of_a_training_open(numbers: dict[str, np.ndarray]) -> None:
     loaded = load(SAVED / "text", "cpu")
-    film = read_film(loaded)
+    film = read_recording(loaded)
     assert film is not None
     assert tasks(loaded.history) == film.tasks == ("masked tokens", "sentiment")
-    for name in ("at", "accuracy", "gradient_norm"):
-        np.testing.assert_array_equal(getattr(film, name), numbers[f"film.{name}"])
+    for name, stored in {"run_step": "at", "accuracy": "accuracy", "gradient_norm": "gradient_norm"}.items():
+        np.testing.assert_array_equal(getattr(film, name), numbers[f"film.{stored}"])
     np.testing.assert_array_equal(film.probes[0].pattern, numbers["film.pattern"])
     assert [figures["data"] for figures in measured(loaded.history)] == ["thirty films", "ten films"]
     assert logged(loaded.history, "loss")["value"].tolist() == [2.5, 2.25, 0.75]

@@ -16,8 +16,8 @@ from app_pages.subject.cache import Checkpoint, cached
 from app_pages.toolkit.markdown import plain
 from app_pages.training.tasks import GLANCES, explain, in_words, judged_on
 from model.checkpoint import read_config
-from model.checkpoint.training_film import Film, formed_at_step, read_film
 from model.checkpoint.training_history import standard_error
+from model.checkpoint.training_recording import TrainingRecording, formed_at_step, read_recording
 from model.record.from_arrays import from_arrays
 from viz.attention.head_overview import head_overview
 from viz.builders.head_grids import formation_map
@@ -39,9 +39,9 @@ _CLIPPED = (
 )
 
 
-def film(name: Checkpoint) -> Film | None:
+def film(name: Checkpoint) -> TrainingRecording | None:
     """The recording of a run; None where there is none. Raises ValueError, in one sentence, where it is damaged."""
-    return cache.of(read_film, name, spinner="Reading the recording …")
+    return cache.of(read_recording, name, spinner="Reading the recording …")
 
 
 @cached(spinner="Following every head …")
@@ -75,7 +75,7 @@ def player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: DeltaGen
 
 
 def _screen(
-    films: dict[Checkpoint, Film], probe: int, measure: str, scale: ColourScale, playing: bool
+    films: dict[Checkpoint, TrainingRecording], probe: int, measure: str, scale: ColourScale, playing: bool
 ) -> None:
     first = next(iter(films.values()))
     moment = _moment(len(first), playing)
@@ -128,10 +128,10 @@ def _play_or_pause(n: int) -> None:
         MOMENT.take(0)
 
 
-def _when(shown: Film, moment: int) -> str:
+def _when(shown: TrainingRecording, moment: int) -> str:
     task, accuracy = shown.tasks[shown.phase[moment]], shown.accuracy[moment]
     return (
-        f"training step {shown.at[moment]:,} of {shown.n_steps:,}, task “{plain(task)}”; "
+        f"training step {shown.run_step[moment]:,} of {shown.n_steps:,}, task “{plain(task)}”; "
         f"accuracy on {judged_on(shown.tasks)} {_accuracy(task, float(accuracy))}"
     )
 
@@ -144,7 +144,7 @@ def _accuracy(task: str, share: float) -> str:
     return f"{with_error(share, standard_error(share, n))} of {n}"
 
 
-def _by_moment(shown: Film, values: np.ndarray, run: str) -> pd.DataFrame:
+def _by_moment(shown: TrainingRecording, values: np.ndarray, run: str) -> pd.DataFrame:
     """Values [moment, line] as `viz.training.run_curves` takes them: a row a value."""
     moment, line = np.indices(values.shape).reshape(2, -1)
     return pd.DataFrame(
@@ -153,13 +153,15 @@ def _by_moment(shown: Film, values: np.ndarray, run: str) -> pd.DataFrame:
             "value": values.ravel(),
             "line": line,
             "run": run,
-            "training step": [f"{step:,}" for step in shown.at[moment]],
+            "training step": [f"{step:,}" for step in shown.run_step[moment]],
             "task": [shown.tasks[phase] for phase in shown.phase[moment]],
         }
     )
 
 
-def _curves(name: Checkpoint, films: dict[Checkpoint, Film], probe: int, measure: str, moment: int) -> None:
+def _curves(
+    name: Checkpoint, films: dict[Checkpoint, TrainingRecording], probe: int, measure: str, moment: int
+) -> None:
     shown = films[name]
     watched = shown.probes[probe]
     values, title, line, log_y = {
@@ -189,7 +191,7 @@ def _curves(name: Checkpoint, films: dict[Checkpoint, Film], probe: int, measure
     st.caption(caption)
 
 
-def _formation(films: Mapping[Checkpoint, Film], probe: int) -> None:
+def _formation(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> None:
     with st.container(key="formation_heading"):
         st.markdown("#### When did each head form?")
     st.caption(

@@ -27,7 +27,7 @@ from torch import Tensor
 from .. import huggingface
 from ..config import MOST_PATTERNS, ModelConfig
 from ..device import find_device
-from ..files.encoder_files import CONFIG, FILM, HISTORY, PREDICTIONS, TOKENIZER, WEIGHTS
+from ..files.encoder_files import CONFIG, HISTORY, PREDICTIONS, RECORDING, TOKENIZER, WEIGHTS
 from ..files.errors import one_sentence
 from ..files.json_file import folder_and_name, read_object
 from ..files.tokenizer_file import open_tokenizer
@@ -41,7 +41,7 @@ from ..torch_seed import torch_seed
 from ..transformer import Transformer
 from .training_history import check_history
 
-OWN_FILES = (CONFIG, WEIGHTS, TOKENIZER, HISTORY, FILM, PREDICTIONS)
+OWN_FILES = (CONFIG, WEIGHTS, TOKENIZER, HISTORY, RECORDING, PREDICTIONS)
 FOREIGN_FILES = (
     "*.json",
     "*.txt",
@@ -50,7 +50,7 @@ FOREIGN_FILES = (
     "*/*.safetensors",
 )  # of Hugging Face's layout
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
-LARGEST_FILM = 2**28  # bytes
+LARGEST_RECORDING = 2**28  # bytes
 # numbers; a few bytes of config.json could ask for all the memory there is
 LARGEST_POSITION_TABLE = 2**26
 
@@ -93,19 +93,21 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
     return arrays
 
 
-def film_arrays(folder: Path) -> dict[str, np.ndarray] | None:
+def recording_arrays(folder: Path) -> dict[str, np.ndarray] | None:
     """The arrays that a training run recorded, by the names of `model.train.snapshot.take_snapshot`; None where there are none.
 
     Raises ValueError, in one sentence, where the file is damaged, or larger than any recording.
     """
-    path = folder / FILM
+    path = folder / RECORDING
     if not path.is_file():
         return None
     with one_sentence(f"{folder_and_name(path)} cannot be read"):
         with gzip.open(path) as file:
-            content = file.read(LARGEST_FILM + 1)  # a few kilobytes can unpack to all the memory there is
-        if len(content) > LARGEST_FILM:
-            raise ValueError(f"it unpacks to more than {LARGEST_FILM >> 20} MB")
+            content = file.read(
+                LARGEST_RECORDING + 1
+            )  # a few kilobytes can unpack to all the memory there is
+        if len(content) > LARGEST_RECORDING:
+            raise ValueError(f"it unpacks to more than {LARGEST_RECORDING >> 20} MB")
         return deserialize(content)
 
 
@@ -187,7 +189,7 @@ def save(
     model: Transformer,
     history: dict[str, Any],
     tokenizer: Tokenizer | None = None,
-    film: dict[str, Tensor] | None = None,
+    recording: dict[str, Tensor] | None = None,
 ) -> None:
     """Writes a checkpoint beside `folder`, then moves it there: after a kill or on a full disk, the old or the new is there.
 
@@ -197,9 +199,9 @@ def save(
         save_model(model, str(new / WEIGHTS))
         _write_json(new / CONFIG, model.config.to_json())
         _write_json(new / HISTORY, history)
-        if film is not None:
-            # Patterns are mostly zeros. Without the time of writing, the same film is the same file.
-            (new / FILM).write_bytes(gzip.compress(serialize(film), mtime=0))
+        if recording is not None:
+            # Patterns are mostly zeros. Without the time of writing, the same recording is the same file.
+            (new / RECORDING).write_bytes(gzip.compress(serialize(recording), mtime=0))
         if tokenizer is not None:
             tokenizer.save(str(new / TOKENIZER))
         # safetensors lets nobody but the owner read what it wrote

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from ..checkpoint import film_arrays, load
+from ..checkpoint import load, recording_arrays
 from ..inputs.text import with_contractions
 from ..loaded import Loaded
 from ..transformer import Transformer
@@ -92,5 +92,5 @@ class StartingCheckpoint:
 
     def film(self) -> Snapshots | None:
         """The snapshots of the checkpoint's training; None where it has none."""
-        arrays = film_arrays(self.loaded.folder) if self.loaded.folder else None
+        arrays = recording_arrays(self.loaded.folder) if self.loaded.folder else None
         return None if arrays is None else {name: torch.from_numpy(array) for name, array in arrays.items()}

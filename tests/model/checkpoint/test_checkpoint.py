@@ -24,7 +24,7 @@ from model.checkpoint import (
     save,
 )
 from model.files import writing
-from model.files.encoder_files import FILM, PREDICTIONS
+from model.files.encoder_files import PREDICTIONS, RECORDING
 from model.inputs.text import encode, train_tokenizer, train_word_tokenizer
 from tests.full_disk import FULL, full_after
 from tests.model.conftest import HISTORY
@@ -212,7 +212,7 @@ def test_a_fingerprint_is_that_of_the_contents(digit, text, tmp_path):
 
 @pytest.mark.parametrize("name", OWN_FILES)
 def test_every_file_that_is_read_counts(text, name):
-    for beside in (FILM, PREDICTIONS):
+    for beside in (RECORDING, PREDICTIONS):
         (text / beside).write_bytes(b"what a run recorded")
     first = fingerprint(text)
     content = (text / name).read_bytes()

@@ -155,7 +155,7 @@ def test_predictions_and_films_of_numbers_that_numpy_lacks(digit, dtype):
         checkpoint.predictions("digit")
     (digit / "film.safetensors.gz").write_bytes(gzip.compress(serialize({"step": values})))
     with pytest.raises(ValueError, match=r"digit/film\.safetensors\.gz cannot be read: "):
-        checkpoint.film_arrays(digit)
+        checkpoint.recording_arrays(digit)
 
 
 def test_a_tensor_of_half_bytes(digit):

@@ -9,7 +9,7 @@ from ..inputs import prepare
 from ..inputs.digits import examples
 from ..loaded import Loaded
 from ..measures.head_measures import head_distance
-from . import film_arrays
+from . import recording_arrays
 from .training_history import starts, tasks
 
 
@@ -34,20 +34,20 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Film:
+class TrainingRecording:
     """All arrays have one entry a moment; moments are spaced geometrically within each phase of the run."""
 
     tasks: tuple[str, ...]  # of each phase
     phase: Int[np.ndarray, " moment"]
     step: Int[np.ndarray, " moment"]  # within its phase
-    at: Int[np.ndarray, " moment"]  # steps since the beginning
+    run_step: Int[np.ndarray, " moment"]  # steps since the beginning
     accuracy: Float[np.ndarray, " moment"]  # of the phase's own task, held-out examples; NaN: not measured
     gradient_norm: Float[np.ndarray, "moment layer"]
     is_clipped: bool  # whether gradients were clipped before their norms were taken
     probes: tuple[Probe, ...]
 
     def __len__(self) -> int:
-        return len(self.at)
+        return len(self.run_step)
 
     @property
     def phase_starts(self) -> list[int]:
@@ -57,12 +57,12 @@ class Film:
     @property
     def n_steps(self) -> int:
         """The number of steps of all phases, up to the last recorded one."""
-        return int(self.at[-1]) + 1
+        return int(self.run_step[-1]) + 1
 
 
-def read_film(loaded: Loaded) -> Film | None:
+def read_recording(loaded: Loaded) -> TrainingRecording | None:
     """The recording of a checkpoint's training, None where it has none. Raises ValueError, in one sentence, where it is damaged."""
-    arrays = film_arrays(loaded.folder) if loaded.folder else None
+    arrays = recording_arrays(loaded.folder) if loaded.folder else None
     if arrays is None:
         return None
     try:
@@ -72,11 +72,11 @@ def read_film(loaded: Loaded) -> Film | None:
         if not loaded.history["probes"]:
             raise ValueError("it names no input that was watched")
         lengths = [int(step[phase == number].max()) + 1 for number in range(len(task_names))]
-        return Film(
+        return TrainingRecording(
             tasks=task_names,
             phase=phase,
             step=step,
-            at=starts(lengths)[phase] + step,
+            run_step=starts(lengths)[phase] + step,
             accuracy=_field(arrays, "accuracy", np.float32, n),
             gradient_norm=_field(arrays, "gradient_norm", np.float32, n, n_layers),
             is_clipped=loaded.history.get("film_gradients") != "before clipping",
@@ -110,9 +110,9 @@ def _field(arrays: dict[str, np.ndarray], name: str, kind: type, *shape: int) ->
     return array
 
 
-def formed_at_step(film: Film, probe: int) -> Int[np.ndarray, "layer head"]:
+def formed_at_step(recording: TrainingRecording, probe: int) -> Int[np.ndarray, "layer head"]:
     """The step of the run at which each head reached its final pattern on a probe, as `formed_at` defines it."""
-    return film.at[formed_at(way_to_form(film.probes[probe].pattern))]
+    return recording.run_step[formed_at(way_to_form(recording.probes[probe].pattern))]
 
 
 def way_to_form(

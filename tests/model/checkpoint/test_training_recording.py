@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import save as serialize
 
 from model import checkpoint
-from model.checkpoint.training_film import formed_at, formed_at_step, read_film, way_to_form
+from model.checkpoint.training_recording import formed_at, formed_at_step, read_recording, way_to_form
 from model.train.snapshot import join_snapshots, take_snapshot
 from tests.model import tiny
 from tests.tolerance import rounding
@@ -40,8 +40,8 @@ def filmed(tmp_path, monkeypatch):
 
 
 def test_moments_are_counted_from_the_beginning_of_the_run(filmed):
-    film = read_film(checkpoint.load(filmed, "cpu"))
-    assert film.at.tolist() == [0, 4, 5, 7]
+    film = read_recording(checkpoint.load(filmed, "cpu"))
+    assert film.run_step.tolist() == [0, 4, 5, 7]
     assert [film.tasks[number] for number in film.phase] == ["masked tokens"] * 2 + ["sentiment"] * 2
     assert film.accuracy.tolist() == pytest.approx([0, 0.4, 0, 0.2])
     assert not film.is_clipped
@@ -55,26 +55,26 @@ def test_moments_are_counted_from_the_beginning_of_the_run(filmed):
 def test_a_run_that_does_not_say_so_clipped_its_gradients(filmed):
     loaded = checkpoint.load(filmed, "cpu")
     del loaded.history["film_gradients"]
-    assert read_film(loaded).is_clipped
+    assert read_recording(loaded).is_clipped
 
 
 def test_a_film_comes_from_where_the_checkpoint_lies(filmed, tmp_path_factory):
-    film = read_film(checkpoint.load(filmed, "cpu"))
+    film = read_recording(checkpoint.load(filmed, "cpu"))
     own = shutil.copytree(filmed, tmp_path_factory.mktemp("own") / filmed.name)
     (filmed / "film.safetensors.gz").unlink()  # the project's, of the same name
-    assert read_film(checkpoint.load(own, "cpu")).at.tolist() == film.at.tolist()
+    assert read_recording(checkpoint.load(own, "cpu")).run_step.tolist() == film.run_step.tolist()
 
 
 def test_without_a_film_there_is_none(filmed):
     (filmed / "film.safetensors.gz").unlink()
-    assert read_film(checkpoint.load(filmed, "cpu")) is None
+    assert read_recording(checkpoint.load(filmed, "cpu")) is None
 
 
 def test_a_film_of_no_input_gives_one_sentence(filmed):
     history = json.loads((filmed / "history.json").read_text())
     (filmed / "history.json").write_text(json.dumps(history | {"probes": []}))
     with pytest.raises(ValueError, match="it names no input that was watched"):
-        read_film(checkpoint.load("tiny", "cpu"))
+        read_recording(checkpoint.load("tiny", "cpu"))
 
 
 @pytest.mark.parametrize(
@@ -85,14 +85,14 @@ def test_a_film_of_no_input_gives_one_sentence(filmed):
 def test_a_damaged_film_gives_one_sentence(filmed, content):
     (filmed / "film.safetensors.gz").write_bytes(content)
     with pytest.raises(ValueError, match=r"film|recording") as caught:
-        read_film(checkpoint.load(filmed, "cpu"))
+        read_recording(checkpoint.load(filmed, "cpu"))
     assert "\n" not in str(caught.value)
 
 
 def test_a_film_that_unpacks_to_too_much_is_refused(filmed, monkeypatch):
-    monkeypatch.setattr(checkpoint, "LARGEST_FILM", 100)
+    monkeypatch.setattr(checkpoint, "LARGEST_RECORDING", 100)
     with pytest.raises(ValueError, match="unpacks to more than"):
-        read_film(checkpoint.load(filmed, "cpu"))
+        read_recording(checkpoint.load(filmed, "cpu"))
 
 
 def heads(*weights_on_first_key: float) -> np.ndarray:
@@ -125,7 +125,7 @@ def test_a_head_has_formed_once_it_stays_less_than_half_as_far(way, moment):
 
 
 def test_what_a_film_says_of_its_moments(filmed):
-    film = read_film(checkpoint.load(filmed, "cpu"))
+    film = read_recording(checkpoint.load(filmed, "cpu"))
     (probe,) = film.probes
     assert film.phase_starts == [2]
     assert film.n_steps == 8
@@ -136,7 +136,7 @@ def test_what_a_film_says_of_its_moments(filmed):
 
 
 def test_steps_at_which_heads_formed_are_steps_of_the_run(filmed):
-    film = read_film(checkpoint.load(filmed, "cpu"))
+    film = read_recording(checkpoint.load(filmed, "cpu"))
     moments = formed_at(way_to_form(film.probes[0].pattern))
     assert formed_at_step(film, 0).tolist() == [[[0, 4, 5, 7][head] for head in layer] for layer in moments]
 
@@ -152,8 +152,8 @@ def test_steps_at_which_heads_formed_are_steps_of_the_run(filmed):
     ],
 )
 def test_a_film_of_another_shape_gives_one_sentence(filmed, name, array):
-    arrays = checkpoint.film_arrays(filmed) | {name: array}
+    arrays = checkpoint.recording_arrays(filmed) | {name: array}
     content = serialize({key: torch.from_numpy(value.copy()) for key, value in arrays.items()})
     (filmed / "film.safetensors.gz").write_bytes(gzip.compress(content))
     with pytest.raises(ValueError, match=rf"the recording of tiny does not fit its history: {name} is "):
-        read_film(checkpoint.load(filmed, "cpu"))
+        read_recording(checkpoint.load(filmed, "cpu"))
