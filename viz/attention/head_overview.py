@@ -12,7 +12,7 @@ from ..builders.number_format import head_name
 from ..builders.palette import TILE_SIDE, TO_ONE, WEIGHT, ColourScale, WeightScale, tiles
 from ..builders.picture_marks import CHOOSE
 from ..builders.theme import lines_above
-from ..builders.vega_colours import attention_colour, evenly
+from ..builders.vega_colours import attention_colour, weight_legend
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
@@ -83,11 +83,12 @@ def head_overview(
         lines.append(f"colour from 0 to {end}")
     if (pooled := -(-max(n_queries, n_keys) // at_most)) > 1:
         lines.append(f"a pixel is the largest of up to {pooled} × {pooled} weights")
-    even = evenly(n_keys, shares=scale.shares) if maxima is None else None
+    legend = weight_legend(WeightScale(what=scale.what, shares=scale.shares), n_keys)
+    title = legend.title if maxima is None else ()
     quantity = "Attention" if scale.what == WEIGHT else scale.what.capitalize()
     maps = f"{n_layers} layers" if by_layer else f"{n_layers} layers of {n_heads} heads"
     choice = f"{names[indices.index(selected)]} is chosen" if selected in indices else "none is chosen"
-    return _form(step, tuple(measures), clickable, even, not one_to_one, scale.what, by_layer).with_data(
+    return _form(step, tuple(measures), clickable, title, not one_to_one, by_layer).with_data(
         {
             **heads,
             "name": names,
@@ -95,7 +96,7 @@ def head_overview(
             "selected": [index == selected for index in indices],
         },
         frames={"pictures": pictures},
-        values={"largest": 1, "even": 1 / max(n_keys, 1)},
+        values=legend.values,
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
         **lines_above(() if small else lines),
@@ -113,9 +114,8 @@ def _form(
     step: int,
     measures: tuple[str, ...],
     clickable: bool,
-    even: str | None,
+    legend: tuple[str, ...],
     smooth: bool,
-    what: str,
     by_layer: bool,
 ) -> alt.TopLevelMixin:
     band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
@@ -132,8 +132,8 @@ def _form(
         **square, aspect=False, smooth=smooth, aria=False, tooltip=None
     )
     pictures = pictures.transform_calculate(url=CHOOSE).encode(**position, url="url:N")
-    if even is not None:  # the pictures bring their colours with them: this is their legend
-        pictures = pictures.encode(color=attention_colour("0 to 1", even, what=what))
+    if legend:  # the pictures bring their colours with them
+        pictures = pictures.encode(color=attention_colour(legend))
     # On top and clear: the pointer on a picture is the pointer on its head.
     cover = alt.Chart(data()).mark_rect(
         **square, fill="transparent", cursor="pointer" if clickable else "default"

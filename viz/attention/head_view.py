@@ -14,7 +14,7 @@ from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import FIT, INK, lines_above
 from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
-from ..builders.vega_colours import attention_colour, evenly, weight_values
+from ..builders.vega_colours import attention_colour, weight_legend
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
@@ -118,11 +118,12 @@ def weight_lines(
     source = "every token"
     if query is not None:
         source = f"token {query_numbers[query]}, {visible(record.tokens[query])},"
-    chart = _form(scale.reach, evenly(n_keys, shares=scale.shares), scale.what).with_data(
+    legend = weight_legend(scale, n_keys)
+    chart = _form(legend.title, scale.what).with_data(
         lines | {"start": middle(queries), "end": middle(keys)},
         frames={"rows": rows},
         values={
-            **weight_values(scale, n_keys),
+            **legend.values,
             "column": max(label_width(text, font_size) for text in rows["label"]) + 2 * _GAP,
             "row": row,
             "font_size": font_size,
@@ -140,7 +141,7 @@ def weight_lines(
 
 
 @form
-def _form(reach: str, even: str, what: str) -> alt.TopLevelMixin:
+def _form(legend: tuple[str, ...], what: str) -> alt.TopLevelMixin:
     keys_from = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
     rules = alt.Chart(data()).transform_calculate(left="column", right=keys_from)
     at_pointer = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"
@@ -149,7 +150,7 @@ def _form(reach: str, even: str, what: str) -> alt.TopLevelMixin:
         x2="right:Q",
         y=pixel_y("start"),
         y2="end:Q",
-        color=attention_colour(reach, even, what=what),
+        color=attention_colour(legend),
         opacity=either(at_pointer, 1, _FAINT),
         tooltip=[tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", what)],
     )

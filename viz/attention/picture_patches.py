@@ -7,6 +7,7 @@ where the values do not fill the grid.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -20,8 +21,7 @@ from ..builders.vega_colours import (
     attention_colour,
     colour,
     colour_legend,
-    evenly,
-    weight_values,
+    weight_legend,
 )
 
 _SIDE, _SMALL_SIDE = 420, 364  # pixels, of the longer side
@@ -49,15 +49,17 @@ def picture_overlay(
         "the class token" if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
     )
     description = f"The picture over the attention of {query_name} to its {len(weights)} patches"
-    chart_form = _weights(scale.reach, evenly(n_keys, shares=scale.shares), scale.what, allowed is not None)
-    arguments = (query, patch_grid, _SIDE, allowed)
+    legend = weight_legend(scale, n_keys)
     return _patches(
-        chart_form,
+        _weights(legend.title, scale.what, allowed is not None),
         image,
         "weight",
         weights,
-        *arguments,
-        coloured=weight_values(scale, n_keys),
+        query,
+        patch_grid,
+        _SIDE,
+        allowed,
+        values=legend.values,
         description=description,
     )
 
@@ -76,15 +78,22 @@ def knock_out_patches(
     rises, up to ±`limit`. `how` says in words how patches are hidden.
     """
     description = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
-    grid = (query, patch_grid, _SMALL_SIDE)
     return _patches(
-        _changes(what), image, "change", change, *grid, coloured={"largest": limit}, description=description
+        _changes(what),
+        image,
+        "change",
+        change,
+        query,
+        patch_grid,
+        _SMALL_SIDE,
+        values={"largest": limit},
+        description=description,
     )
 
 
 @form
-def _weights(reach: str, even: str, what: str, blockable: bool) -> alt.TopLevelMixin:
-    return _layers(attention_colour(reach, even, what=what), tip("weight:Q", ".4f", what), blockable)
+def _weights(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMixin:
+    return _layers(attention_colour(legend), tip("weight:Q", ".4f", what), blockable)
 
 
 @form
@@ -98,20 +107,20 @@ def _patches(
     form: Form,
     image: np.ndarray,
     name: str,
-    values: np.ndarray,
+    numbers: np.ndarray,
     query: int | None,
     patch_grid: tuple[int, int],
     side: int,
     allowed: np.ndarray | None = None,
     *,
-    coloured: Mapping[str, float],
+    values: Mapping[str, Any],
     description: str,
 ) -> VegaFigure:
-    """The figure of `values` in the form that `_layers` makes; `name` is the field of the values, `coloured` the
-    numbers that their colour scale needs.
+    """The figure of `numbers` [patch] in the form that `_layers` makes; `name` is their field, `values` are those of the
+    form.
     """
     rows, columns = patch_grid
-    need_shape((rows * columns,), **{name: values})
+    need_shape((rows * columns,), **{name: numbers})
     size = side / max(rows, columns)
     position = np.arange(rows * columns)
     if query is not None:  # the chosen patch comes last: no neighbour's border lies on its outline
@@ -128,13 +137,19 @@ def _patches(
         "patch": names,
         "row": row,
         "column": column,
-        name: values[position].astype(float),
+        name: numbers[position].astype(float),
         "selected": position == query,
         "blocked": blocked,
         "said": [name + ", masked" * masked for name, masked in zip(names, blocked.tolist(), strict=True)],
     }
-    size_and_text = {"width": size * columns, "height": size * rows, "description": description}
-    return form.with_data(patches, frames=frames, values=coloured, **size_and_text)
+    return form.with_data(
+        patches,
+        frames=frames,
+        values=values,
+        width=size * columns,
+        height=size * rows,
+        description=description,
+    )
 
 
 def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> alt.TopLevelMixin:

@@ -13,7 +13,7 @@ from ..builders.picture_marks import pixel_x
 from ..builders.theme import INK, OTHER_INK, lines_above
 from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
-from ..builders.vega_colours import attention_colour, evenly, weight_values
+from ..builders.vega_colours import attention_colour, weight_legend
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord, Positions
@@ -82,21 +82,20 @@ def weight_strip(
     boxes["said"] = [
         f"{token}, masked" if masked else token for token, masked in zip(boxes["token"], blocked, strict=True)
     ]
-    n_keys = int((~blocked).sum())
     query_name = (
         "the query" if query is None else f"{positions.units.removesuffix('s')} {positions.number(query)}"
     )
-    even = evenly(n_keys, shares=scale.shares)
-    return _form(scale.reach, even, scale.what, allowed is not None, legend).with_data(
+    bar = weight_legend(scale, int((~blocked).sum()))
+    return _form(bar.title if legend else (), scale.what, allowed is not None).with_data(
         boxes,
-        values={"longest": longest, **weight_values(scale, n_keys)},
+        values={"longest": longest, **bar.values},
         description=f"The {n} {positions.units} of the text, coloured by the attention of {query_name} to them",
         **lines_above(notes),
     )
 
 
 @form
-def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> alt.TopLevelMixin:
+def _form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMixin:
     base = (
         alt.Chart(data())
         # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter
@@ -115,9 +114,7 @@ def _form(reach: str, even: str, what: str, blockable: bool, legend: bool) -> al
     box: Kwargs = {
         f"cornerRadius{corner}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for corner, end in corners
     }
-    colours = base.mark_rect(**box, aria=False).encode(
-        x2="right:Q", color=attention_colour(reach, even, legend=legend, what=what)
-    )
+    colours = base.mark_rect(**box, aria=False).encode(x2="right:Q", color=attention_colour(legend))
     text = base.mark_text(
         aria=False,
         font=FONT,

@@ -11,7 +11,7 @@ import pandas as pd
 from .figure import PlotlyFigure
 from .palette import ACCENT, DIFFERENCE, WEIGHTS, WeightScale, hatching
 from .token_label import label
-from .vega_colours import EVEN, NEAR_TOP, NEAR_ZERO, evenly, legend_lines
+from .vega_colours import EVEN, weight_legend
 
 # Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
 STANDOFF = 50  # pixels, with numbers as labels
@@ -121,20 +121,10 @@ def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) 
 
 
 def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> dict:
-    """Colours for attention weights, as of `colour_scale`; the colour bar marks the weight that each of `n_keys` keys
-    would have if all were equal.
-    """
-    even_text, even = evenly(n_keys, keys, shares=scale.shares), 1 / max(n_keys, 1)
-    even_share = even / scale.largest
-    if not even_text or even_share > 1:
-        ticks = {0.0: "0", scale.largest: f"{scale.largest:.3g}"}
-    elif even_share > NEAR_TOP:
-        ticks = {0.0: "0", scale.largest: f"{EVEN} {scale.largest:.3g}"}
-    else:
-        ticks = {} if even_share < NEAR_ZERO else {0.0: "0"}
-        ticks |= {even: EVEN, scale.largest: f"{scale.largest:.3g}"}
-    lines = [escape(line, quote=False) for line in legend_lines(scale.reach, even_text, scale.what)]
-    bar = colour_bar("<br>".join(lines), list(ticks)) | {"ticktext": list(ticks.values())}
+    """Colours for attention weights, as of `colour_scale`, with the marks of `weight_legend` on the colour bar."""
+    legend = weight_legend(scale, n_keys, keys)
+    texts = [EVEN if mark == EVEN else f"{mark}{tick:.3g}" for tick, mark in legend.ticks.items()]
+    bar = colour_bar("<br>".join(as_text(legend.title)), list(legend.ticks)) | {"ticktext": texts}
     return {"zmin": 0.0, "zmax": scale.largest, "colorscale": WEIGHTS, "colorbar": bar}
 
 

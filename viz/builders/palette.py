@@ -62,6 +62,7 @@ class WeightScale:
     reach: str = "0 to 1"  # what the legend says
     what: str = WEIGHT
     shares: bool = True  # whether the weights of a row sum to 1, so that they could be spread evenly
+    all_zero: bool = False  # whether there is no weight, and so no largest one
 
 
 TO_ONE = WeightScale()
@@ -80,8 +81,9 @@ def weight_scale(
     if choice != "own":
         raise ValueError(f"a scale is 'fixed' or 'own', got {choice!r}")
     largest = max(float(pattern.max(initial=0)) for pattern in weights)
-    reached = (largest, f"0 to {maximum}") if largest else (1.0, "all of them 0")
-    return WeightScale(*reached, what, shares)
+    if not largest:
+        return WeightScale(1.0, "all of them 0", what, shares, all_zero=True)
+    return WeightScale(largest, f"0 to {maximum}", what, shares)
 
 
 def side_colours(placements: Sequence[str]) -> tuple[str, ...]:

@@ -1,12 +1,12 @@
 """Colour scales and colour bars of Altair figures."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 
 from .figure import Kwargs, value
-from .palette import DIFFERENCE, WEIGHT, WEIGHTS, WeightScale
+from .palette import DIFFERENCE, WEIGHTS, WeightScale
 from .theme import ON_DARK
 
 # Numbers at the ends of a legend of `colour`, and in the middle of a signed one.
@@ -44,47 +44,48 @@ def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, 
     )
 
 
-def attention_colour(reach: str, even: str, *, legend: bool = True, what: str = WEIGHT) -> alt.Color:
-    """The colour channel of the field `weight`, from 0 to the value `largest`, with a `legend` that names `what` is
-    coloured and its `reach`.
+class WeightLegend(NamedTuple):
+    """What the colour bar of attention weights says, in Altair's figures and in Plotly's."""
 
-    If `even` is not empty, it explains the value `even` (of `weight_values`), which the legend marks.
+    title: tuple[str, ...]  # what the colours show, and below that what `EVEN` means
+    largest: float  # end of the scale
+    ticks: dict[float, str]  # by weight: `EVEN` alone in place of a number, or what stands before the number
+
+    @property
+    def values(self) -> dict[str, float | list[float] | list[str]]:
+        """The values to which a form with `attention_colour` refers."""
+        marks = {"legend_ticks": list(self.ticks), "legend_marks": list(self.ticks.values())}
+        return {"largest": self.largest, **marks}
+
+
+def weight_legend(scale: WeightScale, n_keys: int, keys: str = "") -> WeightLegend:
+    """The legend of weights on this scale, with a mark at 1/n, the weight if each of `n_keys` had the same.
+
+    `keys` says which keys these are. For a single key, and where weights are no shares of their row, there is no mark.
     """
-    if not legend:
-        return colour("weight", signed=False)
-    number = "format(datum.value, '.3~g')"
-    ticks, options = ENDS, Kwargs(format=".3~g")
-    if reach == "all of them 0":
-        ticks = alt.ExprRef("[0]")
-    elif even:
-        # Near the upper end the mark stands beside the number there, near 0 it stands for that.
-        merged = f"even > {NEAR_TOP} * largest"
-        ticks = alt.ExprRef(
-            f"{merged} ? [0, largest] : even < {NEAR_ZERO} * largest ? [even, largest] : [0, even, largest]"
-        )
-        mark = f"datum.value == even ? '{EVEN}' : {number}"
-        label = f"{merged} ? (datum.value ? '{EVEN} ' : '') + {number} : {mark}"
-        options = {"labelExpr": label, "labelOverlap": False}
-    bar = colour_legend(legend_lines(reach, even, what), ticks, offset=8, padding=0, **options)
+    title, ticks = (f"{scale.what}, {scale.reach}",), {0.0: "", scale.largest: ""}
+    if scale.shares and n_keys > 1:
+        even = 1 / n_keys
+        title += (f"{EVEN} same weight for all{keys and f' {keys}'}: 1/{n_keys} = {even:.2g}",)
+        share = even / scale.largest
+        if NEAR_TOP < share <= 1:  # beside the number there, which stands for both
+            ticks[scale.largest] = f"{EVEN} "
+        elif share <= NEAR_TOP:
+            ticks = {0.0: "", even: EVEN, scale.largest: ""}
+            if share < NEAR_ZERO:
+                del ticks[0.0]
+    if scale.all_zero:
+        ticks = {0.0: ""}
+    return WeightLegend(title, scale.largest, ticks)
+
+
+def attention_colour(title: tuple[str, ...]) -> alt.Color:
+    """The colour channel of the field `weight`, with a legend of this title, or none where that is empty.
+
+    The form needs the `values` of a `WeightLegend`.
+    """
+    mark = "legend_marks[indexof(legend_ticks, datum.value)]"
+    label = f"{mark} == '{EVEN}' ? '{EVEN}' : {mark} + format(datum.value, '.3~g')"
+    options = Kwargs(labelExpr=label, labelOverlap=False, offset=8, padding=0)
+    bar = colour_legend(list(title), value("legend_ticks"), **options) if title else None
     return colour("weight", signed=False, legend=bar)
-
-
-def legend_lines(reach: str, even: str, what: str = WEIGHT) -> list[str]:
-    """The title of a colour bar of weights: what it shows, and below that what its mark means."""
-    return [f"{what}, {reach}", *([f"{EVEN} {even}"] if even else [])]
-
-
-def evenly(n_keys: int, keys: str = "", *, shares: bool = True) -> str:
-    """What a legend says of the weight that each of `n_keys` keys would have if all were equal; `whose` says which
-    keys they are. "" for a single key, and where weights are no `shares` of their row.
-    """
-    if n_keys < 2 or not shares:
-        return ""
-    return f"same weight for all{keys and f' {keys}'}: 1/{n_keys} = {1 / n_keys:.2g}"
-
-
-def weight_values(scale: WeightScale, n_keys: int) -> dict[str, float]:
-    """The values that a form with `attention_colour` refers to: the end of the scale, and the weight if all keys had
-    the same.
-    """
-    return {"largest": scale.largest, "even": 1 / max(n_keys, 1)}

@@ -9,7 +9,7 @@ from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, 
 from ..builders.heatmap import position_labels
 from ..builders.palette import ACCENT, NEUTRAL, TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import whole_picture
-from ..builders.vega_colours import attention_colour, evenly, weight_values
+from ..builders.vega_colours import attention_colour, weight_legend
 
 _SIDE = 410  # pixels of the board, while a cell stays between the smallest and the largest
 _SMALLEST, _LARGEST = 7, 34
@@ -38,11 +38,11 @@ def cell_board(
         "weight": pattern.ravel().astype(float),
         "blocked": ~mask.ravel(),
     }
-    n_keys = int(mask[query].sum())
-    return _form(scale.reach, evenly(n_keys, "the allowed keys")).with_data(
+    legend = weight_legend(scale, int(mask[query].sum()), "the allowed keys")
+    return _form(legend.title).with_data(
         cells,
         frames={"hatched": {"url": [hatching(mask)]}, "chosen": {"query": [query]}},
-        values={"labels": position_labels(tokens), **weight_values(scale, n_keys)},
+        values={"labels": position_labels(tokens), **legend.values},
         width=side,
         height=side,
         description=f"Attention of {n} queries to {n} keys; the row of query {query} is framed, "
@@ -51,7 +51,7 @@ def cell_board(
 
 
 @form
-def _form(reach: str, even: str) -> alt.TopLevelMixin:
+def _form(legend: tuple[str, ...]) -> alt.TopLevelMixin:
     axis: Kwargs = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
     axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False}
     name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
@@ -59,7 +59,7 @@ def _form(reach: str, even: str) -> alt.TopLevelMixin:
     board = board.encode(
         x=alt.X("key:O", title="key", axis=alt.Axis(orient="bottom", labelAngle=-90, **axis)),
         y=alt.Y("query:O", title="query", axis=alt.Axis(**axis)),
-        color=attention_colour(reach, even),
+        color=attention_colour(legend),
         stroke=alt.value(NEUTRAL),
         strokeWidth=either("datum.blocked", 2, 0.3),
         description="label:N",

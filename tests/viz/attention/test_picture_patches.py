@@ -39,7 +39,7 @@ def test_a_weight_has_one_colour_on_one_scale_whatever_else_is_there():
 
 
 def test_the_legend_marks_the_share_of_all_keys_and_not_of_the_patches():
-    assert {"name": "even", "value": 1 / 7} in overlay().specification["params"]
+    assert {"name": "legend_ticks", "value": [0, 1 / 7, 0.3]} in overlay().specification["params"]
 
 
 @pytest.mark.parametrize(

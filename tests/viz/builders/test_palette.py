@@ -240,7 +240,9 @@ def test_a_scale_reaches_to_one_or_to_the_largest_of_all_that_is_compared():
     assert weight_scale("own", "the maximum of both", *weights) == WeightScale(
         0.5, "0 to the maximum of both"
     )
-    assert weight_scale("own", "it", np.zeros(3), np.zeros(0)) == WeightScale(1.0, "all of them 0")
+    assert weight_scale("own", "it", np.zeros(3), np.zeros(0)) == WeightScale(
+        1.0, "all of them 0", all_zero=True
+    )
     of = {"what": "relevance", "shares": False}
     assert weight_scale("fixed", "it", *weights, **of) == WeightScale(1.0, "0 to 1", **of)
     assert weight_scale("own", "it", *weights, **of) == WeightScale(0.5, "0 to it", **of)

@@ -5,8 +5,8 @@ import pytest
 from tests.viz.scene import drawn, scene
 from tests.viz.vision import rgb
 from viz.builders.figure import data, form
-from viz.builders.palette import FALLS, RISES, WEIGHTS, WeightScale, weight_colours
-from viz.builders.vega_colours import EVEN, attention_colour, colour, evenly, legend_lines, weight_values
+from viz.builders.palette import FALLS, RISES, TO_ONE, WEIGHTS, WeightScale, weight_colours, weight_scale
+from viz.builders.vega_colours import EVEN, attention_colour, colour, weight_legend
 
 
 @form
@@ -39,33 +39,35 @@ def test_a_signed_scale_is_clear_at_zero_and_alike_on_both_sides():
     assert none.endswith(", 0)")
 
 
-def legend(reach, even):
-    chart = alt.Chart().mark_rect().encode(color=attention_colour(reach, even))
-    return chart.to_dict()["encoding"]["color"]["legend"]
-
-
 def test_the_legend_says_where_the_scale_ends_and_what_its_mark_is():
-    said = legend("0 to 1", evenly(13))
-    assert said["title"] == ["attention weight, 0 to 1", f"{EVEN} same weight for all: 1/13 = 0.077"]
-    assert legend_lines("0 to 1", "") == ["attention weight, 0 to 1"]
-    assert legend_lines("0 to 1", "", "relevance") == ["relevance, 0 to 1"]
-    assert evenly(4, shares=False) == ""
-    assert evenly(4, "the allowed keys") == "same weight for all the allowed keys: 1/4 = 0.25"
+    assert weight_legend(TO_ONE, 13).title == (
+        "attention weight, 0 to 1",
+        f"{EVEN} same weight for all: 1/13 = 0.077",
+    )
+    relevance = WeightScale(0.5, "0 to the maximum", "relevance", shares=False)
+    assert weight_legend(relevance, 4).title == ("relevance, 0 to the maximum",)
+    of_allowed = weight_legend(TO_ONE, 4, "the allowed keys").title[1]
+    assert of_allowed == f"{EVEN} same weight for all the allowed keys: 1/4 = 0.25"
 
 
 @pytest.mark.parametrize("n_keys", [0, 1])
 def test_of_one_key_or_none_nothing_can_be_spread(n_keys):
-    assert evenly(n_keys) == ""
-    assert legend("0 to 1", "")["values"] == {"expr": "[0, largest]"}
+    legend = weight_legend(TO_ONE, n_keys)
+    assert legend.title == ("attention weight, 0 to 1",)
+    assert legend.ticks == {0: "", 1: ""}
 
 
 def test_where_there_is_no_weight_there_is_no_maximum_to_name():
-    assert legend("all of them 0", evenly(3))["values"] == {"expr": "[0]"}
+    assert weight_legend(weight_scale("own", "the maximum", np.zeros((2, 3))), 3).ticks == {0: ""}
+
+
+def test_a_mark_beyond_the_scale_is_left_out():
+    assert weight_legend(WeightScale(0.1, "0 to it"), 4).ticks == {0: "", 0.1: ""}
 
 
 @form
-def marked(reach: str, even: str) -> alt.LayerChart:
-    return alt.layer(alt.Chart(data()).mark_rect().encode(x="x:O", color=attention_colour(reach, even)))
+def marked(title: tuple[str, ...]) -> alt.LayerChart:
+    return alt.layer(alt.Chart(data()).mark_rect().encode(x="x:O", color=attention_colour(title)))
 
 
 @pytest.mark.parametrize(
@@ -77,9 +79,8 @@ def marked(reach: str, even: str) -> alt.LayerChart:
     ],
 )
 def test_the_evenly_spread_weight_is_marked_on_the_legend(largest, n_keys, shown):
-    figure = marked("0 to it", evenly(n_keys)).with_data(
-        {"x": [0], "weight": [0.0]}, values=weight_values(WeightScale(largest, "0 to it"), n_keys)
-    )
+    legend = weight_legend(WeightScale(largest, "0 to it"), n_keys)
+    figure = marked(legend.title).with_data({"x": [0], "weight": [0.0]}, values=legend.values)
     labels = labelled(figure)
     assert labels.keys() == shown.keys()
     assert [labels[text] for text in shown] == pytest.approx([180 * share for share in shown.values()])
