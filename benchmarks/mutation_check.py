@@ -6,7 +6,7 @@ in each of the folders; of the changes that a line allows one is drawn. Strings,
 and so do sizes in pixels: a number is changed only where something is computed of it.
 
 A change is first tested by the test file that mirrors the source file, then by the other tests of that folder, then by
-all tests that import the module, and for pages by those that open every page. A test that does not end within
+all tests that import the module, and for figures and pages by those that run on all of them. A test that does not end within
 `SECONDS` of processor time has noticed the change as well. The tests in the browser take no part.
 """
 
@@ -30,6 +30,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("model/measures", "model/lenses", "viz", "app_pages")
 EVERY_PAGE = ("tests/app_pages", "tests")  # the test files in these folders themselves run on many pages
+EVERY_FIGURE = "tests/viz"  # those in this folder itself on many figures
 SECONDS = 300
 # Of the size and place of things on the screen; `strict` is a guard that no right program needs.
 NOT_DROPPED = {
@@ -239,6 +240,10 @@ def stages(root: Path, path: str) -> list[list[str]]:
             for every in EVERY_PAGE
             for file in sorted((root / every).glob("test_*.py"))
             if file not in importers and "open_app" in file.read_text(encoding="utf-8")
+        ]
+    if source.parts[0] == "viz":
+        importers += [
+            file for file in sorted((root / EVERY_FIGURE).glob("test_*.py")) if file not in importers
         ]
     listed = [[str(file.relative_to(root)) for file in files] for files in (mirrors, beside, importers)]
     return [files for files in listed if files] or [[]]

@@ -1,0 +1,260 @@
+"""What every figure looks like, compared with `forms.json`: its axes, scales, legends, colours, tooltips and clicks.
+
+Whoever changes a figure on purpose runs `python -m tests.viz.test_forms`, which writes the file anew: its difference shows
+what else has changed. The numbers that a figure draws are tested where the figure is.
+"""
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.viz.attention.test_head_overview import overview
+from tests.viz.attention.test_head_view import PATTERN, view_of
+from tests.viz.attention.test_picture_patches import knocked_out, overlay
+from tests.viz.attention.test_small_map import pattern
+from tests.viz.attention.test_token_strip import SENTENCE, even, text
+from tests.viz.builders.test_head_grids import grid
+from tests.viz.compare import (
+    test_distance_heatmap,
+    test_pair_spread,
+    test_stage_curves,
+    test_stage_similarity,
+)
+from tests.viz.faithfulness import test_removal_curve, test_score_effect
+from tests.viz.heads import (
+    test_ablation_grid,
+    test_digit_examples,
+    test_head_scatter,
+    test_pruning_curve,
+    test_stage_positions,
+)
+from tests.viz.inputs.test_image_gallery import gallery
+from tests.viz.inside import (
+    test_averaged_axis,
+    test_block_diagram,
+    test_dot_product_distribution,
+    test_head_points,
+    test_temperature_curve,
+    test_value_bars,
+    test_vector_rows,
+    test_width_curves,
+)
+from tests.viz.norm_placement import test_seed_strip
+from tests.viz.positions import (
+    test_embedding_scatter,
+    test_position_similarities,
+    test_shuffle_strip,
+    test_sinusoid_figures,
+)
+from tests.viz.theory import test_placements
+from tests.viz.training import test_run_curves
+from viz.attention.small_map import small_map
+from viz.attention.token_bars import knock_out_bars, row_sums
+from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
+from viz.attention.token_strip import weight_strip
+from viz.builders.figure import Figure, VegaFigure
+from viz.builders.head_grids import entropy_change, formation_map
+from viz.builders.palette import TO_ONE
+from viz.compare.norm_heatmap import norm_heatmap
+from viz.compare.stage_curves import stage_curves
+from viz.cost.length_scaling import length_scaling
+from viz.cost.part_bars import part_bars
+from viz.faithfulness.removal_curve import removal_curve
+from viz.heads.pruning_curve import pruning_curve
+from viz.inside.norm_bars import norm_bars
+from viz.inside.permutation import permutation
+from viz.inside.value_bars import value_bars
+from viz.inside.vector_rows import vector_rows
+from viz.inside.width_curves import width_curves
+from viz.masks.attention_shift import attention_shift
+from viz.masks.cell_board import cell_board
+from viz.norm_placement.seed_strip import placement_key, seed_strip
+from viz.positions.neighbour_bars import neighbour_bars
+from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
+from viz.positions.position_heatmaps import (
+    learned_positions,
+    pairs_of_positions,
+    shift_of_positions,
+    similarity_of_positions,
+    sinusoid_table,
+)
+from viz.positions.sinusoid_figures import clock_hands, wave_curves
+from viz.positions.sum_of_maps import sum_of_maps
+from viz.theory.placements import (
+    hidden_norms,
+    last_layer_gradient,
+    layer_gradients,
+    model_updates,
+    seed_spread,
+)
+from viz.theory.warmup_figures import loss_curves, warmup_grid
+from viz.training.run_curves import run_curves
+
+FORMS = Path(__file__).with_name("forms.json")
+TWO = ("a", "b")
+ONE, HALF = np.ones((1, 2)), np.full(2, 0.5)
+SQUARE = np.array([[0.75, 0.25], [0.5, 0.5]])
+
+
+def figures() -> dict[str, Figure]:
+    """Each figure by its name, small, in every form that it can take."""
+    rows = test_vector_rows.ROWS
+    placements = test_placements
+    lines = test_seed_strip.LINES
+    curve = test_removal_curve
+    runs = {"y_title": "loss", "runs": test_run_curves.RUNS}
+    table = test_run_curves.TABLE
+    made: list[tuple[str, Figure]] = [
+        ("head overview", overview()),
+        ("lines between tokens", view_of(PATTERN, ["[CLS]", "good", "film", "good"], query=None).chart),
+        ("lines of one query", view_of(PATTERN, ["[CLS]", "good", "film", "good"], query=3).chart),
+        ("weights on a picture", overlay(query=2)),
+        ("knocked-out patches", knocked_out()),
+        ("small map", small_map(pattern(), shown=(range(40), range(40)))),
+        ("weights on a text", weight_strip(text(SENTENCE), even(SENTENCE), query=0)),
+        ("row sums", row_sums(SQUARE, TWO, query=0)),
+        ("knocked-out tokens", knock_out_bars(TWO, HALF, query=0, limit=1, what="P(a)")),
+        ("weights", weight_heatmap(SQUARE, TWO)),
+        ("weights between two inputs", cross_heatmap(SQUARE, TWO, TWO, query=1)),
+        ("scores", score_heatmap(SQUARE, TWO)),
+        ("difference of weights", difference_heatmap(SQUARE, SQUARE.T, TWO)),
+        ("grid of heads", grid()),
+        ("grid of heads, not signed", grid(signed=False)),
+        ("change of the entropy", entropy_change(SQUARE, SQUARE.T, selected=(0, 0))),
+        ("formation", formation_map(SQUARE, first=0, last=1, title="a")),
+        ("distances of heads", test_distance_heatmap.chart()),
+        ("lengths of states", norm_heatmap(SQUARE, TWO, TWO, limit=1, unit="patch")),
+        ("distances over a data set", test_pair_spread.made()),
+        ("curves over stages", stage_curves({"a": HALF, "b": HALF}, TWO, y_title="mean")),
+        ("logits over stages", test_stage_curves.curves(b="#112233")),
+        ("similarity of stages", test_stage_similarity.heatmap()),
+        ("similarity of stages, signed", test_stage_similarity.heatmap(signed=True, side=40)),
+        ("cost over length", length_scaling([2, 4], {"a": [1, 2], "b": [1, 4]}, quantity="time")),
+        ("parts of an encoder", part_bars(TWO, (1, 3), quantity="parameters")),
+        ("removal", removal_curve("deletion", (0, 2, 4), curve.CURVE, curve.ORDERS, **curve.SAID)),
+        ("scores and effects", test_score_effect.figure()),
+        ("ablation", test_ablation_grid.grid()),
+        ("ablation, not signed", test_ablation_grid.grid(over=test_ablation_grid.EFFECTS, signed=False)),
+        ("digits of a head", test_digit_examples.figure()),
+        ("heads by two numbers", test_head_scatter.scatter()),
+        ("pruning", pruning_curve({"a": test_pruning_curve.PRE, "b": test_pruning_curve.POST})),
+        ("stages and positions", test_stage_positions.figure()),
+        ("stages and positions, not signed", test_stage_positions.figure(signed=False)),
+        ("pictures", gallery(selected=0)),
+        ("average over the batch", test_averaged_axis.table("batch", [[1, 2, 3]])),
+        ("average over features", test_averaged_axis.table("features", [[2], [3]])),
+        ("pre-LN block", test_block_diagram.diagram("pre", ("norm_attention",))),
+        ("post-LN block", test_block_diagram.diagram("post")),
+        ("dot products", test_dot_product_distribution.drawn_of()),
+        ("variance of heads", test_head_points.variance()),
+        ("with and without", test_head_points.compared()),
+        ("one norm", norm_bars(HALF, title="x", reading="how to read it")),
+        ("temperature", test_temperature_curve.curve()),
+        ("values", value_bars(test_value_bars.VALUES, what="score")),
+        ("values of weights", value_bars({"a": 0.1, "b": 0.4}, what="weight", weights=TO_ONE)),
+        ("values before and after", value_bars({"u": -0.1}, what="after", before={"u": -2.0}, was="before")),
+        ("vectors", vector_rows(rows, what="x", chosen="1 b", totals={"1 b": 1.5}, total="sum", clicks=True)),
+        ("vectors in groups", vector_rows({"z": np.arange(4.0)}, what="z", groups=["H0", "H1"], chosen="H1")),
+        *(
+            (f"{measure} over the width", width_curves(test_width_curves.MEASURED, measure, d_k=8, power=0.5))
+            for measure in ("variance", "entropy", "gradient")
+        ),
+        ("permutation", permutation(SQUARE, SQUARE, np.array([1, 0]), TWO, query=0, holds=True)),
+        ("shift of attention", attention_shift(HALF, HALF, TWO, allowed=HALF > 0)),
+        ("cells", cell_board(SQUARE, TWO, mask=SQUARE > 0.25, query=0)),
+        ("seeds", seed_strip(lines, **test_seed_strip.TITLES)),
+        ("seeds, logarithmic", seed_strip(lines, **test_seed_strip.TITLES, log=True)),
+        ("key of the placements", placement_key()),
+        ("embeddings", test_embedding_scatter.scatter(selected=1, neighbours=[0, 2])),
+        ("neighbours", neighbour_bars(TWO, (0.5, 0.1), word="c")),
+        ("lengths of embeddings", norm_curves({"a": HALF}, TWO)),
+        ("errors", error_curves({"a": HALF})),
+        ("offset", offset_curve(np.arange(2), HALF, HALF, what="dot product", law="formula")),
+        ("shift", shift_curve([0, 1], SQUARE, TWO, selected=0)),
+        ("similar positions", similarity_of_positions(SQUARE, TWO)),
+        ("learned positions", learned_positions(SQUARE)),
+        ("table of sinusoids", sinusoid_table(SQUARE, position=0)),
+        ("matrix of a shift", shift_of_positions(SQUARE, pair=0)),
+        ("pairs of positions", pairs_of_positions(SQUARE, what="distance")),
+        ("similar patches", test_position_similarities.chart(selected=3)),
+        ("similar patches of all", test_position_similarities.small_maps()),
+        ("order of the tokens", test_shuffle_strip.strip(selected=1)),
+        ("clocks", clock_hands(test_sinusoid_figures.QUARTERS, test_sinusoid_figures.LENGTHS)),
+        ("bits", test_sinusoid_figures.table()),
+        ("waves", wave_curves(TWO, SQUARE, np.arange(2), SQUARE, position=0)),
+        ("sum of maps", sum_of_maps({"a": SQUARE, "b": SQUARE}, TWO)),
+        ("gradients of layers", layer_gradients({"pre-LN": ONE})),
+        ("gradients of the last layer", last_layer_gradient({"pre-LN": ONE}, [1, 2])),
+        ("lengths of hidden states", hidden_norms({"pre-LN": ONE}, np.ones((3, 2)))),
+        ("updates", model_updates({"pre-LN": ONE})),
+        ("updates, logarithmic", model_updates({"pre-LN": ONE}, scale="log")),
+        ("spread over seeds", seed_spread(placements.VALUES, (2, 3, 5), **placements.TITLES)),
+        ("losses of warm-ups", loss_curves({0: ([0], [1.0])}, highest=2, title="a")),
+        (
+            "grid of warm-ups",
+            warmup_grid([(0.1, 0, 1.0, 0.5)], rates=[0.1], warmups=[0], highest=2, title="a"),
+        ),
+        ("runs", run_curves(table, **runs, step=9, breaks=[4])),
+        ("runs, logarithmic", run_curves(table, **runs, log_x=True, log_y=True, title="a")),
+        ("lines of a run", run_curves(table.assign(line=[0, 0, 1, 1]), **runs, line_title="layer")),
+    ]
+    return dict(made)
+
+
+def form(figure: Figure) -> Any:
+    """The specification without the rows of its data frames, as JSON holds it."""
+    if isinstance(figure, VegaFigure):
+        whole = json.dumps(figure.specification)
+        # Altair counts the views of all charts.
+        for index, view in enumerate(dict.fromkeys(re.findall(r'"view_\d+"', whole))):
+            whole = whole.replace(view, f'"view {index}"')
+    else:
+        chart = figure.specification
+        chart.layout.template = None  # Plotly's own, or what Streamlit makes of it once it is imported
+        whole = chart.to_json(engine="json")
+    return rounded(json.loads(whole))
+
+
+def rounded(value: Any) -> Any:
+    """Of numbers 6 digits: the last ones differ between processors."""
+    if isinstance(value, dict):
+        return {key: rounded(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [rounded(item) for item in value]
+    return float(f"{value:.6g}") if isinstance(value, float) and math.isfinite(value) else value
+
+
+@pytest.fixture(scope="module")
+def stored() -> dict[str, Any]:
+    return json.loads(FORMS.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, Figure]:
+    return figures()
+
+
+def test_all_figures_are_stored_and_no_other(stored: dict[str, Any], made: dict[str, Figure]) -> None:
+    assert list(stored) == list(made)
+
+
+@pytest.mark.parametrize("name", list(json.loads(FORMS.read_text(encoding="utf-8"))))
+def test_a_figure_looks_as_it_did(name: str, stored: dict[str, Any], made: dict[str, Figure]) -> None:
+    assert form(made[name]) == stored[name]
+
+
+def write() -> None:
+    lines = (
+        f"{json.dumps(name)}: {json.dumps(form(figure), ensure_ascii=False)}"
+        for name, figure in figures().items()
+    )
+    FORMS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
