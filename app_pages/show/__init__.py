@@ -1,1 +1,1 @@
-"""What several pages show: figures with their downloads, predictions, lines about a map."""
+"""What several pages show: figures with their download menus, predictions, notes about an attention map."""

@@ -1,4 +1,4 @@
-"""Figures with a mark a head, on which a click chooses it: the overview of all maps first of all."""
+"""Figures with one mark for each head, on which a click chooses the head: above all the overview of all attention maps."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -22,7 +22,7 @@ def clickable_heads(
     take: Callable[[int, int], None] = take_head,
     width: Size = "content",
 ) -> None:
-    """A chart with a mark a head: a click on one hands its layer and head to `take`."""
+    """Draws a chart with one mark for each head; a click on a mark calls `take` with its layer and head."""
 
     def clicked(point: dict) -> None:
         take(int(point["layer"]), int(point["head"]))
@@ -43,11 +43,11 @@ def overview_of(
     notes: Sequence[str] = (),
     lens: Lens = LENSES[ATTENTION],
 ) -> None:
-    """All heads of a record, with the `measures` [layer, head] under the pointer; a click on one hands layer and head to
-    `take`, or chooses it. `notes` say what was done to the patterns, which are seen through `lens`.
+    """Draws the maps of all heads of a record; a tooltip shows each head's `measures` [layer, head].
 
-    With the scale "own" each reaches to its own maximum, or to that of the head `beside` it, where that is larger:
-    maxima [layer, head], -inf where there is none.
+    A click calls `take` with layer and head; without `take` it chooses the head. `notes` say how the maps were changed,
+    `lens` what they show. With the scale "own" a map's colours reach to its own maximum, or to that in `beside` [layer,
+    head] where that is larger (-inf where there is none), so that paired heads can be compared.
     """
     chart = head_overview(
         record,

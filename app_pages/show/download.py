@@ -1,7 +1,7 @@
-"""A small button at the upper right of every figure, which opens a menu to download it as a file.
+"""The small button at the upper right of every figure, which opens a menu to download the figure as a file.
 
-The menu is drawn only while it is open, a choice in it does not run the page again, and the file is made when it is
-downloaded. A closed one costs 0.2 ms of a run; as a fragment of its own, which would open without a run, it costs 0.8 ms.
+The menu is drawn only while it is open, choosing in it does not rerun the page, and the file is made only when it is
+downloaded. A closed menu costs 0.2 ms of a run; as a fragment of its own, which would open without a rerun, 0.8 ms.
 """
 
 from collections.abc import Callable
@@ -34,28 +34,28 @@ _MEMORY = "exported"  # in the session: what was chosen last, by the kind of cho
 
 
 def download(figure: Figure | Callable[[], Figure], key: str) -> None:
-    """The button, in the container where it stands; `key` is that of the figure, which can be made when it is asked for."""
+    """Draws the button in the current container, for the figure with this `key`; a callable makes the figure on demand."""
     label = f"Download the figure: {key.replace('_', ' ')}"
     with st.popover(
         label, key=f"file_of_{key}", icon=":material/download:", type="tertiary", on_change="rerun"
-    ) as behind:
-        if behind.open:
-            _choose(figure() if callable(figure) else figure, key)
+    ) as menu:
+        if menu.open:
+            _draw_menu(figure() if callable(figure) else figure, key)
 
 
 @st.fragment
-def _choose(figure: Figure, key: str) -> None:
-    kind = _row("Format", tuple(NAMES), "kind", key, format_func=NAMES.__getitem__)
-    look = _look(key) if kind in PICTURES else ExportStyle()
-    if kind in TABLES:
+def _draw_menu(figure: Figure, key: str) -> None:
+    file_format = _choose("Format", tuple(NAMES), "kind", key, format_func=NAMES.__getitem__)
+    style = _choose_style(key) if file_format in PICTURES else ExportStyle()
+    if file_format in TABLES:
         rows, columns = figure.frame.shape
         st.caption(f"The data of the figure: {rows:,} rows × {columns:,} columns.")
-    name = file_name(*name_parts(key), suffix=kind)
+    name = file_name(*name_parts(key), suffix=file_format)
     st.download_button(
         "Download",
-        lambda: figure_bytes(figure, kind, look),
+        lambda: figure_bytes(figure, file_format, style),
         file_name=name,
-        mime=MIME[kind],
+        mime=MIME[file_format],
         key=f"file_of_{key}_file",
         on_click="ignore",
         type="primary",
@@ -64,9 +64,9 @@ def _choose(figure: Figure, key: str) -> None:
     st.caption(name)
 
 
-def _look(key: str) -> ExportStyle:
+def _choose_style(key: str) -> ExportStyle:
     on_screen = st.context.theme.type or LIGHT
-    theme = _row(
+    theme = _choose(
         "Colours",
         (SCREEN, LIGHT, DARK),
         "theme",
@@ -74,56 +74,58 @@ def _look(key: str) -> ExportStyle:
         format_func=lambda each: f"{each} ({on_screen})" if each == SCREEN else each,
     )
     theme = on_screen if theme == SCREEN else theme
-    size = _row("Size", (NATURAL, COLUMN, OWN), "size", key)
+    size = _choose("Size", (NATURAL, COLUMN, OWN), "size", key)
     if size == NATURAL:
         return ExportStyle(theme=theme)
-    width, letters, clear = PAPER.width_cm, PAPER.font_pt, PAPER.transparent
+    width, font, clear = PAPER.width_cm, PAPER.font_pt, PAPER.transparent
     if size == OWN:
         with st.container(horizontal=True, gap="small"):
-            width = _number("Width, cm", WIDTHS_CM, PAPER.width_cm, "width_cm", key)
-            letters = _number("Font size, pt", FONTS_PT, PAPER.font_pt, "font_pt", key)
-        clear = st.toggle("No background", _held("transparent", True), key=f"file_of_{key}_transparent")
-        _hold("transparent", clear)
-    return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=letters, transparent=clear)
+            width = _choose_number("Width, cm", WIDTHS_CM, PAPER.width_cm, "width_cm", key)
+            font = _choose_number("Font size, pt", FONTS_PT, PAPER.font_pt, "font_pt", key)
+        clear = st.toggle(
+            "No background", _last_choice("transparent", True), key=f"file_of_{key}_transparent"
+        )
+        _remember_choice("transparent", clear)
+    return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=font, transparent=clear)
 
 
-def _row(label: str, options: tuple[str, ...], what: str, key: str, **look: Any) -> str:
-    """What was chosen for one figure is what the next one begins with."""
-    first = _held(what, options[0])
+def _choose(label: str, options: tuple[str, ...], what: str, key: str, **look: Any) -> str:
+    """Draws one row of options; begins with the option that was last chosen in any figure's menu."""
+    first = _last_choice(what, options[0])
     widget = f"file_of_{key}_{what}"
     chosen = st.segmented_control(label, options, default=first, required=True, key=widget, **look) or first
-    return _hold(what, chosen)
+    return _remember_choice(what, chosen)
 
 
-def _number(label: str, ends: tuple[float, float], first: float, what: str, key: str) -> float:
-    held = float(_held(what, first))
-    given = st.number_input(label, *ends, held, 0.5, key=f"file_of_{key}_{what}", width=130, format="%g")
-    return _hold(what, held if given is None else given)
+def _choose_number(label: str, ends: tuple[float, float], first: float, what: str, key: str) -> float:
+    last = float(_last_choice(what, first))
+    value = st.number_input(label, *ends, last, 0.5, key=f"file_of_{key}_{what}", width=130, format="%g")
+    return _remember_choice(what, last if value is None else value)
 
 
-def _held(what: str, first: Any) -> Any:
+def _last_choice(what: str, first: Any) -> Any:
     return st.session_state.setdefault(_MEMORY, {}).get(what, first)
 
 
-def _hold(what: str, value: Any) -> Any:
+def _remember_choice(what: str, value: Any) -> Any:
     st.session_state.setdefault(_MEMORY, {})[what] = value
     return value
 
 
 def name_parts(key: str) -> list[str]:
-    """What is in the file: page, figure, and of pages that are about them the head and the encoder."""
+    """Parts of the file's name: page, figure and, on pages about them, the lens, the head and the encoder."""
     page = st.session_state.get("page", "")
-    about = key.removeprefix(page.split("_")[0]).strip("_")
-    parts = [page, "" if about == "matrix" else about]
+    figure_name = key.removeprefix(page.split("_")[0]).strip("_")
+    parts = [page, "" if figure_name == "matrix" else figure_name]
     with_lens = page == "attention" or (
         page == "compare" and compare_controls.PART.held() not in _WITHOUT_LENS
     )
     lens = LENSES.get(LENS.held()) if with_lens else None
     if lens is not None and lens.name != ATTENTION:
         parts.append(lens.name)
-    if page in _HEAD and about != "overview" and LAYER.held() is not None:
-        of_head = f"-H{HEAD.held(0)}" if lens is None or lens.has_heads else ""
-        parts.append(f"L{LAYER.held()}{of_head}")
+    if page in _HEAD and figure_name != "overview" and LAYER.held() is not None:
+        head_part = f"-H{HEAD.held(0)}" if lens is None or lens.has_heads else ""
+        parts.append(f"L{LAYER.held()}{head_part}")
     if page in _ENCODER:
         parts.append(CHECKPOINT.held() or "")
     return parts

@@ -1,7 +1,7 @@
-"""A table of HTML whose rows can be clicked and walked through with the keyboard.
+"""An HTML table whose rows can be clicked and reached with the keyboard.
 
-`st.dataframe` is a canvas, which whoever cannot see it cannot read; it sorts without telling how, and opens nothing by a
-click on a row. What stands in the cells of this table is written as text: nothing in it is markup.
+`st.dataframe` draws on a canvas, which a screen reader cannot read; it does not announce how it is sorted and reports no
+click on a row. The cells of this table hold plain text: nothing in them is interpreted as markup.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ class TableHeading(TypedDict):
 
 
 class TableCell(TypedDict):
-    """A cell: its text, and what else it has."""
+    """A cell: its text, and optional help, picture, bar and role."""
 
     name: str  # class of the cell in the style sheet
     text: str
@@ -37,7 +37,7 @@ class TableCell(TypedDict):
 
 
 class TableRow(TypedDict):
-    """A row, and what a click on it hands over."""
+    """A row of the table; a click on it reports its key."""
 
     key: int | list[int]
     current: bool  # marked
@@ -45,7 +45,7 @@ class TableRow(TypedDict):
 
 
 class HtmlTable:
-    """A table called `name` for Streamlit, with the style sheet `css` beside that of all such tables."""
+    """An HTML table as a Streamlit component called `name`, styled by the shared style sheet and by `css`."""
 
     def __init__(self, name: str, css: Path) -> None:
         self._component = st.components.v2.component(
@@ -65,7 +65,7 @@ class HtmlTable:
         take_column: Callable[[str], None] | None = None,
         reveal: bool = False,
     ) -> None:
-        """A click on a row hands its key to `take_row`, one on a heading that sorts its name to `take_column`.
+        """Draws the table; a click on a row calls `take_row` with its key, one on a sortable heading `take_column` with its name.
 
         `reveal` scrolls to the current row.
         """
@@ -78,7 +78,7 @@ class HtmlTable:
 
         def column_clicked() -> None:
             clicked = st.session_state[key].column
-            if take_column and clicked in [it["name"] for it in headings if "sorted" in it]:
+            if take_column and clicked in [heading["name"] for heading in headings if "sorted" in heading]:
                 take_column(clicked)
 
         data = {"headings": headings, "rows": rows, "reveal": reveal}

@@ -1,4 +1,4 @@
-"""The input itself, a text or a digit, in the colours of what one query attends to."""
+"""The input itself, a text or a picture, coloured by the weights of one query."""
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
@@ -34,14 +34,12 @@ def input_in_colours(
     notes: Sequence[str] = (),
     whole: AttentionRecord | None = None,
 ) -> None:
-    """`weights` [key] of `query` over what the encoder `read`; a click hands the position in the input to `take`.
+    """Draws the input `read`, coloured by `weights` [key] of `query`; a click calls `take` with the position in the input.
 
-    Of keys that are no queries none can be chosen. Without a picture, what is `read` can be None.
-
-    `chosen` is what a click changes, the query unless said. Keys that are not `allowed` [key] (False) are struck
-    out or hatched. A long text scrolls in so many pixels of `height`; where a figure beside it has the same colours,
-    it does without its `legend`, which its file has. `notes` say what was done to the weights of a text.
-    Where `record` is a view, `whole` is what it is a view of, which knows how the encoder sees the picture.
+    Positions that are only keys cannot be clicked. `read` may be None for a text. `chosen` is the value that a click
+    changes, by default the query. Keys that are not `allowed` [key] are struck out or hatched. A long text scrolls within
+    `height` pixels. Without `legend` the colour bar is drawn in the file only. `notes` say how the weights of a text were
+    changed. If `record` is a view, `whole` is the full record, which knows how the encoder sees the picture.
     """
     draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
     if record.unit == "token":

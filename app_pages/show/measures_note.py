@@ -1,4 +1,4 @@
-"""What the numbers on hover are: their names and formulas."""
+"""Explanation of the measures that a tooltip shows on an attention map: names and formulas."""
 
 from collections.abc import Collection
 
@@ -10,12 +10,12 @@ from model.lenses import ATTENTION, LENSES, Lens
 def measures_note(
     unit: str, names: Collection[str] = ("entropy", "mean distance"), lens: Lens = LENSES[ATTENTION]
 ) -> None:
-    """Of the measures with these `names`, of maps seen through `lens`; distances are in `unit`."""
+    """Draws a folded note with the formulas of the measures in `names`, for maps seen through `lens`; distances are in `unit`."""
     with st.expander("What the numbers mean", icon=":material/function:"):
-        what = "the attention weight of query $i$ on key $j$; as the softmax makes them, the weights of a query add up to 1"
+        meaning = "the attention weight of query $i$ on key $j$; as the softmax makes them, the weights of a query add up to 1"
         if lens.name != ATTENTION:
-            what = "the value of the map at query $i$ and key $j$, as the lens above shows it"
-        st.markdown(f"$A_{{ij}}$ is {what}. When the pointer rests on a map, these appear:")
+            meaning = "the value of the map at query $i$ and key $j$, as the lens above shows it"
+        st.markdown(f"$A_{{ij}}$ is {meaning}. When the pointer rests on a map, these appear:")
         if "entropy" not in names:
             st.markdown(
                 "**sum of a row**: mean over queries of $\\sum_j A_{ij}$. Entropy and distance are of rows that add up to "

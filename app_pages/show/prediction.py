@@ -1,4 +1,4 @@
-"""The prediction on one line: the class, and its probability."""
+"""The prediction on one line: the class and its probability."""
 
 from html import escape
 
@@ -14,72 +14,75 @@ _BAR = 52  # pixels of a bar that stands for 100 %
 
 
 def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> None:
-    """The most probable class, whether it is the correct one where `label` says which that is, and how probable.
+    """Draws the most probable class, its probability and, where `label` is the correct class, whether it is right.
 
-    With more than two classes also those that come next. An encoder may answer otherwise: with numbers, with a yes or
-    no for each class, with a class for each token, or with nothing but its state; then this says so.
+    With more than two classes the next ones follow. An encoder without single-label classes shows its numbers, one
+    probability for each class, or a sentence that says that it has no prediction.
     """
     if not record.has_classes:
-        _otherwise(record)
+        _draw_other_answers(record)
         return
     values = record.probabilities
-    said = int(values.argmax())
+    top = int(values.argmax())
     verdict = (
-        None if label is None else "correct" if label == said else f"wrong, it is {_name(record, label)}"
+        None if label is None else "correct" if label == top else f"wrong, it is {_class(record, label)}"
     )
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
         st.metric(
             title or "Prediction",
-            plain(_name(record, said)),
+            plain(_class(record, top)),
             verdict and plain(verdict),
             delta_color="off",
             delta_arrow="off",
             width="content",
             label_visibility="visible" if title else "collapsed",
         )
-        st.html(_bars(record), width="content")
+        st.html(_probability_bars(record), width="content")
 
 
-def _otherwise(record: ForwardRecord) -> None:
+def _draw_other_answers(record: ForwardRecord) -> None:
+    """Draws the answer of an encoder that does not choose one class: its values, or a sentence that there are none."""
     answers = record.probabilities
     if not len(answers):
-        per_token = (
+        message = (
             "This encoder predicts a class for each token: see below." if record.token_class_names else ""
         )
         st.caption(
-            per_token or "This encoder has no classification head, and so no prediction.", width="content"
+            message or "This encoder has no classification head, and so no prediction.", width="content"
         )
         return
     numbers = record.config.family.answers == "numbers"
     order = range(len(answers)) if numbers else np.argsort(-answers, kind="stable").tolist()
-    said = [
-        f"<b>{escape(_name(record, at))}</b> "
-        + (format_number(float(answers[at]), ".3g") if numbers else percent(float(answers[at])))
-        for at in list(order)[:LIKELIEST]
+    texts = [
+        f"<b>{escape(_class(record, index))}</b> "
+        + (format_number(float(answers[index]), ".3g") if numbers else percent(float(answers[index])))
+        for index in list(order)[:LIKELIEST]
     ]
-    how = "a number, not a probability" if numbers else "multi-label: a probability for each class"
-    st.html(f'<div class="answer">{" ".join(said)}<span class="other">{how}</span></div>', width="content")
+    note = "a number, not a probability" if numbers else "multi-label: a probability for each class"
+    st.html(f'<div class="answer">{" ".join(texts)}<span class="other">{note}</span></div>', width="content")
 
 
-def _bars(record: ForwardRecord) -> str:
-    """The probability of the answer as a bar, and those of the next ones in numbers."""
+def _probability_bars(record: ForwardRecord) -> str:
+    """HTML with the probability of the predicted class as a bar, and those of the next classes as numbers."""
     values = record.probabilities
     order = np.argsort(-values, kind="stable")[: LIKELIEST if len(values) > 2 else 1].tolist()
     # 100 % is said only where no other class has any.
-    one_below = np.nextafter(1, 0) if np.count_nonzero(values) > 1 else 1.0
-    texts = [percent(min(float(values[at]), one_below), below="<", above=">") for at in order]
+    below_1 = np.nextafter(1, 0) if np.count_nonzero(values) > 1 else 1.0
+    texts = [percent(min(float(values[index]), below_1), below="<", above=">") for index in order]
     first = float(values[order[0]])
     others = "".join(
-        f'<span class="other">{escape(_name(record, at))}: {text}</span>'
-        for at, text in zip(order[1:], texts[1:], strict=True)
+        f'<span class="other">{escape(_class(record, index))}: {text}</span>'
+        for index, text in zip(order[1:], texts[1:], strict=True)
     )
-    every = ", ".join(f"{_name(record, at)} {value:.4f}" for at, value in enumerate(values.tolist()))
+    all_texts = ", ".join(
+        f"{_class(record, index)} {value:.4f}" for index, value in enumerate(values.tolist())
+    )
     return (
-        f'<div class="answer" title="{escape(every)}"><span class="bar" style="width: {_BAR}px">'
+        f'<div class="answer" title="{escape(all_texts)}"><span class="bar" style="width: {_BAR}px">'
         f'<span style="width: {first:.1%}"></span></span><span>{texts[0]}</span>{others}</div>'
     )
 
 
-def _name(record: ForwardRecord, label: int) -> str:
-    """Of a class; an encoder may have fewer than the data."""
+def _class(record: ForwardRecord, label: int) -> str:
+    """Name of a class, or its number where the encoder has fewer classes than the data set."""
     return record.class_names[label] if label < len(record.class_names) else str(label)

@@ -1,4 +1,4 @@
-"""Figures on a page, and what a click on one of them chooses."""
+"""Draws figures on a page, and reports clicks on them."""
 
 from collections.abc import Callable, Hashable
 from typing import Literal, TypeAlias
@@ -17,7 +17,7 @@ Size: TypeAlias = Literal["stretch", "content"] | int
 
 
 def heading(text: str, *, key: str) -> None:
-    """Above a figure; a link that says `?figure=key` opens the page here."""
+    """Draws the heading of a figure; a link with `?figure=key` scrolls the page to it."""
     with st.container(key=key):
         st.markdown(f"**{text}**")
 
@@ -30,21 +30,20 @@ def show(
     height: Size = "content",
     in_file: Callable[[], Figure] | None = None,
 ) -> None:
-    """Places a figure where the page is now; one by Plotly can `height="stretch"` over the container it stands in.
+    """Draws a figure in the current container; a Plotly figure with `height="stretch"` fills the height of that container.
 
-    `in_file` makes what its file shows, where the page says something beside the figure that the file would lack.
-
-    With the `key` None it is one that this run draws anew in a moment, and has no way to a file.
+    `in_file` makes the figure for the file, where that needs something that the page shows beside the figure. With `key`
+    None the figure has no download menu: it will be drawn again within this run.
     """
     with st.container(key=key and f"shown_{key}", width=width, height=height, gap=None):
         if isinstance(figure, PlotlyFigure):
-            drawn = in_theme(figure.specification)
+            themed = in_theme(figure.specification)
             if height == "stretch":
-                drawn.layout.height = None
-                for axis in (drawn.layout.xaxis, drawn.layout.yaxis):
+                themed.layout.height = None
+                for axis in (themed.layout.xaxis, themed.layout.yaxis):
                     axis.tickfont.size = axis.title.font.size = LABEL
             st.plotly_chart(
-                drawn,
+                themed,
                 key=key,
                 width=width,
                 height=height,
@@ -58,8 +57,11 @@ def show(
 
 
 class Redrawn:
-    """A figure that one run draws several times, where this was made. It is first drawn over the one of the run before,
-    which so stays in sight until then: an `st.empty` would take it away at once."""
+    """A figure that is drawn several times within one run, in the place where this object was created.
+
+    The first drawing replaces the figure of the previous run, which stays visible until then; `st.empty` would remove it at
+    once.
+    """
 
     def __init__(self, key: str) -> None:
         self._key = key
@@ -67,7 +69,7 @@ class Redrawn:
         self._place: DeltaGenerator = self._frame
 
     def draw(self, figure: VegaFigure, *, done: bool) -> None:
-        """When it is `done`, with a way to a file."""
+        """Draws the figure over its last version; with `done` also its download menu."""
         self._place = self._place.vega_lite_chart(_with_data(figure), width="stretch")
         if done:
             with self._frame:
@@ -85,23 +87,23 @@ def clickable(
     is_figure: bool = True,
     in_file: Callable[[], Figure] | None = None,
 ) -> None:
-    """As `show`, with `in_file` as there; a click on a mark calls `take` with the fields of its point selection `selection`.
+    """Draws a figure; a click on a mark calls `take` with the fields of its Vega point selection `selection`.
 
-    Streamlit reports a click only where it changes the chart's selection: once something else was `chosen`
-    elsewhere, a second click on the same mark would be lost. The chart is then put up anew, with an empty
-    selection; after a click of its own it stays, and so does what is scrolled around it.
-    What is to be chosen from, and `is_figure` of nothing, has no way to a file.
+    Streamlit reports a click only if the chart's selection changes: after something else was `chosen` elsewhere, a second
+    click on the same mark would be lost. So the chart is then created again with an empty selection; after a click of its
+    own it stays, with the scroll position around it. `in_file` is as in `show`; a mere control, not `is_figure`, has no
+    download menu.
     """
-    memory = f"{key}_memory"
-    before, number = st.session_state.get(memory, (chosen, 0))
-    if before not in (chosen, BY_CLICK):
-        number += 1
-    st.session_state[memory] = (chosen, number)
-    chart_key = f"{key}_{number}"
+    state_key = f"{key}_memory"
+    last_chosen, version = st.session_state.get(state_key, (chosen, 0))
+    if last_chosen not in (chosen, BY_CLICK):
+        version += 1
+    st.session_state[state_key] = (chosen, version)
+    chart_key = f"{key}_{version}"
 
     def clicked() -> None:
         if points := st.session_state[chart_key].selection.get(selection):
-            st.session_state[memory] = (BY_CLICK, number)
+            st.session_state[state_key] = (BY_CLICK, version)
             take(points[0])
 
     with st.container(key=key):
@@ -117,5 +119,5 @@ def clickable(
 
 
 def _with_data(figure: VegaFigure) -> dict:
-    """As Streamlit takes it, which writes into what it is handed; a figure hands out copies."""
+    """The Vega-Lite specification with its data sets, as a new dict: Streamlit writes into what it is passed."""
     return {**figure.specification, "datasets": figure.frames}

@@ -1,4 +1,4 @@
-"""Places for the sides of a comparison, and what stands in them above all figures: predictions, and a sentence."""
+"""Containers for the sides of a comparison, and what is shown above all figures: predictions and a sentence."""
 
 from html import escape
 
@@ -13,12 +13,12 @@ NUMBERS = ("first", "second", "third")
 
 
 def beside(row: str, n: int = 2) -> list[DeltaGenerator]:
-    """A place for each side; where the window is narrow, the second is below the first."""
+    """Containers for `n` sides, next to each other; in a narrow window below each other."""
     return side_by_side(*(f"{row}_{number}" for number in NUMBERS[:n]))
 
 
 def predictions(*sides: Side, key: str) -> None:
-    """Beside each other; nothing where no side has classes."""
+    """Draws the sides' predictions next to each other; nothing if no side has classes."""
     if any(side.record.has_classes for side in sides):
         for side, column in zip(sides, beside(key, len(sides)), strict=True):
             with column:

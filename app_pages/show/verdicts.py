@@ -1,4 +1,4 @@
-"""Verdicts on the claims about pre-LN and post-LN: the stored measurements, and the verdicts on them in words."""
+"""Verdicts on the claims about pre-LN and post-LN: reads the stored measurements and puts the verdicts into words."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -47,19 +47,19 @@ TEST = (
 
 
 def stored_measurements() -> list[Measurement]:
-    """Nothing where there is no file. Raises ValueError, in one sentence, where it is damaged, and OSError."""
+    """The stored measurements; empty where there is no file. Raises ValueError if the file is damaged, and OSError."""
     path = checkpoint.CHECKPOINTS / measurements.CLAIMS_FILE
     return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
 
 
 @cached
 def _read(path: Path, _changed: int) -> list[Measurement]:
-    """`_changed` is when the file was, in ns: what is measured while the app runs is read too."""
+    """The measurements in a file; `_changed`, its modification time in ns, makes the cache notice a new version."""
     return measurements.read_measurements(path)
 
 
 def verdict_lines(judgements: Sequence[Judgement], rule: Rule) -> str:
-    """A paragraph of Markdown for each outcome: what it is, of which encoders, and by which numbers."""
+    """Markdown with a paragraph for each outcome: the verdict, the encoders that it holds for, and the numbers."""
 
     def heading(judgement: Judgement) -> str:
         words = _WORDS[judgement.outcome]
@@ -74,7 +74,7 @@ def verdict_lines(judgements: Sequence[Judgement], rule: Rule) -> str:
 
 
 def _numbers(judgement: Judgement, rule: Rule) -> str:
-    """Which encoders, and in how many pairs it is as claimed."""
+    """The encoders that were measured, with the number of pairs that agree with the claim and the p-value."""
     measured = judgement.measured
     if judgement.n_as_claimed is None:
         return measured.where

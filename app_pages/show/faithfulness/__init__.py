@@ -1,1 +1,1 @@
-"""Whether the map that is shown may be read as an explanation of the answer: a line beside it, and behind it the figures."""
+"""Whether an attention map may be read as an explanation of the answer: a line beside the map, and figures behind it."""

@@ -1,4 +1,4 @@
-"""What is computed for one map on one input: at once where that is quick, else when it is asked for."""
+"""The knock-out effects and deletion curves of one map on one input; slow ones are computed only on request."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -29,7 +29,7 @@ from model.record import ForwardRecord
 
 
 class Curves(NamedTuple):
-    """How far the answer has fallen over `counts`, see `model.experiments.faithfulness.deletion`."""
+    """Deletion and insertion curves: how far the answer has fallen after each of `counts` knock-outs."""
 
     counts: tuple[int, ...]
     deletion: np.ndarray  # [step], in the order of the map
@@ -39,6 +39,8 @@ class Curves(NamedTuple):
 
 
 class Checked(NamedTuple):
+    """The check of one map on one input: scores of the map, effects of knock-outs, and how well they agree."""
+
     record: ForwardRecord
     kind: KnockOutKind
     positions: tuple[int, ...]  # that were removable_positions
@@ -57,27 +59,29 @@ class Checked(NamedTuple):
 def check(
     subject: LiveSubject, pattern: np.ndarray, kind: KnockOutKind, *, key: str, title: str = ""
 ) -> Checked | None:
-    """Of the map `pattern` [query, key] over all positions of the input, without curves.
+    """Compares the map `pattern` [query, key], over all positions of the input, with the effects of knock-outs; no curves yet.
 
-    Where the knock-outs take longer than half a second, a button with that `key` stands here, and until somebody presses it
-    None is returned.
+    If the knock-outs take longer than half a second, draws a button with this `key` and returns None until it is pressed.
     """
     record = subject.record
     positions = removable_positions(record)
-    what = ("effects", subject, kind)
+    work_key = ("effects", subject, kind)
     label = f"Check this map by knocking out {len(positions)} {record.units}"
-    if not wanted(subject, what, _forwards(positions), label, key):
+    if not wanted(subject, work_key, _forwards(positions), label, key):
         return None
-    with until_done(what):
+    with until_done(work_key):
         answers = knock_out_answers(subject, [(position,) for position in positions], kind, title)
     classified = subject.loaded.config.pooling == "class"
     scores = scores_under(pattern, record, classified=classified)[list(positions)]
-    effect = falls(record, answers)
-    return Checked(record, kind, positions, scores, effect, agreement(scores, effect), None)
+    effects = falls(record, answers)
+    return Checked(record, kind, positions, scores, effects, agreement(scores, effects), None)
 
 
 def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: bool) -> Checked:
-    """The same with curves, where the rule needs them or they `are_shown`; where they take long, behind a button."""
+    """`checked` with its curves, where the rule needs them or they `are_shown`.
+
+    If they take long, draws a button and returns `checked` unchanged until it is pressed.
+    """
     n = len(checked.positions)
     if n < 2 or (n < FEWEST and not are_shown):
         return checked
@@ -85,20 +89,22 @@ def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: 
         order_of(dict(zip(checked.positions, values.tolist(), strict=True)), checked.positions)
         for values in (checked.scores, checked.effects)
     )
-    what, counts = ("curves", subject, checked.kind, by_score), steps(n)
+    work_key, counts = ("curves", subject, checked.kind, by_score), steps(n)
     n_forwards = (N_ORDERS + 3) * len(counts)
     label = "Draw the curves of this map"
-    if not wanted(subject, what, n_forwards, label, key, besides=_forwards(by_score)):
+    if not wanted(subject, work_key, n_forwards, label, key, besides=_forwards(by_score)):
         return checked
     orders = (*random_orders(checked.positions), by_score, by_score[::-1], by_effect)
     calls = [partial(subject.compute, deletion, (order,), checked.kind) for order in orders]
     text = "Taking away more and more, in this order and in random ones …"
-    with until_done(what):
-        drawn = np.concatenate(in_steps(calls, text, what))
-    own, reverse, perfect = drawn[N_ORDERS:]
-    return checked._replace(curves=Curves(counts, own, reverse[::-1], perfect, drawn[:N_ORDERS]))
+    with until_done(work_key):
+        curve_values = np.concatenate(in_steps(calls, text, work_key))
+    map_curve, reversed_curve, perfect = curve_values[N_ORDERS:]
+    return checked._replace(
+        curves=Curves(counts, map_curve, reversed_curve[::-1], perfect, curve_values[:N_ORDERS])
+    )
 
 
 def _forwards(positions: Sequence[int]) -> int:
-    """Of the knock-outs, of uniform and permuted attention, and of none of these."""
+    """Number of forward passes: one for each position, those of uniform and permuted attention, and an unchanged one."""
     return len(positions) + N_PERMUTATIONS + 2

@@ -1,4 +1,4 @@
-"""The line beside a map, and what opens behind it."""
+"""The line beside a map that says whether it may be read as an explanation, and the details that open below it."""
 
 import numpy as np
 import streamlit as st
@@ -30,55 +30,57 @@ def faithfulness(
     head: tuple[int, int] | None,
     query: int,
 ) -> None:
-    """Of the map `pattern` [query, key] over all positions of the input, seen through `lens`.
+    """Draws the line about the map `pattern` [query, key] over all positions of the input, seen through `lens`.
 
-    `head` is the layer and head whose map it is, None where it is of several. The position `query` is marked. Nothing can be
-    knocked out, and `kind` is None, where the encoder is not there.
+    `head` is the layer and head of the map; None if it combines several heads. The figures mark the position `query`.
+    `kind` is None if there is no encoder and so nothing can be knocked out.
     """
     if isinstance(subject, FileSubject) or kind is None:
         st.caption(words.NO_ENCODER)
         return
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="faithfulness"):
-        place = st.container(key="faithfulness_line", gap=None)
+        above = st.container(key="faithfulness_line", gap=None)
         is_open = FAITHFULNESS.choose()
-    with place:
+    with above:
         checked = check(subject, pattern, kind, key="faithfulness_check")
         if checked is None:
             return
         line = st.container()
         checked = with_curves(subject, checked, key="faithfulness_curves", are_shown=is_open)
-        other = words.attention(subject.compute(other_attention), checked.record)
-        line.markdown(f"{_line(checked, subject.checkpoint, lens, head)} :small[:gray[{other}]]")
+        sentence = words.attention(subject.compute(other_attention), checked.record)
+        line.markdown(f"{_sentence(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]")
     if is_open:
-        _details(checked, query)
+        _draw_details(checked, query)
 
 
 def faithfulness_of_side(
     side: Side, pattern: np.ndarray, kind: KnockOutKind, *, lens: str, head: tuple[int, int], key: str
 ) -> None:
-    """The line alone, for a side of a comparison; `key` begins those of its buttons."""
+    """Draws only the line, for one side of a comparison; `key` is the prefix of its buttons' keys."""
     checked = check(side.subject, pattern, kind, key=f"{key}_check", title=side.title)
     if checked is not None:
         line = st.container()
         checked = with_curves(side.subject, checked, key=f"{key}_curves", are_shown=False)
-        line.markdown(_line(checked, side.checkpoint, lens, head))
+        line.markdown(_sentence(checked, side.checkpoint, lens, head))
 
 
-def _line(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, int] | None) -> str:
-    found, record = checked.verdict, checked.record
-    said = [words.agreement(found, checked.kind, record), words.conclusion(found, record)]
-    held = held_over_data(name, lens, head) if checked.kind == "keys" else None  # which is what was measured
-    if held is not None:
-        said.append(words.over_data(held))
-    return f":small[{' '.join(said)}]"
+def _sentence(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, int] | None) -> str:
+    verdict, record = checked.verdict, checked.record
+    sentences = [words.agreement(verdict, checked.kind, record), words.conclusion(verdict, record)]
+    over_data = (
+        held_over_data(name, lens, head) if checked.kind == "keys" else None
+    )  # which is what was measured
+    if over_data is not None:
+        sentences.append(words.over_data(over_data))
+    return f":small[{' '.join(sentences)}]"
 
 
-def _details(checked: Checked, query: int) -> None:
-    record, found = checked.record, checked.verdict
-    followed = record.class_names[record.logits.argmax()] if record.has_classes else None
+def _draw_details(checked: Checked, query: int) -> None:
+    record, verdict = checked.record, checked.verdict
+    predicted = record.class_names[record.logits.argmax()] if record.has_classes else None
     points, numbers = beside("faithful_points", "faithful_rule")
     with points:
-        effect = "effect (cosine distance)" if followed is None else "effect (fall of the log-odds, nats)"
+        effect = "effect (cosine distance)" if predicted is None else "effect (fall of the log-odds, nats)"
         tokens = [record.tokens[at] for at in checked.positions]
         figure = score_effect(
             checked.positions,
@@ -97,22 +99,25 @@ def _details(checked: Checked, query: int) -> None:
             take=lambda point: take_query(point["position"]),
         )
     with numbers:
-        st.markdown(f":small[{words.uncertainty(found)} {words.areas(found)}]")
+        st.markdown(f":small[{words.uncertainty(verdict)} {words.areas(verdict)}]")
         with st.expander("The rule, the formulas and the papers", icon=":material/function:"):
             st.markdown(words.rule(record))
-    if (drawn := checked.curves) is None:
+    if (curves := checked.curves) is None:
         return
-    what = "cosine distance" if followed is None else f"fall of the log-odds of {followed}, nats"
-    places = beside("faithful_deletion", "faithful_insertion")
-    both = (("deletion", drawn.deletion, drawn.random), ("insertion", drawn.insertion, drawn.random[:, ::-1]))
-    for place, (kind, curve, random) in zip(places, both, strict=True):
-        own, others = area(curve, found.n), area(random, found.n)
+    what = "cosine distance" if predicted is None else f"fall of the log-odds of {predicted}, nats"
+    columns = beside("faithful_deletion", "faithful_insertion")
+    curve_kinds = (
+        ("deletion", curves.deletion, curves.random),
+        ("insertion", curves.insertion, curves.random[:, ::-1]),
+    )
+    for column, (kind, curve, random) in zip(columns, curve_kinds, strict=True):
+        own, others = area(curve, verdict.n), area(random, verdict.n)
         mean, sd = format_number(float(others.mean()), ".3f"), format_number(float(others.std(ddof=1)), ".3f")
         reading = f"area {format_number(float(own), '.3f')}, random {mean} ± {sd}"
-        with place:
+        with column:
             show(
                 removal_curve(
-                    kind, drawn.counts, curve, random, what=what, units=record.units, reading=reading
+                    kind, curves.counts, curve, random, what=what, units=record.units, reading=reading
                 ),
                 key=f"faithful_{kind}",
             )

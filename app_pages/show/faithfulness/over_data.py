@@ -1,4 +1,4 @@
-"""How often the rule holds over a data set, where that was measured."""
+"""For how many examples of a data set a map may be read as an explanation, where that was measured."""
 
 from typing import NamedTuple
 
@@ -10,6 +10,8 @@ from model.atlas.results import FAITHFULNESS
 
 
 class OverData(NamedTuple):
+    """Of how many examples of a data set a head's map may be read as an explanation."""
+
     share: float | None  # of the `told` examples, from 0 to 1; None where there are none
     told: int  # on which maps can be judged
     n: int
@@ -17,10 +19,10 @@ class OverData(NamedTuple):
 
 
 def held_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) -> OverData | None:
-    """For how many examples the map of a layer and head may be read as an explanation by the rule, through this lens.
+    """Stored share of examples on which the map of this head, seen through `lens`, may be read as an explanation.
 
-    A lens without heads has one map a layer. None where it was not measured for this encoder, lens and head, or by the
-    rule of an earlier version, which held no map against the perfect one.
+    A lens without heads has one map per layer. None if it was not measured for this encoder, lens and head, or was measured
+    by an earlier version of the rule, which did not compare with the perfect map.
     """
     stored = stored_results.faithfulness_of(name)
     if stored is None or head is None:
@@ -34,7 +36,7 @@ def held_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) ->
 def _rows(
     name: Checkpoint, _of: stored_results.States
 ) -> dict[tuple[str, int, int | None], tuple[float | None, int]]:
-    """By lens, layer and head (None where the lens has no heads) the share and the number of examples that it is of."""
+    """Share of readable maps, and number of examples on which that can be decided, by lens, layer and head (or None)."""
     stored = stored_results.faithfulness_of(name)
     if stored is None:
         return {}

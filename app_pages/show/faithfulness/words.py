@@ -1,4 +1,4 @@
-"""What was computed, in sentences; none says more than that."""
+"""Sentences about the check of a map; none says more than was computed."""
 
 import math
 
@@ -41,7 +41,8 @@ _WHY = {
 
 
 def agreement(of_map: Verdict, kind: KnockOutKind, record: ForwardRecord) -> str:
-    value = "cannot be computed" if math.isnan(of_map.spearman) else f"**{_two_digits(of_map.spearman)}**"
+    """Sentence with the rank correlation between the map's scores and the effects of hiding each token or patch."""
+    value = "cannot be computed" if math.isnan(of_map.spearman) else f"**{_rounded(of_map.spearman)}**"
     units = record.unit if of_map.n == 1 else record.units
     answer = "prediction" if record.has_classes else "pooled state"
     return (
@@ -51,78 +52,79 @@ def agreement(of_map: Verdict, kind: KnockOutKind, record: ForwardRecord) -> str
 
 
 def conclusion(of_map: Verdict, record: ForwardRecord) -> str:
-    """Whether the map may be read as an explanation, by the rule of `model.experiments.faithfulness`."""
+    """Sentence on whether the map may be read as an explanation, by the rule of `model.experiments.faithfulness`."""
     answer = "prediction" if record.has_classes else "pooled state"
     if of_map.n < 2:
         return "There is nothing to rank."
     if of_map.undecidable is not None:
-        why = _WHY[of_map.undecidable].format(units=record.units, answer=answer)
-        return f"Whether it is an explanation **cannot be told on this input**: {why}."
+        reason = _WHY[of_map.undecidable].format(units=record.units, answer=answer)
+        return f"Whether it is an explanation **cannot be told on this input**: {reason}."
     if of_map.deleted is None:
         return "The deletion curves, which have to decide, are not computed yet."
     if of_map.readable:
         return f"By the rule, this map **may be read as an explanation** of this {answer}."
-    unreliable = f"This map is **not a reliable explanation** of this {answer}"
+    negative = f"This map is **not a reliable explanation** of this {answer}"
     if math.isnan(of_map.spearman):
-        return f"{unreliable}: it gives all {record.units} the same score."
+        return f"{negative}: it gives all {record.units} the same score."
     if of_map.correlates:
         return (
-            f"{unreliable}: hiding the {record.units} that it scores highest does not lower it clearly faster "
+            f"{negative}: hiding the {record.units} that it scores highest does not lower it clearly faster "
             f"(by {BAND:g} standard deviations) than hiding random ones."
         )
-    return f"{unreliable}."
+    return f"{negative}."
 
 
-def attention(moved: OtherAttention, record: ForwardRecord) -> str:
-    """What the answer would be with other attention: about the encoder on this input, whatever map is shown."""
-    mean, sd = float(np.mean(moved.permuted)), float(np.std(moved.permuted, ddof=1))
+def attention(changes: OtherAttention, record: ForwardRecord) -> str:
+    """Sentence on how the answer changes with uniform or permuted attention: about the encoder, not about the shown map."""
+    mean, sd = float(np.mean(changes.permuted)), float(np.std(changes.permuted, ddof=1))
     if record.has_classes:
-        uniform = percent(moved.uniform, 1, below="under ", above="over ")
-        permuted, what = with_error(mean, sd), "prediction shifts by"
+        uniform = percent(changes.uniform, 1, below="under ", above="over ")
+        permuted, change = with_error(mean, sd), "prediction shifts by"
     else:
-        uniform = format_number(moved.uniform, ".2g")
-        permuted, what = (
+        uniform = format_number(changes.uniform, ".2g")
+        permuted, change = (
             f"{format_number(mean, '.2g')} ± {format_number(sd, '.1g')}",
             "pooled state turns by a cosine distance of",
         )
     return (
-        f"If all heads attended evenly, the {what} {_unbroken(uniform)}; with their weights in a random order, by "
-        f"{_unbroken(permuted)}."
+        f"If all heads attended evenly, the {change} {_without_breaks(uniform)}; with their weights in a random order, by "
+        f"{_without_breaks(permuted)}."
     )
 
 
-def uncertainty(found: Verdict) -> str:
-    """How sure the correlation is, in numbers."""
-    if math.isnan(found.spearman):
+def uncertainty(of_map: Verdict) -> str:
+    """Correlation with its p-value and its 95 % interval, as text; "" where there is no correlation."""
+    if math.isnan(of_map.spearman):
         return ""
     p = (
         f"p ≤ {1 / (1 + N_SHUFFLES):g}"
-        if found.p <= 1 / (1 + N_SHUFFLES)
-        else f"p = {format_number(found.p, '.2g')}"
+        if of_map.p <= 1 / (1 + N_SHUFFLES)
+        else f"p = {format_number(of_map.p, '.2g')}"
     )
-    said = f"Spearman {format_number(found.spearman, '.3f')}, {p}"
-    if math.isnan(found.low):
-        return f"{said}; too few for an interval."
-    low, high = format_number(found.low, ".2f"), format_number(found.high, ".2f")
-    return f"{said}, 95{THIN}% interval {low} to {high}, n = {found.n}."
+    correlation = f"Spearman {format_number(of_map.spearman, '.3f')}, {p}"
+    if math.isnan(of_map.low):
+        return f"{correlation}; too few for an interval."
+    low, high = format_number(of_map.low, ".2f"), format_number(of_map.high, ".2f")
+    return f"{correlation}, 95{THIN}% interval {low} to {high}, n = {of_map.n}."
 
 
 def areas(of_map: Verdict) -> str:
-    """Of the deletion curves; "" where they were not computed."""
+    """Sentence on the areas under the deletion curves; "" where they were not computed."""
     if of_map.area is None or of_map.deleted is None:
         return ""
-    deleted = of_map.deleted
-    mean, sd = float(deleted.random.mean()), float(deleted.random.std(ddof=1))
-    above = "above" if of_map.deletes else "not above"
-    perfect = "above it as well" if deleted.perfect > deleted.bound else "not above it either"
+    curve = of_map.deleted
+    mean, sd = float(curve.random.mean()), float(curve.random.std(ddof=1))
+    comparison = "above" if of_map.deletes else "not above"
+    perfect = "above it as well" if curve.perfect > curve.bound else "not above it either"
     return (
         f"Area under the deletion curve {format_number(of_map.area, '.3f')}; {N_ORDERS} random orders "
-        f"{format_number(mean, '.3f')} ± {format_number(sd, '.3f')}: {above} {format_number(deleted.bound, '.3f')}. "
-        f"That of the perfect map, {format_number(deleted.perfect, '.3f')}, is {perfect}."
+        f"{format_number(mean, '.3f')} ± {format_number(sd, '.3f')}: {comparison} {format_number(curve.bound, '.3f')}. "
+        f"That of the perfect map, {format_number(curve.perfect, '.3f')}, is {perfect}."
     )
 
 
 def over_data(held: OverData) -> str:
+    """Sentence on how often the map passes as an explanation over a data set."""
     if held.share is None:
         return f"This cannot be told on any of {held.n:,} {held.data}."
     return (
@@ -132,9 +134,9 @@ def over_data(held: OverData) -> str:
 
 
 def rule(record: ForwardRecord) -> str:
-    """With its thresholds, formulas and sources; Markdown."""
+    """The rule with its thresholds, formulas and sources, as Markdown."""
     units, is_class = record.units, record.has_class_token
-    scored = (
+    score = (
         "the weight that the class token, which is classified, gives it in this map"
         if is_class
         else "the mean weight that all queries give it in this map"
@@ -144,7 +146,7 @@ def rule(record: ForwardRecord) -> str:
         if record.has_classes
         else "the cosine distance of the pooled state from what it was"
     )
-    fallen = (
+    fall = (
         "how far the log-odds of the predicted class have fallen, in nats"
         if record.has_classes
         else "the cosine distance of the pooled state from what it was"
@@ -162,14 +164,14 @@ def rule(record: ForwardRecord) -> str:
             "told from random ones. "
             "Such inputs are left out of the shares over a data set.",
             "",
-            f"The thresholds are a convention of this app. The **score** of each of the {units} is {scored}; its **effect** is "
+            f"The thresholds are a convention of this app. The **score** of each of the {units} is {score}; its **effect** is "
             f"{effect} when it is knocked out alone. Class token and padding are left out. p is the share of {N_SHUFFLES:,} "
             "random orders of the effects that correlate as strongly, either way; it is not corrected for how many maps one "
             r"looks at. The interval is $\tanh(\operatorname{artanh} \rho \pm 1.96 \sqrt{(1 + \rho^2/2)/(n - 3)})$ (Bonett & "
             f"Wright 2000), as if {units} were independent draws.",
             "",
             f"**Curves**: x is the share of the {units} that are gone (deletion) or back (insertion), from 0 to 1 in about "
-            f"{N_STEPS} steps, those with the largest scores first; y is {fallen}. The area is by the trapezoidal rule; a large one "
+            f"{N_STEPS} steps, those with the largest scores first; y is {fall}. The area is by the trapezoidal rule; a large one "
             "under deletion and a small one under insertion speak for the map (after Petsiuk et al. 2018, who use the probability: "
             "that of a sure answer has little room to fall).",
             "",
@@ -185,12 +187,12 @@ def rule(record: ForwardRecord) -> str:
     )
 
 
-def _two_digits(spearman: float) -> str:
-    """Or more, where it is below what the rule asks for and would be rounded to that."""
+def _rounded(spearman: float) -> str:
+    """The correlation with two digits, or with four where rounding would lift it to the rule's threshold."""
     rounded = spearman < LEAST_CORRELATION <= float(f"{spearman:.2f}")
     return format_number(spearman, ".4f" if rounded else ".2f")
 
 
-def _unbroken(number: str) -> str:
-    """No line ends within it."""
+def _without_breaks(number: str) -> str:
+    """The number with no-break spaces, so that no line ends within it."""
     return number.replace(" ", "\u00a0").replace(THIN, "\u202f")
