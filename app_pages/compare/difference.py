@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name, why_cells_differ
+from app_pages.compare.pairing import choose_furthest, map_name, say_pair, why_cells_differ
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.show.all_heads import clickable_heads
@@ -21,7 +21,7 @@ Measures = dict[str, np.ndarray]  # [layer, head], by name
 def difference(
     slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
-    """Where the chosen pair differs, and how far every pair does, through one lens."""
+    """Draws where the chosen pair of maps differs, and how far the measures of every pair do, through one lens."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
     measures = [side.subject.viewed(through).measures for side in (first, second)]
     with slots.controls:
@@ -32,15 +32,12 @@ def difference(
     if (reason := why_cells_differ(first, second)) is not None:
         st.info(f"{reason} Their weights cannot be subtracted.")
     elif partner is not None:
-        title = f"{second.title} {lens_name(partner, lens)} minus {first.title} {lens_name(head, lens)}"
+        title = f"{second.title} {map_name(partner, lens)} minus {first.title} {map_name(head, lens)}"
         figure = two_sides.difference(
             first, second, head, partner, lens=through, title=title, notes=through.notes
         )
         show(figure, key="difference")
-    if lens.has_heads:
-        about(first, second, pairing, head)
-    else:
-        about_layers(first, second, pairing, chosen.layer)
+    say_pair(first, second, pairing, chosen)
 
 
 def _by_head(
@@ -48,9 +45,11 @@ def _by_head(
 ) -> None:
     """A small table for each measure, laid out as the heads of the first side are."""
     shape = pairing.shapes[0]
-    pairs = {each: pairing.partner(each) for each in np.ndindex(shape)}
     notes = [
-        f"{head_name(*one)} ↔ {head_name(*other)}" if other else "no partner" for one, other in pairs.items()
+        f"{head_name(*index)} ↔ {head_name(*partner)}"
+        if (partner := pairing.partner(index))
+        else "no partner"
+        for index in np.ndindex(shape)
     ]
     with st.container(horizontal=True, gap="medium"):
         for key, (values, signed, digits, title) in _tables(first, second, pairing, before, after).items():

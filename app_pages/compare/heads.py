@@ -2,24 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.over_data import against, over
-from app_pages.compare.pairing import about, about_layers, choose_furthest, lens_name
-from app_pages.compare.seeds import distances_beside_seeds
+from app_pages.compare.pairing import choose_furthest, map_name, say_pair
+from app_pages.compare.seed_curves import distances_beside_seeds
+from app_pages.compare.stored_comparisons import comparison
+from app_pages.controls import head_choice
 from app_pages.controls.compare_controls import ALL_WEIGHTS, DISTANCES, ONE_QUERY, VIEW
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.head_choice import (
-    HeadChoice,
-    choose_query,
-    step,
-    take_from_second,
-    take_head,
-    take_layer,
-    take_query,
-)
+from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.show.all_heads import overview_of
 from app_pages.show.faithfulness.line import faithfulness_of_side
@@ -27,6 +21,7 @@ from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.measures_note import measures_note
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import NUMBERS, beside
+from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LensChoice
 from app_pages.subject.two_sides import Side, same_position
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
@@ -35,146 +30,136 @@ from model.measures.head_matching import HeadIndex, Pairing
 from model.record import AttentionRecord
 from viz.attention.head_overview import head_maxima
 from viz.attention.token_heatmaps import attention_heatmap
+from viz.builders.figure import VegaFigure
 from viz.builders.number_format import head_name
 from viz.builders.palette import WeightScale
 from viz.compare.distance_heatmap import distance_heatmap
 from viz.compare.pair_spread import pair_spread
 
 
+class _Map(NamedTuple):
+    """The map of one side that is drawn in detail."""
+
+    side: Side
+    record: AttentionRecord  # through the lens
+    head: HeadIndex
+    name: str
+    query: int | None  # None where the chosen query has no counterpart on this side
+    scale: WeightScale
+    notes: Sequence[str]
+    take: Callable[[int], None]  # makes a position of this side the query
+
+
 def heads(
     slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
-    """All heads of both sides through one lens, and the chosen pair in detail."""
+    """Draws all heads of both sides through one lens, and the chosen pair in detail."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
-    maps = tuple(side.subject.viewed(through) for side in (first, second))
     views = (ONE_QUERY, ALL_WEIGHTS, DISTANCES) if lens.has_heads else (ONE_QUERY, ALL_WEIGHTS)
     with slots.controls:
         view = VIEW.choose(views)
         if view != DISTANCES:
-            query = choose_query(first.record)
+            query = head_choice.choose_query(first.record)
     with slots.view:
         choose_furthest(pairing)
     if view == DISTANCES:
         _distances(first, second, pairing, head)
-        about(first, second, pairing, head)
+        say_pair(first, second, pairing, chosen)
         return
     with slots.view:
         kind = choose_kind(first.subject, second.subject)
 
-    def take_partner(*other: int) -> None:
-        if (one := pairing.partner_in_first(other)) is not None:
-            take_head(*one)
+    def take_partner(layer: int, head: int) -> None:
+        if (partner := pairing.partner_in_first((layer, head))) is not None:
+            take_head(*partner)
 
-    sides, shown = (first, second), (head, pairing.partner(head))
-    records = [record for record, _ in maps]
-    patterns = [record.pattern[one] for record, one in zip(records, shown, strict=True) if one is not None]
+    sides, pair = (first, second), (head, pairing.partner(head))
+    viewed = [side.subject.viewed(through) for side in sides]
+    records = [record for record, _ in viewed]
+    patterns = [
+        record.pattern[index] for record, index in zip(records, pair, strict=True) if index is not None
+    ]
     scale = chosen.weights_to("the maximum of the pair", *patterns)
     queries = query, same_position(first, second, query)
-    each_side = zip(
-        NUMBERS,
-        sides,
-        maps,
-        shown,
-        queries,
-        _maxima_beside(records, pairing),
-        (take_head, take_partner) if lens.has_heads else (take_layer, take_layer),
-        (take_query, partial(take_from_second, first, second)),
-        beside("heads"),
-        strict=False,
-    )
-    for number, side, seen, selected, at, others, take_one, take_position, place in each_side:
+    take_query = head_choice.take_query, partial(head_choice.take_from_second, first, second)
+    take_one = (take_head, take_partner) if lens.has_heads else (head_choice.take_layer,) * 2
+    maxima = _maxima_of_partners(records, pairing)
+    for i, (side, place) in enumerate(zip(sides, beside("heads"), strict=True)):
         with place, st.container(horizontal=True, gap="medium"):
-            with st.container(key=f"all_{number}"):
+            with st.container(key=f"all_{NUMBERS[i]}"):
                 overview_of(
-                    *seen,
-                    take=take_one,
+                    *viewed[i],
+                    take=take_one[i],
                     small=True,
-                    key=f"overview_{number}",
-                    selected=selected,
+                    key=f"overview_{NUMBERS[i]}",
+                    selected=pair[i],
                     scale=chosen.scale,
-                    beside=others,
+                    beside=maxima[i],
                     lens=lens,
                 )
-            with st.container(key=f"one_{number}"):
-                if selected is None:
-                    st.info(f"{side.title} has no partner for {lens_name(head, lens)}.")
+            with st.container(key=f"one_{NUMBERS[i]}"):
+                if (one := pair[i]) is None:
+                    st.info(f"{side.title} has no partner for {map_name(head, lens)}.")
+                    continue
+                name = map_name(one, lens)
+                drawn = _Map(side, records[i], one, name, queries[i], scale, through.notes, take_query[i])
+                if view == ALL_WEIGHTS:
+                    _all_weights(drawn, key=f"matrix_{NUMBERS[i]}")
                 else:
-                    draw, figure = (_all_weights, "matrix") if view == ALL_WEIGHTS else (_one_query, "query")
-                    which = (side, seen[0], through, selected, at)
-                    draw(*which, scale, take_position, key=f"{figure}_{number}")
-                    if (why := through.why_unchecked(side.record)) is None:
-                        faithfulness_of_side(
-                            side,
-                            seen[0].pattern[selected],
-                            kind,
-                            lens=lens.name,
-                            head=selected,
-                            key=f"faithfulness_{number}",
-                        )
-                    else:
-                        st.caption(why)
-    if lens.has_heads:
-        about(first, second, pairing, head)
-    else:
-        about_layers(first, second, pairing, chosen.layer)
-    measures_note(first.record.units, maps[0][1], lens)
+                    _one_query(drawn, key=f"query_{NUMBERS[i]}")
+                if (why := through.why_unchecked(side.record)) is None:
+                    key, pattern = f"faithfulness_{NUMBERS[i]}", records[i].pattern[one]
+                    faithfulness_of_side(side, pattern, kind, lens=lens.name, head=one, key=key)
+                else:
+                    st.caption(why)
+    say_pair(first, second, pairing, chosen)
+    measures_note(first.record.units, viewed[0].measures, lens)
 
 
-def _maxima_beside(records: Sequence[AttentionRecord], pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
-    """For each side, the largest weight [layer, head] of the head that every one of its heads is paired with."""
+def _maxima_of_partners(
+    records: Sequence[AttentionRecord], pairing: Pairing
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each side the largest weight [layer, head] of the partner of every head; -inf where it has none."""
     ones, others = (head_maxima(record) for record in records)
-    beside_ones, beside_others = np.full_like(ones, -np.inf), np.full_like(others, -np.inf)
-    for one in np.ndindex(ones.shape):
-        if (other := pairing.partner(one)) is not None:
-            beside_ones[one], beside_others[other] = others[other], ones[one]
-    return beside_ones, beside_others
+    for_ones, for_others = np.full_like(ones, -np.inf), np.full_like(others, -np.inf)
+    for layer, head in np.ndindex(ones.shape):
+        if (partner := pairing.partner((layer, head))) is not None:
+            for_ones[layer, head], for_others[partner] = others[partner], ones[layer, head]
+    return for_ones, for_others
 
 
-def _all_weights(
-    side: Side,
-    record: AttentionRecord,
-    through: LensChoice,
-    head: HeadIndex,
-    query: int | None,
-    scale: WeightScale,
-    take: Callable[[int], None],
-    *,
-    key: str,
-) -> None:
-    title = f"{side.title} {lens_name(head, through.lens)}"
-    figure = attention_heatmap(record, *head, query=query, scale=scale, title=title, notes=through.notes)
+def _all_weights(drawn: _Map, *, key: str) -> None:
+    """The map as a heatmap; a click on a row makes its position the query."""
+    figure = attention_heatmap(
+        drawn.record,
+        *drawn.head,
+        query=drawn.query,
+        scale=drawn.scale,
+        title=f"{drawn.side.title} {drawn.name}",
+        notes=drawn.notes,
+    )
     with st.container(key=f"{key}_place"):
         show(figure, key=key, height="stretch")
-        row_clicks(f"{key}_place", len(record), take)
-        arrow_keys(f"{key}_place", step)
+        row_clicks(f"{key}_place", len(drawn.record), drawn.take)
+        arrow_keys(f"{key}_place", head_choice.step)
 
 
-def _one_query(
-    side: Side,
-    record: AttentionRecord,
-    through: LensChoice,
-    head: HeadIndex,
-    query: int | None,
-    scale: WeightScale,
-    take: Callable[[int], None],
-    *,
-    key: str,
-) -> None:
-    """The row of `query`; a click takes its position instead."""
-    st.markdown(f"**{lens_name(head, through.lens)}** of {side.title}")
-    if query is None:
+def _one_query(drawn: _Map, *, key: str) -> None:
+    """The input in the colours of the query's row; a click makes its position the query."""
+    st.markdown(f"**{drawn.name}** of {drawn.side.title}")
+    if drawn.query is None:
         st.caption("The chosen query has no counterpart here.")
         return
     input_in_colours(
-        side.given,
-        record,
-        record.pattern[head][query],
+        drawn.side.given,
+        drawn.record,
+        drawn.record.pattern[drawn.head][drawn.query],
         key=key,
-        take=take,
-        query=query,
-        scale=scale,
-        whole=side.record,
-        notes=through.notes,
+        take=drawn.take,
+        query=drawn.query,
+        scale=drawn.scale,
+        whole=drawn.side.record,
+        notes=drawn.notes,
     )
 
 
@@ -198,51 +183,43 @@ def _distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> 
         r"$\ln 2 \approx 0.693$ nats (Clark et al. 2019, who sum over the rows). Rings mark the pairs; a "
         "click chooses the head of its row."
     )
-    stored = against(first.checkpoint, second.checkpoint)
+    stored = comparison(first.checkpoint, second.checkpoint)
     with st.container(horizontal=True, gap="large"):
         with st.container(width="content"):
-            clickable(
-                chart,
-                key="distances",
-                chosen=head,
-                selection="pair",
-                take=partial(_take_pair, n_heads),
-                width="content",
-            )
+            _clickable_pairs(chart, "distances", head, n_heads)
         if stored is not None:
             with st.container(width="content"):
-                _spread(pairing, stored, head)
+                _spread(pairing, pairing.matrix, stored, head)
     if stored is not None:
         distances_beside_seeds(first, second)
 
 
-def _spread(pairing: Pairing, stored: EncoderComparison, head: HeadIndex) -> None:
-    """Every pair as it is chosen, on this input and over the data set."""
+def _spread(pairing: Pairing, matrix: np.ndarray, stored: EncoderComparison, head: HeadIndex) -> None:
+    """Draws the distance of every pair, on this input and over the data set."""
     ones = np.flatnonzero(pairing.partners >= 0)
     others = pairing.partners[ones]
     (_, n_heads), (_, n_others) = pairing.shapes
-    pairs = zip(ones.tolist(), others.tolist(), strict=True)
     chart = pair_spread(
         [
             f"{head_name(*divmod(one, n_heads))} ↔ {head_name(*divmod(other, n_others))}"
-            for one, other in pairs
+            for one, other in zip(ones.tolist(), others.tolist(), strict=True)
         ],
-        *(matrix[ones, others] for matrix in (pairing.matrix, stored.distances.mean, stored.distances.sd)),
-        ones=ones,
-        others=others,
+        *(distances[ones, others] for distances in (matrix, stored.distances.mean, stored.distances.sd)),
+        ones=ones.tolist(),
+        others=others.tolist(),
         selected=int(np.ravel_multi_index(head, pairing.shapes[0])),
     )
     st.markdown(f"**Over {over(stored.source)}**; the dot is this input", help="Mean ± standard deviation.")
+    _clickable_pairs(chart, "spread_of_pairs", head, n_heads)
+
+
+def _clickable_pairs(chart: VegaFigure, key: str, head: HeadIndex, n_heads: int) -> None:
+    """A click on a pair chooses its first head; heads are numbered through all layers, `n_heads` in each."""
     clickable(
         chart,
-        key="spread_of_pairs",
+        key=key,
         chosen=head,
         selection="pair",
-        take=partial(_take_pair, n_heads),
+        take=lambda pair: take_head(*divmod(int(pair["one"]), n_heads)),
         width="content",
     )
-
-
-def _take_pair(n_heads: int, pair: dict) -> None:
-    """For callbacks: the head that is the first of a clicked pair, numbered through all layers."""
-    take_head(*divmod(int(pair["one"]), n_heads))

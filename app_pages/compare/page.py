@@ -5,21 +5,13 @@ import streamlit as st
 from app_pages.compare.cross_attention import cross_attention
 from app_pages.compare.difference import difference
 from app_pages.compare.heads import heads
-from app_pages.compare.knock_out import knock_out
 from app_pages.compare.pairing import pair_heads, pair_layers
 from app_pages.compare.recipe import recipes
 from app_pages.compare.representations import representations
 from app_pages.compare.sides import choose_sides, choose_what
 from app_pages.compare.stream import stream
-from app_pages.controls.compare_controls import (
-    CROSS,
-    DIFFERENCE,
-    HEADS,
-    KNOCK_OUT,
-    PART,
-    SECOND_TEXT,
-    STREAM,
-)
+from app_pages.compare.token_knock_out import knock_out
+from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import choose_head
 from app_pages.controls.lens import about_lens, choose_lens
@@ -30,10 +22,10 @@ from app_pages.subject import session_encoders
 from app_pages.subject.two_sides import similarity
 from app_pages.toolkit.markdown import plain
 
-part = PART.choose()
+part = controls.PART.choose()
 above = st.container()
-places = controls, _ = bar("controls")
-with controls:
+places = control_bar, _ = bar("controls")
+with control_bar:
     what = choose_what()
 with above:
     subject, slots = choose_input(places)
@@ -42,15 +34,15 @@ if isinstance(sides, str):
     stop(sides)
 first, second = sides
 of_one = second.checkpoint == first.checkpoint
-if part in (HEADS, DIFFERENCE):
+if part in (controls.HEADS, controls.DIFFERENCE):
     through = choose_lens(subject, slots, second.subject, width=150)
-    chosen = choose_head(subject, slots, with_colours=part == HEADS, lens=through.lens)
+    chosen = choose_head(subject, slots, with_colours=part == controls.HEADS, lens=through.lens)
     if through.lens.has_heads:
-        with slots.view if part == HEADS else slots.more:
+        with slots.view if part == controls.HEADS else slots.more:
             pairing = pair_heads(first, second)
     else:
         pairing = pair_layers(first, second)
-elif part == CROSS:
+elif part == controls.CROSS:
     chosen = choose_head(subject, slots)
 
 left_out = second.subject.left_out
@@ -58,29 +50,29 @@ if left_out and left_out != first.subject.left_out:
     which = "The second text" if of_one else f"For {second.checkpoint} the text"
     st.caption(f"{which} is too long for the encoder, which leaves out the {left_out}.")
 if of_one:
-    say_unknown(second.subject, where="In the second text ", box=SECOND_TEXT)
+    say_unknown(second.subject, where="In the second text ", box=controls.SECOND_TEXT)
 else:
     if second.subject.unknown:
         st.caption(f"{plain(second.checkpoint)}: {second.subject.unknown}.")
     session_encoders.say_on_cpu(second.checkpoint)
 predictions(first, second, key="probabilities")
-if not first.said and not second.said:
+if not first.predicted and not second.predicted:
     if of_one:
         tell(similarity(first.record, second.record))
     else:
         st.caption("Neither encoder has classes, so there is no prediction.")
 
-if part == HEADS:
+if part == controls.HEADS:
     heads(slots, chosen, first, second, pairing, through)
     about_lens(subject, through.lens)
-elif part == DIFFERENCE:
+elif part == controls.DIFFERENCE:
     difference(slots, chosen, first, second, pairing, through)
     about_lens(subject, through.lens)
-elif part == CROSS:
+elif part == controls.CROSS:
     cross_attention(slots, chosen, first, second)
-elif part == KNOCK_OUT:
+elif part == controls.KNOCK_OUT:
     knock_out(slots, first, second)
-elif part == STREAM:
+elif part == controls.STREAM:
     stream(slots, first, second)
 else:
     representations(first, second)

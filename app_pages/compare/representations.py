@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.seeds import cka_beside_seeds
+from app_pages.compare.seed_curves import cka_beside_seeds
 from app_pages.show.show import show
 from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.cache import Checkpoint, cached
@@ -21,6 +21,7 @@ N_DIGITS, AT_ONCE = 300, 50
 
 
 def representations(first: Side, second: Side) -> None:
+    """Draws CKA of every stage of one encoder with every stage of the other."""
     st.markdown(
         r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y "
         r"\rVert_F)$, with the states of all examples at a stage of either encoder as the centred rows "
@@ -28,29 +29,29 @@ def representations(first: Side, second: Side) -> None:
         "carried in the stream (mid: after attention, post: after feed-forward), before the norm at the "
         "end of pre-LN."
     )
-    of_text = first.record.unit == "token"
-    if of_text:
+    examples: tuple[Text | int, ...] = tuple(range(0, N_DIGITS, AT_ONCE))
+    is_text = False
+    if isinstance(first.given, Text) and isinstance(second.given, Text):
         texts = (*shipped_inputs.sentences().values(), first.given.text, second.given.text)
-        examples = tuple(map(Text, dict.fromkeys(texts)))
-        if _cut_differently(first.checkpoint, second.checkpoint, examples):
+        text_examples = tuple(map(Text, dict.fromkeys(texts)))
+        is_text, examples = True, text_examples
+        if _cut_differently(first.checkpoint, second.checkpoint, text_examples):
             st.info(
                 f"{first.checkpoint} and {second.checkpoint} cut texts into different tokens: no states correspond."
             )
             return
-    else:
-        examples = tuple(range(0, N_DIGITS, AT_ONCE))
     of_one = first.checkpoint == second.checkpoint
     if of_one:
         st.caption(
             "One encoder compared with itself: which of its stages are alike. "
-            + ("The two texts only add their tokens." if of_text else "The two digits are not used here.")
+            + ("The two texts only add their tokens." if is_text else "The two digits are not used here.")
         )
     reads = [partial(_states, side.checkpoint, example) for side in (first, second) for example in examples]
     what = ("representations", first.checkpoint, second.checkpoint, examples)
     in_steps(reads, "Reading the states of the examples …", what)  # from here on they are cached
-    found, by_chance, n = _cka(first.checkpoint, second.checkpoint, examples)
+    similarities, by_chance, n = _cka(first.checkpoint, second.checkpoint, examples)
     chart = stage_similarity(
-        found,
+        similarities,
         first.record.stages,
         second.record.stages,
         names=(first.checkpoint, second.checkpoint + ", again" * of_one),
@@ -60,15 +61,15 @@ def representations(first: Side, second: Side) -> None:
         undefined="all examples have the same state here",
     )
     show(chart, key="cka", width="content")
-    if np.isnan(found).any():
+    if np.isnan(similarities).any():
         st.caption("A dash: all examples have the same state at that stage, and nothing can be compared.")
-    _what_was_used(first, second, n, by_chance)
+    _say_examples(first, second, n, by_chance)
     cka_beside_seeds(first, second)
 
 
 @cached
 def _states(name: Checkpoint, example: Text | int) -> np.ndarray:
-    """[stage, example, d_model] of the tokens of a text, or of the test digits from a number on."""
+    """States [stage, example, d_model] of the tokens of a text, or of `AT_ONCE` test digits from a number on."""
     if isinstance(example, Text):
         return residual_stream(cache.loaded(name), [example])[:, 0]
     images, _ = shipped_inputs.test_digits()
@@ -79,7 +80,7 @@ def _states(name: Checkpoint, example: Text | int) -> np.ndarray:
 def _cka(
     one: Checkpoint, other: Checkpoint, examples: tuple[Text | int, ...]
 ) -> tuple[np.ndarray, float, int]:
-    """CKA [stage, other stage]; the largest with the examples of one side shuffled; how many examples."""
+    """CKA [stage, other stage]; the largest CKA with the examples of one side shuffled; number of examples."""
     first, second = (
         np.concatenate([_states(name, example) for example in examples], axis=1) for name in (one, other)
     )
@@ -91,7 +92,7 @@ def _cut_differently(one: Checkpoint, other: Checkpoint, texts: tuple[Text, ...]
     return any(encoded_text(one, text).tokens != encoded_text(other, text).tokens for text in texts)
 
 
-def _what_was_used(first: Side, second: Side, n: int, by_chance: float) -> None:
+def _say_examples(first: Side, second: Side, n: int, by_chance: float) -> None:
     if first.record.unit == "token":
         used = f"the {n:,} tokens of the {len(shipped_inputs.sentences())} example sentences and of what was typed, a state each"
     else:

@@ -2,20 +2,14 @@
 
 from dataclasses import replace
 
-from app_pages.compare.disagreement import next_disagreement
-from app_pages.controls.compare_controls import (
-    COMPARED,
-    ENCODERS,
-    INPUTS,
-    OTHER_ENCODER,
-    SECOND_DIGIT,
-    SECOND_TEXT,
-)
+import streamlit as st
+
+from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.input_controls import TEXT
-from app_pages.inputs.digit_input import second_digit
+from app_pages.controls.input_controls import DIGIT, DISAGREE, TEXT
+from app_pages.inputs.digit_input import ordered, second_digit, take_digit
 from app_pages.inputs.one_word_changed import one_word_changed
-from app_pages.subject import encoders
+from app_pages.subject import encoders, shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from model.inputs import Text
@@ -25,30 +19,30 @@ TITLES = {encoders.TEXT: ("first text", "second text"), encoders.DIGIT: ("first 
 
 def choose_what() -> str:
     """Whether two encoders or two inputs are compared."""
-    return COMPARED.choose(on_change=_one_word_changed)
+    return controls.COMPARED.choose(on_change=_one_word_changed)
 
 
 def _one_word_changed() -> None:
-    """The second text begins as the first with one word changed, so that the two line up."""
-    if COMPARED.held() == INPUTS and SECOND_TEXT.held() is None:
-        SECOND_TEXT.take(one_word_changed(TEXT.held("")))
+    """For callbacks: the second text begins as the first with one word changed, so that positions correspond."""
+    if controls.COMPARED.held() == controls.INPUTS and controls.SECOND_TEXT.held() is None:
+        controls.SECOND_TEXT.take(one_word_changed(TEXT.held("")))
 
 
 def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, Side] | str:
-    """The sides, the first as the input row has it; or why there are none, in one sentence."""
+    """Draws the controls of the second side; both sides, or why they cannot be compared, in one sentence."""
     kind = encoders.TEXT if isinstance(subject.given, Text) else encoders.DIGIT
-    if what == ENCODERS:
+    if what == controls.ENCODERS:
         with slots.answer:
-            name = _other_checkpoint(subject.checkpoint, kind)
+            name = _choose_other_encoder(subject.checkpoint, kind)
         if name is None:
             return f"No other encoder reads a {kind.lower()}; two inputs can be compared in {subject.checkpoint}."
         if subject.label is not None:
             with slots.beside:
-                next_disagreement(subject.checkpoint, name)
+                _next_disagreement(subject.checkpoint, name)
         titles, other = (subject.checkpoint, name), replace(subject, checkpoint=name)
     else:
         with slots.beside:
-            given, label = _second_text() if kind == encoders.TEXT else second_digit(SECOND_DIGIT)
+            given, label = _second_text() if kind == encoders.TEXT else second_digit(controls.SECOND_DIGIT)
         if given is None:
             return "Type a second text above to compare it with the first."
         label = encoders.label_for(subject.checkpoint, label)
@@ -61,13 +55,34 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
     return sides
 
 
-def _other_checkpoint(name: str, kind: str) -> str | None:
-    """Any other that takes this input; to begin with the one of other norm placement, if there is a pair."""
+def _choose_other_encoder(name: str, kind: str) -> str | None:
+    """Any other that takes this input; at first the one of other norm placement, if there is a pair."""
     others = [other for other in encoders.checkpoints(kind) if other != name]
     others.sort(key=lambda other: other not in (encoders.pair(name) or ()))
-    return OTHER_ENCODER.choose(others)
+    return controls.OTHER_ENCODER.choose(others)
 
 
 def _second_text() -> tuple[Text | None, None]:
-    text = SECOND_TEXT.choose()
+    text = controls.SECOND_TEXT.choose()
     return (Text(text) if text.strip() else None), None
+
+
+def _next_disagreement(first: str, second: str) -> None:
+    """Draws a button to the next test digit for which the predictions of the two differ, where these are stored."""
+    stored = [found for name in (first, second) if (found := encoders.predictions(name)) is not None]
+    if len(stored) < 2:
+        return
+    numbers = ordered(shipped_inputs.test_digits()[1], "all", DISAGREE, stored)[0].tolist()
+    if not numbers:
+        st.caption("Both predict the same for every test digit.")
+        return
+    current = DIGIT.held()
+    following = numbers[(numbers.index(current) + 1) % len(numbers)] if current in numbers else numbers[0]
+    st.button(
+        "Next disagreement",
+        key="next_disagreement",
+        icon=":material/arrow_forward:",
+        on_click=take_digit,
+        args=({"id": following},),
+        help=f"{len(numbers):,} test digits get different predictions from the two encoders.",
+    )

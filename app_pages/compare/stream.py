@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.over_data import bands
-from app_pages.controls.compare_controls import ANSWERS, COSINES, ENTROPY, NORMS, SHARES, SPREAD, STREAM_PART
+from app_pages.compare.stored_comparisons import bands
+from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.show.show import show
 from app_pages.show.side_predictions import NUMBERS, beside
@@ -24,16 +24,17 @@ from viz.compare.stage_similarity import stage_similarity
 
 
 def stream(slots: Slots, first: Side, second: Side) -> None:
-    parts = {
-        NORMS: _norms,
-        SHARES: _shares,
-        ANSWERS: _logits,
-        SPREAD: _uniformity,
-        ENTROPY: _entropy,
-        COSINES: _cosines,
-    }
+    """Draws the chosen measure of the residual stream for both sides."""
     with slots.controls:
-        part = STREAM_PART.choose()
+        part = controls.STREAM_PART.choose()
+    parts = {
+        controls.NORMS: _norms,
+        controls.SHARES: _sublayer_shares,
+        controls.ANSWERS: _answers_by_stage,
+        controls.SPREAD: _uniformity,
+        controls.ENTROPY: _entropy,
+        controls.COSINES: _cosines,
+    }
     parts[part]((first, second))
 
 
@@ -44,16 +45,19 @@ def _norms(sides: tuple[Side, Side]) -> None:
         "nothing does until the norm at the end."
     )
     means = {side.title: measures.mean_norms(side.record.residual) for side in sides}
-    _over_stages(sides, means, "norm", "mean length of the states", key="stream_mean")
+    _draw_curves(sides, means, "norm", "mean length of the states", key="stream_mean")
     norms = [measures.norms(side.record.residual) for side in sides]
     limit = max(float(lengths.max()) for lengths in norms)
     for number, side, lengths, place in zip(NUMBERS, sides, norms, beside("norms"), strict=False):
-        record, look = side.record, {"limit": limit, "unit": side.record.unit, "title": side.title}
+        record = side.record
+        figure = norm_heatmap(
+            lengths, record.stages, record.tokens, limit=limit, unit=record.unit, title=side.title
+        )
         with place:
-            show(norm_heatmap(lengths, record.stages, record.tokens, **look), key=f"norms_{number}")
+            show(figure, key=f"norms_{number}")
 
 
-def _shares(sides: tuple[Side, Side]) -> None:
+def _sublayer_shares(sides: tuple[Side, Side]) -> None:
     st.markdown(
         r"$\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is the "
         "output of the sublayer, $x$ what it is added to. 0.5: both are equally long. Only lengths count: "
@@ -62,44 +66,53 @@ def _shares(sides: tuple[Side, Side]) -> None:
     shares = {side.title: side.subject.compute(measures.sublayer_shares) for side in sides}
     names = [f"{layer} {sublayer}" for layer in _layers(sides) for sublayer in ("attention", "feed-forward")]
     title = "share of the sublayer"
-    _over_stages(sides, shares, "share", title, names, x_title="sublayer", top=1, key="stream_shares")
+    _draw_curves(sides, shares, "share", title, names, x_title="sublayer", top=1, key="stream_shares")
 
 
-def _logits(sides: tuple[Side, Side]) -> None:
+def _answers_by_stage(sides: tuple[Side, Side]) -> None:
     st.markdown(
         "What the classifier would answer if it read the stream at each stage: "
         "$W\\,\\mathrm{pool}(\\mathrm{LN}(x)) + b$ where the encoder ends in a norm, as pre-LN mostly does, "
         "$W\\,\\mathrm{pool}(x) + b$ where it does not; the pool is the class token, the mean or the "
         "maximum. The classifier was trained on the last stage alone."
     )
-    answering = [side for side in sides if side.record.has_classes]
-    ends = value_range(*(side.record.logits_by_layer for side in answering))
-    # The same colours and the same axis on both sides; a class that both name has the colour of the first.
+    answers = [(side, side.predicted) for side in sides if side.predicted is not None]
+    domain = value_range(*(side.record.logits_by_layer for side, _ in answers))
+    # The same colours and the same axis on both sides; a class that both predict has the colour of the first.
     coloured = (sides[1], CATEGORIES[1]), (sides[0], CATEGORIES[0])
-    marked = {side.said: colour for side, colour in coloured if side.record.has_classes}
+    marked = {side.predicted: colour for side, colour in coloured if side.predicted is not None}
     for number, side, place in zip(NUMBERS, sides, beside("logits"), strict=False):
-        record, look = side.record, {"marked": marked, "title": side.title, "domain": ends}
+        record = side.record
         with place:
-            if record.has_classes:
-                chart = logit_curves(record.logits_by_layer, record.stages, record.class_names, **look)
-                show(chart, key=f"logits_{number}")
-                st.caption(_checked(side))
-            else:
+            if not record.has_classes:
                 st.info(f"{side.title} has no classes, and so no logits.")
-    if len(marked) < len(answering):
-        said = f"Both predict **{plain(sides[0].said)}**"
+                continue
+            chart = logit_curves(
+                record.logits_by_layer,
+                record.stages,
+                record.class_names,
+                marked=marked,
+                title=side.title,
+                domain=domain,
+            )
+            show(chart, key=f"logits_{number}")
+            st.caption(_last_stage_check(side))
+    if not answers:
+        return
+    if len(marked) < len(answers):
+        sentence = f"Both predict **{plain(answers[0][1])}**"
     else:
-        said = " and ".join(f"{side.title} predicts **{plain(side.said)}**" for side in answering)
-    if said:
-        st.caption(f"{said}; any other class is grey.")
-        st.markdown(
-            "**When is the answer there?** The probability, at each stage, of the class that a side ends with"
-        )
-        ends_with = {side.title: measures.predicted_probability(side.record) for side in answering}
-        _over_stages(sides, ends_with, "answer", "probability of the answer", top=1, key="stream_answer")
+        sentence = " and ".join(f"{side.title} predicts **{plain(answer)}**" for side, answer in answers)
+    st.caption(f"{sentence}; any other class is grey.")
+    st.markdown(
+        "**When is the answer there?** The probability, at each stage, of the class that a side ends with"
+    )
+    curves = {side.title: measures.predicted_probability(side.record) for side, _ in answers}
+    _draw_curves(sides, curves, "answer", "probability of the answer", top=1, key="stream_answer")
 
 
-def _checked(side: Side) -> str:
+def _last_stage_check(side: Side) -> str:
+    """Whether the classifier, applied to the last stage, gives the logits of the encoder."""
     gap = largest_change(side.record.logits_by_layer[-1], side.record.logits)
     norm = "through the final norm" if side.record.config.final_norm else "no final norm"
     if gap <= 1e-4:
@@ -116,7 +129,7 @@ def _uniformity(sides: tuple[Side, Side]) -> None:
     )
     curves = {side.title: measures.uniformity(side.record.residual) for side in sides}
     title = "relative distance from the mean state"
-    _over_stages(sides, curves, "uniformity", title, top=1, key="stream_uniformity")
+    _draw_curves(sides, curves, "uniformity", title, top=1, key="stream_uniformity")
 
 
 def _entropy(sides: tuple[Side, Side]) -> None:
@@ -126,7 +139,7 @@ def _entropy(sides: tuple[Side, Side]) -> None:
     )
     curves = {side.title: side.subject.measure(head_summary)["entropy"].mean(axis=-1) for side in sides}
     title = "mean entropy of the heads"
-    _over_stages(
+    _draw_curves(
         sides, curves, "entropy", title, _layers(sides), x_title="layer", top=1, key="stream_entropy"
     )
 
@@ -152,42 +165,34 @@ def _cosines(sides: tuple[Side, Side]) -> None:
             show(chart, key=f"cosines_{number}", width="content")
 
 
-def _over_stages(
+def _draw_curves(
     sides: tuple[Side, Side],
     curves: dict[str, np.ndarray],
     stored: str,
-    title: str,
-    places: Sequence[str] | None = None,
+    y_title: str,
+    positions: Sequence[str] | None = None,
     *,
     key: str,
     top: float | None = None,
     x_title: str = "stage of the stream",
 ) -> None:
-    """The curves of this input, before what is `stored` over a data set under that name."""
-    shaded, said = bands(sides, stored)
-    show(
-        stage_curves(
-            curves,
-            places or _stages(sides),
-            y_title=title,
-            from_zero_to=top,
-            x_title=x_title,
-            colours=_colours(sides),
-            bands=shaded,
-        ),
-        key=key,
+    """The `curves` of this input by title, and behind them what is `stored` over a data set under that name.
+
+    They run over `positions`, or else over the stages of the deeper side: the other's are the first of them.
+    """
+    shaded, caption = bands(sides, stored)
+    figure = stage_curves(
+        curves,
+        positions or max((side.record.stages for side in sides), key=len),
+        y_title=y_title,
+        from_zero_to=top,
+        x_title=x_title,
+        colours=side_colours([side.record.config.norm_placement for side in sides]),
+        bands=shaded,
     )
-    if said:
-        st.caption(said)
-
-
-def _colours(sides: tuple[Side, Side]) -> tuple[str, ...]:
-    return side_colours([side.record.config.norm_placement for side in sides])
-
-
-def _stages(sides: tuple[Side, Side]) -> tuple[str, ...]:
-    """Those of the deeper side: the other's are the first of them."""
-    return max((side.record.stages for side in sides), key=len)
+    show(figure, key=key)
+    if caption:
+        st.caption(caption)
 
 
 def _layers(sides: tuple[Side, Side]) -> list[str]:

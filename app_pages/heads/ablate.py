@@ -138,7 +138,7 @@ def _without(gone: Away, record: ForwardRecord) -> str:
 
 
 def _nothing(before: Side) -> str:
-    said = f": the encoder says {before.said}" if before.said else ""
+    said = f": the encoder says {before.predicted}" if before.predicted else ""
     return f"Nothing is taken away{said}. Click a part, or a {before.record.unit}, to take it away."
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from app_pages.subject.cache import cached, of
 from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import POOLED
 from app_pages.toolkit.stoppable import as_they_come
 from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
 from model.experiments.one_head_changed import HeadAnswers, collect
@@ -13,8 +14,6 @@ from model.experiments.patching import patch_heads_in_steps, patch_positions_in_
 from model.experiments.probabilities import probabilities
 from model.inputs import Input
 from model.record import ForwardRecord
-
-POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
 
 Vectors = tuple[tuple[tuple[float, ...], ...], ...]  # [layer, head, d_v]: can stand in the cache's key
 

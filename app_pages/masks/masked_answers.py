@@ -20,8 +20,8 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
     """
     mask = without_or_with(choice, before.record)
     if mask == NOTHING:
-        answer = f": the encoder says {before.said} ({share(before.record.probabilities.max())})"
-        sentence = f"Nothing is masked{answer if before.said else ''}."
+        answer = f": the encoder says {before.predicted} ({share(before.record.probabilities.max())})"
+        sentence = f"Nothing is masked{answer if before.predicted else ''}."
     elif depends_on_input(after.record):
         sentence = verdict(mask, before.record, after.record)
     else:
@@ -51,6 +51,4 @@ def _of_no_input(mask: str, after: Side) -> str:
     sentence = f"{mask}, the answer no longer depends on the {inputs}: nothing else reaches the class token"
     if not after.record.has_classes:
         return f"{sentence}."
-    return (
-        f"{sentence}, so it is {after.said} ({share(after.record.probabilities.max())}) for every {inputs}."
-    )
+    return f"{sentence}, so it is {after.predicted} ({share(after.record.probabilities.max())}) for every {inputs}."

@@ -26,6 +26,8 @@ from viz.builders.figure import PlotlyFigure
 from viz.builders.number_format import format_number, percent
 from viz.builders.palette import largest
 
+POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
+
 
 @dataclass(frozen=True)
 class Side:
@@ -56,8 +58,8 @@ class Side:
         return self.record.unit == "token"
 
     @property
-    def said(self) -> str | None:
-        """The most probable class; None where there are no classes."""
+    def predicted(self) -> str | None:
+        """Name of the most probable class; None where there are no classes."""
         return self.record.class_names[self.record.logits.argmax()] if self.record.has_classes else None
 
 

@@ -1,0 +1,93 @@
+"""Curves over a data set: how far two seeds of one recipe differ, beside how far the two sides do."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from app_pages.compare.stored_comparisons import ACROSS, ONE_SEED, comparison, comparisons_of_seeds
+from app_pages.show.show import show
+from app_pages.subject.stored_results import over
+from app_pages.subject.two_sides import Side
+from app_pages.toolkit.markdown import PLACEMENTS
+from model.atlas.results import EncoderComparison
+from viz.builders.number_format import format_number
+from viz.builders.palette import CATEGORIES, NEUTRAL
+from viz.builders.palette import PLACEMENTS as HUES
+from viz.compare.stage_curves import stage_curves
+
+_COLOURS = {f"{title}, two seeds": HUES[placement] for placement, title in PLACEMENTS.items()}
+Comparisons = dict[str, EncoderComparison]  # by title; the first is that of the two sides
+
+
+def cka_beside_seeds(first: Side, second: Side) -> None:
+    """Draws CKA of equal stages, where it is stored for the two sides."""
+    if not (comparisons := _comparisons(first, second)):
+        return
+    st.markdown(f"**{_question(comparisons)}** CKA of equal stages")
+    stages = max(first.record.stages, second.record.stages, key=len)
+    curves = {title: stored.cka for title, stored in comparisons.items()}
+    _draw(curves, stages, y_title="CKA", x_title="stage of the stream", key="seeds_cka", top=1)
+    last = {title: format_number(float(curve[-1]), ".2f") for title, curve in curves.items()}
+    _explain(comparisons, f"At the last stage: {_listed(last)}.")
+
+
+def distances_beside_seeds(first: Side, second: Side) -> None:
+    """Draws the mean distance of matched heads by layer, where it is stored for the two sides."""
+    if not (comparisons := _comparisons(first, second)):
+        return
+    st.markdown(f"**{_question(comparisons)}** Mean distance of matched heads")
+    curves = {title: stored.by_layer for title, stored in comparisons.items()}
+    layers = [f"L{layer}" for layer in range(max(map(len, curves.values())))]
+    _draw(curves, layers, y_title="head distance (nats)", x_title="layer", key="seeds_distances")
+    means = {title: format_number(float(np.nanmean(curve)), ".3f") for title, curve in curves.items()}
+    _explain(comparisons, f"Mean over the layers: {_listed(means)} nats.")
+
+
+def _comparisons(first: Side, second: Side) -> Comparisons:
+    one, other = first.checkpoint, second.checkpoint
+    if one == other or (stored := comparison(one, other)) is None:
+        return {}
+    return {f"{one} against {other}": stored} | comparisons_of_seeds(one, other)
+
+
+def _draw(
+    curves: dict[str, np.ndarray],
+    stages: Sequence[str],
+    *,
+    y_title: str,
+    x_title: str,
+    key: str,
+    top: float | None = None,
+) -> None:
+    """Curves over the `stages`, which are numbered where a curve has more of them."""
+    n = max(map(len, curves.values()))
+    if len(stages) < n:
+        stages = list(map(str, range(n)))
+    across = iter((CATEGORIES[1], NEUTRAL, CATEGORIES[4]))
+    colours = [CATEGORIES[0], *(_COLOURS.get(title) or next(across, NEUTRAL) for title in list(curves)[1:])]
+    figure = stage_curves(
+        curves, stages, y_title=y_title, x_title=x_title, from_zero_to=top, colours=tuple(colours)
+    )
+    show(figure, key=key)
+
+
+def _question(comparisons: Comparisons) -> str:
+    return "How much of that is the seed?" if len(comparisons) > 1 else "Over a data set:"
+
+
+def _listed(values: dict[str, str]) -> str:
+    return "; ".join(f"{title} **{value}**" for title, value in values.items())
+
+
+def _explain(comparisons: Comparisons, figures: str) -> None:
+    sources = " and ".join(dict.fromkeys(over(stored.source) for stored in comparisons.values()))
+    if len(comparisons) == 1:
+        st.caption(f"{figures} Over {sources}. No two seeds of such encoders were compared.")
+        return
+    one_seed = any(ONE_SEED in title and ACROSS in title for title in comparisons)
+    began = " Two encoders of one seed began with the same random numbers." if one_seed else ""
+    st.caption(
+        f"{figures} Over {sources}. Two seeds are two encoders trained by one recipe, begun with different random numbers. Two seeds of one placement "
+        f"differ by chance alone: only what goes beyond that can come from the placement.{began}"
+    )

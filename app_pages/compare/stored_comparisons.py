@@ -1,0 +1,112 @@
+"""Stored measures over a data set: of the two sides, and of pairs of encoders that differ in their seed."""
+
+from contextlib import suppress
+from pathlib import Path
+
+import streamlit as st
+
+from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.stored_results import States, is_of, layers_of, over, states_of
+from app_pages.subject.two_sides import Side
+from app_pages.toolkit.markdown import PLACEMENTS, plain
+from model import checkpoint
+from model.atlas.results import EncoderComparison, comparison_file, read_comparison
+from model.checkpoint.seeds import seed_of
+from viz.compare.stage_curves import Band
+
+ACROSS, ONE_SEED = " against ", "one seed"
+
+
+def comparison(one: str, other: str) -> EncoderComparison | None:
+    """The stored comparison of two encoders, in either order; None where there is no file, or one of earlier weights.
+
+    Where the file is damaged, a caption says so.
+    """
+    for first, second in ((one, other), (other, one)):
+        try:
+            stored = _read(first, second, _states(first, second))
+        except ValueError as error:
+            st.caption(f"{plain(str(error))}.")
+            continue
+        if stored is not None:
+            return stored if first == one else stored.turned()
+    return None
+
+
+def _path(first: str, second: str) -> Path:
+    return checkpoint.CHECKPOINTS / first / comparison_file(second)
+
+
+def _states(first: str, second: str) -> States:
+    return states_of(_path(first, second), first, second)
+
+
+@cached
+def _read(first: str, second: str, _states: States) -> EncoderComparison | None:
+    stored = read_comparison(_path(first, second))
+    return stored if stored is not None and is_of(stored.source, first, second) else None
+
+
+def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
+    """The stored `curve` of each side as `stage_curves` shades it, and a sentence about it; nothing for two equal encoders."""
+    if sides[0].checkpoint == sides[1].checkpoint:
+        return {}, ""
+    stored = {side.title: layers_of(side.checkpoint) for side in sides}
+    known = {
+        title: layers for title, layers in stored.items() if layers is not None and curve in layers.curves
+    }
+    if not known:
+        return {}, ""
+    sources = " and ".join(dict.fromkeys(over(layers.source) for layers in known.values()))
+    spreads = {title: layers.curves[curve] for title, layers in known.items()}
+    return (
+        {title: (spread.mean, spread.sd) for title, spread in spreads.items()},
+        f"Thick: this input. Dashed and shaded: mean ± standard deviation over {sources}.",
+    )
+
+
+def comparisons_of_seeds(one: str, other: str) -> dict[str, EncoderComparison]:
+    """Other stored comparisons of two encoders of one family of seeds with the same kind of input, by what they differ in."""
+    states = []
+    for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{comparison_file('*')}")):
+        names = path.parent.name, path.stem.removeprefix("against-")
+        if names not in ((one, other), (other, one)):
+            states.append((names, _states(*names)))
+    return _comparisons_of_seeds(one, tuple(states))
+
+
+@cached
+def _comparisons_of_seeds(
+    one: Checkpoint, states: tuple[tuple[tuple[str, str], States], ...]
+) -> dict[str, EncoderComparison]:
+    is_text, known = checkpoint.read_config(one).is_text, set(checkpoint.available())
+    comparisons: dict[str, EncoderComparison] = {}
+    for names, state in states:
+        title = _difference(*names, is_text) if known.issuperset(names) else ""
+        with suppress(ValueError):  # `comparison` says which file is damaged, where its encoders are shown
+            if title and title not in comparisons and (stored := _read(*names, state)) is not None:
+                comparisons[title] = stored
+    order = [*PLACEMENTS.values()]
+
+    def rank(title: str) -> tuple[bool, bool, int]:
+        first_placement = title.partition(",")[0].partition(ACROSS)[0]
+        return ACROSS in title, ONE_SEED not in title, order.index(first_placement)
+
+    return {title: comparisons[title] for title in sorted(comparisons, key=rank)}
+
+
+def _difference(first: str, second: str, is_text: bool) -> str:
+    """Such as "pre-LN, two seeds"; "" where these are no two encoders of one family of seeds."""
+    seedless, seeds = zip(*map(seed_of, (first, second)), strict=True)
+    families = {name.removesuffix("-pre-ln").removesuffix("-post-ln") for name in seedless}
+    if seedless == (first, second) or len(families) > 1:
+        return ""
+    try:
+        configs = [checkpoint.read_config(name) for name in (first, second)]
+    except ValueError:
+        return ""
+    if any(config.is_text != is_text for config in configs):
+        return ""
+    known = {config.norm_placement for config in configs}
+    placements = [title for placement, title in PLACEMENTS.items() if placement in known]
+    return f"{ACROSS.join(placements)}, {ONE_SEED if seeds[0] == seeds[1] else 'two seeds'}"

@@ -1,0 +1,151 @@
+"""Token knock-out on both sides: which token or patch does the answer hang on?"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.compare_controls import CLASS_OF, SECOND_SAYS
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import choose_query, take_from_second, take_query
+from app_pages.controls.knock_out_choice import NAMES, choose_kind, knock_out_answers
+from app_pages.show.show import clickable
+from app_pages.show.side_predictions import NUMBERS, beside
+from app_pages.subject.two_sides import POOLED, Side, same_position, shared_limit
+from app_pages.toolkit.markdown import as_code, plain
+from model.experiments.knock_out import KnockOutKind
+from model.inputs import as_seen
+from model.measures.changes import class_changes, class_under_interventions, strongest_change
+from viz.attention.picture_patches import knock_out_patches
+from viz.attention.token_bars import knock_out_bars
+from viz.builders.number_format import format_number, percent
+
+_DESCRIPTIONS: dict[KnockOutKind, str] = {
+    "keys": "Each {unit} in turn is hidden from every query, in all layers and heads: none attends to it, but its own "
+    "state stays in the residual stream.",
+    "mask": "In place of each {unit} in turn the encoder reads [MASK].",
+    "unknown": "In place of each {unit} in turn the encoder reads [UNK].",
+    "grey": "Each pixel of one {unit} after the other becomes the mean of the picture.",
+}
+
+
+class _Changes(NamedTuple):
+    """What knocking out each of `positions` changes on one side."""
+
+    side: Side
+    kind: KnockOutKind
+    class_name: str | None  # whose log-odds change; None without classes: the pooled state changes
+    positions: Sequence[int]
+    answers: np.ndarray  # [position, class], or [position, d_model] without classes
+    changes: np.ndarray  # [position]
+
+    def probability(self, index: int) -> str:
+        """Of the class after the knock-out of `positions[index]`, as text."""
+        return percent(self.answers[index, self.side.record.class_names.index(self.class_name)], 2)
+
+
+def knock_out(slots: Slots, first: Side, second: Side) -> None:
+    """Draws on each side how the answer changes when each position is knocked out alone."""
+    sides = (first, second)
+    classes = list(dict.fromkeys(side.predicted for side in sides if side.predicted is not None))
+    measured = (
+        r"Shown is the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability "
+        "hardly moves, even when the logits do."
+    )
+    if not classes:
+        measured = "Shown is the cosine distance of the pooled state from what it was."
+    description = st.container()
+    with slots.controls:
+        kind = choose_kind(first.subject, second.subject)
+        class_name = classes[0] if classes else None
+        if len(classes) == 2:
+            class_name = classes[CLASS_OF.choose() == SECOND_SAYS]
+        query = choose_query(first.record)
+    description.markdown(f"{_DESCRIPTIONS[kind].format(unit=first.record.unit)} {measured}")
+    by_side = [_changes(side, kind, class_name) for side in sides]
+    limit = shared_limit(result.changes for result in by_side if result is not None)
+    places = [st.container(), st.container()] if first.is_text else beside("knock_out")
+    take = take_query, partial(take_from_second, first, second)
+    for i, (side, result, place) in enumerate(zip(sides, by_side, places, strict=True)):
+        with place:
+            if result is None:
+                st.info(f"{side.title} has no class {plain(str(class_name))}.")
+                continue
+            st.markdown(_in_words(result))
+            position = same_position(first, side, query)
+            _draw(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
+    st.caption(f"Both scales reach to {format_number(limit, '.3g')}, the largest change on either side.")
+
+
+def _changes(side: Side, kind: KnockOutKind, class_name: str | None) -> _Changes | None:
+    """None where this side does not have the class."""
+    record = side.record
+    # A class token that is no token of a text can be masked, and not greyed.
+    positions = record.at("patch") if kind == "grey" else range(len(record))
+    answers = knock_out_answers(side.subject, [(position,) for position in positions], kind, side.title)
+    if class_name is not None and class_name not in record.class_names:
+        return None
+    index = None if class_name is None else record.class_names.index(class_name)
+    return _Changes(side, kind, class_name, positions, answers, class_changes(record, answers, index))
+
+
+def _in_words(result: _Changes) -> str:
+    side, answers, record = result.side, result.answers, result.side.record
+    most = strongest_change(result.changes)
+    position, change = result.positions[most], float(result.changes[most])
+    token = as_code(record.tokens[position]) + (f" (position {position})" if side.is_text else "")
+    if result.class_name is None or record.predicted_class is None:
+        return f"**{side.title}**: without {token} the pooled state moves by {format_number(change, '.2g')}, the largest change."
+    before = float(record.probabilities[record.class_names.index(result.class_name)])
+    flips = len(answers) - class_under_interventions(answers, record.predicted_class).kept
+    unit = "tokens" if side.is_text else "positions"
+    verb = "changes" if flips == 1 else "each change"
+    others = f"{flips} of {len(answers)} {unit}, taken alone, {verb}" if flips else "No single one changes"
+    return (
+        f"**{side.title}**: P({plain(result.class_name)}) is {percent(before, 2)}; without {token} it is "
+        f"{result.probability(most)}, the largest change "
+        f"({format_number(change, '+.2f')} in log-odds). {others} the answer."
+    )
+
+
+def _draw(
+    result: _Changes, limit: float, *, query: int | None, take: Callable[[int], None], key: str
+) -> None:
+    """Each change at its token or patch, on a scale to `limit`; a click makes that position the query."""
+    side, record, changes = result.side, result.side.record, result.changes
+    what = POOLED if result.class_name is None else f"log-odds of {result.class_name}"
+    how, first, is_grey = NAMES[result.kind], record.first_patch, result.kind == "grey"
+    if side.subject.picture is None or record.patch_grid is None:
+        bars = knock_out_bars(record.tokens, changes, query=query, limit=limit, what=what, how=how)
+        clickable(
+            bars,
+            key=key,
+            chosen=query,
+            selection="token",
+            take=lambda token: take(int(token["position"])),
+        )
+        return
+    patches = knock_out_patches(
+        as_seen(side.subject.picture, record),
+        changes if is_grey else changes[first:],
+        record.patch_grid,
+        query=None if query is None else record.patch_at(query),
+        limit=limit,
+        what=what,
+        how=how,
+    )
+    clickable(
+        patches,
+        key=key,
+        chosen=query,
+        selection="patch",
+        take=lambda patch: take(int(patch["position"]) + first),
+        width="content",
+    )
+    if first and not is_grey:
+        effect = f"the pooled state moves by {format_number(float(changes[0]), '.2g')} (cosine distance)"
+        if result.class_name is not None:
+            effect = f"P({plain(result.class_name)}) is {result.probability(0)}"
+        st.caption(f"Without the class token among the keys, {effect}.")
