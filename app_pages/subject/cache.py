@@ -1,9 +1,9 @@
-"""One cache for all sessions, bounded in bytes: encoders, and what they make of inputs.
+"""One cache for all sessions, bounded in bytes: encoders and everything computed from them.
 
-A value is known by the function that makes it, by its checkpoint, name and hash of the files, and by plain values. Every
-thread is handed the same object: arrays in it are read-only, and whoever reads it changes nothing else in it either.
-Encoders lie in the same cache, under the same bound. Every run of a page asks for its encoder, which so is among the
-last used: it is read again only where the bound holds less than the encoder and what one run makes with it.
+A value is stored under the function that makes it, the name of the checkpoint, a hash of its files, and plain arguments.
+All threads get the same object: its arrays are read-only, and nobody may change anything else in it. Encoders are in the
+same cache, under the same bound. Every run of a page uses its encoder, so it is always among the most recently used values;
+it is read again only if the bound is smaller than the encoder and what one run computes.
 
 After a GPU ran out of memory with an encoder, that encoder runs on the CPU (`is_on_cpu_instead`).
 """
@@ -54,9 +54,9 @@ class Key(NamedTuple):
 
 
 class Cache:
-    """Values by key, as many as fit into `n_bytes`; what was used longest ago goes first.
+    """Values by key, as many as fit into `n_bytes`; the least recently used one is dropped first.
 
-    Threads that miss one key at once make its value once; nobody waits for another key.
+    If several threads miss one key at the same time, one of them makes the value; nobody waits for another key.
     """
 
     def __init__(self, n_bytes: int) -> None:
@@ -66,15 +66,15 @@ class Cache:
         self._handed_back = monotonic()
 
     def get(self, key: Hashable, make: Callable[[], Value], spinner: str | None = None) -> Value:
-        """The value kept under `key`, or else what `make` returns, which is kept. An error of `make` is not kept."""
+        """The value stored under `key`, or else the result of `make`, which is then stored. An error of `make` is not stored."""
         while True:
             with self._lock:
                 if key in self._kept:
                     return self._kept[key][0]
-                if mine := key not in self._under_way:
+                if is_mine := key not in self._under_way:
                     self._under_way[key] = Future()
                 under_way = self._under_way[key]
-            if mine:
+            if is_mine:
                 return self._made(key, make, under_way, spinner)
             try:
                 with _spinning(spinner):
@@ -120,7 +120,7 @@ class Cache:
 
 
 class _Kept(LRUCache):
-    """Values with their sizes in bytes; writes into the log what is stored and what is dropped."""
+    """The stored values with their sizes in bytes; logs what is stored and what is dropped."""
 
     def keep(self, key: Hashable, value: Any, size: int) -> None:
         if size > self.maxsize:
@@ -134,19 +134,19 @@ class _Kept(LRUCache):
         self._say("dropped", key, size)
         return key, (value, size)
 
-    def _say(self, what: str, key: Hashable, size: int) -> None:
-        made = (
+    def _say(self, event: str, key: Hashable, size: int) -> None:
+        label = (
             " of ".join([key.maker, *(name for name, _ in key.checkpoints)]) if isinstance(key, Key) else key
         )
-        filled = f"{len(self)} entries, {self.currsize / MB:,.1f} of {self.maxsize / MB:,.0f} MB"
+        cache_size = f"{len(self)} entries, {self.currsize / MB:,.1f} of {self.maxsize / MB:,.0f} MB"
         level = logging.INFO if size >= MB / 10 else logging.DEBUG
-        log.log(level, "%s: %s, %.1f MB; cache: %s", what, made, size / MB, filled)
+        log.log(level, "%s: %s, %.1f MB; cache: %s", event, label, size / MB, cache_size)
 
 
 def size_of(value: object) -> int:
     """Bytes of `value` and of everything inside it; memory that several arrays or tensors share is counted once.
 
-    What a library keeps where Python cannot see it, as a tokenizer its vocabulary, is not counted.
+    Memory that a library holds outside of Python, such as a tokenizer's vocabulary, is not counted.
     """
     return sum(dict(map(_memory, _parts(value))).values())
 
@@ -158,13 +158,13 @@ def _freeze(value: object) -> None:
 
 
 def _parts(value: object) -> Iterator[object]:
-    """`value` and what it holds, each once."""
-    seen, left = {}, [value]
-    while left:
-        part = left.pop()
-        if id(part) not in seen:
-            seen[id(part)] = part  # held until the end, or another could come to have its id
-            left.extend(_held_by(part))
+    """Yields `value` and all objects inside it, each once."""
+    by_id, stack = {}, [value]
+    while stack:
+        part = stack.pop()
+        if id(part) not in by_id:
+            by_id[id(part)] = part  # held until the end, or another could come to have its id
+            stack.extend(_held_by(part))
             yield part
 
 
@@ -183,7 +183,7 @@ def _held_by(part: object) -> Iterable[object]:
 
 
 def _memory(part: object) -> tuple[int, int]:
-    """Address and size in bytes of the memory behind one part; for a view, of the array that it looks into."""
+    """Address and size in bytes of an object's memory; for a view those of the array that it refers to."""
     if type(part) in PLAIN:
         return id(part), sys.getsizeof(part)
     if isinstance(part, np.ndarray):
@@ -205,11 +205,11 @@ def _spinning(text: str | None) -> Any:
 
 
 def _bound() -> int:
-    """The bound of the cache in bytes, as LOUPE_CACHE_MB sets it."""
-    said = os.environ.get("LOUPE_CACHE_MB", str(DEFAULT_MB))
-    if not said.isascii() or not said.isdigit():
-        raise ValueError(f"LOUPE_CACHE_MB is a number of megabytes, got {said!r}")
-    return int(said) * MB
+    """Largest size of the cache in bytes, from LOUPE_CACHE_MB. Raises ValueError unless that is a whole number."""
+    text = os.environ.get("LOUPE_CACHE_MB", str(DEFAULT_MB))
+    if not text.isascii() or not text.isdigit():
+        raise ValueError(f"LOUPE_CACHE_MB is a number of megabytes, got {text!r}")
+    return int(text) * MB
 
 
 _cache = Cache(_bound())
@@ -219,12 +219,12 @@ clear = _cache.clear
 def of(
     make: Callable[..., Value], name: Checkpoint, *values: Any, spinner: str | None = None, **plain: Any
 ) -> Value:
-    """`make(loaded(name), *values, **plain)`, made once for these values; `spinner` is shown while one waits.
+    """Result of `make(loaded(name), *values, **plain)`, from the cache if possible; `spinner` is shown while it is computed.
 
-    Raises as `loaded` and `make` do.
+    Raises the errors of `loaded` and `make`.
     """
-    kept_for = (values, tuple(sorted(plain.items())))
-    return keep(make, name, kept_for, lambda: make(loaded(name), *values, **plain), spinner)
+    arguments = (values, tuple(sorted(plain.items())))
+    return keep(make, name, arguments, lambda: make(loaded(name), *values, **plain), spinner)
 
 
 def keep(
@@ -234,7 +234,7 @@ def keep(
     make: Callable[[], Value],
     spinner: str | None = None,
 ) -> Value:
-    """What `make` returns, made once for this function, checkpoint and these values."""
+    """Result of `make`, cached under this function, checkpoint and values."""
     return _get(Key(_maker(function), _with_hashes([name]), values), make, spinner)
 
 
@@ -247,10 +247,10 @@ def cached(
     make: None = None, *, spinner: str | None = None
 ) -> Callable[[Callable[Parameters, Value]], Callable[Parameters, Value]]: ...
 def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None) -> Callable[..., Any]:
-    """Keeps what a function returns.
+    """Decorator that caches what a function returns, by its arguments.
 
-    The hash of the files is part of the key for parameters annotated `Checkpoint`, and for those annotated with a dataclass
-    that has a field `checkpoint`.
+    The hash of a checkpoint's files is part of the key for parameters annotated `Checkpoint`, and for those annotated with
+    a dataclass that has a field `checkpoint`.
     """
     if make is None:
         return partial(cached, spinner=spinner)
@@ -277,7 +277,7 @@ def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None
 
 
 def _get(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
-    """The value of `key`. If the GPU runs out of memory, its encoders move to the CPU, and the page is run again."""
+    """Value of `key`. If the GPU runs out of memory, moves the key's encoders to the CPU and reruns the page."""
     try:
         return _cache.get(key, make, spinner)
     except OutOfMemory:
@@ -308,12 +308,12 @@ def _with_hashes(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _fingerprint(name: str) -> str:
-    known = _fingerprints.get()
-    if known is None:
+    hashes = _fingerprints.get()
+    if hashes is None:
         return checkpoint.fingerprint(name)
-    if name not in known:
-        known[name] = checkpoint.fingerprint(name)
-    return known[name]
+    if name not in hashes:
+        hashes[name] = checkpoint.fingerprint(name)
+    return hashes[name]
 
 
 _fingerprints: ContextVar[dict[str, str] | None] = ContextVar("fingerprints", default=None)
@@ -321,7 +321,7 @@ _fingerprints: ContextVar[dict[str, str] | None] = ContextVar("fingerprints", de
 
 @contextmanager
 def one_run() -> Iterator[None]:
-    """Around the drawing of a page, which asks hundreds of times: the files of each encoder are looked at once."""
+    """Context in which the files of each encoder are hashed only once: a page needs the hash hundreds of times in a run."""
     token = _fingerprints.set({})
     try:
         yield
@@ -339,7 +339,7 @@ def is_on_cpu_instead(name: str) -> bool:
 
 @cached(spinner="Reading the encoder …")
 def loaded(name: Checkpoint) -> Loaded:
-    """Raises as `model.checkpoint.load` does."""
+    """The encoder of this name, in memory. Raises the errors of `model.checkpoint.load`."""
     if name not in _on_cpu:
         try:
             return checkpoint.load(name)

@@ -1,4 +1,4 @@
-"""Which encoders there are to choose from: by the kind of their input, in pairs of norm placements, and what is known of each."""
+"""The encoders to choose from: by kind of input, in pairs of norm placements, with their configuration and predictions."""
 
 import numpy as np
 
@@ -14,9 +14,9 @@ TEXT, DIGIT, RECORD = "Text", "Digit", "Record"  # kinds of input
 
 
 def checkpoints(kind: str) -> list[str]:
-    """Those that take this kind of input, pairs first, then what the session has opened.
+    """Names of the encoders that take this kind of input: pairs first, then single ones, then those opened in this session.
 
-    Damaged ones too, which say what is wrong when chosen.
+    Includes damaged ones, which show their error when they are chosen.
     """
     names = checkpoint.available()
     paired = {name: _paired(name, names) or (name,) for name in names}
@@ -25,9 +25,9 @@ def checkpoints(kind: str) -> list[str]:
 
 
 def kind_of(name: str) -> str | None:
-    """Of the input that an encoder takes; None where its configuration is damaged.
+    """Kind of input that an encoder takes, `TEXT` or `DIGIT`; None if its configuration is damaged.
 
-    Asked of every encoder in each run, so of its files only the configuration is looked at.
+    Called for every encoder in every run, so it reads only the configuration.
     """
     return _kind(name, file_state(name, "config.json", of_weights=False))
 
@@ -42,7 +42,7 @@ def _kind(name: str, _state: States) -> str | None:
 
 @cached
 def _config(name: Checkpoint) -> ModelConfig | None:
-    """None where the configuration is damaged."""
+    """Configuration of an encoder; None if it is damaged."""
     try:
         return checkpoint.read_config(name)
     except (ValueError, OSError):
@@ -50,12 +50,12 @@ def _config(name: Checkpoint) -> ModelConfig | None:
 
 
 def config_of(name: str | None) -> ModelConfig | None:
-    """What an encoder is, without its weights; None where there is none, or where its configuration is damaged."""
+    """Configuration of an encoder, read without its weights; None without a name or if it is damaged."""
     return None if name is None else _config(name)
 
 
 def reads_pairs(name: Checkpoint) -> bool:
-    """Whether the encoder reads a second text behind the first; not where it cannot be opened."""
+    """Whether the encoder takes a pair of texts; False if it cannot be opened."""
     if (config := config_of(name)) is None or not config.is_imported:
         return False  # known without its weights
     try:
@@ -66,7 +66,7 @@ def reads_pairs(name: Checkpoint) -> bool:
 
 @cached
 def predictions(name: Checkpoint) -> dict[str, np.ndarray] | None:
-    """As `model.checkpoint.predictions`, but a file that is damaged or of other digits counts as none."""
+    """Stored predictions of the test digits, as `model.checkpoint.predictions`; None if damaged or of other digits."""
     try:
         stored = checkpoint.predictions(name)
     except ValueError:
@@ -75,21 +75,21 @@ def predictions(name: Checkpoint) -> dict[str, np.ndarray] | None:
 
 
 def label_for(name: str | None, label: int | None) -> int | None:
-    """The right class of a test digit; None where digits are not what the encoder tells apart.
+    """The label of a test digit, if it is one of the encoder's classes; else None.
 
-    The project's own may call them as they like; of encoders from elsewhere the names alone say it.
+    The project's own encoders all classify digits; for those from elsewhere the names of their classes decide.
     """
     config = config_of(name)
     return label if config is None or not config.is_imported or config.class_names == DIGITS else None
 
 
 def pair(name: str) -> tuple[str, str] | None:
-    """The pre-LN and the post-LN checkpoint that `name` is one of, None where either is missing."""
+    """Names of the pre-LN and the post-LN checkpoint of the pair that `name` belongs to; None if either is missing."""
     return _paired(name, checkpoint.available())
 
 
 def _paired(name: str, names: list[str]) -> tuple[str, str] | None:
     seedless = seed_of(name)[0]
     stem, seed = seedless.removesuffix("-pre-ln").removesuffix("-post-ln"), name.removeprefix(seedless)
-    both = (f"{stem}-pre-ln{seed}", f"{stem}-post-ln{seed}")
-    return both if name in both and set(both) <= set(names) else None
+    pair_names = (f"{stem}-pre-ln{seed}", f"{stem}-post-ln{seed}")
+    return pair_names if name in pair_names and set(pair_names) <= set(names) else None

@@ -1,4 +1,4 @@
-"""What a head is called, beside its number: the names of `model.measures.head_roles`, with the rule that gave each as help."""
+"""Names of a head's roles beside its number, from `model.measures.head_roles`, with the rule of each role as help."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from model.measures.head_roles import HeadRole, roles_from_numbers, roles_on_inp
 
 
 class HeadNames(NamedTuple):
-    """What the chosen head is called; "" where it has no such name."""
+    """Role names of a head; "" where it has none."""
 
     here: str  # on this input
     mostly: str  # by the means over a data set
@@ -18,26 +18,26 @@ class HeadNames(NamedTuple):
 
     @property
     def short(self) -> str:
-        """Where room is scarce: the name on this input, or else the one over the data set, which is said."""
+        """Role names where room is scarce: those on this input, or else those over the data set, marked as such."""
         return self.here or (f"{self.mostly} over the data set" if self.mostly else "")
 
     @property
     def whole(self) -> str:
-        """Both names, where they differ."""
+        """Role names on this input, followed by those over the data set if they differ."""
         if not self.data or self.here == self.mostly:
             return self.here
         return f"{self.here or 'no role'} here; over {self.data}: {self.mostly or 'no role'}"
 
     @property
     def help(self) -> str | None:
-        """The rules, and what the name is over the data set."""
+        """Rules of the roles, and the role names over the data set, as Markdown; None if the head has no roles."""
         if not self.rules:
             return None
         return f"{self.rules}." + (f" Over {self.data}: {self.mostly or 'no role'}." if self.data else "")
 
 
 def head_names(subject: Subject, layer: int, head: int) -> HeadNames:
-    """By the whole input, whatever a view of it hides."""
+    """Role names of a head; computed on the whole input, even where the page hides some of its tokens."""
     here = roles_on_input(subject.record, layer, head)
     mostly, data = _over_data(subject, layer, head)
     rules = "; ".join(f"**{role.name}**: {role.rule}" for role in dict.fromkeys((*here, *mostly)))
@@ -45,7 +45,7 @@ def head_names(subject: Subject, layer: int, head: int) -> HeadNames:
 
 
 def _over_data(subject: Subject, layer: int, head: int) -> tuple[tuple[HeadRole, ...], str]:
-    """Those by the means over the data set, and what that is; "" where nothing is stored."""
+    """Roles by the means over the data set, and the name of that data set; (), "" if nothing is stored."""
     stored = subject.stored_heads
     if stored is None or stored.z.shape[:2] != subject.record.pattern.shape[:2]:
         return (), ""

@@ -1,4 +1,4 @@
-"""The position of an input on which its answer depends most, found by hiding one after the other."""
+"""The input position on which the answer depends most, found by hiding one position after the other."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ MOST_POSITIONS = 64  # of more it would take too long
 
 
 class InfluentialPosition(NamedTuple):
-    """A position, and what changes when it is hidden from all queries."""
+    """A position, and how the answer changes when it is hidden from all queries."""
 
     position: int
     change: float  # fall of the predicted class's log-odds; without classes the cosine distance of the pooled state
@@ -21,17 +21,17 @@ class InfluentialPosition(NamedTuple):
 
 @cached
 def most_influential_position(subject: LiveSubject) -> InfluentialPosition | None:
-    """Of the words or patches; None where there are too many, or none."""
+    """The word or patch on which the answer depends most; None if there are none, or too many to try."""
     record = subject.record
-    words = record.at("word", "continuation", "patch", "unknown")
-    if not words or len(record) > MOST_POSITIONS:
+    positions = record.at("word", "continuation", "patch", "unknown")
+    if not positions or len(record) > MOST_POSITIONS:
         return None
-    answers = of(probabilities, subject.checkpoint, (subject.given,), tuple(map(without_keys, words)))[0]
+    answers = of(probabilities, subject.checkpoint, (subject.given,), tuple(map(without_keys, positions)))[0]
     predicted = record.predicted_class
     changes = class_changes(record, answers, predicted)
     if predicted is None:
-        most = strongest_change(changes)
-        return InfluentialPosition(words[most], float(changes[most]), False)
-    most = int(changes.argmin())  # the largest fall: the one that changes the class, if any does
-    is_other = int(answers[most].argmax()) != predicted
-    return InfluentialPosition(words[most], float(-changes[most]), is_other)
+        index = strongest_change(changes)
+        return InfluentialPosition(positions[index], float(changes[index]), False)
+    index = int(changes.argmin())  # the largest fall: the one that changes the class, if any does
+    is_other = int(answers[index].argmax()) != predicted
+    return InfluentialPosition(positions[index], float(-changes[index]), is_other)

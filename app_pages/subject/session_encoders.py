@@ -1,4 +1,4 @@
-"""The encoders that a session has opened beside the shipped ones; they stand in the list of every page."""
+"""Encoders that the user has opened in this session; every page lists them after the shipped ones."""
 
 from threading import Timer
 
@@ -14,17 +14,17 @@ _OPENED, _UPLOADS = "own_opened", "own_uploads"
 
 
 def opened() -> list[str]:
-    """In the order in which they were opened."""
+    """Names of the opened encoders, in the order of opening."""
     return list(st.session_state.get(_OPENED, ()))
 
 
 class Shelf(dict[str, Upload]):
-    """The uploads of one session by name. Some minutes after its window was closed they are deleted."""
+    """Uploads of one session, by name; deleted some minutes after its window was closed."""
 
     leaving: Timer | None = None
 
     def leave(self) -> None:
-        """The window is closed, or the connection is lost, and may come back."""
+        """Starts the timer that deletes the uploads: the window was closed, or the connection is lost and may come back."""
         self.leaving = Timer(GRACE, self.delete)
         self.leaving.daemon = True
         self.leaving.start()
@@ -39,7 +39,7 @@ class Shelf(dict[str, Upload]):
 
 
 def uploads() -> Shelf:
-    """Those of this session alone."""
+    """Uploads of this session."""
     if _UPLOADS not in st.session_state:
         st.session_state[_UPLOADS] = Shelf()
     return _watched()
@@ -47,7 +47,7 @@ def uploads() -> Shelf:
 
 @st.cache_resource(scope="session", on_release=Shelf.leave, show_spinner=False)
 def _watched() -> Shelf:
-    """Released where the session disconnects, and asked for again where it comes back."""
+    """The session's shelf; Streamlit releases it when the session disconnects, and calls this again when it reconnects."""
     shelf = st.session_state[_UPLOADS]
     shelf.stay()
     return shelf
@@ -63,14 +63,14 @@ def open_(name: str) -> None:
 
 
 def remove(name: str) -> None:
-    """From the lists of the pages, never from the disk; an upload is deleted."""
+    """Removes an encoder from the lists of the pages, and deletes it if it is an upload; other files stay on disk."""
     st.session_state[_OPENED] = [other for other in opened() if other != name]
     if (upload := uploads().pop(name, None)) is not None:
         upload.delete()
 
 
 def say_on_cpu(*names: str) -> None:
-    """A caption for each of these encoders that was moved from the GPU to the CPU, which makes it slower."""
+    """Writes a caption for each of these encoders that was moved to the CPU because the GPU's memory is too small."""
     for name in filter(is_on_cpu_instead, names):
         st.caption(
             f"The memory of the GPU is too small for {plain(locations.as_shown(name))}: it runs on the CPU."

@@ -1,4 +1,4 @@
-"""Inputs that come with the project: example sentences and test digits, and what is known of them."""
+"""Inputs that come with the project: example sentences and test digits, and their correct classes."""
 
 import json
 
@@ -11,12 +11,12 @@ from model.inputs import Text, digits
 
 @cached
 def test_digits() -> tuple[np.ndarray, np.ndarray]:
-    """Images uint8 [digit, row, column] and labels uint8 [digit]."""
+    """Images uint8 [digit, row, column] and labels uint8 [digit] of the MNIST test digits."""
     return digits.examples()
 
 
 def sentences() -> dict[str, str]:
-    """Texts to begin with, by title; none where the file is missing or damaged."""
+    """Example texts by title; empty if their file is missing or damaged."""
     try:
         return _sentences()
     except (OSError, ValueError, TypeError, LookupError):
@@ -34,7 +34,7 @@ def _examples() -> list[dict]:
 
 
 def correct_class(subject: LiveSubject) -> int | None:
-    """Of one of `sentences` the class that a person would choose; None for other inputs, and where it is none of the encoder's."""
+    """Index of the correct class of an example sentence; None for other inputs, or if the encoder lacks that class."""
     config, given = subject.loaded.config, subject.given
     if not config.chooses or not isinstance(given, Text) or given.text not in sentences().values():
         return None

@@ -1,6 +1,6 @@
-"""What `python -m model.atlas` stored beside a checkpoint, as pages read it: kept until the files or the weights change.
+"""Results that `python -m model.atlas` stored beside a checkpoint; cached until the files or the weights change.
 
-A file of other weights counts as none: it says nothing about the encoder that is shown.
+Results of other weights count as missing: they say nothing about the encoder that is shown.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from model.sources import locations
 
 
 class Stored(Protocol):
-    """What is read of a file."""
+    """Any stored result: it knows the data set and the weights that it was measured with."""
 
     @property
     def source(self) -> DataSource: ...
@@ -32,38 +32,38 @@ States = tuple[
 
 
 def heads_of(name: str) -> results.HeadResults | None:
-    """None where there is no file, or one of other weights. Where it is damaged a caption says so."""
-    return _said(name, results.HEADS, _heads)
+    """Stored measures of the heads; None if missing or of other weights. If the file is damaged, writes a caption."""
+    return _read_or_say(name, results.HEADS, _heads)
 
 
 def layers_of(name: str) -> results.LayerResults | None:
-    """As `heads_of`."""
-    return _said(name, results.LAYERS, _layers)
+    """Stored measures of the layers; None if missing or of other weights. If the file is damaged, writes a caption."""
+    return _read_or_say(name, results.LAYERS, _layers)
 
 
 def examples_of(name: str) -> results.ResultTable | None:
-    """As `heads_of`."""
-    return _said(name, results.EXAMPLES, partial(_rows, file=results.EXAMPLES))
+    """Stored examples of each head's largest weights; None if missing, damaged or of other weights."""
+    return _read_or_say(name, results.EXAMPLES, partial(_rows, file=results.EXAMPLES))
 
 
 def pruning_of(name: str) -> results.ResultTable | None:
-    """As `heads_of`."""
-    return _said(name, results.PRUNING, partial(_rows, file=results.PRUNING))
+    """Stored pruning results; None if missing, damaged or of other weights."""
+    return _read_or_say(name, results.PRUNING, partial(_rows, file=results.PRUNING))
 
 
 def faithfulness_of(name: str) -> results.ResultTable | None:
-    """As `heads_of`."""
-    return _said(name, results.FAITHFULNESS, partial(_rows, file=results.FAITHFULNESS))
+    """Stored shares of readable maps; None if missing, damaged or of other weights."""
+    return _read_or_say(name, results.FAITHFULNESS, partial(_rows, file=results.FAITHFULNESS))
 
 
 def over(source: DataSource, measure: str | None = None) -> str:
-    """Such as "872 SST development sentences"; of a `measure` that was taken of fewer, their number."""
+    """Number and name of the examples, such as "872 SST development sentences"; fewer if `measure` was taken on fewer."""
     n = source.n if measure is None else source.samples.get(measure, source.n)
     return f"{n:,} {source.data}"
 
 
 def is_of(source: DataSource, *names: str) -> bool:
-    """Whether it was measured with the weights that these encoders have now."""
+    """Whether the results were measured with the current weights of the encoders called `names`."""
     try:
         return source.weights == tuple(map(checkpoint.weights_hash, names))
     except (OSError, ValueError):
@@ -71,20 +71,20 @@ def is_of(source: DataSource, *names: str) -> bool:
 
 
 def states_of(path: Path, *names: str) -> States:
-    """What changes with the file, which may be measured anew while the app runs, or with the weights that it is of."""
+    """Modification time and size of the file, and hashes of the encoders' weights; () if one of these cannot be read."""
     try:
-        found = path.stat()
-        return found.st_mtime_ns, found.st_size, *map(checkpoint.weights_hash, names)
+        stat = path.stat()
+        return stat.st_mtime_ns, stat.st_size, *map(checkpoint.weights_hash, names)
     except (OSError, ValueError):
         return ()
 
 
 def file_state(name: str, file: str, *, of_weights: bool = True) -> States:
-    """What changes with that file of an encoder, or with the encoder's weights."""
+    """State of one file of an encoder, and of its weights: it changes whenever either of them does."""
     return states_of(_path(name, file), *([name] if of_weights else []))
 
 
-def _said(name: str, file: str, read: Callable[[str, States], Made | None]) -> Made | None:
+def _read_or_say(name: str, file: str, read: Callable[[str, States], Made | None]) -> Made | None:
     try:
         return read(name, file_state(name, file))
     except ValueError as error:
@@ -94,17 +94,17 @@ def _said(name: str, file: str, read: Callable[[str, States], Made | None]) -> M
 
 @cached
 def _heads(name: str, _of: States) -> results.HeadResults | None:
-    return _of_these_weights(name, results.read_heads(_path(name, results.HEADS)))
+    return _if_current(name, results.read_heads(_path(name, results.HEADS)))
 
 
 @cached
 def _layers(name: str, _of: States) -> results.LayerResults | None:
-    return _of_these_weights(name, results.read_layers(_path(name, results.LAYERS)))
+    return _if_current(name, results.read_layers(_path(name, results.LAYERS)))
 
 
 @cached
 def _rows(name: str, _of: States, file: str) -> results.ResultTable | None:
-    return _of_these_weights(name, results.read_rows(_path(name, file)))
+    return _if_current(name, results.read_rows(_path(name, file)))
 
 
 def _path(name: str, file: str) -> Path:
@@ -114,5 +114,5 @@ def _path(name: str, file: str) -> Path:
         return checkpoint.CHECKPOINTS / name / file
 
 
-def _of_these_weights(name: str, found: Made | None) -> Made | None:
-    return found if found is not None and is_of(found.source, name) else None
+def _if_current(name: str, stored: Made | None) -> Made | None:
+    return stored if stored is not None and is_of(stored.source, name) else None

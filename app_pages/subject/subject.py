@@ -1,6 +1,6 @@
 """What a page is about: an encoder with an input (`LiveSubject`), or a record that was opened from a file (`FileSubject`).
 
-Pages ask either for the record, for the maps of a lens and for measures, and need not know which of the two it is.
+Pages get the record, the maps of a lens and the measures from either in the same way.
 """
 
 from collections.abc import Callable, Hashable, Mapping
@@ -39,18 +39,18 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, kw_only=True)
 class LensChoice:
-    """The lens through which maps are seen, and the class for a lens that needs one (None: the predicted)."""
+    """The lens through which maps are seen, and for lenses of one class its name (None: the predicted class)."""
 
     lens: Lens = LENSES[ATTENTION]
     class_name: str | None = None
 
     def class_number(self, config: ModelConfig) -> int | None:
-        """The index of the chosen class in this encoder; None for the predicted class."""
+        """Index of the chosen class in this encoder; None for the predicted class."""
         names = config.class_names
         return names.index(self.class_name) if self.class_name in names else None
 
     def why_unchecked(self, record: AttentionRecord) -> str | None:
-        """Why knock-outs, which are measured on the predicted class, say nothing about this map; None where they do."""
+        """Reason why this map cannot be checked by knock-outs, which measure the predicted class; None if it can."""
         if not isinstance(record, ForwardRecord):
             return None
         number = self.class_number(record.config)
@@ -60,7 +60,7 @@ class LensChoice:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A line for figures that names the lens; none for plain attention weights."""
+        """Line for figures that names the lens; none for plain attention weights."""
         if self.lens.name == ATTENTION:
             return ()
         of_class = "" if self.class_name is None else f", of the class {self.class_name}"
@@ -71,7 +71,7 @@ WEIGHTS = LensChoice()  # the attention weights themselves
 
 
 class Measured(NamedTuple):
-    """A record, and what the overview shows of its heads on hover: measures by name, [layer, head]."""
+    """A record and the measures of its heads, by name, each [layer, head]."""
 
     record: AttentionRecord
     measures: dict[str, np.ndarray]
@@ -79,7 +79,7 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class LiveSubject:
-    """An encoder with an input, and what is changed in its forward pass. Hashable, so it can stand in keys of the cache."""
+    """An encoder with an input and an intervention in its forward pass. Hashable, so it can be part of cache keys."""
 
     checkpoint: Checkpoint
     given: Input
@@ -88,12 +88,12 @@ class LiveSubject:
 
     @property
     def name(self) -> str:
-        """What figures and files are named after."""
+        """Name of the encoder, used in titles and file names."""
         return self.checkpoint
 
     @property
     def loaded(self) -> Loaded:
-        """The encoder. Raises as `model.checkpoint.load` does."""
+        """The encoder in memory. Raises the errors of `model.checkpoint.load`."""
         return cache.loaded(self.checkpoint)
 
     @property
@@ -104,27 +104,27 @@ class LiveSubject:
 
     @property
     def lenses(self) -> tuple[str, ...]:
-        """Names of the lenses through which it can be seen."""
+        """Names of all lenses."""
         return tuple(LENSES)
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Where the record comes from, as it is saved with it."""
+        """Origin of the record (encoder, input, intervention), as it is saved in its file."""
         return settings(self.loaded, self.given, self.changed)
 
     @property
     def picture(self) -> np.ndarray | None:
-        """The picture that was read; None for a text."""
+        """The picture that the encoder reads; None for a text."""
         return self.given.array if isinstance(self.given, Picture) else None
 
     @property
     def stored_heads(self) -> HeadResults | None:
-        """The measures of the encoder's heads over a data set; None where none are stored."""
+        """Stored measures of the encoder's heads over a data set; None if there are none."""
         return heads_of(self.checkpoint)
 
     @property
     def left_out(self) -> str:
-        """Which tokens of a text are too many for the encoder's positions, and why these; "" where none.
+        """Which tokens of the text exceed the encoder's positions; "" if none do.
 
         Such as "first 5 tokens: its tokenizer keeps the end".
         """
@@ -139,7 +139,7 @@ class LiveSubject:
 
     @property
     def unknown(self) -> str:
-        """How many tokens of a text the vocabulary lacks, such as "14 of 49 tokens are unknown to this tokenizer"; "" where none."""
+        """How many tokens the vocabulary lacks, such as "14 of 49 tokens are unknown to this tokenizer"; "" if none."""
         if not isinstance(self.given, Text):
             return ""
         encoded = encoded_text(self.checkpoint, self.given)
@@ -149,19 +149,19 @@ class LiveSubject:
         return f"{n:,} of {encoded.n_read:,} {tokens} {are} unknown to this tokenizer"
 
     def under(self, changed: Intervention) -> "LiveSubject":
-        """The same with another intervention in its forward pass."""
+        """This subject with another intervention in its forward pass."""
         return replace(self, changed=changed)
 
     def compute(self, function: Callable[..., Value], *values: Any, **options: Any) -> Value:
-        """`function(encoder, input, *values, **options)`, computed once; `spinner` is shown while one waits."""
+        """Result of `function(encoder, input, *values, **options)`, cached; the option `spinner` is a text shown meanwhile."""
         return cache.of(function, self.checkpoint, self.given, *values, **options)
 
     def measure(self, function: Callable[..., Value], *values: Hashable) -> Value:
-        """`function(record, *values)`, computed once."""
+        """Result of `function(record, *values)`, cached."""
         return cache.keep(function, self.checkpoint, (self, values), lambda: function(self.record, *values))
 
     def through(self, choice: LensChoice) -> AttentionRecord:
-        """The maps of all heads as the lens shows them; of a lens without heads one map a layer."""
+        """Maps of all heads as the lens shows them; a lens without heads has one map per layer."""
         if choice.lens.name == ATTENTION:
             return self.record
         if choice.lens.name in (VALUE_ZEROING, ROLLED_OUT):
@@ -169,7 +169,7 @@ class LiveSubject:
         return _lens_maps(self, choice.lens.name, choice.class_number(self.loaded.config))
 
     def viewed(self, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False) -> Measured:
-        """The same with pieces `merged` into words and special tokens `hidden`, and the measures of those maps."""
+        """Maps through the lens, with word pieces `merged` and special tokens `hidden` as asked for, and their measures."""
         if choice.lens.name == ATTENTION and not (merged or hidden):
             return Measured(self.record, self.measure(head_summary))
         self.through(choice)  # here, where a bar can be drawn
@@ -193,12 +193,12 @@ class FileSubject:
 
     @property
     def name(self) -> str:
-        """What figures and files are named after."""
+        """Name of the file without its ending, used in titles and file names."""
         return self.file_name.rpartition(".")[0] or "attention"
 
     @property
     def given(self) -> Picture | None:
-        """The picture that was read, blank where the file does not hold it; None for text."""
+        """The picture that was read, blank if the file lacks it; None for a text."""
         if self.record.patch_grid is None:
             return None
         blank = np.zeros([8 * side for side in self.record.patch_grid], np.uint8)
@@ -211,11 +211,11 @@ class FileSubject:
 
     @property
     def limits(self) -> str:
-        """What the file lacks of a whole record in single precision, and what follows from that; "" where it lacks nothing."""
+        """Sentences on what the file lacks of a full record in single precision; "" if it lacks nothing."""
         sentences = []
         if not isinstance(self.record, ForwardRecord):
-            alone = f"The record holds attention and {self.record.units} alone"
-            sentences.append(f"{alone}: there is no prediction, and no state or score, to show.")
+            beginning = f"The record holds attention and {self.record.units} alone"
+            sentences.append(f"{beginning}: there is no prediction, and no state or score, to show.")
         if self.settings.get("precision") == HALF:
             sentences.append(
                 "The numbers were saved in half precision: they, and the measures made of them, are right to about three digits."
@@ -224,7 +224,7 @@ class FileSubject:
 
     @property
     def odd_rows(self) -> str:
-        """Which rows do not sum to 1, in a sentence; "" where all do."""
+        """Sentence on the rows that do not sum to 1; "" if all do."""
         odd = odd_rows(self.record.pattern, self.record.mask)
         if not len(odd):
             return ""
@@ -234,17 +234,17 @@ class FileSubject:
         return f"{len(odd):,} of {rows:,} rows do not sum to 1 but to {sums}. They are shown as they are."
 
     def measure(self, function: Callable[..., Value], *values: Hashable) -> Value:
-        """`function(record, *values)`, computed once."""
+        """Result of `function(record, *values)`, computed once."""
         if (function, values) not in self.computed:
             self.computed[function, values] = function(self.record, *values)
         return self.computed[function, values]
 
     def through(self, choice: LensChoice) -> AttentionRecord:
-        """The maps as one of `lenses` shows them."""
+        """Maps through the lens, which is one of `lenses`."""
         return self.record if choice.lens.name == ATTENTION else self.measure(rollout)
 
     def viewed(self, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False) -> Measured:
-        """The same with pieces `merged` into words and special tokens `hidden`, and the measures of those maps."""
+        """Maps through the lens, with word pieces `merged` and special tokens `hidden` as asked for, and their measures."""
         return self.measure(_viewed_through, choice.lens.name == ROLLOUT, merged, hidden)
 
 
@@ -252,19 +252,19 @@ Subject = LiveSubject | FileSubject
 
 
 def open_subject() -> FileSubject | None:
-    """The record that is open in this session."""
+    """The record that is open in this session; None if there is none."""
     return st.session_state.get(OPENED)
 
 
 @cached
 def n_parameters(name: Checkpoint) -> int:
-    """How many parameters an encoder has."""
+    """Number of parameters of an encoder."""
     return cache.loaded(name).n_parameters
 
 
 @cached
 def encoded_text(name: Checkpoint, given: Text) -> Encoded:
-    """The tokens of a text. Raises ValueError where the tokenizer cannot read it."""
+    """Tokens of a text. Raises ValueError if the tokenizer cannot read it."""
     encoder = cache.loaded(name)
     assert encoder.tokenizer is not None, name
     return encode(encoder.tokenizer, given.text, encoder.config.padding_id, given.second)
@@ -283,7 +283,7 @@ def _lens_maps(subject: LiveSubject, lens: str, class_number: int | None) -> Att
 
 
 def _zero_values(subject: LiveSubject) -> None:
-    """Before `_lens_maps`, and with a bar over it: of a large encoder and a long text it takes minutes."""
+    """Fills the cache for `_lens_maps` with a progress bar: a large encoder and a long text take minutes."""
     parts = steps(subject.loaded.config, len(subject.record))
     calls = [partial(_zeroing_changes, subject, layer, keys) for layer, keys in parts]
     in_steps(calls, "Leaving out one value after another …", ("value zeroing", subject))

@@ -1,4 +1,4 @@
-"""Two forward passes compared: what changed between them, in words, and where a head's weights differ.
+"""Two forward passes compared: how the answer changed, in words, and where a head's weights differ.
 
 The second differs from the first by an intervention, by its input or by its checkpoint.
 """
@@ -31,10 +31,10 @@ POOLED = "pooled state (cosine distance)"  # what changes where there are no cla
 
 @dataclass(frozen=True)
 class Side:
-    """One of the forward passes that are compared, and the title that figures give it.
+    """One of the compared forward passes, and its title in figures.
 
-    Where its intervention reorders the content, `order[i]` is the position in the input of what is read at i, so that two
-    sides can be compared token by token; None: not reordered.
+    If the intervention reorders the input, `order[i]` is the input position that is read at position i, so that two sides
+    can be compared token by token; None if nothing is reordered.
     """
 
     subject: LiveSubject
@@ -64,10 +64,9 @@ class Side:
 
 
 def answers_under(subject: LiveSubject, changes: Iterable[Intervention], text: str) -> np.ndarray:
-    """Probabilities [intervention, class] of the input under each of the interventions; without classes the pooled states
-    [intervention, d_model].
+    """Probabilities [intervention, class] under each intervention; pooled states [intervention, d_model] without classes.
 
-    As many at once as share a batch; `text` stands over the bar.
+    Computed in batches, with `text` above the progress bar.
     """
     changes = tuple(changes)
     size = batch_size(subject.loaded.config, len(subject.record))
@@ -80,7 +79,7 @@ def answers_under(subject: LiveSubject, changes: Iterable[Intervention], text: s
 
 
 def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
-    """How the prediction of one encoder changed, as a sentence that begins with `what` was changed. Plain text."""
+    """Sentence on how the prediction changed, as plain text; `what` is its beginning and names the change."""
     if not before.has_classes:
         distance = format_number(prediction_change(before, after).value, ".2g")
         return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
@@ -95,39 +94,39 @@ def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
 
 
 def similarity(one: ForwardRecord, other: ForwardRecord) -> str:
-    """How alike two inputs are to an encoder of embeddings, as a sentence. Plain text."""
+    """Sentence with the cosine similarity of two inputs' embeddings, as plain text."""
     cosine = 1 - prediction_change(one, other).value
     return f"Cosine similarity of the two embeddings: {format_number(cosine, '.3f')} (1: the same direction, 0: orthogonal)."
 
 
 def share(part: float, digits: int = 2) -> str:
-    """A share of 1 as a percentage; one that rounds to 0 or 100 % without being it says so."""
+    """A fraction as a percentage; "under" or "over" marks one that rounds to 0 or 100 % without being it."""
     return percent(part, digits, below="under ", above="over ")
 
 
 def shared_limit(values: Iterable[np.ndarray]) -> float:
-    """The end of a scale symmetric about 0 that is the same on all sides: their largest size; 1 where all are 0."""
+    """Largest absolute value on any side, as the end of a common scale that is symmetric about 0; 1 if all are 0."""
     return max((largest(each) for each in values if each.any()), default=1.0)
 
 
 def same_position(one: Side, other: Side, position: int) -> int | None:
-    """The position of `other` that corresponds to `position` of `one`; None where there is none.
+    """Position of `other` that corresponds to `position` of `one`; None if there is none.
 
-    Two texts on one checkpoint are compared position by position; one text that two tokenizers cut differently
-    has no such order in common, and neither have patches of different sizes: there class tokens alone correspond.
+    In one encoder, two texts are compared position by position. If two tokenizers cut a text differently, or patches differ
+    in size, only the class tokens correspond.
     """
     cut_otherwise = one.checkpoint != other.checkpoint and one.record.tokens != other.record.tokens
     if cut_otherwise or one.record.patch_grid != other.record.patch_grid:
         both = one.record.has_class_token and other.record.has_class_token
         return 0 if position == 0 and both else None
-    at = position if one.order is None else one.order[position]
-    if at >= len(other.record):
+    input_position = position if one.order is None else one.order[position]
+    if input_position >= len(other.record):
         return None
-    return at if other.order is None else other.order.index(at)
+    return input_position if other.order is None else other.order.index(input_position)
 
 
 def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
-    """A name for each position of the first side, all of which the second has; where two texts differ, both words."""
+    """Label of each position of the first side; where the two texts differ it has both tokens."""
     positions = (same_position(first, second, position) for position in range(len(first.record)))
     others = (second.record.tokens[position] for position in positions if position is not None)
     return tuple(
@@ -148,7 +147,7 @@ def head_patterns(
     partner: tuple[int, int] | None = None,
     lens: LensChoice = WEIGHTS,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Maps [query, key] of a head on either side, or of its `partner` on the second, in the order of the input."""
+    """Maps [query, key] of `head` on the first side and of `partner`, or the same head, on the second, in input order."""
     before, after = first.subject.through(lens).pattern, second.subject.through(lens).pattern
     return put_back(first, before[head]), put_back(second, after[partner or head])
 
@@ -162,9 +161,9 @@ def difference(
     lens: LensChoice = WEIGHTS,
     **appearance: Any,
 ) -> PlotlyFigure:
-    """The second side minus the first: `head_patterns` subtracted. The first is read in the order of the input.
+    """Heatmap of the second side's map minus the first's, from `head_patterns`. The first side is not reordered.
 
-    `appearance` is as `viz.attention.token_heatmaps.difference_heatmap` takes it; `names` are the titles.
+    `appearance` holds arguments of `viz.attention.token_heatmaps.difference_heatmap`; by default `names` are the titles.
     """
     appearance = {"names": (first.title, second.title)} | appearance
     patterns = head_patterns(first, second, head, partner, lens)
