@@ -17,7 +17,7 @@ from model.record.from_arrays import attention_alone
 from model.record.record_file import dump, fits_half, n_bytes
 from viz.builders.number_format import format_number
 from viz.export.file_formats import MIME
-from viz.export.offline_page import html, offline_page
+from viz.export.offline_page import offline_page
 from viz.export.safe_text import file_name
 
 _HELP = (
@@ -121,7 +121,7 @@ def content(subject: Subject, part: Part = ALL) -> bytes:
 
 def page(subject: Subject, view: RecordView, chosen: tuple[int, int, int]) -> bytes:
     """The HTML file of the `view`, opened at the `chosen` layer, head and query."""
-    saved = offline_page(
+    return offline_page(
         view.record,
         title=f"Attention of {subject.name}",
         settings=subject.settings,
@@ -130,4 +130,3 @@ def page(subject: Subject, view: RecordView, chosen: tuple[int, int, int]) -> by
         notes=view.notes,
         what=view.quantity,
     )
-    return html(saved)

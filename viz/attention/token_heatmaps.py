@@ -1,15 +1,12 @@
 """Heatmaps of one head over its tokens: weights, scores, or the difference of two patterns.
 
-Queries go down from the top, keys across. A frame marks the row of the chosen `query`. `zoom` is the first and the last
-position that both axes show; `window`, the queries and the keys that are drawn at all. Cells that `mask` [query, key]
-forbids (False) are hatched and show no number. `numbers` are the positions of the tokens where these are not counted
-from 0, and `notes` are lines below the map.
+Queries go down from the top, keys across. Cells that `mask` [query, key] forbids (False) are hatched and show no number.
 All functions raise ValueError where the shapes do not fit each other.
 """
 
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
 
@@ -23,17 +20,23 @@ if TYPE_CHECKING:  # figures are drawn without what model/ imports
 _MOST_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
 
 
+class MapOptions(TypedDict, total=False):
+    """What every heatmap of this file takes besides its numbers."""
+
+    query: int | None  # whose row is framed
+    title: str
+    zoom: tuple[int, int] | None  # the first and the last position that both axes show
+    notes: Sequence[str]  # lines below the map
+
+
 def attention_heatmap(
     record: "AttentionRecord",
     layer: int,
     head: int,
     *,
-    query: int | None = None,
     scale: WeightScale = TO_ONE,
-    title: str = "",
     description: str | None = None,
-    zoom: tuple[int, int] | None = None,
-    notes: Sequence[str] = (),
+    **options: Unpack[MapOptions],
 ) -> PlotlyFigure:
     """The attention weights of one head; cells that its mask forbids are hatched.
 
@@ -44,15 +47,12 @@ def attention_heatmap(
     return weight_heatmap(
         record.pattern[layer, head],
         record.tokens,
-        query=query,
         mask=record.mask[layer, head],
         scale=scale,
-        title=title,
         description=description,
-        zoom=zoom,
         keys=None if record.keys is None else record.keys.tokens,
         numbers=record.numbers,
-        notes=notes,
+        **options,
     )
 
 
@@ -60,23 +60,21 @@ def weight_heatmap(
     weights: np.ndarray,
     tokens: Sequence[str],
     *,
-    query: int | None = None,
     mask: np.ndarray | None = None,
     scale: WeightScale = TO_ONE,
-    title: str = "",
     description: str | None = None,
-    zoom: tuple[int, int] | None = None,
     window: tuple[range, range] | None = None,
     keys: Sequence[str] | None = None,
     numbers: Sequence[int] | None = None,
-    notes: Sequence[str] = (),
+    **options: Unpack[MapOptions],
 ) -> PlotlyFigure:
     """Weights [query, key] of any origin over `tokens`, with `keys` across where these are other tokens.
 
     A masked cell shows no weight, since the zero there says nothing about the head. In the row of the `query` the weights
-    are written, where there is room.
+    are written, where there is room. `window` are the queries and the keys that are drawn at all; `numbers`, the positions
+    of the tokens where these are not counted from 0.
     """
-    n_keys = weights.shape[-1]
+    n_keys, query, title = weights.shape[-1], options.get("query"), options.get("title", "")
     if mask is None or query is None or mask[query].all():
         colours = attention_scale(scale, n_keys)
     else:
@@ -89,17 +87,13 @@ def weight_heatmap(
         weights,
         tokens,
         colours=colours,
-        number=": %{z:.4f}",
-        title=title,
         description=description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across",
-        query=query,
         mask=mask,
         written=written,
-        zoom=zoom,
         window=window,
         keys=keys,
         numbers=numbers,
-        notes=notes,
+        **options,
     )
 
 
@@ -120,7 +114,6 @@ def cross_heatmap(
         titles=("key, of the second", "query, of the first"),
         colours=attention_scale(scale, len(keys)),
         cell="query '%{y}' → key '%{x}'",
-        number=": %{z:.4f}",
         description="Cross-attention, queries of the first input down, keys of the second across",
         framed=(range(len(keys)), range(query, query + 1)),
         height=540,
@@ -139,9 +132,7 @@ def score_heatmap(
     tokens: Sequence[str],
     *,
     mask: np.ndarray | None = None,
-    query: int | None = None,
-    title: str = "",
-    zoom: tuple[int, int] | None = None,
+    **options: Unpack[MapOptions],
 ) -> PlotlyFigure:
     """Scores q·k / √d_k [query, key] of one head, purple below 0 and gold above.
 
@@ -153,11 +144,9 @@ def score_heatmap(
         tokens,
         colours=colour_scale("score q·k / √d_k", "symmetric about 0", largest(scores)),
         number=": %{z:.3f}",
-        title=title,
         description=f"Scores{'' if mask is None else ' after the mask'}, queries down, keys across",
-        query=query,
         mask=mask,
-        zoom=zoom,
+        **options,
     )
 
 
@@ -167,11 +156,8 @@ def difference_heatmap(
     tokens: Sequence[str],
     *,
     names: tuple[str, str] = ("pre-LN", "post-LN"),
-    query: int | None = None,
-    title: str = "",
     description: str | None = None,
-    zoom: tuple[int, int] | None = None,
-    notes: Sequence[str] = (),
+    **options: Unpack[MapOptions],
 ) -> PlotlyFigure:
     """`second` minus `first`, two patterns [query, key]: purple where the first has more weight, gold where the second.
 
@@ -189,11 +175,8 @@ def difference_heatmap(
         number=f"<br>{first_name}: %{{customdata[0]:.4f}}<br>{second_name}: %{{customdata[1]:.4f}}"
         "<br>difference: %{z:.4f}",
         customdata=np.stack([first, second], axis=-1),
-        title=title,
-        description=description or f"Difference of attention, {title}",
-        query=query,
-        zoom=zoom,
-        notes=notes,
+        description=description or f"Difference of attention, {options.get('title', '')}",
+        **options,
     )
 
 
@@ -202,10 +185,10 @@ def _token_heatmap(
     tokens: Sequence[str],
     *,
     colours: dict,
-    number: str,
-    title: str,
     description: str,
-    query: int | None,
+    number: str = ": %{z:.4f}",
+    query: int | None = None,
+    title: str = "",
     mask: np.ndarray | None = None,
     written: np.ndarray | None = None,
     customdata: np.ndarray | None = None,

@@ -52,10 +52,10 @@ class WeightLegend(NamedTuple):
     ticks: dict[float, str]  # by weight: `EVEN` alone in place of a number, or what stands before the number
 
     @property
-    def values(self) -> dict[str, float | list[float] | list[str]]:
+    def values(self) -> Kwargs:
         """The values to which a form with `attention_colour` refers."""
-        marks = {"legend_ticks": list(self.ticks), "legend_marks": list(self.ticks.values())}
-        return {"largest": self.largest, **marks}
+        marks = list(self.ticks.values())
+        return {"largest": self.largest, "legend_ticks": list(self.ticks), "legend_marks": marks}
 
 
 def weight_legend(scale: WeightScale, n_keys: int, keys: str = "") -> WeightLegend:
@@ -63,10 +63,10 @@ def weight_legend(scale: WeightScale, n_keys: int, keys: str = "") -> WeightLege
 
     `keys` says which keys these are. For a single key, and where weights are no shares of their row, there is no mark.
     """
-    title, ticks = (f"{scale.what}, {scale.reach}",), {0.0: "", scale.largest: ""}
+    title, ticks = [f"{scale.what}, {scale.reach}"], {0.0: "", scale.largest: ""}
     if scale.shares and n_keys > 1:
         even = 1 / n_keys
-        title += (f"{EVEN} same weight for all{keys and f' {keys}'}: 1/{n_keys} = {even:.2g}",)
+        title.append(f"{EVEN} same weight for all{keys and f' {keys}'}: 1/{n_keys} = {even:.2g}")
         share = even / scale.largest
         if NEAR_TOP < share <= 1:  # beside the number there, which stands for both
             ticks[scale.largest] = f"{EVEN} "
@@ -76,7 +76,7 @@ def weight_legend(scale: WeightScale, n_keys: int, keys: str = "") -> WeightLege
                 del ticks[0.0]
     if scale.all_zero:
         ticks = {0.0: ""}
-    return WeightLegend(title, scale.largest, ticks)
+    return WeightLegend(tuple(title), scale.largest, ticks)
 
 
 def attention_colour(title: tuple[str, ...]) -> alt.Color:

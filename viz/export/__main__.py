@@ -16,7 +16,7 @@ from ..attention.token_heatmaps import attention_heatmap, cross_heatmap
 from ..builders.figure import Figure
 from .export_style import ExportStyle
 from .file_formats import PICTURES, figure_bytes
-from .offline_page import html, offline_page
+from .offline_page import offline_page
 
 KINDS = ("html", *PICTURES)
 PAPER_DPI = 300
@@ -71,10 +71,9 @@ def file_content(args: argparse.Namespace) -> bytes:
         title = f"Attention of {read.settings.get('checkpoint') or args.record.stem}"
         # An encoder may have cut a part out of the picture: the patches lie on that part.
         picture = None if read.picture is None else _model_module("inputs").as_seen(read.picture, record)
-        view = offline_page(
+        return offline_page(
             record, title=title, settings=read.settings, picture=picture, chosen=(layer, head, query)
         )
-        return html(view)
     dpi = {"dpi": PAPER_DPI} if args.width_cm else {}
     style = ExportStyle(args.theme or "light", args.width_cm, args.font_pt, args.transparent, **dpi)
     return figure_bytes(_figure(record, args.head, args.query), kind, style)

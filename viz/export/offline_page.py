@@ -9,14 +9,12 @@ import gzip
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..builders.figure import need_shape
 from ..builders.palette import ACCENT, MASKED, WEIGHT, WEIGHTS, data_uri
 from .safe_text import clean
 
@@ -37,31 +35,10 @@ _SETTINGS = {
     "version": "Version of Attention Loupe",
     "weights_sha256": "SHA-256 of the weights",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class OfflinePage:
-    """What the page shows. Raises ValueError where the shapes do not fit each other."""
-
-    pattern: np.ndarray  # [layer, head, query, key]
-    queries: Sequence[str]
-    keys: Sequence[str]
-    title: str
-    mask: np.ndarray | None = None  # bool [layer, head, query, key], False: may not attend
-    classes: Mapping[str, float] = field(default_factory=dict)  # probabilities by name
-    settings: Mapping[str, str] = field(default_factory=dict)
-    patch_grid: tuple[int, int] | None = None
-    first_patch: int = 0  # the key that is the first patch
-    picture: np.ndarray | None = None  # uint8 [height, width], or with 3 colours behind
-    chosen: tuple[int, int, int] = (0, 0, 0)  # layer, head, query
-    what: str = WEIGHT  # what the numbers are
-
-    def __post_init__(self) -> None:
-        if self.pattern.ndim != 4:
-            raise ValueError(f"a pattern is [layer, head, query, key], got shape {self.pattern.shape}")
-        need_shape((len(self.queries), len(self.keys)), pattern=self.pattern[0, 0])
-        if self.mask is not None:
-            need_shape(self.pattern.shape, mask=self.mask)
+_PRECISIONS = {
+    "f2": "each weight as a 16-bit float: three digits",
+    "u1": "each weight in 8 bits, the square of n/255: to within 0.004",
+}
 
 
 def offline_page(
@@ -73,48 +50,44 @@ def offline_page(
     chosen: tuple[int, int, int] = (0, 0, 0),
     notes: Sequence[str] = (),
     what: str = WEIGHT,
-) -> OfflinePage:
-    """The page of a record, with its `settings`.
+) -> bytes:
+    """The HTML file of a record with its `settings`, which opens at the `chosen` (layer, head, query).
 
-    `notes` say how what it shows differs from the record, and `what` names its numbers. A record with an answer shows
-    that too.
+    `picture` is uint8 [height, width] or [height, width, 3]. `notes` say how what it shows differs from the record, and
+    `what` names its numbers. A record with an answer shows that too.
     """
-    shown = _known_settings(settings)
+    weights, precision = _packed(record.pattern)
+    shown = {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
+    classes = {}
     if config := getattr(record, "config", None):
         shown["Structure"] = f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
-    classes = {}
     if record.has_classes:
         whole = cast("ForwardRecord", record)
-        answers = dict(zip(whole.class_names, map(float, whole.probabilities), strict=True))
+        classes = dict(zip(whole.class_names, map(float, whole.probabilities), strict=True))
         if whole.config.family.answers == "numbers":
-            shown["Answer"] = ", ".join(f"{name} {value:.4g}" for name, value in answers.items())
-        else:
-            classes = answers
+            shown["Answer"] = ", ".join(f"{name} {value:.4g}" for name, value in classes.items())
+            classes = {}
     if notes:
         shown["Shown"] = "; ".join(notes)
-    return OfflinePage(
-        pattern=record.pattern,
-        queries=record.tokens,
-        keys=record.attended.tokens,
-        title=title,
-        mask=record.mask,
-        classes=classes,
-        settings=shown,
-        patch_grid=record.patch_grid,
-        first_patch=record.first_patch,
-        picture=picture,
-        chosen=chosen,
-        what=what,
-    )
-
-
-def _known_settings(settings: Mapping[str, Any]) -> dict[str, str]:
-    """The settings that readers know, under the names that the page shows."""
-    return {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
-
-
-def html(view: OfflinePage) -> bytes:
-    """The HTML file as bytes."""
+    shown["Precision of this file"] = _PRECISIONS[precision]
+    values = {
+        "title": title,
+        "what": what,
+        "queries": list(record.tokens),
+        "keys": list(record.attended.tokens),
+        "classes": list(classes.items()),
+        "settings": list(shown.items()),
+        "chosen": list(chosen),
+        "picture": None if picture is None else data_uri(picture, side=_SIDE),
+        "grid": record.patch_grid,
+        "firstPatch": record.first_patch,
+        "shape": list(record.pattern.shape),
+        "precision": precision,
+        "colours": list(WEIGHTS),
+        "accent": ACCENT,
+        "masked": MASKED,
+    }
+    mask = None if record.mask.all() else _base64(np.packbits(record.mask))
     script, style = ((_HERE / name).read_text(encoding="utf-8") for name in ("view.js", "view.css"))
     policy = (
         "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
@@ -122,50 +95,15 @@ def html(view: OfflinePage) -> bytes:
     )
     parts = {
         "policy": policy,
-        "title": escape(clean(view.title)),
+        "title": escape(clean(title)),
         "style": style,
         "script": script,
-        "data": _json(_data(view)),
+        "data": _json(clean(values) | {"weights": weights, "mask": mask}),
     }
-    page = (_HERE / "view.html").read_text(encoding="utf-8")
-    # In one pass, or a word of the data that looks like a place for another part would become one.
-    pieces = page.split("@@")
+    # In one pass, or a word of the data that looks like a name of another part would become one.
+    pieces = (_HERE / "view.html").read_text(encoding="utf-8").split("@@")
     pieces[1::2] = [parts[name] for name in pieces[1::2]]
     return "".join(pieces).encode()
-
-
-def _data(view: OfflinePage) -> dict[str, Any]:
-    n_layers, n_heads, n_queries, n_keys = view.pattern.shape
-    weights, precision = _packed(view.pattern)
-    precision_text = (
-        "each weight as a 16-bit float: three digits"
-        if precision == "f2"
-        else ("each weight in 8 bits, the square of n/255: to within 0.004")
-    )
-    mask = None
-    if view.mask is not None and not view.mask.all():
-        mask = _base64(np.packbits(view.mask))
-    values = {
-        "title": view.title,
-        "what": view.what,
-        "queries": list(view.queries),
-        "keys": list(view.keys),
-        "classes": list(view.classes.items()),
-        "settings": [*view.settings.items(), ("Precision of this file", precision_text)],
-        "chosen": list(view.chosen),
-        "picture": _picture(view),
-        "grid": view.patch_grid,
-        "firstPatch": view.first_patch,
-    }
-    return clean(values) | {
-        "shape": [n_layers, n_heads, n_queries, n_keys],
-        "precision": precision,
-        "weights": weights,
-        "mask": mask,
-        "colours": list(WEIGHTS),
-        "accent": ACCENT,
-        "masked": MASKED,
-    }
 
 
 def _packed(pattern: np.ndarray) -> tuple[str, str]:
@@ -178,10 +116,6 @@ def _packed(pattern: np.ndarray) -> tuple[str, str]:
 
 def _base64(array: np.ndarray) -> str:
     return base64.b64encode(gzip.compress(array.tobytes(), _EFFORT, mtime=0)).decode()
-
-
-def _picture(view: OfflinePage) -> str | None:
-    return None if view.picture is None else data_uri(view.picture, side=_SIDE)
 
 
 def _json(values: dict[str, Any]) -> str:

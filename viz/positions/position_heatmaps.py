@@ -25,7 +25,6 @@ def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> Plotly
         titles=("position", "position"),
         colours=colour_scale("cosine similarity", "−1 to 1", 1),
         cell="positions %{y} and %{x}",
-        number=": %{z:.4f}",
         height=640,
         square=True,
         description=f"Cosine similarities of the position vectors of {n} positions, all pairs",
@@ -42,7 +41,6 @@ def learned_positions(table: np.ndarray) -> PlotlyFigure:
         titles=("dimension of d_model", "position"),
         colours=colour_scale("value", "symmetric about 0", largest(table)),
         cell="position %{y}, dimension %{x}",
-        number=": %{z:.4f}",
         height=560,
         description=f"The position vectors of {n} positions, {d_model} numbers each",
     )
