@@ -1,4 +1,4 @@
-"""The steps of attention, from the stream to what is added to it: formula, numbers, figure."""
+"""The steps of attention, from the residual stream to what is added to it: each draws a formula, numbers and a figure."""
 
 from typing import Any
 
@@ -71,8 +71,8 @@ def products(view: View) -> None:
         chosen=view.name(key),
         clicks=True,
     )
-    _scrolled(view, chart, key="inside_products")
-    _how_many(view)
+    _draw_scrollable(view, chart, key="inside_products")
+    _say_how_many(view)
 
 
 def scale(view: View) -> None:
@@ -83,8 +83,8 @@ def scale(view: View) -> None:
         rf"s_{{i,{key}}} = \frac{{{format_tex(attention.dots[key], '.4g')}}}{{\sqrt{{{d_k}}}}} "
         rf"= \frac{{{format_tex(attention.dots[key], '.4g')}}}{{{d_k**0.5:.3f}}} = {format_tex(attention.scores[key], '.4g')}"
     )
-    was = view.by_key(attention.dots)
-    _bars(view, attention.scores, what="score", before=was, was="q · k", key="inside_scores")
+    dots = view.by_key(attention.dots)
+    _draw_bars(view, attention.scores, what="score", before=dots, was="q · k", key="inside_scores")
 
 
 def mask(view: View) -> None:
@@ -100,7 +100,7 @@ def mask(view: View) -> None:
         return
     n_allowed = np.count_nonzero(attention.mask)
     st.markdown(f"The query may attend to {n_allowed} of {view.n} positions; the score of the others is −∞.")
-    _bars(view, attention.allowed(attention.scores), what="score after the mask", key="inside_masked")
+    _draw_bars(view, attention.allowed(attention.scores), what="score after the mask", key="inside_masked")
 
 
 def softmax(view: View) -> None:
@@ -114,7 +114,7 @@ def softmax(view: View) -> None:
     )
     st.markdown(f"Exponentials, divided by their sum: the {view.n} weights add up to 1.")
     weights, scale = attention.allowed(attention.pattern), view.chosen.of_head(view.record)
-    _bars(view, weights, what="attention weight", weights=scale, key="inside_weights")
+    _draw_bars(view, weights, what="attention weight", weights=scale, key="inside_weights")
     st.markdown("The same weights on the input; a click here chooses another query.")
     input_in_colours(
         view.subject.given,
@@ -134,8 +134,8 @@ def values(view: View) -> None:
     st.markdown("A row is $A_{ij} v_j$: the value of a key times its weight.")
     rows, totals = view.by_key(attention.weighted), view.by_key(attention.pattern)
     if view.n_hidden:
-        others = f"the other {view.n_hidden}"
-        rows[others], totals[others] = attention.remaining(view.keys)
+        name = f"the other {view.n_hidden}"
+        rows[name], totals[name] = attention.remaining(view.keys)
     chart = vector_rows(
         rows,
         what="component of A v",
@@ -144,7 +144,7 @@ def values(view: View) -> None:
         chosen=view.name(view.key),
         clicks=True,
     )
-    _scrolled(view, chart, key="inside_values")
+    _draw_scrollable(view, chart, key="inside_values")
     st.markdown("The sum of all rows, on its own colour scale:")
     rows = {f"zᵢ  {view.name(view.query)}": attention.z[view.chosen.head]}
     show(vector_rows(rows, what="component of z", totals={}), key="inside_rows_z")
@@ -181,10 +181,10 @@ def output(view: View) -> None:
     )
     rows = {f"H{number}": row for number, row in enumerate(attention.by_head)}
     rows |= {"bias b": attention.bias, "= oᵢ": attention.out}
-    rows_with_lengths(rows, key="output", what="component of o", chosen=f"H{head}")
+    draw_rows_with_lengths(rows, key="output", what="component of o", chosen=f"H{head}")
 
 
-def rows_with_lengths(
+def draw_rows_with_lengths(
     rows: dict[str, np.ndarray], *, key: str, what: str = "value", chosen: str = ""
 ) -> None:
     totals = dict(zip(rows, norms(np.array(list(rows.values()))), strict=True))
@@ -192,20 +192,20 @@ def rows_with_lengths(
     show(chart, key=f"inside_rows_{key}")
 
 
-def _bars(view: View, values: np.ndarray, *, key: str, **drawn: Any) -> None:
-    """`values` [key] of the keys that are drawn, and how many these are."""
+def _draw_bars(view: View, values: np.ndarray, *, key: str, **drawn: Any) -> None:
+    """Draws `values` [key] of the drawn keys as bars, and says how many keys these are."""
     bars = value_bars(view.by_key(values), chosen=view.name(view.key), clicks=True, **drawn)
-    _scrolled(view, bars, key=key)
-    _how_many(view)
+    _draw_scrollable(view, bars, key=key)
+    _say_how_many(view)
 
 
-def _scrolled(view: View, chart: VegaFigure, *, key: str) -> None:
-    """A figure with a row a key; a click on one chooses it."""
+def _draw_scrollable(view: View, chart: VegaFigure, *, key: str) -> None:
+    """Draws a figure with one row per key, scrollable if there are many; a click on a row chooses its key."""
     with st.container(height=HEIGHT if len(view.keys) > FEW else "content", border=False):
         clickable(chart, key=key, chosen=view.key, selection="row", take=view.take_row)
 
 
-def _how_many(view: View) -> None:
+def _say_how_many(view: View) -> None:
     if view.n_hidden:
         share = view.steps.attention.share(view.keys)
         st.caption(

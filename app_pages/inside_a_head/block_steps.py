@@ -1,8 +1,8 @@
-"""The steps around and behind attention: residual additions, norms, feed-forward."""
+"""The steps of a block beside attention: residual additions, norms, feed-forward."""
 
 import streamlit as st
 
-from app_pages.inside_a_head.attention_steps import rows_with_lengths
+from app_pages.inside_a_head.attention_steps import draw_rows_with_lengths
 from app_pages.inside_a_head.view import View
 from app_pages.show.show import show
 from model.experiments.head_steps import Norm
@@ -15,10 +15,10 @@ N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, 
 def norm_attention(view: View) -> None:
     if _is_pre(view):
         st.markdown("Before attention: what the heads see is normalised, the residual stream itself is not.")
-        _norm(view.steps.norm_attention, r"\hat{x}_i", "x_i", key="attention")
+        _draw_norm(view.steps.norm_attention, r"\hat{x}_i", "x_i", key="attention")
     else:
         st.markdown("After the addition: the residual stream itself is normalised, and carried forward so.")
-        _norm(view.steps.norm_attention, "x_i'", "x_i + o_i", key="attention")
+        _draw_norm(view.steps.norm_attention, "x_i'", "x_i + o_i", key="attention")
 
 
 def norm_feed_forward(view: View) -> None:
@@ -26,10 +26,10 @@ def norm_feed_forward(view: View) -> None:
         st.markdown(
             "Before the feed-forward half, in the same way; the residual stream itself stays as it is."
         )
-        _norm(view.steps.norm_feed_forward, r"\hat{x}_i'", "x_i'", key="feed_forward")
+        _draw_norm(view.steps.norm_feed_forward, r"\hat{x}_i'", "x_i'", key="feed_forward")
     else:
         st.markdown("After the addition again: this is the output of the block.")
-        _norm(view.steps.norm_feed_forward, "x_i''", "x_i' + f_i", key="feed_forward")
+        _draw_norm(view.steps.norm_feed_forward, "x_i''", "x_i' + f_i", key="feed_forward")
 
 
 def add_attention(view: View) -> None:
@@ -37,7 +37,7 @@ def add_attention(view: View) -> None:
     formula, total = ("x_i' = x_i + o_i", "= x′ᵢ") if _is_pre(view) else ("x_i + o_i", "= xᵢ + oᵢ")
     st.latex(formula)
     rows = {"xᵢ": steps.x[view.query], "+ oᵢ, attention": steps.attention.out, total: steps.attention_added}
-    rows_with_lengths(rows, key="add_attention")
+    draw_rows_with_lengths(rows, key="add_attention")
 
 
 def add_feed_forward(view: View) -> None:
@@ -45,7 +45,7 @@ def add_feed_forward(view: View) -> None:
     st.latex("x_i'' = x_i' + f_i" if is_pre else "x_i' + f_i")
     total = "= x″ᵢ" if is_pre else "= x′ᵢ + fᵢ"
     added = {"+ fᵢ, feed-forward": steps.feed_forward.out, total: steps.feed_forward_added}
-    rows_with_lengths({"x′ᵢ": steps.resid_mid} | added, key="add_feed_forward")
+    draw_rows_with_lengths({"x′ᵢ": steps.resid_mid} | added, key="add_feed_forward")
     if is_pre:
         config = view.record.config
         is_last = view.chosen.layer == config.n_layers - 1
@@ -89,14 +89,14 @@ def contract(view: View) -> None:
         "Each hidden unit adds its own row of $W_2$ times its activation; those that add most are shown."
     )
     strongest = {f"unit {unit}": steps.by_unit[unit] for unit in steps.largest_contributions(N_CONTRIBUTIONS)}
-    rows_with_lengths(strongest, key="units", what="one unit's part of f")
+    draw_rows_with_lengths(strongest, key="units", what="one unit's part of f")
     st.markdown("The sum over all units and the bias, on its own colour scale:")
     whole = {f"all {config.d_ff} units": steps.sum_over_units, "+ bias b": steps.bias, "= fᵢ": steps.out}
-    rows_with_lengths(whole, key="contract", what="component of f")
+    draw_rows_with_lengths(whole, key="contract", what="component of f")
 
 
-def _norm(norm: Norm, out: str, of: str, *, key: str) -> None:
-    """`out` and `of` are LaTeX for what comes out of the norm and what goes in."""
+def _draw_norm(norm: Norm, out: str, of: str, *, key: str) -> None:
+    """Draws a norm; `out` and `of` are LaTeX for its output and its input."""
     st.latex(
         rf"{out} = \gamma \odot \frac{{{of} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta, \qquad \mu = "
         rf"{format_tex(norm.mean, '.4f')}, \quad \sqrt{{\sigma^2 + \epsilon}} = {norm.deviation:.4f}"
@@ -105,7 +105,7 @@ def _norm(norm: Norm, out: str, of: str, *, key: str) -> None:
         rf"$\mu$ and $\sigma^2$ are mean and variance of the {len(norm.x)} components of this one position, the "
         rf"variance divided by {len(norm.x)}; gain $\gamma$ and shift $\beta$ were learned."
     )
-    rows_with_lengths(
+    draw_rows_with_lengths(
         {"in": norm.x, "standardised": norm.standardised, "· γ + β": norm.out}, key=f"norm_{key}"
     )
 

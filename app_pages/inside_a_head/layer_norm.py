@@ -32,19 +32,19 @@ def layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         sublayer = NORM.choose()
         text = VECTORS.choose()
     with typed:
-        values = _typed(text)
+        values = _draw_typed(text)
     with own:
-        _own(subject, chosen, query, sublayer)
+        _draw_own(subject, chosen, query, sublayer)
     st.latex(
         r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
         r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
     )
     if values is not None:
-        _batch(values)
+        _draw_batch(values)
 
 
-def _typed(text: str) -> np.ndarray | None:
-    """Numbers [vector, feature] of the `text`, the first vector worked out; None where they are no numbers."""
+def _draw_typed(text: str) -> np.ndarray | None:
+    """Draws the normalisation of the first vector in `text`; returns all vectors [vector, feature], None if it has no numbers."""
     st.markdown("**Your own vector**, typed above", help=_VECTORS)
     try:
         values = read_vectors(text)
@@ -52,13 +52,15 @@ def _typed(text: str) -> np.ndarray | None:
         st.info(sentence(error), icon=":material/info:")
         return None
     vector = values[0]
-    found = normalise(vector[None], "features")
-    mean, variance, deviation = (float(each.item()) for each in (found.mean, found.variance, found.deviation))
-    left = normalise(found.output, "features").spread.item()
-    _bars("typed", vector, found.output[0], f"mean 0, deviation {format_number(left, '.3g')}")
+    normed = normalise(vector[None], "features")
+    mean, variance, deviation = (
+        float(each.item()) for each in (normed.mean, normed.variance, normed.deviation)
+    )
+    sd = normalise(normed.output, "features").spread.item()
+    _draw_bars("typed", vector, normed.output[0], f"mean 0, deviation {format_number(sd, '.3g')}")
     d = len(vector)
-    _steps(vector, mean, variance, deviation)
-    result = r",\; ".join(format_tex(y, ".2f") for y in found.output[0])
+    _write_steps(vector, mean, variance, deviation)
+    result = r",\; ".join(format_tex(y, ".2f") for y in normed.output[0])
     st.markdown(rf"$\dfrac{{x - \mu}}{{\sqrt{{\sigma^2 + \varepsilon}}}} = ({result})$")
     if variance == 0:
         st.markdown(
@@ -71,11 +73,11 @@ def _typed(text: str) -> np.ndarray | None:
             f"d − 1 = {d - 1} the deviation would be {format_number(sample_deviation(vector), '.3g')}."
         )
     if misprinted := [row for row in values if tuple(row) in MISPRINTED]:
-        st.caption(" ".join(map(_corrected, misprinted)))
+        st.caption(" ".join(map(_correction, misprinted)))
     return values
 
 
-def _corrected(vector: np.ndarray) -> str:
+def _correction(vector: np.ndarray) -> str:
     numbers, deviation = (
         ", ".join(format_number(x, "g") for x in vector),
         normalise(vector[None], "features").deviation,
@@ -86,8 +88,8 @@ def _corrected(vector: np.ndarray) -> str:
     )
 
 
-def _own(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: str) -> None:
-    """The residual vector of the chosen query, through a norm of the chosen layer."""
+def _draw_own(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: str) -> None:
+    """Draws the residual vector of the chosen query before and after a norm of the chosen layer."""
     record = subject.record
     try:
         steps = steps_of(subject, chosen.layer, 0, query)  # the norms are of no head
@@ -97,12 +99,12 @@ def _own(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: str) ->
     norm = steps.norm_attention if sublayer == ATTENTION else steps.norm_feed_forward
     token = as_code(record.tokens[query])
     st.markdown(
-        f"**The token's own**: query {query}, {token}, {_where(record.config.norm_placement, sublayer)}"
+        f"**The token's own**: query {query}, {token}, {_norm_position(record.config.norm_placement, sublayer)}"
     )
-    _bars("own", norm.x, norm.standardised, "mean 0, deviation 1")
-    out = norm_bars(norm.out, title="γ ⊙ (x − μ) / σ + β", reading="with γ and β as they were trained")
-    show(out, key="inside_own_out")
-    _steps(norm.x, norm.mean, norm.variance, norm.deviation)
+    _draw_bars("own", norm.x, norm.standardised, "mean 0, deviation 1")
+    chart = norm_bars(norm.out, title="γ ⊙ (x − μ) / σ + β", reading="with γ and β as they were trained")
+    show(chart, key="inside_own_out")
+    _write_steps(norm.x, norm.mean, norm.variance, norm.deviation)
     gains, shifts = (
         " to ".join(format_short(end) for end in value_range(each)) for each in (norm.gain, norm.shift)
     )
@@ -111,28 +113,28 @@ def _own(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: str) ->
     )
 
 
-def _bars(whose: str, x: np.ndarray, standardised: np.ndarray, reading: str) -> None:
-    """A vector before and after its norm."""
+def _draw_bars(whose: str, x: np.ndarray, standardised: np.ndarray, reading: str) -> None:
+    """Draws a vector before and after its norm."""
     show(norm_bars(x, title="x", reading="line: mean; band: one σ to either side"), key=f"inside_{whose}_x")
     show(norm_bars(standardised, title="(x − μ) / σ", reading=reading), key=f"inside_{whose}_z")
 
 
-def _where(norm_placement: str, sublayer: str) -> str:
+def _norm_position(norm_placement: str, sublayer: str) -> str:
     part = "attention" if sublayer == ATTENTION else "the feed-forward layer"
     if norm_placement == "pre":
         return f"the residual stream on its way into {part}; the stream itself goes on without the norm."
     return f"the residual stream plus what {part} wrote; the result is the stream from here on."
 
 
-def _batch(values: np.ndarray) -> None:
-    """The same numbers, normalised either way."""
+def _draw_batch(values: np.ndarray) -> None:
+    """Draws the same numbers under layer normalisation and under batch normalisation."""
     st.markdown("#### LayerNorm beside batch normalisation, on the same numbers")
-    for over, place in zip(("features", "batch"), beside("features", "batch"), strict=True):
-        found = normalise(values, over)
-        with place:
-            chart = averaged_axis(values, found.output, found.mean, found.spread, over=over)
+    for over, column in zip(("features", "batch"), beside("features", "batch"), strict=True):
+        normed = normalise(values, over)
+        with column:
+            chart = averaged_axis(values, normed.output, normed.mean, normed.spread, over=over)
             show(chart, key=f"inside_over_{over}")
-    alone = (
+    remark = (
         " Your batch holds one vector, so every feature is its own mean: batch normalisation gives 0 everywhere."
         if len(values) == 1
         else ""
@@ -142,12 +144,12 @@ def _batch(values: np.ndarray) -> None:
         r"numbers that share a mean and a deviation. $\mathrm{LN}$ needs one vector: its result does not "
         "change with the rest of the batch, the length of a text or its padding. Batch normalisation, here "
         "with the statistics of this batch "
-        "as in training, does (Ba et al. 2016; Ioffe & Szegedy 2015)." + alone
+        "as in training, does (Ba et al. 2016; Ioffe & Szegedy 2015)." + remark
     )
 
 
 def read_vectors(text: str) -> np.ndarray:
-    """One vector a line, [vector, feature]. Raises ValueError, with a sentence for the reader, where it cannot."""
+    """Vectors [vector, feature] from text with one vector per line. Raises ValueError, with a sentence, if it has none."""
     lines = [line for line in text.replace("−", "-").splitlines() if line.strip()]
     rows = [_numbers(line) for line in lines]
     if not rows:
@@ -165,7 +167,7 @@ def read_vectors(text: str) -> np.ndarray:
 
 
 def _numbers(line: str) -> list[float]:
-    found = []
+    numbers = []
     for part in re.split(r"[,;\s]+", line.strip(" \t,;[]()")):
         try:
             number = float(part)
@@ -173,28 +175,28 @@ def _numbers(line: str) -> list[float]:
             raise ValueError(f"{as_code(part[:20])} is not a number") from None
         if not abs(number) <= LARGEST:
             raise ValueError(f"Numbers go up to a million here, and {as_code(part[:20])} does not fit")
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers
 
 
-def _steps(x: np.ndarray, mean: float, variance: float, deviation: float) -> None:
-    """Mean and deviation, worked out; formulas within a line of text break where the column is narrow."""
-    shown = [_term(value) for value in x]
-    around = _term(mean)
-    squares = [rf"({value.strip('()')} - {around})^2" for value in shown]
-    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum(shown)}) = {format_tex(mean, '.4g')}$")
+def _write_steps(x: np.ndarray, mean: float, variance: float, deviation: float) -> None:
+    """Writes out mean and deviation as inline formulas, which wrap in a narrow column."""
+    terms = [_term(value) for value in x]
+    center = _term(mean)
+    squares = [rf"({value.strip('()')} - {center})^2" for value in terms]
+    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum(terms)}) = {format_tex(mean, '.4g')}$")
     st.markdown(rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum(squares)}) = {format_tex(variance, '.4g')}$")
     st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{format_tex(deviation)}}}$")
 
 
 def _sum(terms: list[str]) -> str:
-    """The terms with plus signs between them; of many, the first ones and the last."""
-    written = terms if len(terms) <= _WRITTEN else [*terms[: _WRITTEN - 2], r"\dots", terms[-1]]
-    return " + ".join(written)
+    """Terms joined by plus signs; of many terms only the first ones and the last."""
+    shown = terms if len(terms) <= _WRITTEN else [*terms[: _WRITTEN - 2], r"\dots", terms[-1]]
+    return " + ".join(shown)
 
 
 def _term(x: float) -> str:
-    """Two decimals at most, in brackets where a sign would follow another."""
+    """A number as LaTeX with at most two decimals, in brackets if negative."""
     rounded = round(float(x), 2)
     text = format_tex(rounded, ".8g")
     return f"({text})" if rounded < 0 else text

@@ -38,34 +38,34 @@ GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 
 def why_the_scale() -> None:
-    above = st.container()  # for the input, which random vectors do not need
-    places = controls, _ = bar("controls")
+    input_place = st.container()  # for the input, which random vectors do not need
+    containers = controls, _ = bar("controls")
     with controls:
         part = TRY_WITH.choose()
     if part == RANDOM:
-        _random_vectors(controls)
+        _draw_random_vectors(controls)
         return
-    with above:
-        subject, slots = choose_input(places)
+    with input_place:
+        subject, slots = choose_input(containers)
     chosen = choose_head(subject, slots, with_colours=part != ENCODER)
     if part == ENCODER:
-        _own_vectors(subject, chosen)
+        _draw_own_vectors(subject, chosen)
     else:
         temperature(subject, slots, chosen)
 
 
-def _random_vectors(controls: DeltaGenerator) -> None:
+def _draw_random_vectors(controls: DeltaGenerator) -> None:
     with controls:
         d_k = D_K.choose()
         power = SCALES[FACTOR.choose()]
         if power is None:
             power = POWER.choose()
-    _by_hand()
+    _write_example()
     factor, variance = d_k**-power, score_scaling.variance(d_k, power)
-    found, unscaled = (over_widths((d_k,), (p,)).iloc[0] for p in (power, 0.0))
+    scaled, unscaled = (over_widths((d_k,), (p,)).iloc[0] for p in (power, 0.0))
     measured = over_widths(WIDTHS, tuple(sorted({0.0, 0.5, 1.0, power})))
-    places = [*beside("products", "variance"), *beside("entropy", "gradient")]
-    with places[0]:
+    columns = [*beside("products", "variance"), *beside("entropy", "gradient")]
+    with columns[0]:
         distribution = dot_product_distribution(
             score_scaling.dot_products(d_k) * factor,
             variance=variance,
@@ -75,17 +75,17 @@ def _random_vectors(controls: DeltaGenerator) -> None:
             expected=f"normal density of variance {format_number(variance, '.3g')}",
         )
         show(distribution, key="inside_products")
-    for place, measure in zip(places[1:], ("variance", "entropy", "gradient"), strict=True):
-        with place:
+    for column, measure in zip(columns[1:], ("variance", "entropy", "gradient"), strict=True):
+        with column:
             show(width_curves(measured, measure, d_k=d_k, power=power), key=f"inside_{measure}")
     st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
     st.markdown(
         rf"With the scale $c = {format_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
-        rf"= {format_tex(variance)}$; measured: ${format_tex(found['variance'])}$."
+        rf"= {format_tex(variance)}$; measured: ${format_tex(scaled['variance'])}$."
     )
     st.markdown(
-        f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{found['entropy']:.2f}** of 1, and the "
-        f"gradient through the softmax, ${GRADIENT}$, has a median of **{format_number(found['gradient'], '.3g')}**; without a scale they are "
+        f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{scaled['entropy']:.2f}** of 1, and the "
+        f"gradient through the softmax, ${GRADIENT}$, has a median of **{format_number(scaled['gradient'], '.3g')}**; without a scale they are "
         f"{unscaled['entropy']:.2f} and {format_number(unscaled['gradient'], '.3g')}."
     )
     n = score_scaling.N_KEYS
@@ -101,8 +101,8 @@ def _random_vectors(controls: DeltaGenerator) -> None:
     )
 
 
-def _by_hand() -> None:
-    """Two scores of d_k = 64, as a lecture may write them on the board."""
+def _write_example() -> None:
+    """Writes out the softmax of two scores with d_k = 64, with and without the scale, as on a blackboard."""
     scores, d_k = np.array([112.0, 96.0]), 64
     divided = scores / np.sqrt(d_k)
     plain, scaled = score_scaling.softmax(np.stack([scores, divided]))
@@ -113,16 +113,16 @@ def _by_hand() -> None:
     )
 
 
-def _own_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
+def _draw_own_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
     record = subject.record
     layer, head, d_k = chosen.layer, chosen.head, record.config.d_k
     heads = of_heads(subject)
-    own = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
+    head_row = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
     products = score_scaling.head_products(record.q[layer, head], record.k[layer, head])[
         record.mask[layer, head]
     ]
-    places = [*beside("own_products", "own_variance"), *beside("own_entropy", "own_gradient")]
-    with places[0]:
+    columns = [*beside("own_products", "own_variance"), *beside("own_entropy", "own_gradient")]
+    with columns[0]:
         distribution = dot_product_distribution(
             products,
             variance=float(d_k),
@@ -144,14 +144,14 @@ def _own_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
             axis=axis,
             selected=(layer, head),
         )
-    for place, (measure, figure) in zip(places[1:], points.items(), strict=True):
-        with place:
+    for column, (measure, figure) in zip(columns[1:], points.items(), strict=True):
+        with column:
             clickable_heads(figure, key=f"inside_own_{measure}", chosen=(layer, head), width="stretch")
     st.markdown(
-        f"{head_name(layer, head)} on this input: $q \\cdot k$ has mean **{format_number(own['mean'], '.3g')}** and "
-        f"variance **{format_number(own['variance'], '.3g')}**; independent components of variance 1 would give "
+        f"{head_name(layer, head)} on this input: $q \\cdot k$ has mean **{format_number(head_row['mean'], '.3g')}** and "
+        f"variance **{format_number(head_row['variance'], '.3g')}**; independent components of variance 1 would give "
         f"$d_k = {d_k}$. With the scale $1/\\sqrt{{{d_k}}}$ the entropy of its weights is "
-        f"**{own['entropy']:.2f}**, without it **{own['entropy_unscaled']:.2f}**."
+        f"**{head_row['entropy']:.2f}**, without it **{head_row['entropy_unscaled']:.2f}**."
     )
     st.caption(
         "A click on a point chooses the head. Entropy is the mean, the gradient the median over all queries of this "
@@ -165,10 +165,10 @@ over_widths = cached(score_scaling.spread_by_width)
 
 @cached
 def of_heads(subject: LiveSubject) -> pd.DataFrame:
-    """Of every head how its products q·k are spread, one row a head; columns as `model.theory.scaling.of_heads` makes them."""
+    """Spread of the products q·k of every head, one row per head, with the columns of `model.theory.scaling.of_heads`."""
     record = subject.record
     q, k, mask = record.q, record.k, record.mask
     calls = [partial(score_scaling.head_spreads, q[[at]], k[[at]], mask[[at]]) for at in range(len(q))]
     layers = in_steps(calls, "Measuring every head …", ("scale", subject))
-    found = [layer.assign(layer=at) for at, layer in enumerate(layers)]
-    return pd.concat(found, ignore_index=True)
+    tables = [layer.assign(layer=at) for at, layer in enumerate(layers)]
+    return pd.concat(tables, ignore_index=True)

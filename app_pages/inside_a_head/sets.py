@@ -1,4 +1,4 @@
-"""Attention reads a set: what happens to a head when its vectors come in another order."""
+"""Attention reads a set: how a head's output changes when its vectors are reordered."""
 
 import streamlit as st
 
@@ -22,59 +22,61 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
             seed = ORDER_SEED.choose()
         mask = MASK.choose()
     order = reordering_indices(kind, len(record), seed)
-    found = {
+    by_mask = {
         name: subject.compute(
             attend_reordered, layer=chosen.layer, head=chosen.head, order=order, is_causal=name == CAUSAL
         )
         for name in (NO_MASK, CAUSAL)
     }
-    seen = found[mask]
+    run = by_mask[mask]
     show(
         permutation(
-            seen.output, seen.output_of_reordered, seen.order, record.tokens, query=query, holds=seen.holds
+            run.output, run.output_of_reordered, run.order, record.tokens, query=query, holds=run.holds
         ),
         key="permutation",
     )
-    size = found[NO_MASK].largest_output
+    largest = by_mask[NO_MASK].largest_output
     with st.container(horizontal=True, gap="large", key="totals"):
-        for each in (NO_MASK, CAUSAL):
+        for name in (NO_MASK, CAUSAL):
             st.metric(
-                f"Largest difference of the two sides, {each}",
-                format_number(found[each].largest_difference, ".2g"),
-                f"{format_number(found[each].largest_difference / size, '.2g')} of the largest output"
-                if size
+                f"Largest difference of the two sides, {name}",
+                format_number(by_mask[name].largest_difference, ".2g"),
+                f"{format_number(by_mask[name].largest_difference / largest, '.2g')} of the largest output"
+                if largest
                 else None,
                 delta_color="off",
                 delta_arrow="off",
                 width="content",
             )
-    where = seen.row_of(query)
-    moved = f"moves from row {query} to row {where}" if where != query else f"keeps its row {query}"
+    new_row = run.row_of(query)
+    movement = f"moves from row {query} to row {new_row}" if new_row != query else f"keeps its row {query}"
     has_bias = record.config.has_distance_bias
-    if mask == NO_MASK and seen.holds:
+    if mask == NO_MASK and run.holds:
         st.markdown(
-            f"The framed token {moved} and takes its output along unchanged: each row is a weighted mean "
+            f"The framed token {movement} and takes its output along unchanged: each row is a weighted mean "
             "over the same set of vectors, whichever order they stand in. Any difference is rounding: sums "
             "in another order round differently."
         )
     elif mask == NO_MASK and has_bias:
         st.markdown(
-            f"The framed token {moved}, and its output changes: this encoder adds a bias to each score that depends "
+            f"The framed token {movement}, and its output changes: this encoder adds a bias to each score that depends "
             "on how far apart query and key are, and in another order they are at other distances. So its "
             "attention does not read a set."
         )
     elif mask == NO_MASK:
-        st.markdown(f"The framed token {moved}, and its output changes by more than rounding.")
-    elif seen.holds:
+        st.markdown(f"The framed token {movement}, and its output changes by more than rounding.")
+    elif run.holds:
         st.markdown(
-            f"The framed token {moved}. In this order every row's output stays the same, even with the mask."
+            f"The framed token {movement}. In this order every row's output stays the same, even with the mask."
         )
     else:
-        sees = f"now sees {_keys(where + 1)} instead of {_keys(query + 1)}: itself and the rows before it"
-        if where == query:
-            sees = "sees as many keys as before, itself and the rows now before it"
+        clause = (
+            f"now sees {_n_keys(new_row + 1)} instead of {_n_keys(query + 1)}: itself and the rows before it"
+        )
+        if new_row == query:
+            clause = "sees as many keys as before, itself and the rows now before it"
         st.markdown(
-            f"The framed token {moved} and {sees}. Which keys are allowed depends on the row, so the mask "
+            f"The framed token {movement} and {clause}. Which keys are allowed depends on the row, so the mask "
             "does not move with the vectors, and the equation fails."
         )
     st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
@@ -89,5 +91,5 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     )
 
 
-def _keys(n: int) -> str:
+def _n_keys(n: int) -> str:
     return "one key" if n == 1 else f"{n} keys"

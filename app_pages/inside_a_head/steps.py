@@ -1,4 +1,4 @@
-"""One query through one block, step by step: a diagram of the block, and each step to unfold beside it."""
+"""One query through one block, step by step: a diagram of the block, and each step, to be unfolded, beside it."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
@@ -62,11 +62,11 @@ def step_by_step(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None
     except ValueError as error:
         st.info(sentence(error), icon=":material/info:")
         return
-    apart, order = view.steps.differences, view.steps.order
+    differences, order = view.steps.differences, view.steps.order
     with st.container(horizontal=True, gap="medium"):
         diagram = st.container(width=250, key="inside_diagram")
         with st.container(key="detail", gap="xsmall"):
-            opened = [name for number, name in enumerate(order, 1) if _step(view, name, number)]
+            opened = [name for number, name in enumerate(order, 1) if _draw_step(view, name, number)]
     with diagram:
         chart = block_diagram(
             {name: STEPS[name].short for name in order},
@@ -84,33 +84,33 @@ def step_by_step(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None
         )
     st.caption(
         f"{view.head}, query {as_code(view.name(query))}. Every step is computed anew in double precision from "
-        f"the layer's input and weights; largest difference from the encoder's own numbers: {within(max(apart.values()))}."
+        f"the layer's input and weights; largest difference from the encoder's own numbers: {difference_bound(max(differences.values()))}."
     )
 
 
-def _step(view: View, name: str, number: int) -> bool:
-    """Draws one step where it is unfolded, and says whether it is."""
+def _draw_step(view: View, name: str, number: int) -> bool:
+    """Draws one step if it is unfolded; returns whether it is."""
     step, config = STEPS[name], view.record.config
     shape = step.shape.format(**asdict(config), n=view.n, joined=config.n_heads * config.d_v)
-    unfolded = inside_a_head_controls.STEPS[name].draw(f"**{number} · {step.title}** \u2003 `{shape}`")
-    if unfolded.open:
-        with unfolded:
+    expander = inside_a_head_controls.STEPS[name].draw(f"**{number} · {step.title}** \u2003 `{shape}`")
+    if expander.open:
+        with expander:
             step.draw(view)
             if name in view.steps.differences:
                 st.caption(
-                    f"Largest difference from the encoder's own numbers: {within(view.steps.differences[name])}."
+                    f"Largest difference from the encoder's own numbers: {difference_bound(view.steps.differences[name])}."
                 )
             elif name.startswith("add_"):
                 st.caption("The encoder keeps this sum only after the norm: the next step compares both.")
-    return unfolded.open
+    return expander.open
 
 
-def within(apart: float) -> str:
-    """The bound of one digit that `apart` keeps: 2.1e-7 is within 3 × 10⁻⁷."""
-    return format_number(Context(prec=1, rounding=ROUND_CEILING).create_decimal(apart), "e")
+def difference_bound(difference: float) -> str:
+    """A bound of one digit for `difference`: 2.1e-7 is below 3 × 10⁻⁷."""
+    return format_number(Context(prec=1, rounding=ROUND_CEILING).create_decimal(difference), "e")
 
 
 def _open(names: Iterable[str]) -> None:
-    """For callbacks: these steps unfolded, all others folded."""
+    """Callback: unfolds these steps and folds all others."""
     for name in STEPS:
         inside_a_head_controls.STEPS[name].take(name in names)

@@ -1,4 +1,4 @@
-"""Attention made harder or softer: the pattern of the chosen query, and the prediction that follows."""
+"""Attention sharpened or flattened by a temperature: the pattern of the chosen query, and the resulting prediction."""
 
 import streamlit as st
 
@@ -26,14 +26,14 @@ def temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     with slots.controls:
         query = choose_query(record)
     with slots.view:
-        where = APPLIED_TO.choose()
+        scope = APPLIED_TO.choose()
     with slots.controls:
         t = TEMPERATURE.choose()
         st.button(
             "Back to 1", key="inside_as_trained", on_click=TEMPERATURE.take, args=(1.0,), disabled=t == 1
         )
     heads = {LAYER: {"layer": chosen.layer}, HEAD: {"layer": chosen.layer, "head": chosen.head}}.get(
-        where, {}
+        scope, {}
     )
     before = Side(subject, "As trained")
     after = Side(subject.under(at_temperature(t, **heads)), f"At T = {temperature_label(t)}")
@@ -46,28 +46,28 @@ def temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
                     f"The two predictions are **{prediction_change(record, after.record).value:.3f}** apart (total variation "
                     r"$\frac12 \sum |p - p'|$, from 0 to 1)."
                 )
-            click = "A click on a point of the curve sets the temperature. " if record.has_classes else ""
+            hint = "A click on a point of the curve sets the temperature. " if record.has_classes else ""
             st.caption(
-                f"{click}At $T = 1/\\sqrt{{d_k}} = {record.config.d_k**-0.5:.3g}$ the scores are the plain "
+                f"{hint}At $T = 1/\\sqrt{{d_k}} = {record.config.d_k**-0.5:.3g}$ the scores are the plain "
                 "$q \\cdot k$, as if nothing had been divided. The encoder was trained at $T = 1$ alone. "
                 "Changed attention changes what later layers receive, and so their scores too."
             )
         with st.container(key="side_curve"):
-            _curve(subject, record, t, heads)
-    _patterns(chosen, query, (before,) if t == 1 else (before, after))
+            _draw_curve(subject, record, t, heads)
+    _draw_patterns(chosen, query, (before,) if t == 1 else (before, after))
     st.latex(r"a = \mathrm{softmax}\!\left(\frac{q\,K^{\top}}{T \sqrt{d_k}}\right)")
 
 
-def _curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: dict[str, int]) -> None:
-    """The answer at every temperature; without classes, how far the pooled state is from what was trained."""
-    changes = (at_temperature(each, **heads) for each in TEMPERATURES)
+def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: dict[str, int]) -> None:
+    """Draws the answer at every temperature; without classes the distance of the pooled state from the trained one."""
+    changes = (at_temperature(value, **heads) for value in TEMPERATURES)
     answers = answers_under(subject, changes, "Asking the classifier at every temperature …")
     if not record.has_classes:
-        moved = {"pooled state": class_changes(record, answers, None)}
+        distances = {"pooled state": class_changes(record, answers, None)}
         title = "cosine distance of the pooled state"
         show(
             stage_curves(
-                moved, list(map(temperature_label, TEMPERATURES)), y_title=title, x_title="temperature T"
+                distances, list(map(temperature_label, TEMPERATURES)), y_title=title, x_title="temperature T"
             ),
             key="inside_temperatures",
         )
@@ -83,18 +83,18 @@ def _curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: dict[st
     )
 
 
-def _patterns(chosen: HeadChoice, query: int, sides: tuple[Side, ...]) -> None:
-    """The row of `query` on each of the sides."""
+def _draw_patterns(chosen: HeadChoice, query: int, sides: tuple[Side, ...]) -> None:
+    """Draws the weights of `query` on each side."""
     head = chosen.layer, chosen.head
     scale = chosen.of_head(*(side.record for side in sides))
     with st.container(horizontal=True, gap="medium"):
         for key, side in zip(("trained", "changed"), sides, strict=False):
             pattern = side.record.pattern[head]
-            share = entropy(pattern, side.record.mask[head])[query]
+            evenness = entropy(pattern, side.record.mask[head])[query]
             with st.container(key=f"side_{key}") if side.is_text else st.container(width=425):
                 st.markdown(
                     f"**{side.title}**: weights of query {query} in {head_name(chosen.layer, chosen.head)}, "
-                    f"entropy {share:.2f} of 1"
+                    f"entropy {evenness:.2f} of 1"
                 )
                 input_in_colours(
                     side.given,

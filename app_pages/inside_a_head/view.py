@@ -1,4 +1,4 @@
-"""What the drawings of the steps are given, and the choice of the one key that they show in detail."""
+"""What the figures of the steps need, and the choice of the key that they show in detail."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ FEW, STRONG = 24, 16  # up to so many keys all are drawn, of more the strongest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """One query's steps, and which of its keys are looked at."""
+    """The steps of one query, the keys that are drawn, and the key that is shown in detail."""
 
     subject: LiveSubject
     chosen: HeadChoice
@@ -38,28 +38,28 @@ class View:
 
     @property
     def n_hidden(self) -> int:
-        """Keys that are not drawn."""
+        """Number of keys that are not drawn."""
         return self.n - len(self.keys)
 
     def name(self, position: int) -> str:
-        """The position's label with a long token cut."""
+        """Label of a position, with a long token shortened."""
         token = self.record.tokens[position]
         return self.record.labels[position].removesuffix(token) + label(token, 14)
 
     def by_key(self, values: np.ndarray) -> dict[str, np.ndarray | float]:
-        """Of `values` [key, ...] those of the keys that are drawn."""
+        """Values of the drawn keys by the key's label; `values` is [key, ...]."""
         return {self.name(key): values[key] for key in self.keys}
 
     def take_row(self, row: dict) -> None:
-        """For callbacks: the key in the row that was clicked; a row below the keys is none."""
+        """Callback: chooses the key whose row was clicked; rows below the keys are ignored."""
         if row["row"] < len(self.keys):
             KEY.take(self.keys[int(row["row"])])
 
 
 def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:
-    """Draws the boxes for the key, and for all keys where these are many.
+    """Draws the select box for the key and, where there are many keys, the switch that shows all; returns the view.
 
-    Raises ValueError as `model.experiments.head_steps.head_steps` does.
+    Raises the ValueError of `model.experiments.head_steps.head_steps`.
     """
     record = subject.record
     steps = steps_of(subject, chosen.layer, chosen.head, query)
@@ -69,8 +69,8 @@ def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:
         labels, format_func=labels.__getitem__
     )  # Streamlit keeps it: it must not refer to the record
     key = steps.attention.strongest(1)[0] if key == STRONGEST else key
-    every = n > FEW and ALL_KEYS.choose(label=f"All {n} keys")
-    keys = range(n) if every or n <= FEW else {key, *steps.attention.strongest(STRONG)}
+    show_all = n > FEW and ALL_KEYS.choose(label=f"All {n} keys")
+    keys = range(n) if show_all or n <= FEW else {key, *steps.attention.strongest(STRONG)}
     return View(
         subject=subject,
         chosen=chosen,
@@ -84,6 +84,6 @@ def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:
 
 @cached
 def steps_of(subject: LiveSubject, layer: int, head: int, query: int) -> HeadSteps:
-    """Raises as `model.experiments.head_steps.head_steps` does."""
+    """Every step of one query through one head, recomputed. Raises the errors of `model.experiments.head_steps.head_steps`."""
     activations = subject.compute(unrecorded_activations, layer)
     return head_steps(subject.loaded, subject.record, activations, layer=layer, head=head, query=query)

@@ -1,6 +1,6 @@
 import pytest
 
-from app_pages.inside_a_head.steps import STEPS, within
+from app_pages.inside_a_head.steps import STEPS, difference_bound
 from model.experiments.head_steps import ORDER
 
 
@@ -13,4 +13,4 @@ def test_every_step_of_a_block_can_be_drawn():
     [(0.0, "0"), (2.1e-7, "3 × 10⁻⁷"), (9.5e-7, "1 × 10⁻⁶"), (1.2e-12, "2 × 10⁻¹²"), (0.41, "5 × 10⁻¹")],
 )
 def test_a_bound_is_never_below_what_was_found(apart, bound):
-    assert within(apart) == bound
+    assert difference_bound(apart) == bound
