@@ -36,7 +36,7 @@ __all__ = list(_SOURCES)
 
 
 def __getattr__(name: str) -> Any:
-    """Imports a name when it is first used."""
+    """Imports the library's object called `name` when it is first used. Raises AttributeError for an unknown name."""
     if name not in _SOURCES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, original = _SOURCES[name]

@@ -1,4 +1,4 @@
-"""`ModelConfig`: all that is needed to build an encoder; presets are configurations by name."""
+"""`ModelConfig`, the values from which an encoder is built, and the named presets."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal
@@ -89,7 +89,7 @@ class ModelConfig:
             raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}")
 
     def _check_input(self) -> None:
-        """Raises ValueError where fields of text are set for images or the other way round, or sizes do not fit."""
+        """Raises ValueError for a text field on an image encoder or the reverse, and for sizes that do not fit each other."""
         defaults: dict[str, object] = (
             {"patch_size": None, "n_channels": 1}
             if self.is_text
@@ -124,7 +124,7 @@ class ModelConfig:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes of the classifier, 0 without one."""
+        """Number of classes, 0 for an encoder without a classifier."""
         return len(self.class_names)
 
     @property
@@ -137,28 +137,28 @@ class ModelConfig:
 
     @property
     def n_patches(self) -> int:
-        """How many patches a picture is cut into, 0 for text."""
+        """Number of patches that a picture is cut into, 0 for text."""
         rows, columns = self.patch_grid or (0, 0)
         return rows * columns
 
     @property
     def chooses(self) -> bool:
-        """Whether the answer is one class of several, with a probability for each."""
+        """Whether the encoder chooses one of several classes, with probabilities that sum to 1."""
         return self.n_classes > 0 and self.family.answers == "choice"
 
     @property
     def n_answers(self) -> int:
-        """How many numbers an answer has: a probability for each class, or where no class is chosen the pooled state."""
+        """Length of an answer: the number of classes, or `d_pooled` where the encoder does not choose a class."""
         return self.n_classes if self.chooses else self.d_pooled
 
     @property
     def d_embedding(self) -> int:
-        """Width of the embedding, from which a linear layer leads to `d_model` where it is another."""
+        """Width of the token embedding; where it is not `d_model`, a linear layer maps it to `d_model`."""
         return self.family.d_embedding or self.d_model
 
     @property
     def d_pooled(self) -> int:
-        """Width of the pooled state, which a pooler may change."""
+        """Width of the pooled state: `d_model`, unless the family's pooler changes it."""
         return self.family.d_pooled or self.d_model
 
     @property
@@ -168,7 +168,7 @@ class ModelConfig:
 
     @property
     def n_before_patches(self) -> int:
-        """How many positions are before the first patch: of the class token and the distillation token, as far as there are."""
+        """Number of positions before the first patch, one each for a class token and a distillation token."""
         return (self.pooling == "class") + self.family.distillation_token
 
     @property
@@ -180,13 +180,13 @@ class ModelConfig:
 
     @property
     def patch_values(self) -> int:
-        """How many numbers make a patch."""
+        """Number of pixel values in one patch, over all colours."""
         assert self.patch_size is not None, "an encoder of texts"
         return self.n_channels * self.patch_size**2
 
     @property
     def least_size(self) -> int:
-        """A lower bound of the number of parameters: that of the largest matrices, q, k and v sharing theirs."""
+        """Lower bound of the number of parameters: the large matrices alone, counted as if q, k and v shared one."""
         layer = self.n_heads * (self.d_k + self.d_v) + 2 * self.d_ff
         whole = self.n_layers * layer + (self.vocab_size or self.patch_values)
         whole += self.n_positions if self.positions == "learned" else 0
@@ -194,7 +194,7 @@ class ModelConfig:
         return self.d_model * (whole + self.n_classes)
 
     def resized(self, **sizes: int) -> "ModelConfig":
-        """The same variant with other sizes; for pictures they determine `n_positions`.
+        """The same configuration with other `sizes`; for pictures `n_positions` follows from the patches.
 
         Raises ValueError where the sizes contradict each other.
         """
@@ -205,7 +205,7 @@ class ModelConfig:
         return replace(self, **sizes)  # type: ignore[arg-type]  # any of the fields that are numbers
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as plain values, for `model.schema.convert_closed`; `family` only where it says anything."""
+        """The fields as JSON values, which `model.schema.convert_closed` reads; without `family` for this project's own encoders."""
         values = {**asdict(self), "class_names": list(self.class_names)}
         if not self.is_imported:
             del values["family"]
@@ -322,7 +322,7 @@ def presets() -> tuple[str, ...]:
 
 
 def preset(name: str) -> ModelConfig:
-    """The configuration of that name. Raises KeyError with the valid names."""
+    """The preset called `name`. Raises KeyError, with the valid names, for an unknown one."""
     if name not in _PRESETS:
         raise KeyError(f"no preset {name!r}; there are {', '.join(_PRESETS)}")
     return _PRESETS[name]

@@ -10,7 +10,7 @@ OutOfMemory = torch.OutOfMemoryError
 
 
 def find_device(name: str = "auto") -> torch.device:
-    """The device of that name; "auto" is the GPU where there is one. Raises ValueError where it cannot be used."""
+    """The torch device called `name`; "auto" is the GPU, or the CPU without one. Raises ValueError for an unusable device."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -20,7 +20,7 @@ def find_device(name: str = "auto") -> torch.device:
 
 
 def one_thread() -> None:
-    """Makes torch use one thread: for servers, where many small forwards run side by side.
+    """Makes torch compute with one thread, which suits servers, where many small forward passes run at the same time.
 
     Called before the first session starts. Commands use all cores, and notebooks keep their own setting.
     """
@@ -28,7 +28,7 @@ def one_thread() -> None:
 
 
 def hand_back() -> None:
-    """Returns memory to the system that torch (on a GPU) and glibc (on the CPU) keep for reuse.
+    """Returns to the operating system the unused memory that torch (GPU) and glibc (CPU) would keep for reuse.
 
     Without it the process grows, since glibc keeps the gaps that arrays of changing sizes leave. A call takes 2 ms, and the
     next capture some 15 ms more. Letting glibc keep nothing (M_MMAP_THRESHOLD) would double the time of every capture.

@@ -1,4 +1,4 @@
-"""`Family`: the parts of encoders of other families that `ModelConfig` has no field for; this project's own have none."""
+"""`Family`: options that only encoders of other families (BERT, ViT, …) need, beside those in `ModelConfig`."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -18,7 +18,7 @@ HeightWidth = Annotated[tuple[Size, ...], Meta(min_length=2, max_length=2)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pixels:
-    """How a picture is prepared before it is cut into patches; means and standard deviations are of pixels from 0 to 1."""
+    """How a picture is resized, cropped and normalised before it is cut into patches; pixels are from 0 to 1."""
 
     means: ByColour = (0.5, 0.5, 0.5)
     deviations: ByColour = (0.5, 0.5, 0.5)
@@ -27,16 +27,16 @@ class Pixels:
     cropped: bool = False  # to the encoder's size, from the middle
 
     def __post_init__(self) -> None:
-        """Raises ValueError where pixels cannot be divided by the deviations."""
+        """Raises ValueError for a deviation of 0, or where means and deviations differ in number."""
         if not all(self.deviations) or len(self.deviations) != len(self.means):
             raise ValueError(f"pixels cannot be divided by {self.deviations}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """One field for each thing in which a family of encoders goes beyond `model.transformer`; the defaults add nothing.
+    """Options of encoders of another family, one field each; with the defaults the encoder is that of `model.transformer`.
 
-    Token ids of the second part of a text are numbered `vocab_size` higher, where there are token types.
+    With token types, the token ids of the second text of a pair are numbered `vocab_size` higher.
     """
 
     name: str = ""  # as its authors call it: "BERT"; "" for encoders of this project

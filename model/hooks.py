@@ -53,8 +53,8 @@ def hook_points(model: nn.Module) -> Mapping[str, HookPoint]:
 def watch(model: nn.Module, watchers: Mapping[str, Watcher]) -> Iterator[None]:
     """Calls `watchers[name](activation)` inside the `with`, for forwards of this thread alone.
 
-    What a watcher returns replaces the activation; None leaves it unchanged. Watchers of an inner `watch` run after
-    those of the outer one, and get their result. Raises KeyError, with the valid names, for an unknown one.
+    The tensor that a watcher returns replaces the activation; None leaves it unchanged. Watchers of an inner `watch`
+    run after those of the outer one, on their result. Raises KeyError, with the valid names, for an unknown name.
 
     >>> from loupe import capture, load, watch
     >>> encoder = load("checkpoints/imdb-pre-ln")

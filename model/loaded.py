@@ -1,4 +1,4 @@
-"""An encoder in memory, with what belongs to it."""
+"""`Loaded`: an encoder in memory, with its tokenizer and training history."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from .transformer import Transformer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A trained encoder, ready to be looked into. Shared between threads: never change it."""
+    """A trained encoder in memory, with name, tokenizer and training history. Shared between threads: never change it."""
 
     name: str
     model: Transformer

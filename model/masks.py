@@ -12,7 +12,7 @@ LayerMask = Bool[Tensor, "#batch #head #query #key"]
 
 
 def real_positions(inputs: Tensor, padding_id: int | None) -> Bool[Tensor, "batch position"] | None:
-    """True where a token is no padding; None without any padding, since a forward without a mask takes a fifth less time."""
+    """True at tokens that are not padding; None if there is no padding, since a forward pass without a mask is a fifth faster."""
     if padding_id is None:
         return None
     real = inputs != padding_id
@@ -22,7 +22,7 @@ def real_positions(inputs: Tensor, padding_id: int | None) -> Bool[Tensor, "batc
 def combine(
     mask: Mask | None, real: Bool[Tensor, "batch key"] | None, shape: tuple[int, int, int, int, int]
 ) -> FullMask | None:
-    """The mask and the real keys of the inputs in one mask; None where both are None.
+    """Combines a mask with `real`, which is False at padding, into one mask; None where both are None.
 
     `shape` is [batch, layer, head, query, key]. Raises ValueError for a mask that does not broadcast to it.
     """
@@ -41,20 +41,20 @@ def combine(
 
 
 def causal(n: int) -> Bool[Tensor, "query key"]:
-    """Each position attends to itself and to those before it."""
+    """Causal mask: each position may attend to itself and to earlier positions."""
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
 def local_window(n: int, radius: int) -> Bool[Tensor, "query key"]:
-    """Each token attends to the tokens at most `radius` positions away."""
+    """Mask in which each token may attend to tokens at most `radius` positions away."""
     position = torch.arange(n)
     return (position[:, None] - position).abs() <= radius
 
 
 def patch_window(grid: tuple[int, int], radius: int, n_before: int) -> Bool[Tensor, "query key"]:
-    """Each patch attends to the patches at most `radius` rows and columns away.
+    """Mask in which each patch may attend to patches at most `radius` rows and columns away.
 
-    The `n_before` positions before the patches, such as the class token, attend to all and all attend to them.
+    The `n_before` positions before the patches, such as the class token, are masked neither as queries nor as keys.
     """
     row, column = torch.meshgrid(*map(torch.arange, grid), indexing="ij")
     row, column = row.flatten(), column.flatten()
@@ -64,14 +64,14 @@ def patch_window(grid: tuple[int, int], radius: int, n_before: int) -> Bool[Tens
 
 
 def blocked_keys(n: int, keys: Iterable[int]) -> Bool[Tensor, "query key"]:
-    """No query attends to any of `keys`; as queries these still attend to the others."""
+    """Mask that hides `keys` from every query; as queries, these positions may still attend to the other keys."""
     mask = torch.ones(n, n, dtype=torch.bool)
     mask[:, list(keys)] = False
     return mask
 
 
 def blocked_cells(n: int, cells: Iterable[tuple[int, int]]) -> Bool[Tensor, "query key"]:
-    """Each of `cells` is a (query, key) that is masked."""
+    """Mask that forbids only the given `cells`, each a (query, key)."""
     mask = torch.ones(n, n, dtype=torch.bool)
     for query, key in cells:
         mask[query, key] = False
@@ -81,7 +81,7 @@ def blocked_cells(n: int, cells: Iterable[tuple[int, int]]) -> Bool[Tensor, "que
 def within(
     mask: Bool[Tensor, "query key"], n_layers: int, n_heads: int, layers: Iterable[int], heads: Iterable[int]
 ) -> Bool[Tensor, "layer head query key"]:
-    """The mask in these `heads` of these `layers`; in the others every query may attend to every key."""
+    """Applies the mask only to the given `heads` of the given `layers`; elsewhere nothing is masked."""
     applies = torch.zeros(n_layers, n_heads, 1, 1, dtype=torch.bool)
     applies[torch.tensor(list(layers), dtype=torch.long)[:, None], list(heads)] = True
     return mask | ~applies

@@ -1,4 +1,4 @@
-"""Values from elsewhere made into annotated types: a dataclass with bounds in its annotations is its own schema.
+"""Converts untrusted values to annotated types: a dataclass with bounds in its annotations is its own schema.
 
 A tuple of fixed length must not be a member of a union (`tuple[int, int] | int`): msgspec 0.22 mixes its length up with the
 bounds of the number. `Annotated[tuple[int, ...], Meta(min_length=2, max_length=2)]` says the same and is safe.
@@ -35,7 +35,7 @@ _shortened.maxstring = _shortened.maxother = 80
 
 
 def convert(value: object, kind: Any, name: str = "") -> Any:
-    """`value` as an instance of the annotated type `kind`; `name` precedes the names of its fields in messages.
+    """Converts `value` to the annotated type `kind`; error messages put `name` before the names of its fields.
 
     Raises ValueError, in one sentence with the field and its value, where a value does not fit its annotation.
     """
@@ -50,7 +50,7 @@ def convert(value: object, kind: Any, name: str = "") -> Any:
 
 
 def convert_closed(value: object, kind: Any) -> Any:
-    """As `convert`. Raises ValueError also where an object has a field that its dataclass does not know."""
+    """Like `convert`, but also raises ValueError for an object with a field that its dataclass does not have."""
     result = convert(value, kind)
     _refuse_unknown(value, result)
     return result
@@ -69,7 +69,7 @@ def _annotations(kind: type) -> dict[str, Any]:
 
 
 def _sentence(message: str, value: Any, kind: Any, names: list[str | int], steps: list[str | int]) -> str:
-    """The `message` of msgspec about the part of `value` to which `steps` lead, with that part's value in it."""
+    """Error sentence from msgspec's `message`, with the offending item: the one that `steps` (keys, indices) lead to in `value`."""
     field = " ".join(map(str, names))
     if message.startswith("Object missing required field"):
         return f"{field}: {message.split('`')[1]} is missing".removeprefix(": ")
@@ -91,7 +91,7 @@ def _sentence(message: str, value: Any, kind: Any, names: list[str | int], steps
 
 
 def _type_at(kind: Any, step: str | int) -> Any:
-    """The annotation of a field, or of the items of a list; None where it is not known."""
+    """Annotation of the field called `step`, or of the items of a list; None where it is unknown."""
     for member in _members(kind):
         if isinstance(step, str) and step in getattr(member, "__annotations__", {}):
             return _annotations(member)[step]
@@ -101,7 +101,7 @@ def _type_at(kind: Any, step: str | int) -> Any:
 
 
 def _members(kind: Any) -> Iterator[Any]:
-    """The types of a union, without their bounds."""
+    """Yields the member types of a union, or `kind` itself, without the bounds of `Annotated`."""
     if get_origin(kind) in (Annotated, Union, UnionType):
         for member in get_args(kind):
             yield from _members(member)
@@ -110,7 +110,7 @@ def _members(kind: Any) -> Iterator[Any]:
 
 
 def _refuse_unknown(value: Any, result: object) -> None:
-    """Raises ValueError for the first field in `value` that no dataclass of `result`, made of it, has."""
+    """Raises ValueError for the first field of `value` that the dataclass converted from it does not have."""
     if is_dataclass(result) and isinstance(value, dict):
         known = {field.name for field in fields(result)}
         if unknown := sorted(set(value) - known):

@@ -31,7 +31,7 @@ def sinusoidal(n_positions: int, d_model: int) -> Float[Tensor, "{n_positions} {
 
 
 class Embedding(nn.Module):
-    """Tokens or patches become vectors; positions are added."""
+    """Maps tokens or patches to vectors and adds position vectors."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class Embedding(nn.Module):
         return self.output(self.dropout(self.norm(content + positions)))
 
     def look_up(self, inputs: Inputs) -> States:
-        """A row of the table for each token; a projection of each patch, behind the class token."""
+        """Content vectors without positions: token embeddings, or the class token followed by the projected patches."""
         if self.patch_size is None:
             return self.tokens(inputs) * self.scale
         pixels = (inputs - self.pixel_mean) / self.pixel_std
@@ -74,7 +74,7 @@ class Embedding(nn.Module):
 def cut_patches(
     images: Float[Tensor, "batch *colour height width"], size: int
 ) -> Float[Tensor, "batch patch pixel"]:
-    """Row by row, each patch flattened colour by colour and row by row."""
+    """Patches of `size` × `size` pixels in row-major order, each flattened as [colour, row, column]."""
     images = images[:, None] if images.ndim == 3 else images
     return functional.unfold(images, size, stride=size).transpose(1, 2)
 
@@ -106,7 +106,7 @@ class Attention(nn.Module):
         self.scores, self.pattern, self.z = HookPoint(), HookPoint(), HookPoint()
 
     def forward(self, x: States, mask: LayerMask | None = None) -> States:
-        """Every position's new state, mixed from the values of the positions it attends to."""
+        """Output of the attention at every position: its heads' weighted sums of values, projected by W_O."""
         q = self.q(self._split_heads(self.w_q(x)))
         k = self.k(self._split_heads(self.w_k(x)))
         v = self.v(self._split_heads(self.w_v(x)))
@@ -115,7 +115,7 @@ class Attention(nn.Module):
         return self.project(self.z(self.dropout(pattern) @ v))
 
     def project(self, z: Float[Tensor, "batch head query d_v"]) -> States:
-        """The concatenated outputs of the heads, times W_O."""
+        """Concatenates the outputs of the heads and multiplies them by W_O."""
         return self.w_o(z.transpose(1, 2).flatten(2))
 
     def _split_heads(
@@ -127,7 +127,7 @@ class Attention(nn.Module):
 def masked_softmax(
     scores: Float[Tensor, "*axes query key"], mask: Bool[Tensor, "..."] | None
 ) -> Float[Tensor, "*axes query key"]:
-    """Softmax over the keys that the mask allows; a row without any is all zeros."""
+    """Softmax over the keys that the mask allows; a row without an allowed key is all zeros."""
     if mask is None:
         return scores.softmax(dim=-1)
     # The lowest finite number and not -inf: exp of it is 0 just as well, while a fully masked row
@@ -139,7 +139,7 @@ def masked_softmax(
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with a non-linearity between them, at each position alone."""
+    """Two linear maps with an activation function between them, applied to each position separately."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -177,7 +177,7 @@ class Block(nn.Module):
         return self.after_attention(x, self.attend(x, mask))
 
     def attend(self, x: States, mask: LayerMask | None = None) -> States:
-        """The output of the attention for the block's input `x`: pre-LN normalises what attention reads."""
+        """Output of the attention for the block's input `x`, which pre-LN normalises first."""
         read = self.norm_attention(x) if self.norm_placement == "pre" else x
         return self.attention(self.attention_in(read), mask)
 
@@ -248,7 +248,7 @@ class Transformer(nn.Module):
 
     @torch.no_grad()
     def shrink_sublayers(self) -> None:
-        """DeepNorm's start: feed-forward, V and O times β = (8N)^(-1/4) (Wang et al. 2022, figure 2)."""
+        """Multiplies the weights of feed-forward, V and O by DeepNorm's β = (8N)^(-1/4) (Wang et al. 2022, figure 2)."""
         beta = (8 * self.config.n_layers) ** -0.25
         for block in self.blocks:
             attention, feed_forward = block.attention, block.feed_forward
@@ -265,7 +265,7 @@ class Transformer(nn.Module):
         return self.logits(self.classify(self.encode(inputs, mask), inputs))
 
     def encode(self, inputs: Inputs, mask: Mask | None = None) -> States:
-        """The states after the last block, and after the final norm where there is one. Raises as `forward` does."""
+        """States after the last block and the final norm, if the encoder has one. Raises as `forward` does."""
         return self.final_norm(self.run_blocks(self.embed(inputs), self.full_mask(inputs, mask)))
 
     def classify(self, states: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
@@ -273,7 +273,7 @@ class Transformer(nn.Module):
         return self.classifier(self.pool(states, inputs))
 
     def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_model"]:
-        """One state for each input, from those that `encode` returned; padding does not count."""
+        """Pooled state of each input: the class token's state, or mean or maximum over the positions without padding."""
         if self.config.pooling == "class":
             return states[:, 0]
         real = real_positions(inputs, self.config.padding_id)
@@ -296,13 +296,13 @@ class Transformer(nn.Module):
         return self.embedding(inputs)
 
     def run_blocks(self, x: States, mask: FullMask | None, first: int = 0, end: int | None = None) -> States:
-        """The states after blocks `first` to `end` - 1 (None: to the last one), from those that enter block `first`."""
+        """Runs blocks `first` to `end` - 1 (None: to the last) on their input `x` and returns the states after them."""
         for layer in range(self.config.n_layers)[first:end]:
             x = self.blocks[layer](x, None if mask is None else mask[:, layer])
         return x
 
     def full_mask(self, inputs: Inputs, mask: Mask | None = None) -> FullMask | None:
-        """The given mask and the padding of `inputs` in one; None where every query may attend to every key.
+        """Combines `mask` with the padding of `inputs`; None where every query may attend to every key.
 
         Raises ValueError for a mask of the wrong shape.
         """
@@ -313,7 +313,7 @@ class Transformer(nn.Module):
         return combine(mask, real_positions(inputs, config.padding_id), shape)
 
     def predict_tokens(self, states: Float[Tensor, "masked d_model"]) -> Float[Tensor, "masked vocab"]:
-        """Logits over the vocabulary for chosen states of `encode`. Raises ValueError without that output."""
+        """Logits over the vocabulary for states of masked positions. Raises ValueError without a masked-token output."""
         if self.masked_token_output is None:
             raise ValueError("this encoder has no masked-token output")
         return self.masked_token_output(states, self.embedding.tokens.weight)

@@ -1,3 +1,3 @@
-"""Which version of the project this is: read by the packaging, the app and whatever is saved."""
+"""Version of the project, read by the packaging and the app, and stored in saved files."""
 
 VERSION = "0.1.0"

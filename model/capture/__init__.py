@@ -1,4 +1,4 @@
-"""The activations of an encoder for inputs, or one whole forward pass as a `ForwardRecord`."""
+"""Captures chosen activations of a batch, or one whole forward pass as a `ForwardRecord`."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,12 +32,12 @@ def activations(
     intervention: Intervention | None = None,
     gradients: bool = False,
 ) -> dict[str, Float[Tensor, "input ..."]]:
-    """The activations at the hook points of these `names` (`model.hooks.hook_points`), for all inputs in one batch.
+    """The activations at the hook points called `names` (`model.hooks.hook_points`), for all inputs in one batch.
 
-    Shorter texts are padded at their end to the length of the longest. With `gradients` the activations carry their
-    graph: `torch.autograd.grad(result["logits"][0, 1], result["blocks.0.attention.pattern"])`.
-    Raises ValueError where an input is of the wrong kind, or texts of different lengths meet an encoder
-    without padding; KeyError for an unknown name, RuntimeError where an activation never came.
+    Shorter texts are padded at their end to the length of the longest. With `gradients` the activations keep their
+    autograd graph: `torch.autograd.grad(result["logits"][0, 1], result["blocks.0.attention.pattern"])`.
+    Raises ValueError for input of the wrong kind, or texts of different lengths for an encoder without padding,
+    KeyError for an unknown name, and RuntimeError for an activation that the forward pass did not compute.
 
     >>> from loupe import activations, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -55,10 +55,9 @@ def activations(
 def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None = None) -> ForwardRecord:
     """The record of one forward pass of one text, or one picture (uint8 of [height, width] or [height, width, 3]).
 
-    Text beyond the positions of the encoder is left out (`model.inputs.text.encode` says how much). Under an
-    `intervention` the record holds the changed activations: content in another order stands in that order. A
-    `watch` around this call intervenes first.
-    Raises ValueError where the input is of the wrong kind, RuntimeError where an activation never came.
+    Text beyond the encoder's positions is left out (`model.inputs.text.encode` counts it). Under an `intervention` the
+    record holds the changed activations, and reordered content in its new order. A `watch` around this call is applied
+    first. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was not computed.
 
     >>> from loupe import capture, load
     >>> record = capture(load("checkpoints/imdb-pre-ln"), "A gripping film.")
@@ -108,7 +107,7 @@ def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None 
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Evaluation mode inside the `with`; a model that is in it already is not touched."""
+    """Puts the model into evaluation mode inside the `with`, and back into training mode if it was in it."""
     was_training = model.training
     if was_training:
         model.eval()
@@ -120,7 +119,7 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 
 def _batch(loaded: Loaded, inputs: Sequence[Tensor]) -> Tensor:
-    """Batches of one, concatenated; shorter texts are padded."""
+    """Concatenates input tensors of one example each into a batch; shorter texts are padded."""
     longest = max(one.shape[1] for one in inputs)
     if any(one.shape[1] < longest for one in inputs):
         if loaded.config.padding_id is None:
@@ -134,10 +133,10 @@ def _batch(loaded: Loaded, inputs: Sequence[Tensor]) -> Tensor:
 def keeping(
     model: Transformer, names: Collection[str], buffers: Mapping[str, Tensor] | None = None
 ) -> Iterator[dict[str, Tensor]]:
-    """Collects, by name, the activations at these hook points of a forward inside the `with`.
+    """Collects in the yielded dict the activations at the hook points `names` of a forward pass inside the `with`.
 
-    Those with a buffer of that name are copied there as soon as they are computed. Where gradients are recorded, one that
-    nothing trained comes before is made a leaf, so that its gradient can be taken.
+    An activation with a buffer of its name is copied there as soon as it is computed. While autograd is on, an activation
+    that does not require a gradient is replaced by a leaf tensor that does.
     """
     kept: dict[str, Tensor] = {}
 
@@ -162,7 +161,7 @@ def _activations(
     names: Collection[str],
     buffers: Mapping[str, Tensor] | None = None,
 ) -> dict[str, Tensor]:
-    """The activations of one forward by name, as `keeping` collects them."""
+    """Runs one forward pass under the intervention; returns the activations by name, collected by `keeping`."""
     with (
         evaluating(model),
         watch(model, intervention.watchers(model, mask)),
@@ -175,7 +174,7 @@ def _activations(
 
 
 def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Tensor]:
-    """Uninitialised memory for a record's arrays in their final shape: stacking them afterwards costs a quarter more."""
+    """Uninitialised tensors for a record's arrays in their final shape; stacking afterwards would take a quarter longer."""
     layers, heads = config.n_layers, config.n_heads
     shapes = {
         **dict.fromkeys(("scores", "pattern"), (layers, heads, n, n)),
@@ -190,7 +189,7 @@ def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Ten
 
 
 def _by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Hook name → the view of the buffers into which its activation, of a batch of one, is copied."""
+    """Views of the buffers by hook name; the activation of that hook, for a batch of one, is copied into its view."""
     by_stage = buffers["residual"].unsqueeze(1).unbind()
     views = {"embedding.output": by_stage[0]}
     for layer in range(len(by_stage) // 2):

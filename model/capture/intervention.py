@@ -1,7 +1,7 @@
-"""Changes to a forward pass as plain values: masks, how they are applied, and replacements of activations.
+"""Interventions, changes to a forward pass as plain values: masks, how they are applied, and replaced activations.
 
 An `Intervention` is hashable, so it can be part of a cache key. It works on any encoder that has the layers, heads and
-positions which it names; the encoder itself is not changed, everything is done by watchers (`model.hooks`).
+positions that it names. The encoder itself is not changed: watchers (`model.hooks`) change its activations.
 """
 
 import math
@@ -34,8 +34,8 @@ Pattern = Float[Tensor, "batch head query key"]
 class MaskChoice:
     """One mask; fields that its kind does not use have no effect.
 
-    It applies to `heads` of `layers`, where None means all. Key padding of a text is the exception: the encoder
-    masks that by itself, everywhere.
+    It applies to `heads` of `layers`, where None means all; padding of a text is masked by the encoder itself, in all
+    of them.
     """
 
     kind: MaskKind = "none"
@@ -52,10 +52,10 @@ class MaskChoice:
         return self.kind == "keys" and self.layers is None and self.heads is None
 
     def allowed(self, config: ModelConfig, n: int) -> Bool[Tensor, "*#layer_head query key"]:
-        """True where a query may attend to a key, among `n` positions; two axes where it holds everywhere.
+        """Mask over `n` positions, True where a query may attend to a key; without layer and head axes if it is for all.
 
-        The padding of a text is not in it: the encoder sees that in the tokens. Raises IndexError for
-        positions, layers or heads that are not there.
+        Padding of a text is not included, as the encoder masks it by the tokens. Raises IndexError for positions,
+        layers or heads that do not exist.
         """
         if self.kind == "causal":
             mask = masks.causal(n)
@@ -79,7 +79,7 @@ class MaskChoice:
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """How a mask is applied. Only "encoder" makes a row without any key zeros; "ignored" applies no mask."""
+    """How a mask is applied. With "encoder" alone a row without an allowed key becomes zeros; "ignored" applies no mask."""
 
     method: Method = "encoder"
     value: float = -math.inf  # the replacement, or the summand
@@ -99,10 +99,10 @@ class Masking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intervention:
-    """What a forward changes; without arguments, nothing.
+    """All changes to one forward pass; without arguments, none.
 
-    All of `masks` hold. In `replacements`, what takes the place of the activation at a hook point, in this
-    order; * in a name stands for every layer.
+    A key must be allowed by all of `masks`. `replacements` are pairs of a hook name, in which * stands for every layer,
+    and the function that replaces its activation; they are applied in this order.
     """
 
     masks: tuple[MaskChoice, ...] = ()
@@ -110,7 +110,7 @@ class Intervention:
     replacements: tuple[tuple[str, Replacement], ...] = ()
 
     def __add__(self, other: "Intervention") -> "Intervention":
-        """Both; where both say how masks are applied, the second."""
+        """Combines two interventions; if both set `masking`, that of `other` is used."""
         return Intervention(
             masks=self.masks + other.masks,
             masking=self.masking if other.masking == Masking() else other.masking,
@@ -118,11 +118,11 @@ class Intervention:
         )
 
     def n_padding(self, config: ModelConfig) -> int:
-        """How many [PAD] tokens are appended to a text; 0 for pictures."""
+        """Number of [PAD] tokens appended to a text; 0 for pictures."""
         return sum(mask.n_padding for mask in self.masks if mask.kind == "padding" and config.is_text)
 
     def first_layer(self, config: ModelConfig) -> int:
-        """The first block in which something is changed; -1 for the embedding, n_layers for nothing."""
+        """Index of the first block that is changed; -1 if the embedding is, n_layers if nothing is."""
         masked = (range(config.n_layers) if mask.layers is None else mask.layers for mask in self.masks)
         layers = [config.n_layers, *(layer for some in masked for layer in some)]
         layers += [0] if self.masking != Masking() else []
@@ -136,7 +136,7 @@ class Intervention:
         return min(layers)
 
     def mask(self, model: Transformer, inputs: Tensor) -> FullMask | None:
-        """All masks and the padding of `inputs` in one, as of `Transformer.full_mask`."""
+        """Combines all masks and the padding of `inputs`, as `Transformer.full_mask` does; None if nothing is masked."""
         config = model.config
         n = inputs.shape[1] if config.is_text else config.n_positions
         allowed = None
@@ -147,9 +147,9 @@ class Intervention:
         return model.full_mask(inputs, allowed)
 
     def watchers(self, model: Transformer, mask: FullMask | None) -> dict[str, Watcher]:
-        """Hook name → watcher, for the replacements and for masking by another method than the encoder's, under `mask`.
+        """Watchers by hook name, which make the replacements and apply `mask` by a method other than the encoder's.
 
-        A pattern that matches no hook point is kept as a name, which `watch` refuses with KeyError.
+        A name with * that matches no hook point is kept, so that `watch` raises KeyError for it.
         """
         in_order: list[tuple[str, Watcher]] = []
         for name_pattern, replacement in self.replacements:
@@ -167,9 +167,9 @@ class Intervention:
         return watchers
 
     def prepare(self, loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
-        """As `model.inputs.prepare`, with this intervention's padding appended.
+        """Input tensor and positions as of `model.inputs.prepare`, with this intervention's padding appended.
 
-        Raises ValueError besides where the encoder has no padding token, or too few positions.
+        Raises as it does, and ValueError for an encoder without a padding token or with too few positions.
         """
         inputs, positions = prepare(loaded, given)
         config, n_padding = loaded.config, self.n_padding(loaded.config)
@@ -190,7 +190,7 @@ class Intervention:
         return torch.cat((inputs, padding), dim=1), padded
 
     def as_read(self, positions: Positions) -> Positions:
-        """The positions with tokens and roles in the order of the content, where the intervention reorders it."""
+        """The positions with tokens and roles in the order that the intervention gives the content."""
         for _, replacement in self.replacements:
             if isinstance(replacement, Reordered):
                 positions = positions.in_order(replacement.checked(len(positions)))
@@ -198,7 +198,7 @@ class Intervention:
 
 
 def _mask_otherwise(masking: Masking, mask: LayerMask) -> tuple[Watcher, Watcher]:
-    """Watchers of the scores and the pattern of a layer; the second computes the pattern again from the scores."""
+    """Watchers of a layer's scores and pattern: the first stores the scores, the second recomputes the pattern from them."""
     kept: list[Tensor] = []
 
     def keep(scores: Pattern) -> Pattern:
@@ -220,7 +220,7 @@ def _one_after_the_other(first: Watcher, second: Watcher) -> Watcher:
 
 
 def masked(choice: MaskChoice, method: Method = "encoder", value: float = -math.inf) -> Intervention:
-    """The intervention of one mask, applied by this method, with `value` where the method takes one.
+    """An intervention with one mask, applied by `method`; `value` is used by "replaced" and "added".
 
     >>> from loupe import MaskChoice, capture, load, masked
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -233,7 +233,7 @@ def masked(choice: MaskChoice, method: Method = "encoder", value: float = -math.
 
 
 def without_keys(*keys: int) -> Intervention:
-    """No query attends to `keys`, in all layers and heads, not even their own; their states stay in the stream.
+    """An intervention that masks `keys` for every query, in all layers and heads; their states stay in the stream.
 
     >>> from loupe import capture, load, without_keys
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -245,11 +245,11 @@ def without_keys(*keys: int) -> Intervention:
 
 
 def at_temperature(temperature: float, *, layer: int | None = None, head: int | None = None) -> Intervention:
-    """softmax(scores / T) in all heads, or in those of one `layer`, or in one `head` of it.
+    """An intervention with softmax(scores / T) in all heads, in all heads of one `layer`, or in one `head` of it.
 
-    From hard attention (T = 0) over the trained T = 1 to uniform (T = infinity): infinity makes each row
-    uniform over its allowed keys; 0 is the limit, argmax: all weight on the key with the largest score, in
-    equal shares where several have it. Raises ValueError below 0, and for a head without its layer.
+    T = 1 is the trained softmax. T = infinity makes each row uniform over its allowed keys, and T = 0 puts all weight on
+    the key with the largest score, in equal shares if there are several. Raises ValueError for T below 0, and for a
+    head without a layer.
 
     >>> from loupe import at_temperature, capture, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -270,7 +270,7 @@ def at_temperature(temperature: float, *, layer: int | None = None, head: int | 
 
 
 def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, shift: int = 0) -> Intervention:
-    """The content in another `order`, with position vectors `zeroed`, or those `shift` positions later.
+    """An intervention that reorders the content, sets position vectors to zero, or takes those `shift` positions later.
 
     Position vectors stay when the content is reordered, as if the tokens were typed, or the patches laid out, in the
     other order.
@@ -286,7 +286,7 @@ def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, sh
 
 
 def permuted_attention(seed: int, n_layers: int, keys: Sequence[int] | None = None) -> Intervention:
-    """In all layers and heads each row's weights are permuted at random among the `keys` (None: all of them)."""
+    """An intervention that permutes each row's weights randomly among `keys` (None: all), in every layer and head."""
     among = None if keys is None else tuple(keys)
     return Intervention(
         replacements=tuple(

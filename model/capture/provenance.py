@@ -1,4 +1,4 @@
-"""The provenance of a record: plain values that are saved with it."""
+"""Provenance of a record: version, encoder, input and intervention, as plain values that are saved with it."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ LONGEST = 2000  # characters that describe the intervention
 
 
 def settings(loaded: Loaded, given: InputLike, changed: Intervention | None = None) -> dict[str, Any]:
-    """Version of the project, checkpoint and hash of its weights, input, class names and intervention of a record."""
+    """Settings of a record by name: project version, checkpoint, hash of its weights, input, class names and intervention."""
     given, changed = as_input(given), changed or Intervention()
     return {
         "version": VERSION,

@@ -1,4 +1,4 @@
-"""Replacements of activations: frozen dataclasses, called with the encoder and the activation."""
+"""Replacements of activations: frozen dataclasses that, called with the encoder and an activation, return the new one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ Replacement = Callable[[Transformer, Activation], Activation]
 
 @dataclass(frozen=True, slots=True)
 class Divided:
-    """Scores divided by a temperature."""
+    """Replaces the scores by scores divided by a temperature, in one head or in all."""
 
     temperature: float
     head: int | None = None
@@ -28,9 +28,9 @@ class Divided:
 
 @dataclass(frozen=True, slots=True)
 class Hardened:
-    """For the pattern, after the mask: all weight of a row on its largest, in equal shares where several are largest.
+    """Replaces the pattern: each row puts all weight on its largest weight, in equal shares if there are several.
 
-    A row without any key stays zeros.
+    A row without an allowed key stays zeros.
     """
 
     head: int | None = None
@@ -40,7 +40,7 @@ class Hardened:
 
 
 def harden(pattern: Float[Tensor, "*axes query key"]) -> Float[Tensor, "*axes query key"]:
-    """1 at the largest weight of each row, in equal shares where several are largest; 0 elsewhere."""
+    """1 at the largest weight of each row, or equal shares if there are several; 0 elsewhere."""
     largest = (pattern == pattern.amax(dim=-1, keepdim=True)) & (pattern > 0)
     return largest / largest.sum(dim=-1, keepdim=True).clamp(min=1)
 
@@ -55,7 +55,7 @@ def _in_head(activation: Pattern, head: int | None, change: Callable[[Tensor], T
 
 @dataclass(frozen=True, slots=True)
 class Zeroed:
-    """Zeros in place of the activation."""
+    """Replaces the activation by zeros."""
 
     def __call__(self, _model: Transformer, activation: Activation) -> Activation:
         return torch.zeros_like(activation)
@@ -63,7 +63,7 @@ class Zeroed:
 
 @dataclass(frozen=True, slots=True)
 class HeadsAs:
-    """For [batch, head, position, width]: at every position of `heads` zeros, or the head's row of `vectors`."""
+    """Replaces an activation [batch, head, position, width] in `heads` by zeros, or by each head's row of `vectors`."""
 
     heads: tuple[int, ...]
     vectors: tuple[tuple[float, ...], ...] | None = None  # [head, width], in the order of `heads`
@@ -79,7 +79,7 @@ class HeadsAs:
 
 @dataclass(frozen=True, slots=True)
 class Reordered:
-    """Content in another order: order[i] is the position whose content is moved to position i."""
+    """Reorders the content: order[i] is the position whose content is moved to position i."""
 
     order: tuple[int, ...]
 
@@ -87,7 +87,7 @@ class Reordered:
         return activation[:, list(self.checked(activation.shape[1]))]
 
     def checked(self, n: int) -> tuple[int, ...]:
-        """The order. Raises ValueError where it is not one of `n` positions."""
+        """Returns `order`. Raises ValueError unless it contains each of `n` positions once."""
         if sorted(self.order) != list(range(n)):
             raise ValueError(f"an order names each of the {n} positions once, got {self.order}")
         return self.order
@@ -95,7 +95,7 @@ class Reordered:
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """For `embedding.positions`: the vectors of the positions `by` later."""
+    """Replaces `embedding.positions` by the vectors of the positions `by` later."""
 
     by: int
 
@@ -104,10 +104,10 @@ class Shifted:
 
 
 def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "position d_model"]:
-    """The vectors of positions `by` to `by + n - 1`, for an input of `n` positions.
+    """Position vectors `by` to `by + n - 1`, for an input of `n` positions.
 
-    Sinusoids have no end. A learned table starts again after its end; in that of pictures the positions before the first
-    patch keep their vectors, and those of the patches are rotated. Raises ValueError where `by` is negative.
+    A learned table wraps around at its end; for pictures only the vectors of patches are shifted, while positions before
+    the first patch keep theirs. Raises ValueError for a negative `by`.
     """
     if by < 0:
         raise ValueError(f"positions can be shifted onwards only, got {by}")
@@ -122,10 +122,10 @@ def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "pos
 
 @dataclass(frozen=True, slots=True)
 class Permuted:
-    """For the pattern: the weights of each row permuted at random among the `keys` (None: among all).
+    """Replaces the pattern by one whose rows are permuted randomly among `keys` (None: all keys).
 
-    Every head and query has its own permutation, drawn by `seed`; the inputs of a batch share them. Weights of other
-    keys stay, so with `keys` that the mask allows no weight moves to a masked key.
+    Every head and query has its own permutation, drawn by `seed` and shared by the inputs of a batch. Weights of other
+    keys stay, so that with `keys` limited to allowed ones no weight moves to a masked key.
     """
 
     seed: int | tuple[int, ...]
@@ -144,7 +144,7 @@ class Permuted:
 
 @dataclass(frozen=True, slots=True)
 class OtherTokens:
-    """For `embedding.content`: at these positions the content of the tokens `ids` (as of `model.inputs.prepare`)."""
+    """Replaces `embedding.content` at `positions` by the embeddings of the tokens `ids` (as of `model.inputs.prepare`)."""
 
     positions: tuple[int, ...]
     ids: tuple[int, ...]
@@ -158,7 +158,7 @@ class OtherTokens:
 
 @dataclass(frozen=True, slots=True)
 class Greyed:
-    """For `embedding.content`: at these positions the content of a patch whose pixels all are `mean`, one number a colour."""
+    """Replaces `embedding.content` at `positions` by that of a patch of one colour, `mean` (one value for each channel)."""
 
     positions: tuple[int, ...]
     mean: tuple[float, ...]

@@ -34,7 +34,10 @@ def main() -> None:
 
 
 def measure(data: Path, out: Path, *, again: bool = False) -> None:
-    """Writes `out` twice: after the untrained encoders, which take longest, and after the trained ones."""
+    """Measures untrained and trained encoders and writes the measurements to `out`, those of untrained ones first.
+
+    Measurements of untrained encoders that `out` already holds are kept, unless they are to be made `again`.
+    """
     fresh = (
         []
         if again

@@ -41,7 +41,7 @@ class Claim:
     log: bool = False  # whether its axis is logarithmic
 
     def measurements(self, measured: Sequence[Measurement]) -> list[Measurement]:
-        """The measurements that test this claim."""
+        """Those of the measurements that test this claim."""
         return [
             measurement
             for measurement in measured

@@ -1,4 +1,4 @@
-"""Pairs of figures here that seem to contradict each other, with the explanation.
+"""Pairs of measurements that seem to contradict each other, with the explanation.
 
 A contradiction is reported only where the numbers of every seed show it, with the number of seeds.
 """
@@ -166,7 +166,7 @@ def _select(
 
 
 def _larger(measured: Measurement, *, by: float = 0.0) -> str | None:
-    """Placement whose value is larger by more than `by` in every pair; None where there is none."""
+    """Norm placement whose values are larger by more than `by` in every pair; None if neither is."""
     differences = [pre - post for pre, post in zip(measured.pre, measured.post, strict=True)]
     if min(differences) > by:
         return "pre-LN"

@@ -53,14 +53,14 @@ class Measurement:
 
 
 class StoredMeasurements(TypedDict):
-    """What `checkpoints/claims.json` holds."""
+    """Content of `checkpoints/claims.json`: the measurements, and the command that makes them."""
 
     command: str
     measured: list[Measurement]
 
 
 def read_measurements(path: Path = CHECKPOINTS / CLAIMS_FILE) -> list[Measurement]:
-    """The stored measurements; none where there is no file. Raises ValueError, in one sentence, where it is damaged."""
+    """Reads the stored measurements; none if there is no file. Raises ValueError, in one sentence, if it is damaged."""
     stored = read_as(path, StoredMeasurements)
     return stored["measured"] if stored else []
 

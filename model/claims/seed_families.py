@@ -30,7 +30,7 @@ class HeldOut:
     of: str
 
     def subset(self, n: int) -> "HeldOut":
-        """`n` of the examples, evenly spaced."""
+        """A selection of `n` of the examples, evenly spaced."""
         indices = np.unique(np.linspace(0, len(self.inputs) - 1, n).round().astype(int)).tolist()
         inputs, labels = (tuple(values[index] for index in indices) for values in (self.inputs, self.labels))
         return HeldOut(inputs=inputs, labels=labels, of=self.of)
@@ -38,7 +38,7 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedFamily:
-    """Pairs of encoders; `pre[i]` and `post[i]` have the seed `seeds[i]`."""
+    """Pre-LN and post-LN encoders that differ only in seed; `pre[i]` and `post[i]` have the seed `seeds[i]`."""
 
     where: str  # what the encoders are called on the page
     seeds: tuple[int, ...]
@@ -54,7 +54,7 @@ class SeedFamily:
 
 
 def load_families() -> list[SeedFamily]:
-    """Loads the checkpoints whose name exists in both placements, grouped by name."""
+    """Loads all checkpoints that exist in both norm placements, grouped by data set, with the seeds common to both."""
     seeds_by_name = by_seed(checkpoint.available())
     families = []
     for name, encoders in ENCODER_NAMES.items():
@@ -77,7 +77,7 @@ def load_families() -> list[SeedFamily]:
 
 
 def held_out(loaded: Loaded, folder: Path) -> HeldOut:
-    """The treebank's development sentences that are not neutral, from `folder`, or the MNIST test digits."""
+    """Held-out inputs for an encoder: non-neutral development sentences of the treebank in `folder`, or MNIST test digits."""
     if loaded.config.is_text:
         sentences = development_sentences(phrases(folder))
         return HeldOut(
@@ -88,7 +88,7 @@ def held_out(loaded: Loaded, folder: Path) -> HeldOut:
 
 
 def batches(loaded: Loaded, inputs: Sequence[InputLike]) -> Iterator[list[int]]:
-    """Indices of the inputs that pass through the encoder together: inputs of equal length, so nothing is padded."""
+    """Yields the indices of inputs of equal length, in batches; nothing needs padding."""
 
     def length(index: int) -> int:
         return len(loaded.tokenizer.encode(inputs[index]).ids) if loaded.tokenizer else 0

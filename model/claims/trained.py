@@ -32,14 +32,14 @@ Figures = dict[str, float]  # by the name of the figure
 
 
 def measure_trained(folder: Path) -> Iterator[Measurement]:
-    """Measures every family of checkpoints. Raises FileNotFoundError where the sentences are missing."""
+    """Measures every family of checkpoints; `folder` holds the sentences. Raises FileNotFoundError if they are missing."""
     for family in load_families():
         examples = held_out(family.pre[0], folder)
         yield from measure_family(family, examples)
 
 
 def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
-    """All figures of one family; those for which the history holds nothing are left out."""
+    """Measures all figures of one family of encoders; the loss while learning only if their history holds losses."""
     subset = examples.subset(N_EXAMPLES)
     yield from _measure_untrained(family, subset)
 
@@ -80,7 +80,7 @@ def _measure_untrained(family: SeedFamily, examples: HeldOut) -> Iterator[Measur
 def _measure_encoders(
     family: SeedFamily, measure: Callable[[Loaded], Figures], *, n: int, of: str
 ) -> Iterator[Measurement]:
-    """Measurements of the family's encoders by `measure`."""
+    """Measures the figures that `measure` returns on every encoder of the family."""
     pre, post = ([measure(loaded) for loaded in encoders] for encoders in (family.pre, family.post))
     yield from _by_figure(
         pre, post, where=family.where, n=n, of=of, seeds=family.seeds, optimizer=family.optimizer
@@ -88,7 +88,7 @@ def _measure_encoders(
 
 
 def _by_figure(pre: Sequence[Figures], post: Sequence[Figures], **options: Any) -> Iterator[Measurement]:
-    """One measurement for each figure; `pre` and `post` are by seed."""
+    """Yields one measurement for each figure (metric); `pre` and `post` hold the figures of each seed."""
     for figure in pre[0]:
         yield Measurement(
             figure=figure,
@@ -103,7 +103,7 @@ def _by_figure(pre: Sequence[Figures], post: Sequence[Figures], **options: Any) 
 
 
 def stream_and_attention(loaded: Loaded, examples: HeldOut) -> Figures:
-    """Means over the examples of stream growth, share of the sublayers and attention entropy.
+    """Stream growth, share of the sublayers and attention entropy of an encoder, by name, as means over the examples.
 
     The growth is the mean length of the states after the last block divided by that after the first.
     """
@@ -180,15 +180,13 @@ def _padded(loaded: Loaded, inputs: tuple) -> Tensor:
 
 
 def _untrained(loaded: Loaded, seed: int) -> Loaded:
-    """An untrained encoder of the same configuration; with one seed both placements start from the same matrices."""
+    """Untrained encoder of the same configuration; pre-LN and post-LN start from the same matrices if the seed is equal."""
     with torch_seed(seed):
         return replace(loaded, model=Transformer(loaded.config).eval())
 
 
 def _first_phase(loaded: Loaded) -> list[float]:
-    """Logged losses in nats of the first training phase, evenly spaced; the faster they fall, the smaller their
-    mean.
-    """
+    """Logged losses of the first training phase, in nats; empty if the history has none."""
     return [row["loss"] for row in loaded.history.get("log", []) if row["phase"] == 0 and "loss" in row]
 
 
@@ -196,7 +194,7 @@ def _first_phase(loaded: Loaded) -> list[float]:
 
 
 def distances(family: SeedFamily, examples: HeldOut) -> Measurement:
-    """Mean distance of matched heads for each pair of encoders."""
+    """Measures the mean distance of matched heads (Jensen-Shannon, nats) for each pair of encoders in the family."""
     encoders = (*family.pre, *family.post)
     pairs = list(itertools.combinations(range(len(encoders)), 2))
     sums: dict[tuple[int, int], np.ndarray] = {pair: np.zeros(()) for pair in pairs}

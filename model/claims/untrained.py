@@ -1,6 +1,4 @@
-"""Measurements of untrained encoders and short training runs; they need no checkpoint and only the digits in
-`examples/`.
-"""
+"""Measurements of untrained encoders and short training runs, which need no checkpoint, only the digits in `examples/`."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -45,9 +43,7 @@ def measure_untrained() -> Iterator[Measurement]:
 
 
 def start_in_theory() -> Iterator[Measurement]:
-    """In the setting of Xiong et al. 2020, section 3.3: slope of the last gradient over depth, and growth of the
-    stream.
-    """
+    """Measures slope of the last gradient over depth, and stream growth, in the setting of Xiong et al. 2020, section 3.3."""
     norms = {
         variant: [norms_by_depth(UntrainedConfig(), variant, DEEPEST, seed) for seed in SEEDS]
         for variant in VARIANTS
@@ -69,7 +65,7 @@ def start_in_theory() -> Iterator[Measurement]:
 
 
 def early_update(n_layers: int) -> Measurement:
-    """Movement of the output by the first steps of Adam without warm-up."""
+    """Measures how far the first steps of Adam, without warm-up, move the output of an encoder with `n_layers`."""
 
     def last_update(variant: str, seed: int) -> float:
         updates = model_update(
@@ -82,7 +78,7 @@ def early_update(n_layers: int) -> Measurement:
 
 
 def short_runs() -> Iterator[Measurement]:
-    """Accuracy with and without warm-up at several learning rates, and the largest rate that works."""
+    """Measures accuracy with and without warm-up at several learning rates, and the largest rate that works."""
     reached: dict[tuple, float] = {}
     cells = list(itertools.product(VARIANTS, SEEDS, RATES, (0, N_WARMUP)))
     for cell in tqdm(cells, desc="short runs", mininterval=1):
@@ -110,7 +106,7 @@ def short_runs() -> Iterator[Measurement]:
 
 
 def stored_runs() -> Iterator[Measurement]:
-    """The same from the stored runs: both digit encoders at full size, one seed, AdamW."""
+    """Accuracies with and without warm-up in the stored runs: digit encoders of full size, one seed, trained with AdamW."""
     reached = {
         (run.norm_placement, run.learning_rate, run.warmup): _accuracy(run)
         for run in read_runs(checkpoint.CHECKPOINTS / RUNS)
@@ -149,7 +145,7 @@ def _warmup_measurements(
 
 
 def _accuracy(run: WarmupRun) -> float:
-    """Accuracy on held-out digits; that of guessing for a run that diverged."""
+    """Accuracy of a run on held-out digits; 0.1, that of guessing, for a run that diverged."""
     return 0.1 if run.accuracy is None else run.accuracy
 
 

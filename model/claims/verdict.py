@@ -36,7 +36,7 @@ class ClaimOutcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Verdict of one measurement on a claim."""
+    """Verdict that one measurement gives on a claim."""
 
     measured: Measurement
     outcome: ClaimOutcome
@@ -52,12 +52,12 @@ class Larger:
     counted: ClassVar[str] = "pairs"
 
     def differences(self, measured: Measurement) -> list[float]:
-        """Difference by pair; positive as claimed."""
+        """Difference of each pair, positive where it is as claimed."""
         sign = 1 if self.placement == "pre" else -1
         return [sign * (pre - post) for pre, post in zip(measured.pre, measured.post, strict=True)]
 
     def side(self, measured: Measurement) -> int:
-        """1 or −1 where all encoders of one placement lie above all of the other; 1 as claimed."""
+        """1 if every encoder of `placement` exceeds all of the other, −1 if every one is below them, else 0."""
         larger, smaller = measured.pre, measured.post
         if self.placement == "post":
             larger, smaller = smaller, larger
@@ -66,7 +66,7 @@ class Larger:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Rule: the figure of `placement` is above `than`, or below it, whatever it is in the other placement."""
+    """Rule: the figure is above `than` (or below it, unless `above`) in `placement`; the other placement does not matter."""
 
     placement: str  # "pre" or "post"
     than: float
@@ -74,12 +74,12 @@ class Beyond:
     counted: ClassVar[str] = "seeds"
 
     def differences(self, measured: Measurement) -> list[float]:
-        """Distance from the bound by seed; positive as claimed."""
+        """Signed distance of each seed's value from the bound `than`, positive on the claimed side."""
         values = measured.pre if self.placement == "pre" else measured.post
         return [value - self.than if self.above else self.than - value for value in values]
 
     def side(self, measured: Measurement) -> int:
-        """1 or −1 where every seed lies on one side of `than`; 1 as claimed."""
+        """1 if every seed is on the claimed side of `than`, −1 if every one is on the other side, else 0."""
         differences = self.differences(measured)
         return (min(differences) > 0) - (max(differences) < 0)
 
@@ -94,11 +94,11 @@ class FurtherThanSeeds:
     counted: ClassVar[str] = ""
 
     def differences(self, _: Measurement) -> list[float]:
-        """Nothing: the rule has no paired differences."""
+        """Empty list, since this rule compares no pairs."""
         return []
 
     def side(self, measured: Measurement) -> int:
-        """1 where every distance between placements exceeds every one between seeds; −1 where all are below."""
+        """1 if every distance between placements exceeds all those between seeds, −1 if all are smaller, else 0."""
         across, within = measured.across or (), (*measured.pre, *measured.post)
         return (min(across) > max(within)) - (max(across) < min(within))
 
@@ -162,9 +162,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def chance_of_separation(n_seeds: int) -> float:
-    """Probability that all encoders of one placement lie on one side of all of the other when the placement has no
-    effect.
-    """
+    """Probability that all values of one placement exceed all of the other, or the reverse, if placement has no effect."""
     return 2 / math.comb(2 * n_seeds, n_seeds)
 
 

@@ -1,1 +1,1 @@
-"""What needs forward passes of its own: heads, tokens or stages changed, and what becomes of the answer."""
+"""Experiments that need forward passes of their own: changing heads, tokens or states, and measuring the answer."""

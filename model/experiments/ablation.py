@@ -1,4 +1,4 @@
-"""The answers without some of the heads, layers, feed-forwards or positions.
+"""Ablation: the answers of an encoder without some heads, layers, feed-forwards or positions.
 
 A head whose ablation changes nothing on one input may still be needed on others.
 """
@@ -26,10 +26,10 @@ AblationKind = Literal["zero"] | Means  # what replaces the output z of a head
 def ablate_heads(
     loaded: Loaded, inputs: Sequence[InputLike], ablation: AblationKind = "zero"
 ) -> Float32[np.ndarray, "input layer head answer"]:
-    """The answers, as of `model.experiments.probabilities.probabilities`, with the output z of each head alone ablated.
+    """Answers (as `model.experiments.probabilities.probabilities` returns them) with each head ablated separately.
 
-    At every position z is replaced by zeros, or by the head's row of means. Inputs of one length share a batch.
-    Raises as `model.inputs.prepare` does, and ValueError where the means are not one of d_v numbers a head.
+    The head's output z is replaced at every position by zeros, or by its row of means. Inputs of equal length share a
+    batch. Raises as `model.inputs.prepare` does, and ValueError for means of another shape than [layer, head, d_v].
 
     >>> from loupe import ablate_heads, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -48,7 +48,7 @@ def ablate_heads(
 def ablate_heads_in_steps(
     loaded: Loaded, given: InputLike, ablation: AblationKind = "zero"
 ) -> Iterator[HeadAnswers]:
-    """As `ablate_heads` of one input, some heads of a layer at a time, so that it can be stopped in between."""
+    """Like `ablate_heads` for one input, but yields after every few heads, so that the caller can stop in between."""
     return change_each_head_of(loaded, given, _replacement(loaded, ablation))
 
 
@@ -66,10 +66,10 @@ def ablated(
     positions: Sequence[int] = (),
     means: Means | None = None,
 ) -> Intervention:
-    """An intervention that ablates all of these at once.
+    """An intervention that ablates the given heads, layers, feed-forwards and positions together.
 
     The output z of `heads`, each (layer, head), and of all heads of `layers`, is replaced by zeros, or by each head's row
-    of `means`. W_O is applied to that, bias included, so a whole layer is the same as all of its heads. The output of
+    of `means`. W_O is still applied, bias included, so a whole layer is the same as all of its heads. The output of
     `feed_forwards` is replaced by zeros, its second bias included, with `means` or without. `positions` are masked as
     keys in all layers and heads. Raises IndexError where the means lack a head.
 

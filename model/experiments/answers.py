@@ -1,4 +1,4 @@
-"""The answers of encoders that do not choose one class for the whole input (`model.experiments.probabilities` is for those that do)."""
+"""Answers of encoders that do not choose one class for the whole input, unlike those of `model.experiments.probabilities`."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,19 +13,19 @@ from .surprise import entropies, entropies_of_each
 
 
 class TokenAnswers(NamedTuple):
-    """The tokens of one input whose class is not the most frequent one, and the entropy of the classes."""
+    """Tokens of one input with a class other than the most frequent one, and the entropy of the predicted classes."""
 
     named: tuple[tuple[str, str], ...]  # token and class, in order
     entropy: float  # nats, mean over the tokens
 
 
 def answers(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.ndarray, "input class"]:
-    """`ForwardRecord.probabilities` of each input: numbers, or the probability of each class by itself."""
+    """`ForwardRecord.probabilities` of each input: plain numbers, or an independent probability for each class."""
     return np.stack([capture(loaded, given).probabilities for given in inputs])
 
 
 def token_answers(loaded: Loaded, inputs: Sequence[InputLike]) -> tuple[TokenAnswers, ...]:
-    """The token classes of each input, for an encoder with an output for each token; one record is in memory at a time.
+    """Token classes of each input, for an encoder that classifies tokens; only one record is in memory at a time.
 
     Raises ValueError for other encoders.
     """

@@ -1,4 +1,4 @@
-"""Which inputs run in one batch, and one way to run variants of them on from any layer."""
+"""Batches of inputs of equal length, and the answers to variants of a batch, computed from any layer onwards."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -18,12 +18,12 @@ NUMBERS_AT_ONCE = 2**22  # attention weights of one layer, or hidden units, that
 
 
 def batch_size(config: ModelConfig, n_positions: int) -> int:
-    """How many inputs of that length run in one batch: at least 1."""
+    """Number of inputs of `n_positions` that run in one batch, at least 1."""
     return max(1, NUMBERS_AT_ONCE // (n_positions * max(config.n_heads * n_positions, config.d_ff)))
 
 
 def chunks(items: Sequence[int], size: int) -> Iterator[list[int]]:
-    """The items in lists of `size`, the last one shorter."""
+    """Splits the items into lists of `size`; the last one may be shorter."""
     return (list(items[start : start + size]) for start in range(0, len(items), size))
 
 
@@ -34,10 +34,10 @@ def batches(
     *,
     n_layers_held: int = 1,
 ) -> Iterator[tuple[list[int], Tensor]]:
-    """Batches of inputs of equal length, shorter ones first: the indices of the inputs, and their tensor.
+    """Yields batches of inputs of equal length, short inputs first: their indices, and their input tensor.
 
-    The padding that the intervention appends is appended. A computation that keeps the activations of several layers
-    gets smaller batches by `n_layers_held`. Raises as `model.inputs.prepare` does.
+    The tensors include the padding of the intervention. A computation that keeps the activations of several layers in
+    memory sets `n_layers_held`, which makes batches smaller. Raises as `model.inputs.prepare` does.
     """
     intervention = intervention or Intervention()
     prepared = [intervention.prepare(loaded, given) for given in inputs]
@@ -51,7 +51,7 @@ def batches(
 
 
 def repeated(batch: Tensor, n: int) -> Tensor:
-    """The batch `n` times, one after the other along its first axis."""
+    """Repeats the whole batch `n` times along its first axis."""
     return batch.repeat(n, *(1,) * (batch.ndim - 1))
 
 
@@ -62,10 +62,10 @@ def answers_from(
     inputs: Tensor,
     mask: FullMask | None,
 ) -> Float[Tensor, "variant input answer"]:
-    """The answers of several variants of the same inputs, from the states that enter block `first`.
+    """Answers to several variants of the same inputs, computed from the states that enter block `first`.
 
-    `states` holds all inputs of the first variant, then all of the second, and so on; `mask` is of the inputs, then it
-    holds for every variant, or has one entry for each of `states`.
+    `states` holds all inputs of the first variant, then all of the second, and so on. `mask` has an entry for each
+    input, shared by all variants, or an entry for each of `states`.
     """
     n_variants = len(states) // len(inputs)
     if mask is not None and len(mask) != len(states):
@@ -77,7 +77,7 @@ def answers_from(
 def read_answers(
     model: Transformer, states: Float[Tensor, "input position d_model"], inputs: Tensor
 ) -> Float[Tensor, "input answer"]:
-    """Class probabilities, from the states after the last block; where no class is chosen, the pooled states."""
+    """Class probabilities from the states after the last block; pooled states if the encoder does not choose a class."""
     states = model.final_norm(states)
     if model.config.chooses:
         return model.logits(model.classify(states, inputs)).softmax(dim=-1)

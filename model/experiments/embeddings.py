@@ -1,4 +1,4 @@
-"""The input of the first block: content and position vector of each position, and similarities of such vectors."""
+"""Content and position vectors, whose sum enters the first block, with their norms and similarities."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -18,7 +18,7 @@ from .residual_stream import norms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingParts:
-    """Content and position vectors, whose sum enters the encoder, for one text or image: read-only arrays."""
+    """Content and position vectors of one text or image, as read-only arrays; their sum enters the encoder."""
 
     tokens: tuple[str, ...]
     looked_up: Float32[np.ndarray, "position d_model"]  # a token's row of the table, a projected patch
@@ -43,7 +43,7 @@ def embedding_parts(loaded: Loaded, text_or_image: InputLike) -> EmbeddingParts:
 
 
 class LookUp(NamedTuple):
-    """The vector of one token: its row of the embedding table, and the same as a one-hot product."""
+    """Embedding of one token, computed twice: as a row of the embedding table, and as a one-hot vector times the table."""
 
     token: str
     id: int
@@ -52,7 +52,7 @@ class LookUp(NamedTuple):
 
 
 def look_up(loaded: Loaded, text: InputLike, position: int) -> LookUp:
-    """The vector of the token at a position. Raises ValueError as `model.capture.capture` does, and for an encoder of pictures."""
+    """Embedding of the token at `position`. Raises ValueError as `model.capture.capture` does, and for an encoder of pictures."""
     if loaded.config.vocab_size is None:
         raise ValueError("patches are projected, not looked up")
     ids, positions = prepare(loaded, text)
@@ -69,13 +69,13 @@ def position_table(loaded: Loaded) -> Float32[np.ndarray, "position d_model"]:
 
 
 def position_cosines(loaded: Loaded) -> Float32[np.ndarray, "position position"]:
-    """Cosine similarity of all pairs in the `position_table`."""
+    """Cosine similarity of every pair of rows of the `position_table`."""
     table = position_table(loaded)
     return cosine_similarities(table, table)
 
 
 class Lengths(NamedTuple):
-    """Euclidean norms of the vectors of one input."""
+    """Euclidean norms of the content and position vectors of one input."""
 
     looked_up: Float[np.ndarray, " position"]
     scaled: Float[np.ndarray, " position"]  # times sqrt(d_model), whether that is what is added or not
@@ -83,25 +83,25 @@ class Lengths(NamedTuple):
 
     @property
     def means(self) -> tuple[float, float, float]:
-        """Mean of each kind of vector, in the order of the fields."""
+        """Mean norms of the looked-up, the scaled and the position vectors."""
         return float(self.looked_up.mean()), float(self.scaled.mean()), float(self.positions.mean())
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """Mean norm of the content, as looked up and scaled, divided by that of the position vectors."""
+        """Mean norms of the looked-up and of the scaled vectors, each divided by that of the position vectors."""
         looked_up, scaled, positions = self.means
         return looked_up / positions, scaled / positions
 
 
 def lengths(parts: EmbeddingParts, *, scaled: bool) -> Lengths:
-    """The norms of content and position vectors; `scaled`: whether the encoder multiplies its content by sqrt(d_model)."""
+    """Norms of content and position vectors; `scaled` says whether the encoder multiplies content by sqrt(d_model)."""
     looked_up, content, positions = map(norms, (parts.looked_up, parts.content, parts.positions))
     root = np.sqrt(parts.content.shape[1])
     return Lengths(looked_up, content if scaled else looked_up * root, positions)
 
 
 class Range(NamedTuple):
-    """The smallest and largest of some values, and their indices."""
+    """Smallest and largest of several values, and their indices."""
 
     smallest: float
     largest: float
@@ -110,13 +110,13 @@ class Range(NamedTuple):
 
 
 def table_lengths(loaded: Loaded) -> Range:
-    """The range of the norms of the `position_table`, with the positions that have them."""
+    """Smallest and largest norm of the rows of the `position_table`, and their positions."""
     values = norms(position_table(loaded))
     return Range(float(values.min()), float(values.max()), int(values.argmin()), int(values.argmax()))
 
 
 class PairRange(NamedTuple):
-    """Range and mean of the similarities of pairs."""
+    """Smallest, largest and mean cosine similarity of pairs of positions."""
 
     smallest: float
     largest: float
@@ -124,13 +124,13 @@ class PairRange(NamedTuple):
 
 
 def pair_range(cosines: Float[np.ndarray, "position position"]) -> PairRange:
-    """Range and mean over the pairs of different positions, of which there must be one."""
+    """Smallest, largest and mean similarity of different positions; needs at least two positions."""
     pairs = cosines[~np.eye(len(cosines), dtype=bool)]
     return PairRange(float(pairs.min()), float(pairs.max()), float(pairs.mean()))
 
 
 def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "token d_model"]]:
-    """All tokens of a text encoder's vocabulary by id, and their vectors as the encoder scales them.
+    """All tokens of a text encoder's vocabulary in the order of their ids, and their scaled embeddings.
 
     Raises ValueError for an encoder of images.
     """
@@ -143,7 +143,7 @@ def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "t
 
 
 def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch size size *colour"]:
-    """The patches into which an image encoder cuts `image`, at their size in the encoder's input.
+    """Pictures of the patches into which an image encoder cuts `image`, after resizing it.
 
     Raises ValueError as `model.capture.capture` does.
     """
@@ -159,7 +159,7 @@ def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch
 def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
     """Ids of the first `n` pieces that begin a word and have three letters or more.
 
-    WordPiece training forms frequent pieces first, so these are frequent; some are only beginnings of words
+    They are frequent words, since WordPiece training forms frequent pieces first; some are only beginnings of words
     ("charact"), since the pieces of a word are formed before the word.
     """
     words = (token_id for token_id, piece in enumerate(pieces) if piece.isalpha() and len(piece) >= 3)
@@ -169,7 +169,7 @@ def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
 def vectors(
     loaded: Loaded, text_or_image: InputLike, *, positioned: bool, n_words: int = 0
 ) -> Float32[np.ndarray, "vector d_model"]:
-    """The content of each position, plus its position vector if `positioned`; then the content of `n_words` `first_words`.
+    """Content vectors of the input, plus position vectors if `positioned`, followed by the embeddings of `n_words` `first_words`.
 
     Raises ValueError as `model.capture.capture` does, and for words of an encoder of images.
     """
@@ -189,20 +189,20 @@ def n_different(vectors: Float[np.ndarray, "vector d_model"]) -> int:
 def cosine_similarities(
     a: Float[np.ndarray, "row d_model"], b: Float[np.ndarray, "column d_model"]
 ) -> Float[np.ndarray, "row column"]:
-    """a·b / (|a| |b|), from -1 to 1; NaN for a vector of zeros, which has no direction."""
+    """Cosine similarity a·b / (|a| |b|) of all pairs, from -1 to 1; NaN for a vector of zeros."""
     a, b = (rows / np.where(norms(rows) > 0, norms(rows), np.nan)[:, None] for rows in (a, b))
     return np.clip(a @ b.T, -1, 1)
 
 
 class Neighbour(NamedTuple):
-    """The row of another vector, and its cosine similarity."""
+    """Row index of a similar vector, and its cosine similarity."""
 
     row: int
     cosine: float
 
 
 class GridMeans(NamedTuple):
-    """Mean similarities of pairs of patches by their places in the grid; NaN where a grid has no such pair."""
+    """Mean cosine similarities of horizontal neighbours, vertical neighbours and other pairs of patches; NaN for no pairs."""
 
     beside: float
     above: float
@@ -210,12 +210,12 @@ class GridMeans(NamedTuple):
 
     @property
     def neighbours_alike(self) -> bool:
-        """Whether neighbours in a row, or in a column, are more similar than other pairs by over 0.1."""
+        """Whether horizontal or vertical neighbours are more similar than other pairs, by more than 0.1."""
         return bool(np.fmax(self.beside, self.above) > self.others + 0.1)
 
 
 def grid_means(cosines: Float[np.ndarray, "patch patch"], patch_grid: tuple[int, int]) -> GridMeans:
-    """Mean similarity of patches side by side, of patches one above the other, and of all other pairs."""
+    """Mean cosine similarity of horizontally adjacent, of vertically adjacent, and of all other pairs of patches."""
     row, column = np.unravel_index(np.arange(len(cosines)), patch_grid)
     rows, columns = (np.abs(index[:, None] - index) for index in (row, column))
     beside, above = (rows == 0) & (columns == 1), (rows == 1) & (columns == 0)
@@ -228,7 +228,7 @@ def grid_means(cosines: Float[np.ndarray, "patch patch"], patch_grid: tuple[int,
 
 
 def neighbours(vectors: Float[np.ndarray, "vector d_model"], row: int, n: int) -> list[Neighbour]:
-    """At most `n` other vectors with the largest cosine similarity to that of `row`, the most similar first.
+    """The `n` vectors most similar to `vectors[row]` by cosine similarity, or fewer, the most similar first.
 
     Vectors of zeros are left out.
     """

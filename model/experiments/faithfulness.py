@@ -53,9 +53,9 @@ _Z = 1.959964  # of the normal distribution, for an interval of 95 %
 def scores_of(
     record: AttentionRecord, layer: int, head: int, *, classified: bool | None = None
 ) -> Float[np.ndarray, " key"]:
-    """The score that a map gives to each position: the row of the class token where that is classified, else the mean row.
+    """Score that a head's map gives to each position: the row of the class token if `classified`, else the mean row.
 
-    The mean is over the queries that are no padding. `classified` None: `record.has_class_token`.
+    The mean is over queries that are not padding. `classified` is by default `record.has_class_token`.
     """
     classified = record.has_class_token if classified is None else classified
     return scores_under(record.pattern[layer, head], record, classified=classified)
@@ -64,7 +64,7 @@ def scores_of(
 def scores_under(
     pattern: Float[np.ndarray, "query key"], positions: Positions, *, classified: bool
 ) -> Float[np.ndarray, " key"]:
-    """As `scores_of`, for any map over these positions."""
+    """Like `scores_of`, for any map over the given positions."""
     if classified:
         return pattern[0].astype(float)
     queries = [query for query, role in enumerate(positions.roles) if role != "padding"]
@@ -84,7 +84,7 @@ class Agreement(NamedTuple):
 def agreement(
     scores: Float[np.ndarray, "*maps position"], effect: Float[np.ndarray, " position"], seed: int = 0
 ) -> Agreement:
-    """Spearman's rank correlation, ties at their mean rank, of each map's scores with the effects.
+    """Spearman's rank correlation of each map's scores with the effects of knock-outs; ties get their mean rank.
 
     p = (1 + number of N_SHUFFLES random orders of the effects with |ρ'| ≥ |ρ|) / (1 + N_SHUFFLES). The interval is
     tanh(atanh ρ ± 1.96 sqrt((1 + ρ²/2) / (n - 3))) (Bonett & Wright 2000), as if positions were drawn independently.
@@ -121,7 +121,7 @@ def _standard_ranks(values: Float[np.ndarray, "*maps position"]) -> Float[np.nda
 
 
 def correlates(of_maps: Agreement) -> Bool[np.ndarray, "*maps"]:
-    """Whether the first part of the rule holds, for each map."""
+    """Whether each map passes the first part of the rule: a high and significant correlation."""
     return np.asarray((of_maps.spearman >= LEAST_CORRELATION) & (of_maps.p < SIGNIFICANT))
 
 
@@ -131,7 +131,7 @@ def correlates(of_maps: Agreement) -> Bool[np.ndarray, "*maps"]:
 def order_of(
     scores: Float[np.ndarray, " position"] | Mapping[int, float], positions: Sequence[int]
 ) -> tuple[int, ...]:
-    """The positions sorted from the highest of their scores to the lowest, in the given order where scores are equal."""
+    """The positions sorted by falling score; positions with equal scores keep their order."""
     return tuple(sorted(positions, key=lambda position: -scores[position]))
 
 
@@ -141,7 +141,7 @@ def random_orders(positions: Sequence[int], n: int = N_ORDERS) -> tuple[tuple[in
 
 
 def steps(n: int) -> tuple[int, ...]:
-    """How many of `n` positions are removed at each point of a curve: from 0 to n, symmetric about the middle."""
+    """Numbers of removed positions at the points of a deletion curve, from 0 to `n`, symmetric about the middle."""
     half = {n * step // N_STEPS for step in range(N_STEPS // 2 + 1)}
     return tuple(sorted(half | {n - count for count in half}))
 
@@ -149,13 +149,12 @@ def steps(n: int) -> tuple[int, ...]:
 def deletion(
     loaded: Loaded, given: InputLike, orders: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> Float[np.ndarray, "order step"]:
-    """How far the answer has fallen when the first k positions of an order are removed, k in `steps`; 0 at the start.
+    """Deletion curves: the drop of the answer after removing the first k positions of each order, for every k in `steps`.
 
-    In nats of the log-odds of the predicted class, or in cosine distance, as of `model.experiments.knock_out.falls`. All
-    orders hold the same positions.
+    The unit is that of `model.experiments.knock_out.falls`: nats, or cosine distance. All orders hold the same positions.
 
-    Insertion is the same read backwards: with the first k of an order present, the first n - k of the reversed one
-    are removed. So the curve of insertion is `deletion(loaded, given, [order[::-1]])[0, ::-1]`.
+    The insertion curve of an order is its reverse's deletion curve read backwards, since keeping the first k positions
+    removes the first n - k of the reversed order: `deletion(loaded, given, [order[::-1]])[0, ::-1]`.
     """
     counts = steps(len(orders[0]))
     sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
@@ -168,7 +167,7 @@ def deletion(
 
 
 def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, "*curves"]:
-    """The area under a curve over `steps(n)` by the trapezoidal rule; x is the share of the n positions, from 0 to 1."""
+    """Area under deletion curves by the trapezoidal rule; x is the share of the `n` positions removed, from 0 to 1."""
     return np.asarray(np.trapezoid(curve, np.array(steps(n)) / max(n, 1), axis=-1))
 
 
@@ -176,14 +175,14 @@ def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, 
 
 
 class OtherAttention(NamedTuple):
-    """The change of the answer: total variation of the prediction; without classes, cosine distance of the pooled states."""
+    """Change of the answer under other attention: total variation of the probabilities, or cosine distance of pooled states."""
 
     uniform: float  # with every row uniform over the keys that it may attend to
     permuted: tuple[float, ...]  # with every row's weights in a random order among those keys, for each seed
 
 
 def other_attention(loaded: Loaded, given: InputLike, n: int = N_PERMUTATIONS) -> OtherAttention:
-    """The change of the answer with uniform attention, and with `n` permutations, in all layers and heads at once.
+    """Changes of the answer with uniform attention, and with `n` random permutations of it, in all layers and heads at once.
 
     Jain & Wallace 2019 permuted the one attention layer of a recurrent model.
     """
@@ -201,7 +200,7 @@ def other_attention(loaded: Loaded, given: InputLike, n: int = N_PERMUTATIONS) -
 
 
 class Undecidable(Enum):
-    """The reason why no map can be judged on an input: even the perfect one fails."""
+    """Reasons why no map can be judged on an input: even the perfect map would fail the rule."""
 
     TOO_FEW = "too few positions"
     UNMOVED = "no knock-out moves the answer"
@@ -211,14 +210,14 @@ class Undecidable(Enum):
 
 
 class Deletion(NamedTuple):
-    """Areas under deletion curves of one input, in nats or in cosine distance."""
+    """Areas under the deletion curves that every map of an input is compared with, in nats or in cosine distance."""
 
     perfect: float  # in the order of the effects
     random: Float[np.ndarray, " order"]
 
     @property
     def bound(self) -> float:
-        """The area that a map has to exceed: mean plus BAND standard deviations of the random orders."""
+        """Area that a map must exceed: the mean over random orders, plus BAND standard deviations."""
         return float(self.random.mean() + BAND * self.random.std(ddof=1))
 
 
@@ -235,7 +234,7 @@ def why_undecidable(effect: Float[np.ndarray, " position"], deleted: Deletion | 
 
 
 class Verdict(NamedTuple):
-    """Whether a map may be read as an explanation of this answer, by the rule above, with the numbers it is based on."""
+    """Whether a map may be read as an explanation of an answer by the rule above, with the numbers that decide it."""
 
     spearman: float
     p: float
@@ -249,12 +248,12 @@ class Verdict(NamedTuple):
 
     @property
     def deletes(self) -> bool | None:
-        """Whether the second part of the rule holds; None where it was not computed."""
+        """Whether the map passes the second part of the rule, on deletion; None where that was not computed."""
         return None if self.area is None or self.deleted is None else self.area > self.deleted.bound
 
     @property
     def readable(self) -> bool | None:
-        """Whether both parts hold; None where no map can be judged on this input, or the curves were not computed."""
+        """Whether the map passes both parts of the rule; None where no map can be judged, or no curves were computed."""
         if self.undecidable is not None or self.deleted is None:
             return None
         return False if not self.correlates else self.deletes
@@ -267,9 +266,9 @@ def verdict(
     perfect: Float[np.ndarray, " step"] | None = None,
     random: Float[np.ndarray, "order step"] | None = None,
 ) -> Verdict:
-    """The verdict on one map, from its agreement with the effects and from deletion curves, where they were computed.
+    """Verdict on one map, from its agreement with the effects and, if given, from deletion curves.
 
-    The curves delete in the order of the map, in that of the effects (`perfect`), and in random orders.
+    Positions are deleted in the order of the map's scores (`curve`), of the effects (`perfect`), and in random orders.
     """
     n, own_area, deleted = of_map.n, None, None
     reason = Undecidable.TOO_FEW if n < FEWEST else None
@@ -297,7 +296,7 @@ class Judged(NamedTuple):
 
 
 class JudgedInput(NamedTuple):
-    """The maps of one input by the name of their kind."""
+    """Results for all maps of one input, by the name of their kind."""
 
     maps: dict[str, Judged]
     undecidable: Undecidable | None  # why no map can be judged on this input

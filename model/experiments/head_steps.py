@@ -1,4 +1,4 @@
-"""Every step of one block for one query, computed again in numpy.
+"""Every step of one block for one query, recomputed in numpy.
 
 From the block's input, as recorded, and the block's weights all steps are computed in double precision; each is compared
 with the encoder's own value. Formulas: Vaswani et al. 2017, sections 3.2 and 3.3; positions of the norms: Xiong et
@@ -95,15 +95,15 @@ class AttentionSteps:
         return np.where(self.mask, values, np.nan)
 
     def strongest(self, at_most: int) -> list[int]:
-        """At most that many keys with the largest weights, the largest first."""
+        """Up to `at_most` keys with the largest weights, the largest first."""
         return _strongest(self.pattern, at_most)
 
     def share(self, keys: Sequence[int]) -> float:
-        """The sum of the weights of these keys, from 0 to 1."""
+        """Sum of the weights of `keys`, from 0 to 1."""
         return float(self.pattern[list(keys)].sum())
 
     def remaining(self, keys: Sequence[int]) -> tuple[Float[np.ndarray, " d_v"], float]:
-        """Weighted value sum and total weight of all keys but these."""
+        """Weighted sum of the values, and total weight, of all keys except `keys`."""
         others = np.delete(np.arange(len(self.pattern)), list(keys))
         return self.weighted[others].sum(axis=0), self.share(others.tolist())
 
@@ -121,7 +121,7 @@ class FeedForwardSteps:
 
     @property
     def n_positive(self) -> int:
-        """How many hidden units are above 0 before the activation function."""
+        """Number of hidden units that are positive before the activation function."""
         return int((self.before > 0).sum())
 
     @property
@@ -130,15 +130,15 @@ class FeedForwardSteps:
         return self.by_unit.sum(axis=0)
 
     def strongest(self, at_most: int) -> list[int]:
-        """At most that many hidden units with the largest |h|, the largest first."""
+        """Up to `at_most` hidden units with the largest |h|, the largest first."""
         return _strongest(np.abs(self.hidden), at_most)
 
     def largest_contributions(self, at_most: int) -> list[int]:
-        """At most that many hidden units whose contributions to `out` have the largest Euclidean norm, the largest first."""
+        """Up to `at_most` hidden units whose contributions to `out` have the largest norms, the largest first."""
         return _strongest(np.linalg.norm(self.by_unit, axis=1), at_most)
 
     def share(self, units: Sequence[int]) -> float:
-        """The share of these units in the sum of |h| over all hidden units, from 0 to 1."""
+        """Share of `units` in the sum of |h| over all hidden units, from 0 to 1."""
         sizes = np.abs(self.hidden)
         return float(sizes[list(units)].sum() / (sizes.sum() or 1))
 
@@ -163,7 +163,7 @@ class HeadSteps:
 def unrecorded_activations(
     loaded: Loaded, text_or_image: InputLike, layer: int
 ) -> dict[str, Float32[np.ndarray, "position width"]]:
-    """Hook name in the block → activation: inputs and outputs of attention and feed-forward, and the hidden units.
+    """Activations of a block that a record lacks, by hook name: inputs and outputs of its sublayers, and hidden units.
 
     Raises as `model.capture.capture` does.
     """
@@ -186,8 +186,8 @@ def head_steps(
     """The steps of `query` through block `layer`, with `head` in detail.
 
     `record` and `unrecorded` are the results of `capture` and `unrecorded_activations` for one input. Only the block's
-    input and the mask are taken from them, the rest is compared with the steps. Raises ValueError for a block of
-    another kind than pre-LN and post-LN.
+    input and the mask are taken from them; the rest serves to check the steps. Raises ValueError for a block that is
+    neither pre-LN nor post-LN.
     """
     config = record.config
     if config.norm_placement not in ORDER or not config.residual:
@@ -322,7 +322,7 @@ def _differences_within(
     head: int,
     query: int,
 ) -> dict[str, float]:
-    """Step → largest absolute difference, for the steps of attention and feed-forward."""
+    """Largest absolute difference between the recomputed and the encoder's own values, by step of attention and feed-forward."""
     scores = record.scores[layer, head, query]
     return {
         "project": max(

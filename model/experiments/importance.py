@@ -1,4 +1,4 @@
-"""How fast the loss changes when a head's output is scaled, to first order: one backward pass a batch.
+"""Importance of heads: the derivative of the loss by a factor on the head's output, from one backward pass a batch.
 
 Michel et al. 2019, "Are Sixteen Heads Really Better than One?": I_h = E_x |z_hᵀ ∂L/∂z_h|, the absolute value of dL/da
 at a = 1 where the output of head h is a z_h. It estimates the effect of ablation (`model.experiments.ablation`), with
@@ -23,11 +23,11 @@ from .batching import batches
 def importance(
     loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[int] | None = None
 ) -> Float32[np.ndarray, "input layer head"]:
-    """|z_hᵀ ∂L/∂z_h| of each input, the product summed over positions and d_v; the mean over inputs is I_h.
+    """Importance |z_hᵀ ∂L/∂z_h| of every head for each input, summed over positions and d_v; the mean over inputs is I_h.
 
     L is the cross-entropy (nats) with the input's label, or without `labels` with the predicted class. An encoder that
     does not choose one of several classes has no such loss: there L = ln |p| of its pooled state p.
-    Raises as `model.inputs.prepare` does, and ValueError where labels are no classes of the encoder, one an input.
+    Raises as `model.inputs.prepare` does, and ValueError unless there is one valid class label for each input.
 
     >>> from loupe import importance, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -46,7 +46,7 @@ def importance(
 
 
 def check_labels(loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[int]) -> None:
-    """Raises ValueError where they are not one class of the encoder for each input."""
+    """Raises ValueError unless there is one label for each input, and each is a class of the encoder."""
     n_classes = loaded.config.n_classes if loaded.config.chooses else 0
     if not n_classes:
         raise ValueError(f"{loaded.name} does not choose one of several classes: labels say nothing to it")
@@ -59,7 +59,7 @@ def check_labels(loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[i
 def _importance(
     model: Transformer, inputs: Tensor, labels: Int[Tensor, " input"] | None
 ) -> Float[Tensor, "input layer head"]:
-    """`importance` of one batch; without labels, of the predicted classes."""
+    """`importance` for one batch; without labels, the loss is that of the predicted classes."""
     names = [f"blocks.{layer}.attention.z" for layer in range(model.config.n_layers)]
     with keeping(model, names) as kept:
         states = model.encode(inputs)

@@ -1,4 +1,4 @@
-"""The answers without one token or patch, or without several: the knock-out with which attention is compared.
+"""Knock-out: the answers without one or several tokens or patches, with which attention is compared.
 
 There are several kinds of knock-out, and they disagree: an effect is always shown with its kind.
 """
@@ -23,14 +23,14 @@ KnockOutKind = Literal["keys", "mask", "unknown", "grey"]
 
 
 def kinds(loaded: Loaded) -> tuple[KnockOutKind, ...]:
-    """The kinds of knock-out of this encoder; a text encoder needs [MASK] or [UNK] in its vocabulary for theirs."""
+    """The kinds of knock-out that the encoder supports; "mask" and "unknown" need [MASK] and [UNK] in its vocabulary."""
     if loaded.tokenizer is None:
         return ("keys", "grey")
     return ("keys", *(kind for kind in ("mask", "unknown") if _token(loaded, kind) is not None))
 
 
 def removable_positions(positions: Positions) -> tuple[int, ...]:
-    """The positions that are knocked out: in a text all but class token and padding, in a picture the patches."""
+    """Positions that can be knocked out: in a text all but class token and padding, in a picture the patches."""
     if positions.patch_grid is not None:
         return positions.at("patch")
     roles = enumerate(positions.roles)
@@ -40,10 +40,10 @@ def removable_positions(positions: Positions) -> tuple[int, ...]:
 def knocked_out(
     loaded: Loaded, given: InputLike, sets: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> tuple[Intervention, ...]:
-    """An intervention for each of the `sets` of positions, which knocks all of the set out together.
+    """One intervention for each of `sets`, which knocks out all positions of that set together.
 
-    Raises ValueError where the encoder does not have that kind, or a position is not in the input; besides as
-    `model.inputs.prepare` does.
+    Raises as `model.inputs.prepare` does, and ValueError for a kind that the encoder does not support, or a position
+    that cannot be knocked out.
     """
     inputs, positions = prepare(loaded, given)
     _check(loaded, positions, sets, kind)
@@ -75,9 +75,9 @@ def knock_out(
     kind: KnockOutKind = "keys",
     positions: Sequence[int] | None = None,
 ) -> Float32[np.ndarray, "position answer"]:
-    """The answers, as of `model.experiments.probabilities.probabilities`, without each of the `positions` alone.
+    """Answers (as `model.experiments.probabilities.probabilities` returns them) with each of `positions` knocked out alone.
 
-    None: without each of the `removable_positions`. Raises as `knocked_out` does.
+    `positions` are by default the `removable_positions`. Raises as `knocked_out` does.
 
     >>> from loupe import knock_out, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -93,9 +93,9 @@ def knock_out(
 def changes(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
-    """How far the log-odds of the predicted class have risen since `before`, in nats.
+    """Change of the log-odds of the predicted class from `before` to `answers`, in nats; positive where they rose.
 
-    Of an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
+    For an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
     """
     flat = answers.reshape(-1, answers.shape[-1])
     return class_changes(before, flat, before.predicted_class).reshape(answers.shape[:-1])
@@ -111,16 +111,16 @@ def effects(
 def falls(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
-    """How far the log-odds of the predicted class have fallen since `before`, in nats; below 0 where they rose.
+    """Drop of the log-odds of the predicted class from `before` to `answers`, in nats; negative where they rose.
 
-    Of an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
+    For an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
     """
     whole = before.probabilities if before.has_classes else before.pooled
     return answer_drop(whole, answers, before.predicted_class)
 
 
 def _token(loaded: Loaded, kind: KnockOutKind) -> int | None:
-    """The id of [MASK], or of [UNK]; None where the vocabulary has none."""
+    """Id of [UNK] for the kind "unknown", else of [MASK]; None where the vocabulary lacks the token."""
     tokenizer, vocab_size = loaded.tokenizer, loaded.config.vocab_size
     if tokenizer is None or vocab_size is None:
         return None

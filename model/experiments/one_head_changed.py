@@ -1,4 +1,4 @@
-"""The answers with the output of one head replaced, for every head, without computing twice what stays the same.
+"""The answers with the output of one head replaced, for every head, sharing all computation that does not change.
 
 The layers before the changed one run once, and so does the attention of its own layer. Attention returns
 W_O [z_0 … z_H] + b, so with z'_h in place of z_h it returns that plus (z'_h − z_h) W_O^h. From there on the variants
@@ -30,7 +30,7 @@ FRACTION = 4
 
 
 class HeadAnswers(NamedTuple):
-    """The answers with one head of a layer changed, for some of its heads."""
+    """Answers with one head changed at a time, for several heads of one layer."""
 
     layer: int
     heads: list[int]
@@ -40,9 +40,9 @@ class HeadAnswers(NamedTuple):
 def change_each_head(
     model: Transformer, inputs: Tensor, replace: Replace, heads: Collection[HeadName] | None = None
 ) -> Iterator[HeadAnswers]:
-    """The answers to a batch with one head's output z replaced, for each of `heads` (None: all), layer by layer.
+    """Yields the answers to a batch with one head's output z replaced, for each of `heads` (None: all), layer by layer.
 
-    What a `watch` around this call replaces is replaced here as well. Needs evaluation mode and no gradients.
+    Replacements by a `watch` around this call take effect too. Needs evaluation mode and disabled gradients.
     """
     mask, x = model.full_mask(inputs), model.embed(inputs)
     size = max(1, batch_size(model.config, x.shape[1]) // (FRACTION * len(inputs)))
@@ -64,7 +64,7 @@ def change_each_head(
 
 
 def change_each_head_of(loaded: Loaded, given: InputLike, replace: Replace) -> Iterator[HeadAnswers]:
-    """As `change_each_head`, for one input and all heads; nothing stays switched over between two steps.
+    """Like `change_each_head`, for one input and all heads; between two steps torch's modes are as the caller set them.
 
     Raises as `model.inputs.prepare` does.
     """
@@ -80,6 +80,6 @@ def change_each_head_of(loaded: Loaded, given: InputLike, replace: Replace) -> I
 def collect(
     steps: Iterable[HeadAnswers], config: ModelConfig
 ) -> Float32[np.ndarray, "layer head input answer"]:
-    """The answers of all steps in one array; the steps are of all heads, in order."""
+    """Concatenates the answers of `steps`, which must cover all heads in order, into one array."""
     answers = torch.cat([step.answers for step in steps])
     return answers.unflatten(0, (config.n_layers, config.n_heads)).cpu().numpy()

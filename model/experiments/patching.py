@@ -1,6 +1,6 @@
-"""The answers to one input with activations replaced by those of another input, the source (activation patching).
+"""Activation patching: the answers to one input with activations replaced by those of another input, the source.
 
-An activation that carries what tells the two inputs apart moves the answer towards that of the source (Vig et al. 2020,
+An activation that carries the difference between the two inputs moves the answer towards that of the source (Vig et al. 2020,
 "causal mediation analysis"; Meng et al. 2022, "causal tracing").
 
 Positions are paired. In inputs of equal length each is paired with the same position of the other. Else the tokens that
@@ -33,7 +33,7 @@ class Pairs(NamedTuple):
 
 
 def paired(loaded: Loaded, given: InputLike, source: InputLike) -> Pairs:
-    """The pairs of positions, as described above. Raises as `model.inputs.prepare` does."""
+    """Pairs positions of the input with positions of the source, as described above. Raises as `model.inputs.prepare` does."""
     (inputs, positions), (source_inputs, source_positions) = prepare(loaded, given), prepare(loaded, source)
     n, m = len(positions), len(source_positions)
     if n == m:
@@ -50,7 +50,7 @@ def paired(loaded: Loaded, given: InputLike, source: InputLike) -> Pairs:
 def patch_heads(
     loaded: Loaded, given: InputLike, source: InputLike
 ) -> Float32[np.ndarray, "layer head answer"]:
-    """The answers (as of `model.experiments.probabilities.probabilities`) with one head's output z taken from the source.
+    """Answers (as `model.experiments.probabilities.probabilities` returns them) with one head's output z taken from the source.
 
     Positions without a partner keep their own z. Raises as `model.inputs.prepare` does.
 
@@ -63,7 +63,7 @@ def patch_heads(
 
 
 def patch_heads_in_steps(loaded: Loaded, given: InputLike, source: InputLike) -> Iterator[HeadAnswers]:
-    """As `patch_heads`, some heads of a layer at a time, so that it can be stopped in between."""
+    """Like `patch_heads`, but yields after every few heads, so that the caller can stop in between."""
     pairs = paired(loaded, given, source)
     names = [f"blocks.{layer}.attention.z" for layer in range(loaded.config.n_layers)]
     source_outputs = activations(loaded, [source], names)
@@ -77,7 +77,7 @@ def patch_heads_in_steps(loaded: Loaded, given: InputLike, source: InputLike) ->
 
 
 class StageAnswers(NamedTuple):
-    """The answers with one position patched at one stage, for some positions."""
+    """Answers with one position patched at a time, for several positions at one stage."""
 
     stage: int
     positions: list[int]
@@ -104,7 +104,7 @@ def patch_positions(
 
 
 def patch_positions_in_steps(loaded: Loaded, given: InputLike, source: InputLike) -> Iterator[StageAnswers]:
-    """As `patch_positions`, one batch of positions at a time, so that it can be stopped in between."""
+    """Like `patch_positions`, but yields after each batch of positions, so that the caller can stop in between."""
     model, pairs = loaded.model, paired(loaded, given, source)
     inputs = prepare(loaded, given)[0]
     states, source_states = (_residual(loaded, one) for one in (given, source))
@@ -143,7 +143,7 @@ def _answers_from_stage(
     patched: Float[Tensor, "variant position d_model"],
     inputs: Tensor,
 ) -> Float[Tensor, "variant answer"]:
-    """The answers with each of `patched` in place of the stream at `stage`; `states` is the stream without any change."""
+    """Answers with each of `patched` in place of the residual stream at `stage`; `states` is the unchanged stream."""
     layer, is_post = divmod(stage - 1, 2) if stage else (-1, 1)
     if not is_post:  # what attention returns does not matter then; the block's input does, in B2T
         block_input = repeated(states[stage - 1 : stage], len(patched))

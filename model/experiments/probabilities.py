@@ -1,4 +1,4 @@
-"""The answers to many inputs, or to one under many interventions, in as few forwards as possible."""
+"""Class probabilities of many inputs under many interventions, in as few forward passes as possible."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -23,9 +23,9 @@ UNCHANGED = (Intervention(),)
 def probabilities(
     loaded: Loaded, inputs: Sequence[InputLike], interventions: Sequence[Intervention] = UNCHANGED
 ) -> Float32[np.ndarray, "input intervention answer"]:
-    """The probabilities of the classes for each input under each intervention.
+    """Class probabilities of each input under each intervention.
 
-    Of an encoder that does not choose one of several classes, the pooled state [d_pooled] in their place. Tensor of one
+    An encoder that does not choose one of several classes gives its pooled state [d_pooled] instead. Inputs of equal
     length share a batch, and so do interventions that begin in the same layer; the layers before it run once.
     Raises as `model.capture.capture` does.
 
@@ -49,7 +49,7 @@ def probabilities(
 def _answers(
     model: Transformer, inputs: Tensor, interventions: dict[int, Intervention]
 ) -> Iterator[tuple[list[int], Float32[Tensor, "intervention input answer"]]]:
-    """For some of the interventions at a time: their keys, and the answers under them."""
+    """Yields the keys of a few interventions at a time, and the answers under them."""
 
     def first_layer(key: int) -> int:
         return interventions[key].first_layer(model.config)
@@ -70,7 +70,10 @@ def _side_by_side(
     states: Float32[Tensor, "input position d_model"] | None,
     first: int,
 ) -> Float32[Tensor, "intervention input answer"]:
-    """The answers under each intervention, from the states that enter block `first`; None where the embedding is changed."""
+    """Answers under each intervention, computed from block `first` on.
+
+    `states` enter that block; they are None where an intervention changes the embedding, which is then computed, too.
+    """
     n = len(interventions)
     masks = [intervention.mask(model, inputs) for intervention in interventions]
     watchers = [
@@ -82,7 +85,7 @@ def _side_by_side(
 
 
 def _joined(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
-    """The masks one after the other, each for all inputs; None where none of them masks anything."""
+    """Concatenates the masks, each expanded to all inputs; None where all of them are None."""
     given = [mask for mask in masks if mask is not None]
     if not given:
         return None
@@ -93,7 +96,7 @@ def _joined(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
 
 
 def _by_part(watchers: Sequence[dict[str, Watcher]]) -> dict[str, Watcher]:
-    """Watchers of a batch in equal parts, the first of which is passed to the first of the given ones, and so on."""
+    """Watchers that split a batch into equal parts and pass the first part to the first of `watchers`, and so on."""
 
     def watch_parts(name: str, activation: Tensor) -> Tensor:
         parts = activation.chunk(len(watchers))

@@ -1,4 +1,4 @@
-"""Heads removed one after the other, always the one whose removal costs least: how many can go?"""
+"""Greedy pruning: removes heads one by one, each time the head whose removal increases the loss least."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ BAND = 2.0  # standard errors; below it a difference may be chance
 
 
 class PruningStep(NamedTuple):
-    """Accuracy and loss once `step` heads are removed, (layer, head) last; None, None at step 0, before any."""
+    """Accuracy and loss after `step` heads were removed, (`layer`, `head`) the last; both are None at step 0."""
 
     step: int
     layer: int | None
@@ -41,7 +41,7 @@ class PruningStep(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Standard error of `change`, which is a mean of -1, 0 and 1 over the inputs; NaN of fewer than two."""
+        """Standard error of `change`, a mean of -1, 0 and 1 over the inputs; NaN for fewer than two inputs."""
         if self.n < 2:
             return math.nan
         turned, net = self.turned_right + self.turned_wrong, self.turned_right - self.turned_wrong
@@ -49,7 +49,7 @@ class PruningStep(NamedTuple):
 
     @property
     def loses(self) -> bool:
-        """Whether the accuracy is lower than at step 0 by more than BAND standard errors of that difference."""
+        """Whether the accuracy is lower than at step 0 by more than BAND standard errors."""
         return -self.change > BAND * self.error
 
 
@@ -64,11 +64,11 @@ def greedy(
 ) -> Iterator[PruningStep]:
     """Ablates heads (`model.experiments.ablation.ablate_heads`) one after the other until none is left.
 
-    At each step every remaining head is tried on all `inputs`, and the one without which the mean loss is least is
-    removed, the first of equal ones. Accuracy and loss are those of `judged` inputs and labels; without them, of the
-    inputs that chose the head, which flatters the choice. Steps come as soon as they are computed. With heads `removed`
-    already, in this order, it goes on with the next one; without, it begins with step 0.
-    Raises ValueError where labels are no classes of the encoder, one an input, or where there is no input.
+    At each step every remaining head is tried on all `inputs`, and the one without which the mean loss is smallest is
+    removed; of several, the first. Accuracy and loss are measured on the `judged` inputs and labels, by default on the
+    same `inputs`, which flatters the result. Each step is yielded as soon as it is computed. Pruning continues after
+    the heads already `removed`, in this order; without any it begins with step 0.
+    Raises ValueError without inputs, and unless there is one valid class label for each.
 
     >>> from loupe import load, prune_heads
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -112,7 +112,7 @@ def _step(
 
 
 def may_go(steps: Sequence[PruningStep]) -> int:
-    """How many heads can be removed before the accuracy is clearly lower (`PruningStep.loses`) for the first time.
+    """Number of heads that can be removed before the accuracy is clearly lower (`PruningStep.loses`) for the first time.
 
     Raises ValueError where the steps do not begin with 0.
     """
@@ -122,7 +122,7 @@ def may_go(steps: Sequence[PruningStep]) -> int:
 
 
 class _LabelledBatches:
-    """Inputs with their labels, prepared once."""
+    """Batches of inputs with their labels, tokenised once, on which an encoder without some heads is measured."""
 
     def __init__(self, loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[int]) -> None:
         check_labels(loaded, inputs, labels)
@@ -137,7 +137,7 @@ class _LabelledBatches:
     def answers(
         self, gone: Sequence[HeadName], means: Means | None
     ) -> tuple[Bool[np.ndarray, " input"], float]:
-        """Without the heads that are `gone`: which inputs are answered rightly, in order of the batches, and the mean loss."""
+        """Whether each input is classified correctly without the heads `gone`, in order of the batches, and the mean loss."""
         right: list[Tensor] = []
         loss = 0.0
         with torch.inference_mode(), evaluating(self.model), self._without(gone, means):
@@ -151,7 +151,7 @@ class _LabelledBatches:
     def losses_without_each(
         self, gone: Sequence[HeadName], left: Sequence[HeadName], means: Means | None
     ) -> Float64[np.ndarray, " left"]:
-        """The mean loss without the heads that are `gone` and one of those that are `left`."""
+        """Mean losses in nats without the heads `gone` and one of the heads `left`, for each of `left`."""
         summed = dict.fromkeys(left, 0.0)
         vectors = None if means is None else torch.as_tensor(means)
 
@@ -170,7 +170,7 @@ class _LabelledBatches:
 
 
 def _loss(probabilities: Tensor, labels: Tensor) -> Tensor:
-    """Cross-entropy in nats, [..., input]; no probability counts as less than float32 holds in full."""
+    """Cross-entropy in nats, [..., input]; probabilities are clamped to the smallest normal float32."""
     least = torch.finfo(torch.float32).tiny
     at_label = probabilities.double()[..., torch.arange(len(labels)), labels]
     return -at_label.clamp(min=least).log()

@@ -1,4 +1,4 @@
-"""Measures of the residual stream: norms of its vectors, shares of the sublayers, similarity of the tokens."""
+"""Measures of the residual stream: norms of the states, shares of the sublayers, and how alike the tokens' states are."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def norms(residual: Float[np.ndarray, "*axes d_model"]) -> Float[np.ndarray, "*a
 
 
 def mean_norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:
-    """Mean of `norms` over the positions, by stage."""
+    """Mean Euclidean norm over the positions at each stage."""
     return norms(residual).mean(axis=-1)
 
 
@@ -50,7 +50,7 @@ def sublayer_outputs(
 def skip_terms(
     model: Transformer, residual: Float[np.ndarray, "stage position d_model"]
 ) -> Float[np.ndarray, "sublayer_of_all position d_model"]:
-    """The term of the skip connection to which each sublayer's output is added, in order of the sublayers, before any norm."""
+    """Skip-connection term to which each sublayer's output is added, before any norm; sublayers are in order of computation."""
     skipped = model.blocks[0].skip * residual[:-1]  # sublayer s reads stage s
     if model.config.norm_placement == "b2t":
         skipped[1::2] += residual[:-1:2]  # the layer's input skips both sublayers
@@ -87,7 +87,7 @@ def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[n
 
 
 def predicted_probability(record: ForwardRecord) -> Float[np.ndarray, " stage"]:
-    """The probability, from 0 to 1, of the predicted class if the classifier read the stream at each stage.
+    """Probability of the predicted class, from 0 to 1, if the classifier were applied to the stream at each stage.
 
     Softmax of `logits_by_layer` at the largest of `logits`; only for encoders with classes.
     """

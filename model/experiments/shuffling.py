@@ -1,4 +1,4 @@
-"""Shuffled inputs. In an order, order[i] is the position whose content is moved to position i."""
+"""Inputs in another order, given as `order`: order[i] is the position whose content is moved to position i."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ Order = Sequence[int]
 
 
 def shuffled(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
-    """A random order of positions with these roles; class token, separators and padding keep their positions."""
+    """Random order of positions with the given roles; class token, separators and padding keep their positions."""
     order, moved = np.arange(len(roles)), movable(roles)
     order[moved] = np.random.default_rng(seed).permutation(moved)
     return tuple(order.tolist())
@@ -35,7 +35,7 @@ def movable(roles: Sequence[Role]) -> list[int]:
 def restored(
     weights: Shaped[np.ndarray, "*axes query key"], order: Order
 ) -> Shaped[np.ndarray, "*axes query key"]:
-    """Attention weights, or a mask, of an input read in `order`, with rows and columns in the original order again."""
+    """Puts rows and columns of attention weights, or a mask, of an input read in `order` back into the original order."""
     inverse = np.argsort(order)
     return weights[..., inverse[:, None], inverse]
 

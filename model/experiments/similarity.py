@@ -18,7 +18,7 @@ def cosine_by_stage(
 def digit_states(
     loaded: Loaded, images: UInt8[np.ndarray, "digit height width"]
 ) -> Float32[np.ndarray, "stage digit d_model"]:
-    """The residual stream of each image: of its class token, or the mean over its patches where it has none."""
+    """Residual stream of each image at each stage: the class token's state, or the mean over patches without a class token."""
     states = residual_stream(loaded, list(images))
     return states[:, :, 0] if loaded.config.pooling == "class" else states.mean(axis=2)
 

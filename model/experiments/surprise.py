@@ -1,4 +1,4 @@
-"""How surprising an answer is, in nats: its loss where the right class is known, else its entropy."""
+"""Surprise of an answer in nats, its loss where the label is known, else its entropy; and nearest states."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,7 +12,7 @@ LEAST = float(np.finfo(np.float32).tiny)  # 2^-126; what a float32 cannot hold i
 def losses(
     probabilities: Float[np.ndarray, "example class"], labels: Int[np.ndarray, " example"]
 ) -> Float[np.ndarray, " example"]:
-    """-ln p of the right class, the cross-entropy of each example in nats; NaN where the label is below 0, for unknown.
+    """Cross-entropy -ln p of the labelled class in nats; NaN for a label below 0, which stands for an unknown one.
 
     A loss of 87.3 means at least that.
     """
@@ -21,12 +21,12 @@ def losses(
 
 
 def entropies(probabilities: Float[np.ndarray, "*axes class"]) -> Float[np.ndarray, "*axes"]:
-    """H = -sum_c p_c ln p_c in nats, from 0 (certain) to ln(number of classes)."""
+    """Entropy H = -sum_c p_c ln p_c in nats, from 0 (certain) to ln(number of classes)."""
     return entr(probabilities.astype(float)).sum(axis=-1)
 
 
 def entropies_of_each(probabilities: Float[np.ndarray, "*axes class"]) -> Float[np.ndarray, "*axes"]:
-    """sum_c H(p_c, 1 - p_c) in nats, for classes each of which holds or does not, independently of the others."""
+    """Sum over classes of the binary entropy H(p_c, 1 - p_c) in nats, for classes that are predicted independently."""
     p = probabilities.astype(float)
     return (entr(p) + entr(1 - p)).sum(axis=-1)
 
@@ -34,7 +34,7 @@ def entropies_of_each(probabilities: Float[np.ndarray, "*axes class"]) -> Float[
 def most_alike(
     states: Float[np.ndarray, "example width"],
 ) -> tuple[Int[np.ndarray, " example"], Float[np.ndarray, " example"]]:
-    """For each state the index of the other state with the largest cosine similarity, and that cosine; -1 and NaN where there is none."""
+    """Index and cosine similarity of the most similar other state, for each state; -1 and NaN where there is none."""
     cosines = cosine_similarities(states.astype(float), states.astype(float))
     cosines = np.where(np.isnan(cosines), -np.inf, cosines)
     np.fill_diagonal(cosines, -np.inf)

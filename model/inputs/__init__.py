@@ -1,4 +1,4 @@
-"""Inputs of an encoder, a text or a picture, and the tensor that the encoder takes."""
+"""Inputs of an encoder, `Text` or `Picture`, and `prepare`, which makes the encoder's input tensor of them."""
 
 from dataclasses import dataclass
 
@@ -25,14 +25,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Grey levels, or red, green and blue, of any height and width. Made by `Picture.of(array)`."""
+    """Grey or RGB picture of any height and width, as hashable values; made by `Picture.of(array)`."""
 
     content: bytes  # row by row, the colours of a pixel beside each other
     shape: tuple[int, ...]  # (height, width), or (height, width, 3)
 
     @classmethod
     def of(cls, array: np.ndarray) -> "Picture":
-        """Raises ValueError where the array is no picture."""
+        """Makes a picture of a uint8 array [height, width] or [height, width, 3]. Raises ValueError for any other array."""
         is_picture = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
         if array.dtype != np.uint8 or not is_picture or not array.size:
             got = f"got {array.dtype} of {array.shape}"
@@ -41,7 +41,7 @@ class Picture:
 
     @property
     def array(self) -> UInt8[np.ndarray, "height width *colour"]:
-        """Read-only."""
+        """The pixels as a read-only array."""
         return np.frombuffer(self.content, np.uint8).reshape(self.shape)
 
 
@@ -50,14 +50,14 @@ InputLike = str | np.ndarray | Input  # what `as_input` makes one of
 
 
 def as_input(given: InputLike) -> Input:
-    """A string as `Text`, an array as `Picture`, others unchanged. Raises ValueError where an array is no picture."""
+    """Converts a string to `Text` and an array to `Picture`. Raises ValueError for an array that is not a picture."""
     if isinstance(given, str):
         return Text(given)
     return Picture.of(given) if isinstance(given, np.ndarray) else given
 
 
 def reads_pairs(loaded: Loaded) -> bool:
-    """Whether the encoder reads pairs of texts: then its tokenizer adds special tokens to a pair."""
+    """Whether the encoder reads pairs of texts, which is so if its tokenizer adds special tokens to a pair."""
     if not loaded.config.is_imported or loaded.tokenizer is None:
         return False
     single, pair = (loaded.tokenizer.num_special_tokens_to_add(is_pair) for is_pair in (False, True))
@@ -65,9 +65,10 @@ def reads_pairs(loaded: Loaded) -> bool:
 
 
 def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
-    """The encoder's input tensor, a batch of one on its device, and tokens and roles of its positions.
+    """Input tensor of the encoder (a batch of one, on its device), and tokens and roles of the positions.
 
-    Raises ValueError where the encoder takes input of the other kind, one text and not two, or finds no token in a text.
+    Raises ValueError for a picture given to a text encoder or the reverse, for two texts where one is read, and for a
+    text without tokens.
     """
     given, config = as_input(given), loaded.config
     if config.is_text != isinstance(given, Text):
@@ -99,7 +100,7 @@ def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
 def as_seen(
     picture: UInt8[np.ndarray, "height width *colour"], record: Positions
 ) -> UInt8[np.ndarray, "..."]:
-    """The picture whose patches are the positions of `record`: resized and cropped where the encoder does so."""
+    """The picture as the encoder cuts it into patches: resized and cropped, if encoders of its family do so."""
     config = getattr(record, "config", None)
     if config is None or not config.is_imported:
         return picture

@@ -1,4 +1,4 @@
-"""MNIST files, and pictures as input tensors of an encoder and back."""
+"""Reads MNIST files, and converts pictures to an encoder's input tensors and back."""
 
 import gzip
 import math
@@ -20,7 +20,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """One of MNIST's idx files, gzipped or not, as uint8. Raises ValueError where it is none or damaged."""
+    """Reads one of MNIST's idx files, gzipped or not, as a uint8 array. Raises ValueError for another or a damaged file."""
     content = path.read_bytes()
     try:
         content = gzip.decompress(content) if path.suffix == ".gz" else content
@@ -39,9 +39,9 @@ def read_idx(path: Path) -> np.ndarray:
 def read_mnist(
     folder: Path, part: str
 ) -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " digit"]]:
-    """Images and labels from anywhere below `folder`; `part` is "train" or "t10k".
+    """Reads images and labels of MNIST from files anywhere below `folder`; `part` is "train" or "t10k".
 
-    Raises FileNotFoundError where they are not there, ValueError where they are damaged.
+    Raises FileNotFoundError if a file is missing, ValueError if it is damaged.
     """
     images, labels = (
         read_idx(next(iter(sorted(folder.rglob(f"{part}-{kind}*"))), folder / f"{part}-{kind}"))
@@ -53,16 +53,16 @@ def read_mnist(
 
 
 def examples() -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " digit"]]:
-    """The MNIST test digits that come with the project."""
+    """Images and labels of the MNIST test digits that come with the project."""
     return read_mnist(EXAMPLES, "t10k")
 
 
 def to_input(
     images: UInt8[np.ndarray, "picture height width *colour"], config: ModelConfig
 ) -> Float[Tensor, "picture *channel size size"]:
-    """The pictures as values from 0 to 1, at the encoder's size and with its number of colours.
+    """Converts pictures to values from 0 to 1 at the encoder's size and number of colours.
 
-    From colours to grey by brightness; from grey to colours by repeating it.
+    Colours become grey by their brightness; grey is repeated for each colour.
     """
     if config.is_imported:
         pixels = torch.from_numpy(np.stack([resized(np.asarray(image), config) for image in images]))
@@ -80,7 +80,7 @@ def to_input(
 def _resized(
     pixels: Float[Tensor, "picture colour height width"], size: tuple[int, ...], how: str
 ) -> Float[Tensor, "picture colour {size[0]} {size[1]}"]:
-    """Bicubic as Pillow does it with bytes: first to the new width, then to the new height, rounded each time."""
+    """Resizes pictures; bicubic works as in Pillow with bytes: first to the new width, then the height, rounding each time."""
     if how == "bilinear":
         return functional.interpolate(pixels, size, mode="bilinear")
     for step in ((pixels.shape[2], size[1]), size):
@@ -92,7 +92,7 @@ def _resized(
 def to_pictures(
     inputs: Float[Tensor, "picture *colour height width"],
 ) -> UInt8[np.ndarray, "picture height width *colour"]:
-    """The inverse of `to_input` up to its resizing, also for patches: bytes from 0 to 255."""
+    """Converts input tensors, or patches of them, back to uint8 pictures, without undoing the resizing."""
     pixels = (inputs * 255).round().to(torch.uint8)
     return (pixels if pixels.ndim == 3 else pixels.movedim(1, -1)).cpu().numpy()
 

@@ -12,9 +12,9 @@ MOST_SIDE = 20_000  # a line of one pixel is no picture, and enlarged to a squar
 
 
 def read_picture(path: str | Path) -> np.ndarray:
-    """The picture as uint8 of [height, width], or [height, width, 3] in colour; transparent parts become white.
+    """Reads a picture as uint8 of [height, width], or [height, width, 3] in colour; transparent parts become white.
 
-    Raises FileNotFoundError where there is no file, ValueError, in one sentence, where it is no picture or too large.
+    Raises FileNotFoundError if there is no file; ValueError, in one sentence, if it is not a picture or too large.
     """
     path = Path(path)
     if not path.is_file():

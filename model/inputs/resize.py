@@ -1,4 +1,4 @@
-"""Picture settings from `preprocessor_config.json`, and resizing by them."""
+"""Reads the picture settings in `preprocessor_config.json`, and resizes pictures by them."""
 
 from collections.abc import Mapping
 from reprlib import repr as shortened
@@ -25,7 +25,10 @@ ASSUMED = "There is no preprocessor_config.json: pictures are resized bilinearly
 
 
 def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixels, str | None]:
-    """The settings, and a sentence where they had to be assumed. Raises ValueError where the values are no such settings."""
+    """Picture settings from the `values` of the file, and a sentence if there is no file and they are assumed, else None.
+
+    Raises ValueError for invalid values.
+    """
     if values is None:
         return Pixels(means=(0.5,) * n_channels, deviations=(0.5,) * n_channels), ASSUMED
     normalised = values.get("do_normalize", True)
@@ -70,7 +73,7 @@ def _numbers(values: Mapping[str, Any], name: str, n: int, default: float) -> tu
 
 
 def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
-    """(height, width), or the shorter side."""
+    """Size to which pictures are resized: (height, width), the length of the shorter side, or None. Raises ValueError."""
     size = values.get("size")
     sides: tuple | int | None = None
     if isinstance(size, dict) and {"height", "width"} <= set(size):
@@ -88,7 +91,7 @@ def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
 def resized(
     picture: UInt8[np.ndarray, "height width *given"], config: ModelConfig
 ) -> Float32[np.ndarray, "size size *colour"]:
-    """The picture as values from 0 to 1 at the encoder's size, resized by Pillow, as for the training of such encoders."""
+    """Resizes and crops a picture to the encoder's size, with Pillow as in training; values are from 0 to 1."""
     pixels, side = config.family.pixels, config.image_size
     assert pixels is not None
     assert side is not None

@@ -1,4 +1,4 @@
-"""Text to token ids and back, through the `tokenizers` library."""
+"""Encodes texts as token ids, and trains tokenizers, with the `tokenizers` library."""
 
 import json
 import re
@@ -32,7 +32,7 @@ _PARTS = Regex(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoded(Positions):
-    """The tokens of one text, or pair of texts, with their ids."""
+    """Tokens of one text, or pair of texts, with their ids and the number of tokens that were left out."""
 
     ids: tuple[int, ...]
     types: tuple[int, ...]  # 0 for a token of the first part of the text, 1 for one of the second
@@ -42,17 +42,17 @@ class Encoded(Positions):
 
     @property
     def n_unknown(self) -> int:
-        """How many of the `n_read` tokens are unknown to the vocabulary."""
+        """Number of tokens that are not in the vocabulary, among the `n_read` ones."""
         return len(self.at("unknown"))
 
 
 def encode(
     tokenizer: Tokenizer, text: str, padding_id: int | None = None, second: str | None = None
 ) -> Encoded:
-    """The tokens of a text, special tokens included; what exceeds the truncation length is left out and counted.
+    """Tokenises a text, with special tokens; tokens beyond the truncation length are left out and counted.
 
     `padding_id` is the encoder's: a token of that id has the role of padding. `second` is the second text of a pair.
-    Raises ValueError, in one sentence, where the tokenizer cannot read the text.
+    Raises ValueError, in one sentence, if the tokenizer cannot read the text.
     """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
     parts = [part.encode("utf-8", "replace").decode("utf-8") for part in (text, second) if part is not None]
@@ -81,7 +81,7 @@ def encode(
 
 
 def _check_growth(tokenizer: Tokenizer, text: str) -> None:
-    """Raises ValueError where normalising makes the text so much longer that reading it would take minutes."""
+    """Raises ValueError if normalising makes the text so much longer that tokenising it would take minutes."""
     if tokenizer.normalizer is not None:
         n_characters = len(tokenizer.normalizer.normalize_str(text))
         if n_characters > MOST_GROWTH * max(len(text), SHORT):
@@ -89,13 +89,13 @@ def _check_growth(tokenizer: Tokenizer, text: str) -> None:
 
 
 def _length(tokenizer: Tokenizer, text: str) -> int:
-    """The number of tokens, without special tokens and without truncation."""
+    """Number of tokens of a text, without special tokens and without truncation."""
     whole = tokenizer.encode(text, add_special_tokens=False)
     return len(whole.ids) + sum(len(part.ids) for part in whole.overflowing)
 
 
 def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None) -> tuple[Role, ...]:
-    """The role of each token, from the tokenizer's special tokens and its division into words."""
+    """Role of each token, from the tokenizer's special tokens and the words it finds."""
     marks = encoding.special_tokens_mask
     # Only the name of a special token says that it is the mask.
     by_id: dict[int | None, Role] = {
@@ -118,21 +118,21 @@ def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: in
 
 
 def knows_characters_alone(tokenizer: Tokenizer) -> bool:
-    """Whether nearly all tokens are single characters, as for proteins: then texts may need spaces between characters."""
+    """Whether nearly all tokens are single characters, as for proteins; texts may then need spaces between characters."""
     special = {token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special}
     entries = set(tokenizer.get_vocab()) - special - {getattr(tokenizer.model, "unk_token", None)}
     return bool(entries) and sum(len(entry) == 1 for entry in entries) >= NEARLY_ALL * len(entries)
 
 
 def with_spaces_between(tokenizer: Tokenizer, text: str) -> str:
-    """The characters of the text with spaces between them; special tokens in the text, such as [MASK], stay whole."""
+    """Puts spaces between the characters of a text; special tokens in it, such as [MASK], stay whole."""
     special = (token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special)
     longest_first = sorted(special, key=len, reverse=True)
     return " ".join(re.findall("|".join([*map(re.escape, longest_first), r"\S"]), text))
 
 
 def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
-    """A WordPiece tokenizer of lower-cased text, with special tokens and truncation to `n_positions`."""
+    """Trains a WordPiece tokenizer of lower-cased text, with special tokens and truncation to `n_positions`."""
     tokenizer = Tokenizer(WordPiece(unk_token=UNKNOWN))
     _read_contractions(tokenizer)
     tokenizer.decoder = decoders.WordPiece()
@@ -147,7 +147,7 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> 
 
 
 def with_contractions(tokenizer: Tokenizer) -> Tokenizer:
-    """The tokenizer with a token added for each contraction it lacks; the other ids stay the same."""
+    """Copy of the tokenizer with a token for each contraction; ids of the other tokens stay the same."""
     description = json.loads(tokenizer.to_str())
     pieces = description["model"]["vocab"]
     for contraction in (*WHOLE_CONTRACTIONS, *ENDINGS):
@@ -164,7 +164,7 @@ def _read_contractions(tokenizer: Tokenizer) -> None:
 
 
 def train_word_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
-    """A tokenizer of lower-cased words separated by white space, without class token and separator."""
+    """Trains a tokenizer of lower-cased words separated by white space, without class token and separator."""
     tokenizer = Tokenizer(WordLevel(unk_token=UNKNOWN))
     tokenizer.normalizer = normalizers.Sequence([BREAKS, normalizers.Lowercase()])
     tokenizer.pre_tokenizer = WhitespaceSplit()

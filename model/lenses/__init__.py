@@ -1,4 +1,4 @@
-"""Lenses: maps between positions other than the attention weights, each as an `AttentionRecord`."""
+"""Lenses: maps that can be shown in place of the attention weights, each returned as an `AttentionRecord`."""
 
 from .apply import through
 from .descriptions import (

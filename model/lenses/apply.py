@@ -1,4 +1,4 @@
-"""The map of any lens, by the name of the lens."""
+"""Computes the map of a lens, given by its name."""
 
 from ..capture import capture
 from ..inputs import InputLike
@@ -19,11 +19,11 @@ def through(
     *,
     record: ForwardRecord | None = None,
 ) -> AttentionRecord:
-    """The map of one of `LENSES` for an input, in the place of the attention weights.
+    """Record of an input in which `pattern` is the map of one of `LENSES` instead of the attention weights.
 
-    A lens without heads has one map a layer (an axis of length 1). `class_number` is for the lens that needs a class:
-    by default the predicted one. `record` is the result of `capture` for this input, where it was computed before.
-    Raises KeyError for an unknown lens, IndexError for a class that does not exist, else as `capture` does.
+    A lens without heads has one map a layer, in a head axis of length 1. `class_number` is used by the gradient lens, by
+    default the predicted class. `record` is the result of `capture` for this input, if it was computed before.
+    Raises as `capture` does, KeyError for an unknown lens, and IndexError for a class that does not exist.
 
     >>> from loupe import load, through
     >>> encoder = load("checkpoints/imdb-pre-ln")

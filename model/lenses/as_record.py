@@ -1,4 +1,4 @@
-"""From a map to an `AttentionRecord`, for all lenses."""
+"""Makes an `AttentionRecord` of the map of a lens."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -24,13 +24,13 @@ def as_record(
 
 
 def of_layers(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
-    """The mask of a map without heads: True where any head of the layer may attend."""
+    """Mask for a map without heads: True where any head of the layer may attend."""
     return np.any(record.mask, axis=1, keepdims=True)
 
 
 def as_shares(
     rows: Float[np.ndarray, "*axes query key"], least: float = LEAST
 ) -> Float[np.ndarray, "*axes query key"]:
-    """Rows divided by their sums; one whose sum is below `least` becomes zeros."""
+    """Divides each row by its sum; a row with a sum below `least` becomes zeros."""
     sums = rows.sum(axis=-1, keepdims=True)
     return np.divide(rows, sums, out=np.zeros_like(rows), where=sums >= least)

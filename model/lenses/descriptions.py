@@ -12,7 +12,7 @@ ROLLOUT, RELEVANCE = "rollout", "gradient × attention"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lens:
-    """The description of a lens, as pages show it."""
+    """Description of a lens for pages: formula, meaning, source, caution and what it is computed from."""
 
     name: str
     formula: str  # LaTeX

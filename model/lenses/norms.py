@@ -18,17 +18,17 @@ from .as_record import LEAST, as_record, as_shares, of_layers
 
 
 def norm_weighted(model: Transformer, record: ForwardRecord) -> AttentionRecord:
-    """‖A_ij f(x_j)‖ (`lengths`), each row divided by its sum; a row of zeros where all norms are 0."""
+    """Record of the norms ‖A_ij f(x_j)‖ (`lengths`), each row divided by its sum unless all its norms are 0."""
     return as_record(record, as_shares(lengths(model, record)), record.mask)
 
 
 def with_residual_and_norm(model: Transformer, record: ForwardRecord) -> AttentionRecord:
-    """`lengths_with_residual`, each row divided by its sum; one map a layer."""
+    """Record of `lengths_with_residual`, one map a layer, each row divided by its sum."""
     return as_record(record, as_shares(lengths_with_residual(model, record)), _with_diagonal(record))
 
 
 def lengths(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head query key"]:
-    """‖A_ij f(x_j)‖ = A_ij ‖f(x_j)‖, in units of the residual stream."""
+    """Norms ‖A_ij f(x_j)‖ = A_ij ‖f(x_j)‖ of the vectors that each head sums, in units of the residual stream."""
     with torch.inference_mode():
         of_keys = [
             handed_over(block, tensor(model, v)).norm(dim=-1).T.cpu().numpy()
@@ -38,17 +38,17 @@ def lengths(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "lay
 
 
 def handed_over_by_head(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head"]:
-    """Mean over the queries without padding of Σ_j ‖A_ij f(x_j)‖, the divisors of the rows of `norm_weighted`."""
+    """Mean of Σ_j ‖A_ij f(x_j)‖ over the queries that are not padding: the sums by which `norm_weighted` divides rows."""
     return lengths(model, record).sum(axis=-1)[..., read(record)].mean(axis=-1)
 
 
 def lengths_with_residual(
     model: Transformer, record: ForwardRecord
 ) -> Float[np.ndarray, "layer 1 query key"]:
-    """‖Σ_h A_ij f_h(x_j) + [i = j] α x_i‖, where α is the factor of the skip connection, 0 without residual connections.
+    """Norms ‖Σ_h A_ij f_h(x_j) + [i = j] α x_i‖, where α is the factor of the skip connection (0 without one).
 
-    Where a LayerNorm follows the sum (not in pre-LN), it is applied to each of these vectors: the mean is subtracted, the
-    vector is divided by the σ of the whole sum, and multiplied by γ.
+    If a LayerNorm follows the sum (not in pre-LN), it is first applied to each vector: its mean is subtracted, and it is
+    divided by the σ of the whole sum and multiplied by γ.
     """
     with torch.inference_mode():
         layers = range(model.config.n_layers)
@@ -56,9 +56,9 @@ def lengths_with_residual(
 
 
 def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer query"]:
-    """‖Σ_{j≠i} terms‖ / (‖Σ_{j≠i} terms‖ + ‖term i‖) of the vectors above (Kobayashi et al. 2021, section 3).
+    """Share of each state that comes from other positions, from 0 to 1 (Kobayashi et al. 2021, section 3).
 
-    0: nothing comes from other positions; 1: everything does.
+    ‖Σ_{j≠i} t_ij‖ / (‖Σ_{j≠i} t_ij‖ + ‖t_ii‖), where t_ij are the vectors of `lengths_with_residual`.
     """
     ratios = []
     with torch.inference_mode():
@@ -70,13 +70,13 @@ def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray,
 
 
 def read(record: ForwardRecord) -> list[int]:
-    """The positions that are no padding; all positions of an input of padding alone."""
+    """Positions that are not padding; all positions if the input is nothing but padding."""
     real = [position for position, role in enumerate(record.roles) if role != "padding"]
     return real or list(range(len(record)))
 
 
 def handed_over(block: Block, v: Float[Tensor, "head key d_v"]) -> Float[Tensor, "key head d_model"]:
-    """f(x_j) of each head, from the values v."""
+    """Transformed values f(x_j) of each head, computed from the values `v`."""
     by_head = block.attention.w_o.weight.unflatten(1, (len(v), -1))  # [d_model, head, d_v]
     return torch.einsum("hkv,mhv->khm", v, by_head)
 
@@ -87,7 +87,7 @@ def tensor(model: nn.Module, values: np.ndarray) -> Tensor:
 
 
 class _Terms(NamedTuple):
-    """The vectors of one layer, in float64, whose sum is the state after attention without the biases."""
+    """Vectors of one layer, in float64, that sum to the state after attention, biases aside."""
 
     pattern: Float[Tensor, "head query key"]
     terms: Float[Tensor, "key head d_model"]  # to be weighted by the pattern, and divided
@@ -117,7 +117,7 @@ def _terms(model: Transformer, record: ForwardRecord, layer: int) -> _Terms:
 
 
 def _lengths(terms: _Terms) -> Float[np.ndarray, "query key"]:
-    """The norms, by ‖Σ_h a_h f_h‖² = Σ_hg a_h a_g f_h·f_g, which needs few products of the heads' vectors."""
+    """Norms of the terms by query and key, from ‖Σ_h a_h f_h‖² = Σ_hg a_h a_g f_h·f_g, which needs few products."""
     products = terms.terms @ terms.terms.mT  # [key, head, head]
     weights = terms.pattern.permute(2, 1, 0)  # [key, query, head]
     squares = ((weights @ products) * weights).sum(dim=-1).clamp(min=0)

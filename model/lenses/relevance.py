@@ -17,9 +17,9 @@ def weighted(
     given: InputLike,
     class_number: int | None = None,
 ) -> Float[np.ndarray, "layer query key"]:
-    """Ā = mean_h max(0, ∇A ∘ A) of each layer, where ∇A is the gradient of `target`.
+    """Gradient-weighted attention Ā = mean_h max(0, ∇A ∘ A) of each layer, where ∇A is the gradient of `target`.
 
-    Raises IndexError for a class that does not exist, else as `model.capture.capture` does.
+    Raises as `model.capture.capture` does, and IndexError for a class that does not exist.
     """
     names = [f"blocks.{layer}.attention.pattern" for layer in range(loaded.config.n_layers)]
     kept = activations(loaded, [given], [*names, "logits"], gradients=True)
@@ -37,7 +37,7 @@ def target(
 ) -> Float[torch.Tensor, ""]:
     """The scalar whose gradient is taken: the logit of a class, by default of the predicted one.
 
-    Of an encoder without classes, p · p with the second p held fixed, p its pooled state.
+    For an encoder without classes it is p · p, with the second p held constant, where p is the pooled state.
     """
     n_classes = loaded.config.n_classes
     if not n_classes:
@@ -49,9 +49,9 @@ def target(
 
 
 def relevance(record: AttentionRecord, steps: Float[np.ndarray, "layer query key"]) -> AttentionRecord:
-    """R ← R + Ā R with R = I before the first layer, from Ā of each layer (`weighted`); one map a layer.
+    """Record of relevance: R ← R + Ā R from layer to layer, starting with R = I; `steps` are the Ā (`weighted`).
 
-    Shown is R − I, divided by its largest number in each layer: rows keep their relative sizes, and do not sum to 1.
+    The map of a layer is R − I divided by its largest value, so rows keep their relative sizes and do not sum to 1.
     """
     itself = np.eye(len(record))
     gained = multiplied(steps + itself) - itself

@@ -11,11 +11,10 @@ from .as_record import as_record, as_shares, of_layers
 
 
 def rollout(record: AttentionRecord) -> AttentionRecord:
-    """Ã_l = (½ mean_h A_l + ½ I) Ã_{l−1}, from the input to each layer: one map a layer.
+    """Attention rollout Ã_l = (½ mean_h A_l + ½ I) Ã_{l−1}, as a record with one map a layer.
 
-    The I is the residual connection, which counts as half. The rows of each factor are divided by their sum, so that those
-    of Ã sum to 1 also where a query attends to nothing, or where the weights of the record do not sum to 1.
-    Raises ValueError where queries and keys are not the same positions.
+    The identity stands for the residual connection. The rows of each factor are divided by their sums, so the rows of Ã
+    sum to 1 even if those of the record do not. Raises ValueError if queries and keys are different positions.
     """
     if record.keys is not None:
         raise ValueError(
@@ -29,7 +28,7 @@ def rollout(record: AttentionRecord) -> AttentionRecord:
 def multiplied(
     steps: Iterable[Float[np.ndarray, "query key"]],
 ) -> Float[np.ndarray, "layer 1 query key"]:
-    """For each layer the product of its map with those of all earlier layers, later ones on the left."""
+    """Product of each layer's map with the maps of all earlier layers, later layers on the left."""
     products: list[np.ndarray] = []
     for step in steps:
         products.append(step @ products[-1] if products else step)
@@ -37,7 +36,7 @@ def multiplied(
 
 
 def reachable(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
-    """True where a path of allowed attention and residual connections leads from the key to the query, by layer."""
+    """Mask of a multiplied map: True where allowed attention and residual connections lead from key to query, by layer."""
     reached = of_layers(record) | np.eye(len(record), dtype=bool)
     for layer, before in zip(reached[1:, 0], reached[:-1, 0], strict=True):
         layer[:] = layer.astype(np.float32) @ before > 0  # as floats: numpy has no fast product of booleans

@@ -1,4 +1,4 @@
-"""Value zeroing: how far a state changes without the value of one position in one layer (Mohebbi et al. 2023)."""
+"""Value zeroing: how much a state changes when the value of one position in one layer is zeroed (Mohebbi et al. 2023)."""
 
 import numpy as np
 import torch
@@ -19,10 +19,9 @@ ROUNDING = 1e-10  # of the sum of a row: two float32 states that should be the s
 
 
 def zeroed(record: ForwardRecord, changes: Float[np.ndarray, "layer query key"]) -> AttentionRecord:
-    """C_ij = 1 − cos(x̃_i, x̃_i without v_j), rows divided by their sum, from `changes_of_layers`; one map a layer.
+    """Record of value zeroing, one map a layer: the result of `changes_of_layers` with each row divided by its sum.
 
-    x̃ is the block's output. The value of position j is zeroed in all heads of one layer alone; the weights stay.
-    A row without any change is zeros.
+    Zeroing the value of a position leaves the attention weights as they are. A row without any change is zeros.
     """
     return as_record(record, as_shares(changes, ROUNDING)[:, None], of_layers(record))
 
@@ -30,19 +29,19 @@ def zeroed(record: ForwardRecord, changes: Float[np.ndarray, "layer query key"])
 def rolled_out(zeroing: AttentionRecord) -> AttentionRecord:
     """The maps of `zeroed` multiplied through the layers: C_l … C_0.
 
-    No I is added as in `rollout`: the states already include the residual connection.
+    Unlike in `rollout` no identity is added, since the states already include the residual connection.
     """
     return as_record(zeroing, multiplied(zeroing.pattern[:, 0].astype(np.float64)), reachable(zeroing))
 
 
 def changes_of_layers(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer query key"]:
-    """`changes_in_layer` of all layers."""
+    """Changes of every state in every layer when the value of one position is zeroed there, as of `changes_in_layer`."""
     layers = range(model.config.n_layers)
     return np.stack([changes_in_layer(model, record, layer) for layer in layers])
 
 
 def steps(config: ModelConfig, n: int) -> list[tuple[int, range]]:
-    """The arguments (layer, keys) of calls of `changes_in_layer` for `n` positions, each of a few tenths of a second."""
+    """Arguments (layer, keys) for calls of `changes_in_layer` over `n` positions, each of a few tenths of a second."""
     size = max(1, MULTIPLICATIONS_A_STEP // (n * config.d_model * config.d_ff))
     starts = range(0, n, size)
     return [
@@ -53,7 +52,7 @@ def steps(config: ModelConfig, n: int) -> list[tuple[int, range]]:
 def changes_in_layer(
     model: Transformer, record: ForwardRecord, layer: int, keys: range | None = None
 ) -> Float[np.ndarray, "query zeroed"]:
-    """1 − cos of the block's outputs with and without the value of each of `keys` (None: all); 0 for masked keys.
+    """Cosine distance of the block's outputs with and without the value of each of `keys` (None: all); 0 for masked keys.
 
     Without v_j the sum after attention is u_i − Σ_h A_ij f_h(x_j), so attention is not computed again. The feed-forward
     reads LN(u) in every placement of the norm; its first linear map is linear in u but for the σ of the LayerNorm, so it
@@ -93,9 +92,9 @@ def _block_output(
     u: Float[Tensor, "key query d_model"],
     out: Float[Tensor, "key query d_model"],
 ) -> Float[Tensor, "key query d_model"]:
-    """The block's output from its input x, the sum u after attention, and the output of the feed-forward.
+    """Output of the block from its input `x`, the sum `u` after attention and the feed-forward's output `out`.
 
-    As the end of `Block.after_attention`.
+    Repeats the end of `Block.after_attention`.
     """
     if block.norm_placement == "pre":
         return block.skip * u + out
@@ -107,6 +106,6 @@ def _block_output(
 def _cosine_distances(
     state: Float[Tensor, "query d_model"], others: Float[Tensor, "key query d_model"]
 ) -> Float[Tensor, "key query"]:
-    """1 − a·b / (|a| |b|) = |a/|a| − b/|b||² / 2, which keeps its digits where a and b are nearly the same."""
+    """Cosine distance as |a/|a| − b/|b||² / 2, which stays precise for nearly equal a and b, unlike 1 − a·b / (|a| |b|)."""
     difference = functional.normalize(others, dim=-1) - functional.normalize(state, dim=-1)
     return difference.square().sum(dim=-1) / 2

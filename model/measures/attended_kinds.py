@@ -1,4 +1,4 @@
-"""Which kinds of keys a head attends to, named in words; and which positions an answer can depend on under a mask."""
+"""Shares of a head's attention on kinds of keys, named in words; positions on which an answer depends under a mask."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class AttentionByKind(NamedTuple):
 
 
 def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> AttentionByKind | None:
-    """Shares of one head's weight by kind of key; None where the input has no key of these kinds."""
+    """How one head divides its attention among kinds of keys; None for an input without keys of these kinds."""
     single_head = single_head_record(record, layer, head)
     if not (kinds := {kind: float(share[0, 0]) for kind, share in shares_by_kind(single_head).items()}):
         return None
@@ -41,9 +41,7 @@ def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> Attenti
 
 
 def shares_by_kind(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Share of each head's weight, from 0 to 1, by the kind of key in words; neighbours for texts only, since
-    patches lie in a grid.
-    """
+    """Share of each head's weight, from 0 to 1, by kind of key, such as "the next token"; for patches without neighbours."""
     words = _words(record)
     return {words[name]: share for name, share in attention_shares(record).items()}
 
@@ -69,7 +67,7 @@ def _separators(record: AttentionRecord) -> tuple[str, ...]:
 def clearest_head(record: AttentionRecord) -> tuple[int, int]:
     """(layer, head) of the head with the most weight on the next token.
 
-    Where there are no neighbours, as with patches, the head with the largest mean maximum weight.
+    For patches, which have no next token, the head with the largest mean over queries of the maximum weight.
     """
     values = attention_shares(record).get("next", record.pattern.max(axis=-1).mean(axis=-1))
     layer, head = np.unravel_index(values.argmax(), values.shape)
@@ -79,9 +77,9 @@ def clearest_head(record: AttentionRecord) -> tuple[int, int]:
 def reachable_positions(
     mask: Bool[np.ndarray, "layer head query key"], outputs: Sequence[int]
 ) -> Bool[np.ndarray, " position"]:
-    """Boolean per input position: whether the final states at `outputs` can depend on it under the mask.
+    """Whether the final states at `outputs` can depend on each input position under the mask.
 
-    A state passes on through the residual stream, and each query reads every key that some head allows.
+    States are carried forward by the residual stream, and each query reads every key that some head allows.
     """
     reachable = np.zeros(mask.shape[-1], bool)
     reachable[list(outputs)] = True
@@ -91,7 +89,7 @@ def reachable_positions(
 
 
 def depends_on_input(record: ForwardRecord) -> bool:
-    """Whether the answer can depend on any position beside the class token, whose vector is the same for all inputs."""
+    """Whether the answer can depend on the input at all, which means on a position other than the class token."""
     if not record.has_class_token:
         return True
     return bool(reachable_positions(record.mask, [0])[1:].any())

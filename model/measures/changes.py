@@ -1,4 +1,4 @@
-"""How much two results differ: predictions, pooled states, log-odds under interventions, or arrays."""
+"""Differences of two results: of predictions, pooled states, log-odds under interventions, or arrays."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from ..record import ForwardRecord
 
 
 class PredictionChange(NamedTuple):
-    """Size of a change, with the name of the measure used."""
+    """Size of the change of a prediction, and the name of the measure used."""
 
     value: float
     name: str
@@ -60,7 +60,7 @@ def value_range(*values: Float[np.ndarray, "..."]) -> tuple[float, float]:
 
 
 class ClassUnderInterventions(NamedTuple):
-    """What many interventions do to the probability of one class."""
+    """Statistics of the probability of one class over many interventions."""
 
     kept: int  # interventions after which the class is the most probable
     lowest: float  # lowest probability of the class, from 0 to 1
@@ -95,10 +95,10 @@ def answer_drop(
     answers: Float[np.ndarray, "*interventions answer"],
     followed: int | None,
 ) -> Float[np.ndarray, " *interventions"]:
-    """Drop from the answer to the `whole` input to each of `answers`.
+    """Drop of the log-odds of class `followed` from the `whole` input's answer to each of `answers`, in nats.
 
-    In log-odds of the class `followed`, in nats, negative where they rose; without classes (None) the cosine
-    distance of the pooled states, from 0 to 2.
+    It is negative where the log-odds rose. Without classes (`followed` is None) it is the cosine distance of the pooled
+    states, from 0 to 2.
     """
     if followed is None:
         return cosine_distance(whole, answers)
@@ -142,5 +142,5 @@ def weight_lost_to_mask(before: Float[np.ndarray, " key"], allowed: Bool[np.ndar
 def weight_on_masked(
     pattern: Shaped[np.ndarray, "query key"], mask: Bool[np.ndarray, "query key"]
 ) -> float | None:
-    """Largest weight that a query gives to a masked key; None where no key is masked."""
+    """Largest weight that any query gives to a masked key; None if no key is masked."""
     return None if mask.all() else float(pattern[~mask].max())

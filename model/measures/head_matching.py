@@ -14,7 +14,7 @@ HeadIndex = tuple[int, int]  # layer and head
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """For each head of a first encoder its partner in a second encoder."""
+    """Partner in a second encoder of each head of a first encoder."""
 
     shapes: tuple[tuple[int, int], tuple[int, int]]  # (layers, heads) of the first encoder and of the second
     partners: Int[np.ndarray, " one"]  # heads of the second, numbered layer by layer; -1 for none
@@ -25,12 +25,12 @@ class Pairing:
     n_examples: int = 1  # used for matching; with 1 it is the input of `matrix`
 
     def partner(self, head: HeadIndex) -> HeadIndex | None:
-        """Partner of a head of the first encoder, or None."""
+        """Partner, in the second encoder, of a head of the first; None if it has none."""
         index = int(self.partners[np.ravel_multi_index(head, self.shapes[0])])
         return None if index < 0 else divmod(index, self.shapes[1][1])
 
     def partner_in_first(self, head: HeadIndex) -> HeadIndex | None:
-        """The head of the first encoder whose partner is `head` of the second; None where there is none."""
+        """Head of the first encoder whose partner is `head` of the second; None if there is none."""
         indices = np.flatnonzero(self.partners == np.ravel_multi_index(head, self.shapes[1]))
         return divmod(int(indices[0]), self.shapes[0][1]) if len(indices) else None
 
@@ -68,7 +68,7 @@ class Pairing:
         return divmod(int(np.nanargmax(self.distances)), self.shapes[0][1])
 
     def n_further_pairs(self, head: HeadIndex) -> int:
-        """Number of pairs that are further apart than this head and its partner; needs a `matrix`."""
+        """Number of pairs with a larger distance than that of `head` and its partner; needs a `matrix`."""
         return int((self.distances > self.distances[head]).sum())
 
     def change(
@@ -97,7 +97,7 @@ def by_distance(
 
 
 def with_matrix(pairing: Pairing, n_examples: int, matrix: Float[np.ndarray, "one other"]) -> Pairing:
-    """The same pairs, matched over `n_examples`, with the distances measured on one input."""
+    """Copy of a pairing matched over `n_examples`, with the distances of one input as its `matrix`."""
     return replace(pairing, matrix=matrix, n_examples=n_examples)
 
 

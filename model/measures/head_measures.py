@@ -11,10 +11,10 @@ ROUNDING = 1e-2  # tolerance for the sum of a row: half precision, over many key
 
 
 def head_summary(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Mean entropy and mean distance of every head, by their names on screen; the distance in tokens, words or patches.
+    """Mean entropy and mean attention distance of every head, by the name on screen.
 
-    Both are defined on rows that sum to 1. Where some rows do not, the mean sum of a row takes their place. There
-    is no distance where queries and keys belong to different inputs.
+    The distance is in tokens, words or patches; it is missing if queries and keys belong to different inputs. If some
+    rows do not sum to 1, both are replaced by the mean sum of a row.
     """
     if len(odd_rows(record.pattern, record.mask)):
         return {"sum of a row (mean over queries)": weight_sums(record.pattern).mean(axis=-1)}
@@ -58,7 +58,7 @@ def mean_entropy(
 
 
 def weight_sums(weights: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
-    """Sum of each row of weights: 1, or less where some were removed."""
+    """Sum of each row of weights: 1, or less if some weights were removed."""
     return np.asarray(weights.sum(axis=-1))
 
 
@@ -71,7 +71,7 @@ def odd_rows(
 
 
 def softmax_normaliser(scores: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
-    """Z = sum_j e^(s_j), the denominator of the softmax, where all scores are allowed."""
+    """Denominator Z = sum_j e^(s_j) of the softmax of each row, with no key masked."""
     return np.asarray(np.exp(scores.astype(float)).sum(axis=-1))
 
 

@@ -38,7 +38,7 @@ HeadNumbers = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadRole:
-    """A name for heads of one kind, with the rule that decides it."""
+    """Name of a role that a head can have, and the rule that decides it."""
 
     name: str
     rule: str  # in words
@@ -118,7 +118,7 @@ _UNIFORM = HeadRole(
 
 
 def possible_roles(record: Positions) -> tuple[HeadRole, ...]:
-    """All roles that a head can have on inputs like this one: text or patches, with a class token or without."""
+    """Roles that a head can have on inputs of this kind: text or patches, with or without a class token."""
     keys = getattr(record, "attended", record)
     first = _CLASS if keys.roles[:1] == ("class",) else _FIRST
     if record.unit == "patch":
@@ -150,7 +150,7 @@ def roles_from_numbers(
 
 
 def too_few_positions(positions: Positions) -> bool:
-    """Whether the input is too short for roles."""
+    """Whether the input has fewer than `FEWEST` positions, so that its heads get no roles."""
     return len(getattr(positions, "attended", positions)) < FEWEST
 
 

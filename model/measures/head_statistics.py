@@ -28,7 +28,7 @@ NOT_WORDS: tuple[Role, ...] = ("class", "separator", "padding", "special")
 
 
 def statistics(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """The statistics of every head that the input has, in the order of `STATISTICS`."""
+    """Statistics of every head by name, in the order of `STATISTICS`; those undefined for the input are missing."""
     pattern = record.pattern
     received = _received(pattern)
     computed = _attention_shares(record, received)
@@ -45,7 +45,7 @@ def statistics(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer he
 
 
 def attention_shares(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Those of `statistics` that are shares of the total weight, from 0 to 1; 0 for a head without any weight."""
+    """Shares of each head's total weight by name (`previous`, `first`, …), from 0 to 1; 0 for a head without any weight."""
     return _attention_shares(record, _received(record.pattern))
 
 
@@ -56,7 +56,7 @@ def single_head_record(record: AttentionRecord, layer: int, head: int) -> Attent
 
 
 def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.ndarray, "#layer #head"]]:
-    """`statistics` where every query gives the same weight to each allowed key; the chance level for roles.
+    """`statistics` of heads whose queries give equal weight to every allowed key, the chance level for roles.
 
     Where all heads share one mask, the arrays have one layer and one head.
     """
@@ -68,7 +68,7 @@ def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.nd
 
 
 def remaining_share(record: AttentionRecord) -> Float[np.ndarray, "layer head"]:
-    """Share of the weight on keys that `attention_shares` does not cover; 0 for a head without any weight."""
+    """Share of each head's weight on keys that `attention_shares` does not count; 0 for a head without any weight."""
     n_queries, n_keys = record.pattern.shape[-2:]
     covered = np.zeros((n_queries, n_keys), bool)
     for offset in _offsets(record).values():

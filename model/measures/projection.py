@@ -12,19 +12,21 @@ _STEPS = 500  # twice as many move a few hundred vectors hardly further, and tak
 
 
 class Projection(NamedTuple):
+    """Result of a PCA: coordinates, and the share of the variance that each axis explains."""
+
     places: Float[np.ndarray, "vector 2"]
     explained: tuple[float, float]  # share of the variance along each axis; NaN where there is none to share
 
 
 class Neighbourhoods(NamedTuple):
+    """Result of t-SNE: coordinates, and the perplexity that was used."""
+
     places: Float[np.ndarray, "vector 2"]
     perplexity: int  # the one used
 
 
 def pca(vectors: Float[np.ndarray, "vector d_model"]) -> Projection:
-    """Projects the vectors on the two directions of largest variance; fewer than three vectors leave the second axis
-    empty.
-    """
+    """Projects the vectors on the two directions of largest variance; with fewer than three, the second axis is zero."""
     vectors = np.asarray(vectors, dtype=np.float64)
     places, explained = np.zeros((len(vectors), 2)), np.zeros(2)
     if not _differ(vectors):
@@ -42,7 +44,7 @@ def t_sne(
     """t-SNE embedding (van der Maaten & Hinton 2008), started from the PCA.
 
     `perplexity`, about the number of neighbours that count, is lowered to the number of vectors minus one if it
-    is larger. None for fewer than four vectors, or where all are the same.
+    is larger. The result is None for fewer than four vectors, or if all are equal.
     """
     n = len(vectors)
     if n < FEWEST_FOR_TSNE or not _differ(vectors):

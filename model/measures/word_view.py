@@ -18,11 +18,11 @@ _OF_A_WORD = ("word", "continuation", "unknown")
 
 
 def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False) -> AttentionRecord:
-    """The attention of `record` with the pieces of each word `merged`, or with special tokens `hidden`.
+    """Attention of `record` with the pieces of each word merged (`merged`), or without special tokens (`hidden`).
 
-    `numbers` of the result are the positions in the original input. A word may attend to another where one of its
-    pieces may. Special tokens stay where there are no others, and patches are never merged. A record in which
-    nothing changes is returned as it is.
+    `numbers` of the result are the positions in the original input. A word may attend to another if one of its pieces
+    may. Special tokens are kept if there are no others, and patches are never merged. If nothing changes, `record`
+    itself is returned.
 
     >>> from loupe import from_arrays, word_view
     >>> record = from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["film", "##s"])
@@ -47,14 +47,14 @@ def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False)
 
 
 def hidden_positions(positions: Positions) -> tuple[int, ...]:
-    """Positions that hiding special tokens removes: none where all tokens are special."""
+    """Positions that are left out when special tokens are hidden; none if all tokens are special."""
     special = positions.at(*SPECIAL)
     return special if len(special) < len(positions) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
-    """Positions grouped into words, and which of the groups are shown."""
+    """Positions of an input grouped into words, with the indices of the groups that are shown."""
 
     read: Positions
     starts: Int[np.ndarray, " group"]
@@ -78,7 +78,7 @@ class _Words:
         return np.diff(self.starts, append=len(self.read))[self.shown]
 
     def combine(self, function: np.ufunc, values: np.ndarray, axis: int) -> np.ndarray:
-        """`values` with the positions of each word combined along `axis`, for the words that are shown."""
+        """Combines `values` over the positions of each word along `axis` with a numpy ufunc; only shown words are kept."""
         if len(self.starts) < len(self.read):
             values = function.reduceat(values, self.starts, axis=axis)
         return np.take(values, self.shown, axis=axis)

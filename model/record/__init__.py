@@ -1,4 +1,4 @@
-"""The one thing that pages and figures pass around: what an encoder did with one input."""
+"""Records, which pages and figures pass around: the attention, or the whole forward pass, of one input."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -26,7 +26,7 @@ Role = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Positions:
-    """Token (or patch) and role at each position of one input."""
+    """Token (or patch) and role of each position of one input."""
 
     tokens: tuple[str, ...]  # "[CLS]", "great", "##s", "r2c5"
     roles: tuple[Role, ...]  # one a position
@@ -51,24 +51,24 @@ class Positions:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """A name for each position that no other has: tokens, which can repeat, are numbered ("3 film")."""
+        """Unique label of each position; tokens, which can repeat, are numbered ("3 film")."""
         if self.patch_grid is not None:
             return self.tokens
         return tuple(f"{self.number(position)} {token}" for position, token in enumerate(self.tokens))
 
     def number(self, position: int) -> int:
-        """The position in the whole input; of merged positions the first. Differs from `position` only in a view."""
+        """Index of `position` in the whole input, which differs only in a view; for merged positions the first index."""
         return position if self.numbers is None else self.numbers[position]
 
     def position_of(self, number: int) -> int:
-        """The inverse of `number`: where a position of the whole input is in this view; where it is hidden, the one before."""
+        """Position in this view of index `number` in the whole input; if it is hidden there, the position before it."""
         if self.numbers is None:
             return min(max(number, 0), len(self) - 1)
         return max((index for index, first in enumerate(self.numbers) if first <= number), default=0)
 
     @property
     def pieces(self) -> tuple[str, ...]:
-        """The tokens as they stand in the text: a continuation without its prefix."""
+        """The tokens as written in the text: continuations without their prefix."""
         return tuple(
             token.removeprefix(self.continuing_prefix) if role == "continuation" else token
             for token, role in zip(self.tokens, self.roles, strict=True)
@@ -76,25 +76,25 @@ class Positions:
 
     @property
     def first_patch(self) -> int:
-        """The position of the first patch: 1 behind a class token, else 0. 0 for text."""
+        """Position of the first patch, after a class token and other special tokens; 0 for text."""
         return self.roles.index("patch") if "patch" in self.roles else 0
 
     def patch_at(self, position: int) -> int | None:
-        """The number of the patch at that position; None for the class token before the first one."""
+        """Index of the patch at `position`; None for the class token and others before the first patch."""
         return position - self.first_patch if position >= self.first_patch else None
 
     def at(self, *roles: Role) -> tuple[int, ...]:
-        """The positions that have one of `roles`, in order."""
+        """Positions with one of `roles`, in order."""
         return tuple(position for position, role in enumerate(self.roles) if role in roles)
 
     def in_order(self, order: Sequence[int]) -> "Positions":
-        """The positions in another order: at index i, token and role of position `order[i]`."""
+        """Reordered positions: index i has token and role of position `order[i]`."""
         tokens = tuple(self.tokens[position] for position in order)
         return replace(self, tokens=tokens, roles=tuple(self.roles[position] for position in order))
 
 
 def _short(positions: Positions) -> str:
-    """Number of positions and the first tokens, on one line."""
+    """Number of positions and the first tokens as text, on one line."""
     text = " ".join(positions.tokens)
     shown = text if len(text) <= 60 else f"{text[:59]}…"
     return f"{len(positions)} {positions.unit if len(positions) == 1 else positions.units} {shown!r}"
@@ -114,10 +114,10 @@ def read_answers(
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AttentionRecord(Positions):
-    """Attention patterns and what stands at their positions: all that a figure of attention needs, and no more.
+    """Attention patterns with the tokens and roles of their positions: all that a figure of attention needs.
 
-    The positions are those of the queries; `keys` are given where those are others, as in cross-attention. Arrays are
-    read-only. A `ForwardRecord` is one of these, too.
+    The positions are those of the queries; `keys` are set only where they differ, as in cross-attention. Arrays are
+    read-only. `ForwardRecord` is a subclass.
     """
 
     pattern: Float32[np.ndarray, "layer head query key"]
@@ -134,7 +134,7 @@ class AttentionRecord(Positions):
         return f"{type(self).__name__}({', '.join(self._summary().values())})"
 
     def _repr_html_(self) -> str:
-        """A table for notebooks: the summary, and the shapes of the arrays."""
+        """HTML table for notebooks, with the summary and the shapes of the arrays."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         arrays = (f"{name} {list(v.shape)}" for name, v in values.items() if isinstance(v, np.ndarray))
         rows = {**self._summary(), "arrays": ", ".join(arrays)}
@@ -142,7 +142,7 @@ class AttentionRecord(Positions):
         return f"<table><caption>{type(self).__name__}</caption>{''.join(cells)}</table>"
 
     def _summary(self) -> dict[str, str]:
-        """What the record is of, each entry on one line."""
+        """Description of the record by heading, such as "input" and "heads", each on one line."""
         n_layers, n_heads, *_ = self.pattern.shape
         summary = {"input": _short(self)}
         if self.keys is not None:
@@ -153,7 +153,7 @@ class AttentionRecord(Positions):
 
     @property
     def attended(self) -> Positions:
-        """The positions of the keys: `keys`, or those of the queries."""
+        """Positions of the keys: `keys`, or by default those of the queries."""
         return self.keys or self
 
     @property
@@ -162,16 +162,16 @@ class AttentionRecord(Positions):
 
     @property
     def has_class_token(self) -> bool:
-        """Whether the first position stands for the whole input."""
+        """Whether the first position is a class token, which represents the whole input."""
         return self.roles[:1] == ("class",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ForwardRecord(AttentionRecord):
-    """One forward pass of one example: no batch axis, read-only numpy arrays, float32 at natural scale.
+    """One forward pass of one example, as read-only float32 arrays without a batch axis.
 
-    `residual` holds the state carried forward in both placements (in post-LN that is after the norm):
-    after the embedding, then after each attention (mid) and each feed-forward (post).
+    `residual` is the residual stream, in post-LN after the norm, at each stage: after the embedding, then after each
+    attention (mid) and each feed-forward (post).
     """
 
     config: ModelConfig
@@ -202,27 +202,27 @@ class ForwardRecord(AttentionRecord):
 
     @property
     def has_classes(self) -> bool:
-        """Whether the answer is one class of several."""
+        """Whether the encoder chooses one of several classes."""
         return self.config.chooses
 
     @property
     def predicted_class(self) -> int | None:
-        """The class with the largest logit; None where the answer is not one class of several."""
+        """Class with the largest logit; None for an encoder that does not choose one of several classes."""
         return int(self.logits.argmax()) if self.has_classes else None
 
     @property
     def is_finite(self) -> bool:
-        """Whether residual stream and logits are finite: finite weights can make infinite activations."""
+        """Whether residual stream and logits are finite; even finite weights can overflow."""
         return bool(np.isfinite(self.residual).all() and np.isfinite(self.logits).all())
 
     @property
     def has_class_token(self) -> bool:
-        """Whether the first position is the one that is classified."""
+        """Whether the encoder classifies the state of the first position."""
         return self.config.pooling == "class"
 
     @property
     def probabilities(self) -> Float32[np.ndarray, " class"]:
-        """Softmax, logistic function or plain values of the logits, as `read_answers` has it for this encoder."""
+        """Class probabilities, or plain numbers for an encoder that answers with numbers (`read_answers`)."""
         return read_answers(self.logits, self.config.family.answers)
 
     @property
@@ -231,7 +231,7 @@ class ForwardRecord(AttentionRecord):
 
     @property
     def token_probabilities(self) -> Float32[np.ndarray, "query token_class"] | None:
-        """As `probabilities`, for the classes of each token; None without such an output."""
+        """Class probabilities of each token; None for an encoder that does not classify tokens."""
         if self.token_logits is None:
             return None
         return read_answers(self.token_logits, self.config.family.token_answers)

@@ -1,4 +1,4 @@
-"""Records of attention from elsewhere: `from_arrays(pattern, tokens)` takes weights and labels as they are."""
+"""`from_arrays(pattern, tokens)` makes records of attention weights from other programs."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -45,13 +45,13 @@ def from_arrays(
 
     `pattern` may also be one array a layer, each [head, query, key], with or without a batch axis of one before it,
     such as the `attentions` that transformers returns; tensors are taken as well. `keys` are given where they are
-    not the queries (cross-attention). For a picture `patch_grid` is (rows, columns), or square where only the
-    `picture` is given; what stands before the first patch is no patch. `mask`, of the same shape, is True where a
-    query may attend to a key; without it, everywhere. `roles` (`model.record.Role`) that are not given are read
-    from how the tokens are spelled.
+    not the queries (cross-attention). For a picture `patch_grid` is (rows, columns), by default square where
+    a `picture` is given; the patches are the last positions. `mask`, of the same shape, is True where a query may
+    attend to a key, by default everywhere. `roles` (`model.record.Role`) are by default inferred from the spelling of
+    the tokens.
 
-    Rows need not sum to 1 (`model.measures.head_measures.odd_rows`). Raises ValueError where shapes and labels do not fit each other, or
-    weights are not between 0 and 1.
+    Rows need not sum to 1 (`model.measures.head_measures.odd_rows`). Raises ValueError for
+    shapes and labels that do not fit each other, and for weights outside 0 to 1.
 
     >>> from loupe import from_arrays
     >>> from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"])
@@ -85,17 +85,17 @@ def from_arrays(
 
 
 def positions(record: Positions) -> dict[str, Any]:
-    """The fields of a record that `Positions` has, by name."""
+    """Values of the record's `Positions` fields, by name, for the constructor of another record."""
     return {field.name: getattr(record, field.name) for field in fields(Positions)}
 
 
 def attention_alone(record: AttentionRecord) -> AttentionRecord:
-    """The part of any record that figures of attention need: weights, mask, tokens and roles."""
+    """Copy of the record with weights, mask, tokens and roles alone, which is all that figures of attention need."""
     return AttentionRecord(pattern=record.pattern, mask=record.mask, keys=record.keys, **positions(record))
 
 
 def check_weights(pattern: np.ndarray) -> None:
-    """Raises ValueError where a number is no attention weight."""
+    """Raises ValueError unless all numbers are finite and, within rounding, from 0 to 1."""
     if not np.isfinite(pattern).all():
         raise ValueError("pattern holds numbers that are not finite")
     least, most = float(pattern.min()), float(pattern.max())
@@ -104,7 +104,7 @@ def check_weights(pattern: np.ndarray) -> None:
 
 
 def check_picture(picture: np.ndarray) -> np.ndarray:
-    """`picture`, read-only. Raises ValueError where it is none."""
+    """Returns `picture` read-only. Raises ValueError unless it is uint8 of [height, width] or [height, width, 3]."""
     if (
         picture.dtype != np.uint8
         or not picture.size
@@ -143,7 +143,7 @@ def _pattern(values: Any) -> np.ndarray:
 
 
 def _array(values: Any) -> np.ndarray:
-    """An array of array-like values; tensors may be on any device, with a graph, and bfloat16, which numpy lacks."""
+    """Array of array-like values or of a tensor, which may be on any device, require gradients, or be bfloat16."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().float().numpy()
     return np.asarray(values)
@@ -188,7 +188,7 @@ def _need_labels(name: str, labels: Sequence[str], n: int) -> None:
 
 
 def _roles(tokens: Sequence[str]) -> tuple[list[str], str]:
-    """The role of each token by its spelling, and the prefix of pieces that continue a word."""
+    """Role of each token, inferred from its spelling, and the prefix of pieces that continue a word."""
     word_begin = next(
         (mark for mark in _WORD_BEGINS if any(token.startswith(mark) for token in tokens)), None
     )
@@ -205,7 +205,10 @@ def _roles(tokens: Sequence[str]) -> tuple[list[str], str]:
 def _patches(
     grid: tuple[int, int], n: int, tokens: Sequence[str] | None, roles: Sequence[str] | None
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """Labels and roles of patches, where not given: before the first patch come a class token and special tokens."""
+    """Labels and roles of the positions of a picture; by default a class token and special tokens precede the patches.
+
+    Raises ValueError unless the last positions are the patches of the grid.
+    """
     rows, columns = grid
     before = n - rows * columns
     if min(grid) < 1 or before < 0:

@@ -1,9 +1,9 @@
-"""A record in a file, `.npz` or `.safetensors`: `save(record, path, settings)`, and `read(path)` gives it back bit for bit.
+"""Record files, `.npz` or `.safetensors`: `save(record, path, settings)` writes one, `read(path)` returns the same record.
 
 The file holds the record's arrays by their names, `tokens` and `roles` (of cross-attention `keys` and `key_roles` as
-well), `patch_grid` and `picture` where a picture was read, and as JSON the `settings`: what was read, through which
-encoder, changed how, and by which version of the project. A file with `pattern` and `tokens` alone, from wherever, is
-read as an `AttentionRecord`. Needs neither torch nor an encoder.
+well), `patch_grid` and `picture` where a picture was read, and as JSON the `settings`: input, encoder, intervention
+and version of the project. A file with only `pattern` and `tokens`, from any program, is read as an `AttentionRecord`.
+Neither torch nor an encoder is needed.
 
 A file in half precision is half as large, and its numbers are rounded: by 0.05 % at most, or by 3e-8 where they are smaller
 than 6e-5. The record that is read from it is float32 as any other, and its settings say `"precision": "half"`.
@@ -50,7 +50,7 @@ _LARGEST_HALF = float(np.finfo(np.float16).max)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordFile:
-    """The content of a file: a `ForwardRecord`, or where arrays of it are missing an `AttentionRecord`."""
+    """Content of a record file: a `ForwardRecord`, or an `AttentionRecord` if some arrays are missing."""
 
     record: AttentionRecord
     settings: dict[str, Any]  # what a file from elsewhere does not have
@@ -60,9 +60,9 @@ class RecordFile:
 def save(
     record: AttentionRecord, path: str | Path, settings: Mapping[str, Any], picture: np.ndarray | None = None
 ) -> None:
-    """Writes `record` to `path`, whose ending says how; `settings` are plain values (`model.capture.provenance.settings`).
+    """Writes `record` to `path`, as .npz or .safetensors; `settings` are plain values (`model.capture.provenance.settings`).
 
-    Raises ValueError where the record could not be read again, OSError where the file cannot be written.
+    Raises ValueError for a record that could not be read again, OSError if the file cannot be written.
 
     >>> from loupe import save_record
     >>> save_record(record, "record.npz", {"text": "A gripping film."})  # doctest: +SKIP
@@ -80,9 +80,9 @@ def dump(
     *,
     half: bool = False,
 ) -> bytes:
-    """The bytes of a file of that `kind` (".npz" or ".safetensors"), with numbers in `half` precision or as they are.
+    """Bytes of a record file of that `kind` (".npz" or ".safetensors"), in half precision if `half`, else in float32.
 
-    Raises as `save` does, and ValueError where half precision has no such large numbers (`fits_half`).
+    Raises as `save` does, and ValueError for numbers too large for half precision (`fits_half`).
     """
     arrays = _arrays(record)
     if half and not fits_half(record):
@@ -114,27 +114,27 @@ def dump(
 
 
 def n_bytes(record: AttentionRecord, *, half: bool = False) -> int:
-    """About the size of the record's file in bytes, rather too large: numbers are not compressed, masks almost vanish."""
+    """Estimated size of the record's file in bytes, rather too large: numbers are taken as incompressible."""
     sizes = {name: values.size for name, values in _arrays(record).items()}
     mask = sizes.pop("mask")
     return sum(sizes.values()) * (2 if half else 4) + mask // 100 + _TEXT_BYTES
 
 
 def fits_half(record: AttentionRecord) -> bool:
-    """Whether half precision has numbers as large as those of the record."""
+    """Whether all numbers of the record are small enough for half precision."""
     floats = (values for values in _arrays(record).values() if values.dtype.kind == "f" and values.size)
     return all(max(values.max(), -values.min()) <= _LARGEST_HALF for values in floats)
 
 
 def _arrays(record: AttentionRecord) -> dict[str, np.ndarray]:
-    """The arrays of a record, by their names in `AXES`."""
+    """Arrays of a record by name, those of `AXES` that it has."""
     names = AXES if isinstance(record, ForwardRecord) else ("pattern", "mask")
     arrays = {name: getattr(record, name) for name in names}
     return {name: values for name, values in arrays.items() if values is not None}
 
 
 def read(path: str | Path) -> AttentionRecord:
-    """The record in that file: a `ForwardRecord` where it was one. Raises as `read_file` does.
+    """Reads the record in a file, a `ForwardRecord` or an `AttentionRecord`. Raises as `read_file` does.
 
     >>> from loupe import read_record
     >>> record = read_record("record.npz")  # doctest: +SKIP
@@ -143,9 +143,9 @@ def read(path: str | Path) -> AttentionRecord:
 
 
 def read_file(path: str | Path) -> RecordFile:
-    """The record in a file, with its settings and picture.
+    """Reads the record in a file, with its settings and picture.
 
-    Raises FileNotFoundError where there is no file, and ValueError, in one sentence, where it is damaged.
+    Raises FileNotFoundError if there is no file, and ValueError, in one sentence, if it is damaged.
     """
     path = Path(path)
     if not path.is_file():
@@ -156,7 +156,7 @@ def read_file(path: str | Path) -> RecordFile:
 
 
 def from_bytes(content: bytes, name: str) -> RecordFile:
-    """The record in a file of that `name` with this `content`. Raises ValueError as `read_file` does."""
+    """Reads a record file from its bytes; `name` is used in error messages. Raises ValueError as `read_file` does."""
     contents = read_arrays(content, name, WANTED)
     with one_sentence(f"{name} cannot be read"):
         settings = _settings(contents)
@@ -217,7 +217,7 @@ def _record(
 
 
 def _check(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
-    """Raises ValueError where shapes contradict each other, or values are not finite."""
+    """Raises ValueError for shapes that contradict each other, values that are not finite, or weights outside 0 to 1."""
     sizes: dict[str, int] = {}
     for name, axes in AXES.items():
         if name not in arrays:
@@ -236,7 +236,7 @@ def _check(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
 
 
 def _check_config(arrays: Mapping[str, np.ndarray], config: ModelConfig) -> None:
-    """Raises ValueError where the shapes of the arrays are not those of an encoder with this configuration."""
+    """Raises ValueError unless the shapes of the arrays are those of an encoder with this configuration."""
     n_layers, n_heads, _, d_k = arrays["q"].shape
     n_stages, _, d_model = arrays["residual"].shape
     sizes = {

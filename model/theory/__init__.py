@@ -1,1 +1,1 @@
-"""Mathematics and fresh models: what needs no checkpoint."""
+"""Mathematics of the Transformer, and experiments with untrained encoders; no checkpoint is needed."""

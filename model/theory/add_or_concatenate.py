@@ -9,7 +9,7 @@ from ..transformer import Transformer
 
 
 class PositionSums(NamedTuple):
-    """Content and positions multiplied by their halves of W, and the largest differences from one product."""
+    """Products of content and positions with their halves of W, and the differences of their sums from one product."""
 
     content: Float[np.ndarray, "position d_out"]  # X W1
     positions: Float[np.ndarray, "position d_out"]  # P W2
@@ -25,9 +25,7 @@ def position_sums(
     w1: Float[np.ndarray, "d_model d_out"],
     w2: Float[np.ndarray, "d_model d_out"],
 ) -> PositionSums:
-    """Computes Concat[X, P] W both ways; with W1 = W2 it equals (X + P) W1, so adding is concatenating with tied
-    weights.
-    """
+    """Computes Concat[X, P] W as one product and as X W1 + P W2; with W1 = W2 it equals (X + P) W1, as if adding."""
     content, positions = x @ w1, p @ w2
     whole = np.concatenate((x, p), axis=1) @ np.concatenate((w1, w2))
     sizes = (np.abs(values).max() for values in (whole, whole - (content + positions), whole - (x + p) @ w1))

@@ -22,7 +22,7 @@ N_HELD_OUT = 1000  # the last of the digits that come with the project
 
 @cache
 def digit_tensors() -> tuple[Float[Tensor, "digit 28 28"], Int[Tensor, " digit"]]:
-    """Images scaled to 0 to 1, and their labels."""
+    """Images of the example digits with values from 0 to 1, and their labels."""
     images, labels = examples()
     return torch.from_numpy(images / np.float32(255)), torch.from_numpy(labels.astype(np.int64))
 

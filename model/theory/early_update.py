@@ -24,10 +24,10 @@ def model_update(
     n_steps: int,
     seed: int,
 ) -> Float64[np.ndarray, " step"]:
-    """‖F(x, θ_t) − F(x, θ_0)‖ for t from 0 to `n_steps`, averaged over the positions of some held-out digits.
+    """How far each training step has moved the output: ‖F(x, θ_t) − F(x, θ_0)‖ for t from 0 to `n_steps`.
 
-    F is the final state [d_model] at each position, before the classifier. The learning rate rises linearly over
-    `warmup` steps and then stays.
+    F is the final state [d_model] before the classifier; the norm is averaged over positions of held-out digits. The
+    learning rate rises linearly over `warmup` steps and then stays constant.
     """
     model = digit_encoder(setting, variant, n_layers, seed)
     probes = digit_tensors()[0][-N_PROBES:]

@@ -39,7 +39,7 @@ class InitialNorms:
 
 
 def initial_norms(setting: UntrainedConfig, variant: str, n_layers: int, seed: int) -> InitialNorms:
-    """Measures one encoder on `N_SEQUENCES` random sequences; `seed` determines weights and data."""
+    """Measures the norms of one untrained encoder on random sequences; `seed` determines weights and data."""
     model = make_untrained(
         setting, variant, n_layers, seed, vocab_size=VOCABULARY, n_positions=N_POSITIONS, class_names=()
     )
@@ -87,11 +87,9 @@ def sweep_depths(deepest: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """Norms of encoders of increasing depth from several seeds; all fields but `last_gradient` belong to the
-    deepest.
-    """
+    """Norms of encoders of increasing depth, for several seeds; all fields but `last_gradient` are of the deepest one."""
 
-    last_gradient: Float64[np.ndarray, "seed depth"]  # `AtStart.gradient` of the last layer
+    last_gradient: Float64[np.ndarray, "seed depth"]  # `InitialNorms.gradient` of the last layer
     gradient: Float64[np.ndarray, "seed layer"]
     mean_gradient: Float64[np.ndarray, "seed layer"]
     hidden: Float64[np.ndarray, "seed layer"]
@@ -99,12 +97,12 @@ class Sweep:
 
 
 def norms_by_depth(setting: UntrainedConfig, variant: str, deepest: int, seed: int) -> list[InitialNorms]:
-    """Norms of one encoder for each depth of the sweep."""
+    """Norms of one untrained encoder for each depth in `sweep_depths(deepest)`."""
     return [initial_norms(setting, variant, depth, seed) for depth in sweep_depths(deepest)]
 
 
 def combine_seeds(results: Sequence[list[InitialNorms]]) -> Sweep:
-    """Combines the results of `norms_by_depth` of at least one seed."""
+    """Combines the results of `norms_by_depth` for one or more seeds into one `Sweep`."""
     arrays = {
         name: np.array([getattr(encoders[-1], name) for encoders in results])
         for name in ("gradient", "mean_gradient", "hidden")
@@ -124,19 +122,19 @@ def slopes(depths: Sequence[int], norms: Float[np.ndarray, "seed depth"]) -> tup
 
 
 def first_and_last(norms: Float[np.ndarray, "seed layer"]) -> tuple[float, float, float]:
-    """Mean over the seeds in the first layer, in the last layer, and the ratio of last to first."""
+    """Mean norm over the seeds in the first layer and in the last layer, and the ratio of last to first."""
     first, last = norms.mean(axis=0)[[0, -1]].tolist()
     return first, last, last / first
 
 
 def layer_range(norms: Float[np.ndarray, "seed layer"]) -> tuple[float, float]:
-    """Smallest and largest of the layers' means over the seeds."""
+    """Smallest and largest norm over the layers, after averaging over the seeds."""
     mean = norms.mean(axis=0)
     return float(mean.min()), float(mean.max())
 
 
 def lemma_2(n_layers: int, d_model: int) -> Float64[np.ndarray, "3 layer"]:
-    """Bounds of E‖x‖² after layers 1 to `n_layers`: pre-LN's lower and upper bound, and post-LN's 3d/2."""
+    """Bounds of E‖x‖² in Lemma 2, after layers 1 to `n_layers`: lower and upper bound of pre-LN, and 3d/2 for post-LN."""
     layer = np.arange(1, n_layers + 1)
     return d_model * np.array([1 + layer / 2, 1 + 3 * layer / 2, np.full(n_layers, 1.5)])
 
@@ -148,7 +146,5 @@ def n_inside_band(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarra
 
 
 def furthest_from_line(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarray, "3 layer"]) -> float:
-    """Largest deviation over the layers of the mean over seeds from post-LN's line in `lemma_2`, relative to the
-    line.
-    """
+    """Largest relative deviation from post-LN's value in `lemma_2`, over the layers, of the mean over seeds."""
     return float(np.abs(norms.mean(axis=0) / lemma[2] - 1).max())

@@ -24,7 +24,7 @@ FloatSequence = Sequence[int | float] | np.ndarray
 
 
 class LayerType(NamedTuple):
-    """One row of table 1 (LaTeX), with the exponent and formula that follow from it."""
+    """Row of table 1 in Vaswani et al. 2017 as LaTeX, with the exponent and number of multiply-adds that follow from it."""
 
     name: str
     order: str  # complexity per layer
@@ -96,11 +96,11 @@ def milliseconds(
     rounds: int,
     progress: Callable[[float], object],
 ) -> dict[str, np.ndarray]:
-    """Median processor time in ms [length] of one pass of each layer type over random input, on the calling thread.
+    """Median processor time of one pass of each layer type, in ms, by name: an array with one entry for each length.
 
     Processor time excludes waiting for a core that other programs use; it is complete because the layers run on
     this thread alone. Each round runs every type at every length once, so a short disturbance affects one run of
-    each. `progress` is called with the share that is done.
+    each. `progress` is called with the finished share, from 0 to 1.
     """
     with torch_seed(0):
         functions = layer_functions(d, radius=radius, kernel=kernel)
@@ -118,9 +118,7 @@ def milliseconds(
 
 
 class Fit(NamedTuple):
-    """Power law n^exponent fitted to the longer half of the measured lengths; shorter ones are dominated by fixed
-    costs.
-    """
+    """Power law n^exponent fitted to the longer half of the lengths, since fixed costs dominate the shorter half."""
 
     exponent: float
     error: float  # standard error of the exponent, from the residuals; NaN with fewer than three points
@@ -129,7 +127,7 @@ class Fit(NamedTuple):
 
 
 def fit(lengths: FloatSequence, values: FloatSequence) -> Fit:
-    """Fits ln(values) as a linear function of ln(n) by least squares."""
+    """Fits a power law: ln(values) as a linear function of ln(n), by least squares, over the longer half of `lengths`."""
     half = len(lengths) // 2
     n = np.asarray(lengths[half:], dtype=float)
     x, y = np.log(n), np.log(values[half:])

@@ -18,7 +18,7 @@ Over = Literal["features", "batch"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normalised:
-    """Result of a normalisation, (input - mean) / deviation, with its statistics; the averaged axis has length 1."""
+    """Output (input - mean) / deviation of a normalisation, and its statistics, whose averaged axis has length 1."""
 
     mean: Float[np.ndarray, "..."]
     variance: Float[np.ndarray, "..."]  # the mean of (input - mean)²

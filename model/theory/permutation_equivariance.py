@@ -25,7 +25,7 @@ WITHIN = 1e-4  # share of the largest output: rounding of float32 stays below, a
 
 
 def reordering_indices(reordering: Reordering, n: int, seed: int = 0) -> tuple[int, ...]:
-    """Indices `order` such that row i of P X is row `order[i]` of the `n` rows of X; `seed` is for the shuffled one."""
+    """Indices of a reordering P of `n` rows: row i of P X is row order[i] of X; `seed` is used for "shuffled"."""
     indices = tuple(range(n))
     if reordering == "shuffled":
         return tuple(np.random.default_rng(seed).permutation(n).tolist())
@@ -61,18 +61,18 @@ class ReorderedAttention:
 
     @property
     def holds(self) -> bool:
-        """Whether the two sides are equal but for rounding, at most `WITHIN` of the largest output."""
+        """Whether Attention(P X) equals P Attention(X) up to rounding, which is `WITHIN` of the largest output."""
         return self.largest_difference <= WITHIN * self.largest_output
 
     def row_of(self, position: int) -> int:
-        """Row in P X of the vector at `position` in X."""
+        """Row of P X that holds the vector at `position` in X."""
         return self.order.tolist().index(position)
 
 
 def attend_reordered(
     loaded: Loaded, text_or_image: InputLike, *, layer: int, head: int, order: Sequence[int], is_causal: bool
 ) -> ReorderedAttention:
-    """Runs one layer's attention on its input vectors for this example, in the original order and in `order`.
+    """Runs the attention of one layer on its input vectors in the original order and in `order`; returns one head's outputs.
 
     With `is_causal` each position attends to itself and to those before it, in either order. Raises ValueError where
     `order` is no permutation of the positions, and as `model.inputs.prepare` does.

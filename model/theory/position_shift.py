@@ -13,15 +13,13 @@ from .sinusoidal_positions import frequencies
 
 
 def rotation(k: int, offset: int, d_model: int) -> Float[np.ndarray, "2 2"]:
-    """M(k, phi) = [[cos a, sin a], [-sin a, cos a]] with a = w_k phi, which maps (sin w_k t, cos w_k t) to t + phi."""
+    """Rotation [[cos a, sin a], [-sin a, cos a]] by a = w_k phi, which maps (sin w_k t, cos w_k t) from t to t + phi."""
     angle = frequencies(d_model)[k] * offset
     return np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
 
 
 def shift_matrix(offset: int, d_model: int) -> Float[np.ndarray, "{d_model} {d_model}"]:
-    """Block-diagonal matrix M of the rotations of all pairs, with p_(t+phi) = M p_t. M is orthogonal, so M(-phi) =
-    Mᵀ.
-    """
+    """Block-diagonal, orthogonal matrix M of the rotations of all pairs, with p_(t+phi) = M p_t."""
     matrix = np.zeros((d_model, d_model))
     for k in range(d_model // 2):
         pair = slice(2 * k, 2 * k + 2)
@@ -35,16 +33,14 @@ def shift_matrix(offset: int, d_model: int) -> Float[np.ndarray, "{d_model} {d_m
 def shift_errors(
     rows: Float[np.ndarray, "position d_model"], offset: int
 ) -> Float[np.ndarray, "shifted d_model"]:
-    """Errors of the matrix M: the rounding of the table alone. Raises ValueError where the table is shorter than the
-    offset.
-    """
+    """Errors M p_t - p_(t+phi) of the `shift_matrix`, which are rounding. Raises ValueError for an offset beyond the table."""
     return _errors(rows, shift_matrix(offset, rows.shape[1]), offset)
 
 
 def sine_shift_errors(
     rows: Float[np.ndarray, "position d_model"], offset: int
 ) -> Float[np.ndarray, "shifted pair"]:
-    """Errors of the same construction where rows hold sines alone and M reduces to cos(w_k phi).
+    """Errors of a shift matrix for rows of sines alone, in which M reduces to the factors cos(w_k phi).
 
     The error is the missing contribution of the cosine, -cos(w_k t) sin(w_k phi).
     """
@@ -54,9 +50,9 @@ def sine_shift_errors(
 def best_map_errors(
     rows: Float[np.ndarray, "position width"], offset: int
 ) -> Float[np.ndarray, "shifted width"]:
-    """Errors of the linear map fitted by least squares from these rows to the shifted ones.
+    """Errors of the linear map fitted by least squares from rows to the rows `offset` later.
 
-    With sines alone row 0 is all zeros, and so is its image under any linear map: even the best map then misses by
+    With sines alone row 0 is all zeros, and so is its image under any linear map: even the best map is then wrong by
     sin(w_k phi).
     """
     before, after = _before_after(rows, offset)
@@ -68,7 +64,7 @@ def best_map_errors(
 
 
 class ErrorSummary(NamedTuple):
-    """Size of the errors of a linear map."""
+    """Largest and root mean square error of a linear map, overall and by position."""
 
     largest: float  # in any dimension of any row
     rms: float  # root mean square over all

@@ -41,7 +41,7 @@ _LEARNED = "(E)"  # "positional embedding instead of sinusoids", written across 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """One row of the table, with the configuration of its encoder."""
+    """One row of table 3, with the configuration of its encoder."""
 
     name: str  # the row's letter and its changes
     group: str  # "base", "(A)" to "(E)", "big"
@@ -50,7 +50,7 @@ class Variation:
 
 
 def variations() -> tuple[Variation, ...]:
-    """The rows in their order; the encoder of row (E) has learned positions."""
+    """All rows of table 3 in their order; the encoder of row (E) has learned positions."""
     return tuple(_row(*line.split()) for line in _TABLE.strip().splitlines())
 
 

@@ -68,10 +68,10 @@ def spread(
     factor: float,
     mask: Bool[np.ndarray, "*axes query key"] | None = None,
 ) -> dict[str, float]:
-    """Statistics of `factor` q·k over all allowed pairs, and of the softmax over the keys.
+    """Statistics of the scores `factor` q·k over all allowed pairs, and of their softmax, by name.
 
-    `mean` and `variance` of the scores, mean `entropy` (0 one key, 1 all alike), and median and quartiles of the
-    gradient norm over the queries.
+    `mean` and `variance` of the scores, mean `entropy` (0 one key, 1 all alike), and median and quartiles over the
+    queries of the gradient norm (`gradient`, `gradient_low`, `gradient_high`).
     """
     mask = np.ones(products.shape, bool) if mask is None else mask
     scores = products * factor
@@ -88,7 +88,7 @@ def spread(
 
 
 def spread_by_width(widths: Iterable[int], powers: Iterable[float]) -> pd.DataFrame:
-    """`spread` of random dot products times d_k^-power, one row for each `d_k` and `power`.
+    """Statistics (`spread`) of random dot products times d_k^-power, one row for each `d_k` and `power`.
 
     The variance should be d_k^(1 - 2 power), so only power 1/2 keeps it at 1.
     """
@@ -106,7 +106,7 @@ def head_spreads(
     k: Float[np.ndarray, "layer head key d_k"],
     mask: Bool[np.ndarray, "layer head query key"],
 ) -> pd.DataFrame:
-    """One row for each head: layer, head, and statistics of its scores with and without the scale 1/sqrt(d_k).
+    """Statistics of each head's scores with and without the scale 1/sqrt(d_k), one row a head.
 
     `mean` and `variance` are of the unscaled q·k; entropy and median gradient norm of the softmax are given scaled
     (`entropy`, `gradient`) and unscaled (`entropy_unscaled`, `gradient_unscaled`).

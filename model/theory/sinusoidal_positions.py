@@ -16,7 +16,7 @@ BASE = 10_000.0
 
 
 def position_table(n_positions: int, d_model: int) -> Float32[np.ndarray, "{n_positions} {d_model}"]:
-    """Rows p_0 ... p_(n_positions-1) as an encoder adds them. Raises ValueError for an odd d_model."""
+    """Table of sinusoidal position vectors p_0 ... p_(n_positions-1). Raises ValueError for an odd d_model."""
     _check_even(d_model)
     return sinusoidal(n_positions, d_model).numpy()
 
@@ -57,8 +57,9 @@ def row_distances(rows: Float[np.ndarray, "position d_model"]) -> Float[np.ndarr
 
 
 def nearest_positions(distances: Float[np.ndarray, "position position"]) -> tuple[float, int, int]:
-    """Smallest distance between two positions and these positions; the first pair of several. ValueError for one
-    position.
+    """Smallest distance between two positions, and these positions; of several pairs the first.
+
+    Raises ValueError for a single position.
     """
     first, second = np.triu_indices(len(distances), 1)
     index = int(distances[first, second].argmin())
@@ -94,7 +95,7 @@ class OffsetSummary(NamedTuple):
 
 
 def summarise_by_offset(matrix: Float[np.ndarray, "position position"]) -> OffsetSummary:
-    """Mean and spread of the cells of each diagonal."""
+    """Mean and spread (largest minus smallest) of the cells on each diagonal of a matrix."""
     n = len(matrix)
     offsets = np.arange(1 - n, n)
     diagonals = [np.diagonal(matrix, offset) for offset in offsets]
@@ -105,14 +106,14 @@ def summarise_by_offset(matrix: Float[np.ndarray, "position position"]) -> Offse
 def largest_deviation(
     matrix: Float[np.ndarray, "position position"], at_offsets: Float[np.ndarray, " offset"]
 ) -> float:
-    """Largest difference of any cell from the value for its offset; `at_offsets` covers -(n - 1) ... n - 1."""
+    """Largest difference of a cell from the value expected for its offset; `at_offsets` is for -(n - 1) ... n - 1."""
     position = np.arange(len(matrix))
     expected = at_offsets[position - position[:, None] + len(matrix) - 1]
     return float(np.abs(matrix - expected).max())
 
 
 def asymmetry(matrix: Float[np.ndarray, "position position"]) -> float:
-    """Largest difference of any cell from its transpose."""
+    """Largest absolute difference between a matrix and its transpose."""
     return float(np.abs(matrix - matrix.T).max())
 
 

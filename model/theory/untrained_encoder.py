@@ -1,4 +1,4 @@
-"""Untrained encoders, alike but for where the norm stands and how deep they are."""
+"""Untrained encoders that differ only in norm placement and depth."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -24,7 +24,7 @@ Initialisation = Literal["theory", "Xavier"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UntrainedConfig:
-    """What the compared encoders share.
+    """Size and initialisation that compared encoders have in common.
 
     "theory" is the start that Xiong et al. 2020 (section 3.3) analyse: W_Q = W_K = 0, the other matrices
     Gaussian with variance 2 / (n_in + n_out). Their attention has no W_O, so here it is the identity.
@@ -41,7 +41,7 @@ class UntrainedConfig:
 def make_untrained(
     setting: UntrainedConfig, variant: str, n_layers: int, seed: int, **fields: Any
 ) -> Transformer:
-    """An encoder of that setting; `fields` are those of the configuration that say what it reads."""
+    """Makes an untrained encoder; `fields` are `ModelConfig` fields for its input, such as `vocab_size` or `image_size`."""
     d_head = setting.d_model // setting.n_heads
     config = ModelConfig(
         d_model=setting.d_model,

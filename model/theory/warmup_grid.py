@@ -1,4 +1,4 @@
-"""Training runs on digits over a grid of learning rate and warm-up: their file format, and short ones run live."""
+"""Training runs on digits over a grid of learning rates and warm-up steps: stored runs, and short live ones."""
 
 import json
 import math
@@ -60,9 +60,9 @@ def train_once(
     n_steps: int,
     seed: int,
 ) -> WarmupRun:
-    """Trains a small encoder on digits until the last step or the first loss that is not finite.
+    """Trains a small encoder on digits, up to the last step or the first loss that is not finite.
 
-    The final loss is the mean over the last tenth of the steps.
+    The final loss is the mean over the last tenth of the steps, None if the run diverged.
     """
     model = digit_encoder(setting, variant, n_layers, seed)
     rates = warmup_rates(n_steps, learning_rate, warmup)
@@ -86,9 +86,9 @@ def train_once(
 
 
 def most_affected_rate(runs: Sequence[WarmupRun]) -> float:
-    """Learning rate at which warm-up changes the accuracy of some norm placement most; the smallest of several.
+    """Learning rate at which warm-up changes the accuracy of a norm placement most; of several, the smallest.
 
-    Without measured accuracies the smallest rate. Raises ValueError without runs.
+    It is the smallest rate if no accuracies were measured. Raises ValueError without runs.
     """
     accuracies: dict[tuple[float, str], list[float]] = {}
     for run in runs:
@@ -98,15 +98,13 @@ def most_affected_rate(runs: Sequence[WarmupRun]) -> float:
 
 
 def loss_scale_limit(losses: Iterable[float | None]) -> float:
-    """Upper end of colour scales and axes of losses: the largest loss, within one and two times that of guessing."""
+    """Upper limit of axes and colour scales of losses: the largest loss, clamped to 1 to 2 times the loss of guessing."""
     largest = max((loss for loss in losses if loss is not None), default=0.0)
     return min(max(largest, GUESSING), 2 * GUESSING)
 
 
 def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
-    """The stored runs; an empty list where there is no file. Raises ValueError, in one sentence, where it is
-    damaged.
-    """
+    """Reads the stored runs; none if there is no file. Raises ValueError, in one sentence, if it is damaged."""
     rows = read_as(path, list[dict[str, Any]]) or []
     with one_sentence(f"{folder_and_name(path)} cannot be read"):
         # before runs named their precision, all were in bf16
