@@ -1,4 +1,4 @@
-"""Parameters and multiply-adds of one encoder: in all, and part by part beside their formulas."""
+"""Parameters and multiply-adds of one encoder: totals, and each part with its formulas."""
 
 import pandas as pd
 import streamlit as st
@@ -22,7 +22,7 @@ _COUNTING = (
 
 
 def totals(config: ModelConfig) -> None:
-    """One pass over one input that fills all positions."""
+    """Draws the totals for one pass over one input that fills all positions."""
     n, weights = config.n_positions, cost.n_attention_weights(config)
     with st.container(horizontal=True, gap="large", key="totals"):
         st.metric("Parameters", f"{cost.n_parameters(config):,}", width="content")
@@ -38,12 +38,12 @@ def totals(config: ModelConfig) -> None:
 def by_part(config: ModelConfig) -> None:
     parts = cost.component_costs(config)
     names = [part.name for part in parts]
-    for number, place in zip(
+    for quantity, column in zip(
         ("parameters", "multiply_adds"), beside("parameters", "multiply_adds"), strict=True
     ):
-        with place:
-            counts = [getattr(part, number) for part in parts]
-            show(part_bars(names, counts, quantity=number.replace("_", "-")), key=f"cost_{number}")
+        with column:
+            counts = [getattr(part, quantity) for part in parts]
+            show(part_bars(names, counts, quantity=quantity.replace("_", "-")), key=f"cost_{quantity}")
     st.markdown(
         f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balanced_length(config):,.0f}** "
         "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
@@ -56,7 +56,7 @@ def by_part(config: ModelConfig) -> None:
 
 
 def _formulas(parts: tuple[cost.ComponentCost, ...]) -> pd.DataFrame:
-    """One row a part. The braces keep a formula on one line."""
+    """Table with a row for each part; the braces in its formulas keep them on one line."""
     return pd.DataFrame(
         {
             "Part": [part.name for part in parts],

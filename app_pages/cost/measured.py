@@ -1,4 +1,4 @@
-"""Self-attention, restricted self-attention, a recurrent and a convolutional layer over the sequence length."""
+"""Cost of four kinds of layer (self-attention, restricted, recurrent, convolutional) by sequence length, counted and timed."""
 
 from functools import partial
 
@@ -23,43 +23,43 @@ def measured() -> None:
         d = int(WIDTH.choose())
         r = int(WINDOW.choose())
         k = int(KERNEL.choose())
-        what = ("layers", d, r, k)
+        work_key = ("layers", d, r, k)
         is_wanted = st.button(
             "Measure",
             type="primary",
             icon=":material/timer:",
             key="cost_measure",
-            on_click=partial(begin_anew, what),
+            on_click=partial(begin_anew, work_key),
         )
         if is_wanted:
-            with progress("Measuring …", what) as move:
+            with progress("Measuring …", work_key) as move:
                 times = layer_types.milliseconds(
                     LENGTHS, d, radius=r // 2, kernel=k, rounds=ROUNDS, progress=move
                 )
             st.session_state["cost_measured"] = ((d, r, k), times)
-    known, times = st.session_state.get("cost_measured", (None, None))
-    if known != (d, r, k):
+    measured_sizes, times = st.session_state.get("cost_measured", (None, None))
+    if measured_sizes != (d, r, k):
         times = None
     fits = {name: layer_types.fit(LENGTHS, values) for name, values in (times or {}).items()}
-    counted, timed = beside("counted", "measured")
-    with counted:
+    left, right = beside("counted", "measured")
+    with left:
         st.markdown("**Counted**: multiply-adds of one pass, exact")
         figure = length_scaling(LENGTHS, _operations(d, r, k), quantity="multiply-adds")
         show(figure, key="cost_operations")
-    with timed:
+    with right:
         st.markdown("**Measured**: time of one pass on this machine")
         if times is None:
-            was = (
+            reason = (
                 "Not measured yet for these sizes"
-                if stopped_at(what) is None
+                if stopped_at(work_key) is None
                 else "The measurement was stopped"
             )
-            st.info(f"{was}: press Measure.", icon=":material/timer:")
+            st.info(f"{reason}: press Measure.", icon=":material/timer:")
         else:
             lines = {name: (fit.lengths, fit.values) for name, fit in fits.items()}
             figure = length_scaling(LENGTHS, times, quantity="time (ms)", fits=lines)
             show(figure, key="cost_times")
-    st.table(_orders(fits), hide_index=True, border="horizontal")
+    st.table(_growth_table(fits), hide_index=True, border="horizontal")
     if times is not None:
         st.markdown(_crossing(times, d))
     st.caption(
@@ -83,8 +83,8 @@ def _operations(d: int, r: int, k: int) -> dict[str, list[int]]:
     }
 
 
-def _orders(fits: dict[str, layer_types.Fit]) -> pd.DataFrame:
-    """One row a kind of layer; an exponent that was not measured is a dash."""
+def _growth_table(fits: dict[str, layer_types.Fit]) -> pd.DataFrame:
+    """Table with a row for each kind of layer: orders of growth, and the fitted exponent, a dash if not measured."""
     return pd.DataFrame(
         {
             "Layer": [kind.name for kind in layer_types.LAYER_TYPES],
@@ -104,14 +104,14 @@ def _orders(fits: dict[str, layer_types.Fit]) -> pd.DataFrame:
 
 
 def _crossing(times: dict[str, np.ndarray], d: int) -> str:
-    """From which length on self-attention takes longer than the recurrent layer."""
-    counted = f"By the count it costs more where $n > d$ = {d}."
-    first = layer_types.crossing_length(
+    """Sentence on the length from which on self-attention takes longer than the recurrent layer."""
+    by_count = f"By the count it costs more where $n > d$ = {d}."
+    length = layer_types.crossing_length(
         LENGTHS, times[layer_types.SELF_ATTENTION], times[layer_types.RECURRENT]
     )
-    if first is None:
-        return f"Self-attention took no longer than the recurrent layer at n = {LENGTHS[-1]:,}. {counted}"
+    if length is None:
+        return f"Self-attention took no longer than the recurrent layer at n = {LENGTHS[-1]:,}. {by_count}"
     return (
-        f"Self-attention took longer than the recurrent layer from **n = {first:,}** on. {counted} "
+        f"Self-attention took longer than the recurrent layer from **n = {length:,}** on. {by_count} "
         "The recurrent layer makes its $n$ steps one after the other; attention is two matrix products."
     )

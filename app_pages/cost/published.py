@@ -1,4 +1,4 @@
-"""Table 3 of "Attention Is All You Need" beside what the encoder half of each row counts here."""
+"""Table 3 of "Attention Is All You Need", with the counted parameters of each row's encoder."""
 
 import pandas as pd
 import streamlit as st
@@ -49,7 +49,7 @@ def published() -> None:
 
 @cached
 def _table() -> pd.DataFrame:
-    """One row a variation."""
+    """The table of the paper with one row for each variation."""
     return pd.DataFrame(
         [
             {
@@ -63,7 +63,7 @@ def _table() -> pd.DataFrame:
 
 
 def _marked(table: pd.DataFrame, loaded: list[bool]) -> Styler:
-    """The row that was loaded stands out."""
+    """The table with the loaded row highlighted."""
     colours = [f"background-color: {_LOADED}" if is_loaded else "" for is_loaded in loaded]
     return table.style.apply(lambda _: colours).format({_OWN: "{:,}"})
 

@@ -1,4 +1,4 @@
-"""Sizes of an encoder: a known one to start from, and a box for each number."""
+"""Sizes of an encoder: a known one to start from, and a number box for each size."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from model.config import ModelConfig
 
 
 def choose_config() -> ModelConfig | None:
-    """The encoder with the sizes in the boxes; None, and a sentence, where they contradict each other."""
+    """Draws the boxes; returns the encoder's configuration, or writes a sentence and returns None if the sizes conflict."""
     with bar("sizes")[0]:
         start = STARTS[START.choose(on_change=load)]
         sizes = {size: SIZES[size].choose(default=getattr(start, size)) for size in sizes_of(start)}
@@ -21,21 +21,21 @@ def choose_config() -> ModelConfig | None:
 
 
 def sizes_of(start: ModelConfig) -> tuple[str, ...]:
-    """The sizes that can be changed: one that reads images has an image and patches in the place of a vocabulary."""
-    of_input = ("vocab_size", "n_positions") if start.is_text else ("image_size", "patch_size")
-    return ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", *of_input)
+    """Names of the sizes that can be changed: vocabulary and positions for text, image and patch size for pictures."""
+    input_sizes = ("vocab_size", "n_positions") if start.is_text else ("image_size", "patch_size")
+    return ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", *input_sizes)
 
 
 def load() -> None:
-    """For callbacks: the sizes of the chosen start from now on."""
+    """Callback: puts the sizes of the chosen start into the boxes."""
     start = STARTS[START.held()]
     for size in sizes_of(start):
         SIZES[size].take(getattr(start, size))
 
 
 def described(config: ModelConfig) -> str:
-    """What no box holds."""
-    said = [
+    """Sentence on the properties that no box holds."""
+    properties = [
         f"{config.norm_placement.capitalize()}-LN",
         "a norm at the end" if config.final_norm else "no norm at the end",
         *(["a norm after the embedding"] if config.embedding_norm else []),
@@ -46,5 +46,5 @@ def described(config: ModelConfig) -> str:
     ]
     if not config.is_text:
         class_token = " and the class token" if config.pooling == "class" else ""
-        said.append(f"n = {config.n_positions}: {config.n_patches} patches{class_token}")
-    return f"{'; '.join(said)}."
+        properties.append(f"n = {config.n_positions}: {config.n_patches} patches{class_token}")
+    return f"{'; '.join(properties)}."

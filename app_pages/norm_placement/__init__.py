@@ -1,1 +1,1 @@
-"""The parts of the page on the placement of the norm."""
+"""Parts of the page on norm placement."""

@@ -1,4 +1,4 @@
-"""One claim: what it says and who said so, what is measured here, the verdict, and a link to the live figure."""
+"""One claim: what it says and who said so, the measurements, the verdict, and a link to the live figure."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +18,7 @@ WIDTHS = (3.2, 5, 3.2)  # claim, figure, verdict
 
 
 def row(claim: Claim, measured: Sequence[Measurement]) -> None:
-    """Draws a claim with its figure and its verdict, in the columns of the page."""
+    """Draws a claim, its figure and its verdict in the three columns of the page."""
     about = claim.measurements(measured)
     words, figure, verdict = st.columns(WIDTHS, gap="medium")
     with words:
@@ -26,7 +26,7 @@ def row(claim: Claim, measured: Sequence[Measurement]) -> None:
         st.caption(claim.by or "Our own question; we know of no paper that claims it.")
     with figure:
         if about:
-            _strip(claim, about)
+            _draw_strip(claim, about)
         else:
             st.caption("Not measured: there were no such encoders.")
     with verdict:
@@ -43,7 +43,7 @@ def row(claim: Claim, measured: Sequence[Measurement]) -> None:
         )
 
 
-def _strip(claim: Claim, about: Sequence[Measurement]) -> None:
+def _draw_strip(claim: Claim, about: Sequence[Measurement]) -> None:
     lines = [
         SeedLine(
             f"{measurement.where}, {_seeds(len(measurement.seeds))}",
@@ -60,7 +60,7 @@ def _strip(claim: Claim, about: Sequence[Measurement]) -> None:
 
 
 def _examples(claim: Claim, about: Sequence[Measurement]) -> str:
-    """How many examples each value is measured on, and how far chance in their choice takes a share that is right."""
+    """Sentence on the number of examples behind each value and, for accuracies, the largest standard error."""
     kinds = dict.fromkeys(f"{measurement.n:,} {measurement.of}" for measurement in about)
     text = f"Each value: {' or '.join(kinds)}."
     if claim.figure != "accuracy":

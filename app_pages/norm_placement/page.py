@@ -1,4 +1,4 @@
-"""Norm placement: what is claimed of pre-LN and post-LN, who claims it, and what it comes to in the encoders here."""
+"""Norm placement: the claims about pre-LN and post-LN, their sources, and what the encoders here show."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ from viz.norm_placement.seed_strip import placement_key
 
 
 def _stored() -> list[Measurement]:
-    """Stops the page, with a sentence that says why, where there is nothing to show."""
+    """The stored measurements; stops the page with a sentence if there are none."""
     try:
         measured = stored_measurements()
     except (ValueError, OSError) as error:

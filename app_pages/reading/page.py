@@ -11,9 +11,9 @@ from app_pages.subject import shipped_inputs
 
 
 def own_text() -> str:
-    """The reader's sentence, "" for the one that the app begins with.
+    """The user's sentence; "" if it is the app's first example.
 
-    A link opens the app anew, and Back opens this page anew: so the sentence stands in its address, too.
+    It is kept in the page's address too, since links of the guide and the Back button load the app anew.
     """
     first = next(iter(shipped_inputs.sentences().values()), FIRST)
     if text := TEXT.held():

@@ -1,1 +1,1 @@
-"""What stands around every page: navigation, styles, start options."""
+"""The frame of every page: navigation, styles, start options."""

@@ -1,4 +1,4 @@
-"""What stands around every page: the navigation, and what the page answers."""
+"""The frame of every page: navigation, heading, notices."""
 
 from pathlib import Path
 from runpy import run_module
@@ -17,7 +17,7 @@ DRAWN = Event()  # a page has been drawn since the server started
 
 
 def draw() -> None:
-    """The page that the address names, inside its frame."""
+    """Draws the page that the address names, inside its frame."""
     st.set_page_config("Attention Loupe", "🔍", layout="wide")
     scripts = {
         page: st.Page(page.script, title=page.title, url_path=page.name, default=page == FIRST)
@@ -29,7 +29,7 @@ def draw() -> None:
         st.html(style)
     keep_figures()
     address.opened_bare()
-    _navigation(scripts, page)
+    _draw_navigation(scripts, page)
     link: Link | None = st.session_state.pop(GO_TO, None)
     if link is not None:
         st.switch_page(scripts[link.page], query_params=link.query)
@@ -37,7 +37,7 @@ def draw() -> None:
     every_page(page.name)
     if (notice := st.session_state.pop(NOTICE, None)) is not None:
         st.toast(notice, icon=":material/info:")
-    _heading(page)
+    _draw_heading(page)
     for problem in start_options.OPTIONS.problems:
         st.warning(problem, icon=":material/terminal:")
     # Here, for they import torch: meanwhile the frame already stands.
@@ -56,8 +56,8 @@ def draw() -> None:
         DRAWN.set()
 
 
-def _navigation(scripts: dict[Page, StreamlitPage], here: Page) -> None:
-    """All pages on one line, in groups; in a narrow window on two."""
+def _draw_navigation(scripts: dict[Page, StreamlitPage], here: Page) -> None:
+    """Draws links to all pages on one line, in groups; in a narrow window on two lines."""
     with st.container(horizontal=True, vertical_alignment="center", key="navigation"):
         st.html('<span class="wordmark">Attention <b>Loupe</b></span>', width="content")
         for group, pages in GROUPS.items():
@@ -69,7 +69,7 @@ def _navigation(scripts: dict[Page, StreamlitPage], here: Page) -> None:
                         st.page_link(scripts[page])
 
 
-def _heading(page: Page) -> None:
+def _draw_heading(page: Page) -> None:
     with st.container(horizontal=True, vertical_alignment="top", key="heading"):
         st.html(
             f'<div class="title"><h1>{page.title} <span>{page.question}</span></h1><p>{page.seen}</p></div>'

@@ -1,4 +1,4 @@
-"""The options of the app, read once at its start: arguments after `--`, or environment variables.
+"""Options of the app, read once when it starts: arguments after `--`, or environment variables.
 
 streamlit run app.py -- --models DIR --hub --uploads 500
 LOUPE_MODELS=DIR LOUPE_HUB=1 LOUPE_UPLOADS_MB=500 streamlit run app.py
@@ -20,7 +20,7 @@ START = "streamlit run app.py"
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """`problems` are sentences about what was given and cannot be used."""
+    """Options of the app; `problems` are sentences about values that cannot be used."""
 
     models: Path | None = None  # the folder below which encoders are found
     hub: bool = False  # whether visitors may download from the Hugging Face Hub
@@ -29,26 +29,26 @@ class Options:
 
 
 def read(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
-    """An option overrides its variable. One that cannot be used is left out, and a sentence says so."""
+    """Options from arguments, or else from environment variables; values that cannot be used are listed in `problems`."""
     parser = ArgumentParser(APP, add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--models", default=environment.get(locations.VARIABLE, ""))
     parser.add_argument("--hub", action="store_true")
     parser.add_argument("--uploads", default=environment.get("LOUPE_UPLOADS_MB", "0") or "0")
     problems = []
     try:
-        given, unknown = parser.parse_known_args(arguments)
+        parsed, unknown = parser.parse_known_args(arguments)
     except ArgumentError as error:
-        (given, _), unknown = parser.parse_known_args([]), []
+        (parsed, _), unknown = parser.parse_known_args([]), []
         problems.append(f"The options after `--` cannot be read, {_plain(error)}: all of them are ignored.")
     if unknown:
-        known = "`--models DIR`, `--hub` and `--uploads MB`"
-        problems.append(f"Unknown option {_plain(' '.join(unknown))}; the options are {known}.")
-    uploads = _megabytes(given.uploads)
+        options = "`--models DIR`, `--hub` and `--uploads MB`"
+        problems.append(f"Unknown option {_plain(' '.join(unknown))}; the options are {options}.")
+    uploads = _megabytes(parsed.uploads)
     if uploads is None:
         problems.append(
-            f"`--uploads` takes a number of megabytes up to {MOST_MB:,}, not {_plain(given.uploads)}."
+            f"`--uploads` takes a number of megabytes up to {MOST_MB:,}, not {_plain(parsed.uploads)}."
         )
-    models = Path(given.models) if given.models else None
+    models = Path(parsed.models) if parsed.models else None
     try:
         locations.use(models)
     except ValueError as error:
@@ -56,24 +56,24 @@ def read(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
         models = None
     return Options(
         models=models,
-        hub=given.hub or environment.get("LOUPE_HUB", "").lower() in ("1", "true", "yes", "on"),
+        hub=parsed.hub or environment.get("LOUPE_HUB", "").lower() in ("1", "true", "yes", "on"),
         uploads_mb=uploads or 0,
         problems=tuple(problems),
     )
 
 
-def _megabytes(said: str) -> int | None:
-    fits = said.isascii() and said.isdigit() and len(said) < 10 and int(said) <= MOST_MB
-    return int(said) if fits else None
+def _megabytes(text: str) -> int | None:
+    is_valid = text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= MOST_MB
+    return int(text) if is_valid else None
 
 
-def _plain(said: object) -> str:
-    """No path of this machine on a page: of each word, what stands behind its last slash."""
-    return " ".join(word.rpartition("/")[2] for word in locations.as_shown(str(said)).split())
+def _plain(value: object) -> str:
+    """The text with every path reduced to its last part: pages show no paths of this machine."""
+    return " ".join(word.rpartition("/")[2] for word in locations.as_shown(str(value)).split())
 
 
 def at_start() -> Options:
-    """Of the app, whose arguments begin behind `app.py`; a test run, or another program, has none for it."""
+    """Options of the running app; defaults in a test or another program, whose arguments are not meant for the app."""
     is_app = Path(sys.argv[0]).name == APP if sys.argv else False
     return read(sys.argv[1:] if is_app else (), os.environ)
 

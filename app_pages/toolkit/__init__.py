@@ -1,1 +1,1 @@
-"""What Streamlit lacks: gestures in the browser, callbacks that keep no records, work that can be stopped, text that Markdown leaves as it is."""
+"""What Streamlit lacks: gestures in the browser, callbacks that keep no records, work that can be stopped, escaped Markdown."""

@@ -1,8 +1,8 @@
-"""Callbacks of widgets that do not keep records of old inputs in memory.
+"""Widget callbacks that do not keep records of old inputs in memory.
 
-Streamlit keeps the callback of every widget that a session has ever drawn, and everything that it refers to. Those of the
+Streamlit keeps the callback of every widget that a session has ever drawn, and everything that it refers to. Callbacks of
 figures refer to records: each new text of 384 tokens cost 23 MB until the session ended. So Streamlit gets callbacks that
-refer to a key only. The functions that they call lie in the session, and are dropped when a page is drawn without them.
+refer only to a key. The functions that they call are kept in the session, and dropped when a page is drawn without them.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,22 +15,22 @@ _CALLED, _DRAWN = "callbacks", "callbacks_drawn"  # in the session: functions by
 
 
 def callback(key: str, called: Callable[[], None]) -> Callable[[], None]:
-    """The callback for the widget `key`: it calls the function that was last given for this key."""
+    """A callback for the widget `key`, which calls the function that was last registered under this key."""
     st.session_state.setdefault(_CALLED, {})[key] = called
     st.session_state.setdefault(_DRAWN, set()).add(key)
     return partial(_call, key)
 
 
 def _call(key: str) -> None:
-    if (called := st.session_state[_CALLED].get(key)) is not None:
-        called()
+    if (function := st.session_state[_CALLED].get(key)) is not None:
+        function()
 
 
 @contextmanager
 def only_of_this_page() -> Iterator[None]:
-    """Around the drawing of a page: afterwards drops the functions of widgets that this run has not drawn.
+    """Context for drawing a page; at its end drops the callbacks of widgets that this run has not drawn.
 
-    A run that ends early drops none: the rest of the page on the screen is then still from the run before.
+    A run that ends early drops none: the rest of the page on the screen is then still that of the previous run.
     """
     st.session_state[_DRAWN] = set()
     yield

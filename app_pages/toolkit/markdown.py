@@ -1,4 +1,4 @@
-"""How pages spell placements of the norm, words of the reader, and errors."""
+"""Text for pages: names of norm placements, escaped user input, and error messages."""
 
 import re
 
@@ -6,15 +6,15 @@ PLACEMENTS = {"pre": "pre-LN", "post": "post-LN", "deepnorm": "DeepNorm", "b2t":
 
 
 def as_code(words: str) -> str:
-    """As code, so that asterisks, dollar signs and brackets stay what they are."""
+    """Text as inline code, so that Markdown leaves asterisks, dollar signs and brackets as they are."""
     return f"`{words.replace('`', 'ˋ')}`"
 
 
 def plain(words: str) -> str:
-    """A text escaped for Markdown, so that it is shown exactly as it is."""
+    """Text escaped for Markdown, so that it is shown exactly as it is."""
     return re.sub(r"([\\`*_{}\[\]()<>#$:~|!])", r"\\\1", words)
 
 
 def sentence(error: Exception) -> str:
-    """What the error says, beginning with a capital; names in it keep theirs."""
+    """An error's message as a sentence, with a capital letter and a full stop."""
     return f"{str(error)[:1].upper()}{str(error)[1:]}."

@@ -1,8 +1,8 @@
-"""Work that takes longer than a glance: a bar with the share that is done, and a button that stops it.
+"""Work that takes more than a moment: a progress bar, and a button that stops it.
 
-A click on Stop ends the run of the page when the bar moves next. The page then says how far the work had come, and goes on
-with it when the reader asks for it; steps whose results are cached are not done again. What takes longer than half a second
-by estimate can wait for a button first, see `wanted`. A piece of work is known by `what`: plain values that can be hashed.
+A click on Stop ends the run of the page at the next step of the bar. The page then says how far the work has come and
+offers to continue; steps whose results are cached are not computed again. Work that is estimated to take more than half a
+second can wait for a button, see `wanted`. Each piece of work is identified by `what`, a hashable value.
 """
 
 import time
@@ -36,7 +36,7 @@ class _State:
 
 
 def in_steps(steps: Sequence[Callable[[], Result]], text: str, what: Hashable) -> list[Result]:
-    """What each step returns; `text` stands over the bar."""
+    """Results of the steps, which are called one after the other under a progress bar with this `text`."""
     results = []
     with progress(text, what) as move:
         for number, step in enumerate(steps, 1):
@@ -48,20 +48,21 @@ def in_steps(steps: Sequence[Callable[[], Result]], text: str, what: Hashable) -
 def as_they_come(
     parts: Iterable[Result], share: Callable[[Result], float], text: str, what: Hashable
 ) -> Iterator[Result]:
-    """The `parts` of something, one after the other; each moves the bar on by its `share` of the whole."""
-    done = 0.0
+    """Yields `parts` one by one; each moves the progress bar on by its `share` of the whole."""
+    total = 0.0
     with progress(text, what) as move:
         for part in parts:
             yield part
-            done += share(part)
-            move(done)
+            total += share(part)
+            move(total)
 
 
 @contextmanager
 def progress(text: str, what: Hashable, place: DeltaGenerator | None = None) -> Iterator[Callable[..., None]]:
-    """Yields what moves the bar to a share from 0 to 1, in `place` or where the page is now; it can hand over another text.
+    """Context that yields the function that moves a progress bar: it takes a share from 0 to 1 and, optionally, another text.
 
-    Work that was stopped is not begun: the page ends here, with a button that goes on with it.
+    The bar is drawn in `place`, by default the current container. If this work was stopped before, the page ends here, with
+    a button to continue.
     """
     what, place = _wanted.get() or what, place or st.empty()
     if stopped_at(what) is not None:
@@ -88,39 +89,39 @@ class _Bar:
             return
         share = min(share, 1.0)
         _states().setdefault(self._what, _State()).share = share
-        said = text or f"{self._text} {percent(share, 0)}"
+        label = text or f"{self._text} {percent(share, 0)}"
         if self._bar is None:
             with self._place.container(horizontal=True, vertical_alignment="bottom"):
-                self._bar = st.progress(share, said)
-                _button("Stop", "stop", self._what, partial(_stop, self._what))
+                self._bar = st.progress(share, label)
+                _draw_button("Stop", "stop", self._what, partial(_stop, self._what))
         else:
-            self._bar.progress(share, said)
+            self._bar.progress(share, label)
 
 
 def stopped_at(what: Hashable) -> float | None:
-    """The share that was done when the reader stopped this work; None where nobody has."""
+    """Share that was done when the user stopped this work; None if it was not stopped."""
     state = _states().get(what)
     return state.share if state is not None and state.is_stopped else None
 
 
 def say_stopped(text: str, what: Hashable, place: DeltaGenerator) -> None:
-    """How far the work had come, and a button that goes on with it."""
+    """Writes how far the work has come, with a button to continue."""
     with place.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"{text.removesuffix(' …')}: stopped at {percent(_states()[what].share, 0)}.", width="content"
         )
-        _button("Continue", "play_arrow", what, partial(begin_anew, what))
+        _draw_button("Continue", "play_arrow", what, partial(begin_anew, what))
 
 
 def begin_anew(what: Hashable) -> None:
-    """For callbacks: work that was stopped is no longer."""
+    """Callback: forgets that this work was stopped."""
     _states().pop(what, None)
 
 
 def wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
-    """Whether to do this work now: it `is_short` and was not stopped, was done before, or the button here is pressed.
+    """Whether to do this work now: it `is_short` and was not stopped, was finished before, or the button drawn here is pressed.
 
-    What is done afterwards stands inside `until_done(what)`.
+    The work itself belongs inside `until_done(what)`.
     """
     state = _states().get(what, _State())
     if state.is_done or (is_short and not state.is_stopped):
@@ -138,7 +139,7 @@ def wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
 
 @contextmanager
 def until_done(what: Hashable) -> Iterator[None]:
-    """Around work that was `wanted`: Stop at any bar inside stops all of it, and only its end makes it done."""
+    """Context for work that was `wanted`: Stop at any bar inside it stops all of it; only reaching the end marks it as done."""
     token = _wanted.set(what)
     try:
         yield
@@ -148,9 +149,9 @@ def until_done(what: Hashable) -> Iterator[None]:
         _states()[what] = _State(is_done=True)
 
 
-def _button(label: str, icon: str, what: Hashable, called: Callable[[], None]) -> None:
+def _draw_button(label: str, icon: str, what: Hashable, on_click: Callable[[], None]) -> None:
     key = f"{label.lower()}_{hash(what) & 0xFFFFFFFF:x}"
-    st.button(label, icon=f":material/{icon}:", key=key, on_click=callback(key, called))
+    st.button(label, icon=f":material/{icon}:", key=key, on_click=callback(key, on_click))
 
 
 def _stop(what: Hashable) -> None:

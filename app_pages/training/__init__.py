@@ -1,1 +1,1 @@
-"""The parts of the Training page."""
+"""Parts of the Training page."""

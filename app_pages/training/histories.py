@@ -1,4 +1,4 @@
-"""The curves of training runs: loss, accuracy, learning rate and gradient norm."""
+"""Curves of training runs: loss, accuracy, learning rate and gradient norm."""
 
 import math
 from collections.abc import Sequence
@@ -30,17 +30,17 @@ CURVES = (  # value, its list in the history, whether it is smoothed, axis title
 
 
 def histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> None:
-    """Draws the four curves of the runs of these encoders in one colour each, and what their tasks were."""
+    """Draws four charts with a curve for each of these encoders' runs, and explains the tasks of the runs."""
     with controls:
         log_x = LOG_STEPS.choose()
     by_encoder: dict[str, dict[str, Any]] = {name: cache.loaded(name).history for name in names}
     colours = side_colours([cache.loaded(name).config.norm_placement for name in names])
     for column, (name, history) in zip(st.columns(len(names), gap="medium"), by_encoder.items(), strict=True):
-        column.markdown(f"**{name}**: {_reached(history)}")
+        column.markdown(f"**{name}**: {_result_text(history)}")
     columns = [column for _ in range(2) for column in st.columns(2, gap="medium")]
-    data = judged_on(task for history in by_encoder.values() for task in tasks(history))
+    data_name = judged_on(task for history in by_encoder.values() for task in tasks(history))
     for column, (value, entries, is_smoothed, y_title) in zip(columns, CURVES, strict=True):
-        title = y_title.format(judged_on=data)
+        title = y_title.format(judged_on=data_name)
         by_name = {name: logged(history, value, entries) for name, history in by_encoder.items()}
         n = math.ceil(max(map(len, by_name.values())) / MOST)
         if is_smoothed:
@@ -74,7 +74,7 @@ def histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> None:
     explain(task for history in by_encoder.values() for task in tasks(history))
 
 
-def _reached(history: dict) -> str:
+def _result_text(history: dict) -> str:
     figures = history.get("figures")
     learned = plain(in_words(tasks(history))) or "no recipe is known"
     if not figures:
@@ -84,7 +84,7 @@ def _reached(history: dict) -> str:
 
 
 def _with_errors(table: pd.DataFrame, history: dict) -> pd.DataFrame:
-    """Adds to a table of accuracies the number of examples of each, and its standard error."""
+    """The table of accuracies with two more columns: number of examples, and standard error."""
     counts = logged(history, "n", "evaluations").rename(columns={"value": "n"})
     table = table.merge(counts.drop_duplicates(["phase", "step"]), how="left", on=["phase", "step"])
     known = table["n"].notna()

@@ -1,4 +1,4 @@
-"""Training: how the shipped encoders came to be what they are, played from what their runs recorded."""
+"""Training: how the shipped encoders were trained, played back from recordings of their training runs."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ _OTHERS = "The encoders of this project brought recordings of their training alo
 
 
 def pair() -> tuple[Checkpoint, ...]:
-    """The pair of which one encoder is chosen, or that one alone; empty where there is none."""
+    """The chosen encoder and the other one of its pair; only the chosen one if it has no pair, () if there is none."""
     name = choose_encoder()
     names = (encoders.pair(name) or (name,)) if name is not None else ()
     return tuple(map(Checkpoint, names))

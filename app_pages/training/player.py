@@ -1,4 +1,4 @@
-"""The recording: every head at one moment of training, for both of a pair, and a button that lets time run."""
+"""Player of training recordings: every head at one moment of training, for both encoders of a pair."""
 
 from collections.abc import Mapping, Sequence
 
@@ -40,20 +40,20 @@ _CLIPPED = (
 
 
 def film(name: Checkpoint) -> TrainingRecording | None:
-    """The recording of a run; None where there is none. Raises ValueError, in one sentence, where it is damaged."""
+    """Recording of an encoder's training; None if there is none. Raises ValueError, with a sentence, if it is damaged."""
     return cache.of(read_recording, name, spinner="Reading the recording …")
 
 
 @cached(spinner="Following every head …")
 def formed(name: Checkpoint, probe: int) -> np.ndarray:
-    """The training step at which each head had formed, int [layer, head]."""
+    """Training step at which each head had formed, int [layer, head]."""
     recording = film(name)
     assert recording is not None  # it was shown above
     return formed_at_step(recording, probe)
 
 
 def player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: DeltaGenerator) -> None:
-    """Draws the recordings of these encoders side by side. Raises ValueError where one is damaged."""
+    """Draws the recordings of these encoders side by side. Raises ValueError if one is damaged."""
     films = {name: recording for name in names if (recording := film(name)) is not None}
     if missing := [name for name in names if name not in films]:
         st.info(f"There is no recording of {' and '.join(missing)}.")
@@ -69,42 +69,47 @@ def player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: DeltaGen
     playing = st.session_state.get("playing", False)
     # Only this part runs again for each frame.
     with st.container(key="film"):
-        st.fragment(_screen, run_every=FRAME_S if playing else None)(films, probe, measure, scale, playing)
-    _formation(films, probe)
+        st.fragment(_draw_screen, run_every=FRAME_S if playing else None)(
+            films, probe, measure, scale, playing
+        )
+    _draw_formation(films, probe)
     explain(task for shown in films.values() for task in shown.tasks)
 
 
-def _screen(
+def _draw_screen(
     films: dict[Checkpoint, TrainingRecording], probe: int, measure: str, scale: ColourScale, playing: bool
 ) -> None:
     first = next(iter(films.values()))
-    moment = _moment(len(first), playing)
+    moment = _choose_moment(len(first), playing)
     columns = st.columns(len(films), gap="medium")
-    for column, (name, shown) in zip(columns, films.items(), strict=True):
-        last = min(moment, len(shown) - 1)
+    for column, (name, film) in zip(columns, films.items(), strict=True):
+        last = min(moment, len(film) - 1)
         with column:
-            st.caption(f"**{name}**: {_when(shown, last)}")
+            st.caption(f"**{name}**: {_moment_text(film, last)}")
             show(
                 head_overview(
-                    from_arrays(shown.probes[probe].pattern_at(last), shown.probes[probe].tokens),
-                    measures={"entropy": shown.probes[probe].entropy[last]},
+                    from_arrays(film.probes[probe].pattern_at(last), film.probes[probe].tokens),
+                    measures={"entropy": film.probes[probe].entropy[last]},
                     colours=scale,
                     clickable=False,
                 ),
                 width="content",
                 key=f"film_{name}",
             )
-            _curves(name, films, probe, measure, last)
+            _draw_curves(name, films, probe, measure, last)
 
 
 def _colours(names: Sequence[Checkpoint]) -> dict[str, str]:
-    """The colour of each run's curve, the same also where a figure shows one of them alone."""
+    """Colour of each run's curve, the same also where a figure shows only one of them."""
     placements = [read_config(name).norm_placement for name in names]
     return dict(zip(names, side_colours(placements), strict=True))
 
 
-def _moment(n: int, playing: bool) -> int:
-    """The slider and its button; while the film plays, each run of this part is one moment further."""
+def _choose_moment(n: int, playing: bool) -> int:
+    """Draws the play button and the slider of a recording with `n` snapshots; returns the index of the one to show.
+
+    While it plays, each rerun of the fragment moves on by one.
+    """
     if st.session_state.get("playing", False) != playing:  # the button was pressed: let time run, or stop it
         st.rerun()
     if playing:
@@ -128,11 +133,11 @@ def _play_or_pause(n: int) -> None:
         MOMENT.take(0)
 
 
-def _when(shown: TrainingRecording, moment: int) -> str:
-    task, accuracy = shown.tasks[shown.phase[moment]], shown.accuracy[moment]
+def _moment_text(film: TrainingRecording, moment: int) -> str:
+    task, accuracy = film.tasks[film.phase[moment]], film.accuracy[moment]
     return (
-        f"training step {shown.run_step[moment]:,} of {shown.n_steps:,}, task “{plain(task)}”; "
-        f"accuracy on {judged_on(shown.tasks)} {_accuracy(task, float(accuracy))}"
+        f"training step {film.run_step[moment]:,} of {film.n_steps:,}, task “{plain(task)}”; "
+        f"accuracy on {judged_on(film.tasks)} {_accuracy(task, float(accuracy))}"
     )
 
 
@@ -144,8 +149,8 @@ def _accuracy(task: str, share: float) -> str:
     return f"{with_error(share, standard_error(share, n))} of {n}"
 
 
-def _by_moment(shown: TrainingRecording, values: np.ndarray, run: str) -> pd.DataFrame:
-    """Values [moment, line] as `viz.training.run_curves` takes them: a row a value."""
+def _by_moment(film: TrainingRecording, values: np.ndarray, run: str) -> pd.DataFrame:
+    """Table with a row for each value of `values` [moment, line], with the columns that `viz.training.run_curves` needs."""
     moment, line = np.indices(values.shape).reshape(2, -1)
     return pd.DataFrame(
         {
@@ -153,45 +158,45 @@ def _by_moment(shown: TrainingRecording, values: np.ndarray, run: str) -> pd.Dat
             "value": values.ravel(),
             "line": line,
             "run": run,
-            "training step": [f"{step:,}" for step in shown.run_step[moment]],
-            "task": [shown.tasks[phase] for phase in shown.phase[moment]],
+            "training step": [f"{step:,}" for step in film.run_step[moment]],
+            "task": [film.tasks[phase] for phase in film.phase[moment]],
         }
     )
 
 
-def _curves(
+def _draw_curves(
     name: Checkpoint, films: dict[Checkpoint, TrainingRecording], probe: int, measure: str, moment: int
 ) -> None:
-    shown = films[name]
-    watched = shown.probes[probe]
+    recorded = films[name]
+    probe_record = recorded.probes[probe]
     values, title, line, log_y = {
-        ACCURACY: (shown.accuracy[:, None], "accuracy", None, False),
-        ENTROPY: (watched.layer_entropy, "entropy, mean of a layer", "layer", False),
-        NORMS: (watched.residual_norm, "norm of the residual stream", "stage", True),
-        GRADIENTS: (shown.gradient_norm, "norm of the gradient", "layer", True),
+        ACCURACY: (recorded.accuracy[:, None], "accuracy", None, False),
+        ENTROPY: (probe_record.layer_entropy, "entropy, mean of a layer", "layer", False),
+        NORMS: (probe_record.residual_norm, "norm of the residual stream", "stage", True),
+        GRADIENTS: (recorded.gradient_norm, "norm of the gradient", "layer", True),
     }[measure]
     chart = run_curves(
-        _by_moment(shown, values, name),
+        _by_moment(recorded, values, name),
         y_title=title,
         runs=_colours(tuple(films)),
         line_title=line,
         x_title="recorded moment",
         step=moment,
-        breaks=shown.phase_starts,
+        breaks=recorded.phase_starts,
         log_y=log_y,
     )
     show(chart, key=f"curves_{name}")
     caption = _CAPTIONS[measure]
-    if measure == GRADIENTS and shown.is_clipped:
+    if measure == GRADIENTS and recorded.is_clipped:
         caption += _CLIPPED
-    if measure == ACCURACY and len(shown.tasks) > 1:
-        caption += f"Accuracy on the task of the moment: {in_words(shown.tasks)} (explained below). A thin line marks a new phase. "
+    if measure == ACCURACY and len(recorded.tasks) > 1:
+        caption += f"Accuracy on the task of the moment: {in_words(recorded.tasks)} (explained below). A thin line marks a new phase. "
     if measure == ACCURACY and np.isnan(values).any():
         caption += "Where the line has a gap, accuracy was not measured."
     st.caption(caption)
 
 
-def _formation(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> None:
+def _draw_formation(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> None:
     with st.container(key="formation_heading"):
         st.markdown("#### When did each head form?")
     st.caption(

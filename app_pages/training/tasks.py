@@ -1,4 +1,4 @@
-"""What the tasks of a training run are, in a sentence each."""
+"""One sentence on each training task."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -52,12 +52,12 @@ GLANCES = {
 
 
 def judged_on(tasks: Iterable[str]) -> str:
-    """What a run's accuracies on the way are of: where every training digit is learned, nothing is held out."""
+    """Name of the data behind a run's accuracies: where every training digit is learned, nothing is held out."""
     return "training digits" if set(tasks) == {"unchanged digits"} else "held-out data"
 
 
 def explain(tasks: Iterable[str]) -> None:
-    """An entry each, folded; nothing where none is known."""
+    """Draws a folded list that explains the tasks; nothing if none of them is known."""
     known = [task for task in dict.fromkeys(tasks) if task in TASKS]
     if known:
         with st.expander("What the tasks are"):
@@ -65,6 +65,6 @@ def explain(tasks: Iterable[str]) -> None:
 
 
 def in_words(tasks: Sequence[str]) -> str:
-    """What was learned, one after the other."""
+    """Names of the tasks in the order in which they were learned, as part of a sentence."""
     phases = [(task, len(list(same))) for task, same in groupby(tasks)]
     return ", then ".join(f"“{task}”" if n == 1 else f"“{task}” ({n} phases)" for task, n in phases)

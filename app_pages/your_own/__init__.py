@@ -1,1 +1,1 @@
-"""The parts of the page about encoders from elsewhere."""
+"""Parts of the page about encoders from elsewhere."""

@@ -1,4 +1,4 @@
-"""The encoders in each location, and a description of each; looked up again after some seconds, not at every click."""
+"""The encoders in each location, and their descriptions; refreshed after some seconds, not at every click."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ SECONDS, SECONDS_OF_CACHE = 10, 60  # all that is in the cache is looked through
 
 
 def in_root() -> Listing:
-    """The encoders in the folder that the app was started with."""
+    """Encoders in the folder given by `--models`."""
     return _in_root(checkpoint.CHECKPOINTS, locations.root())
 
 
@@ -28,24 +28,24 @@ def _in_root(home: Path, _root: Path | None) -> Listing:
 
 @st.cache_data(ttl=SECONDS_OF_CACHE, show_spinner="Looking through the Hugging Face cache …")
 def in_cache() -> Listing:
-    """The encoders in the Hugging Face cache of this machine."""
+    """Encoders in this machine's Hugging Face cache."""
     from model.sources.hub import cached as in_hub_cache  # as late as this: it takes a third of a second
 
     return in_hub_cache()
 
 
 def installed() -> Listing:
-    """The encoders that were installed as packages."""
+    """Encoders that were installed as Python packages."""
     return locations.packaged()
 
 
 def look_again() -> None:
-    """For callbacks, after an encoder was added: forgets which ones there are."""
+    """Callback, after an encoder was added: clears the cached lists."""
     st.cache_data.clear()
 
 
 def description(name: str) -> Description:
-    """The description of an encoder; what keeps it from being opened is its `problem`."""
+    """Description of an encoder; if it cannot be opened, `problem` says why."""
     try:
         folder = locations.find(name, checkpoint.CHECKPOINTS)
         return _described(folder, _state(folder))
@@ -66,16 +66,16 @@ def _described(folder: Path, _state: tuple) -> Description:
 
 
 def _of_this_project(config: ModelConfig) -> Description:
-    """The description of an encoder that `model.checkpoint.save` has written; see `model.huggingface.describe`."""
+    """Description of an encoder that `model.checkpoint.save` has written; compare `model.huggingface.describe`."""
     classes = ", ".join(config.class_names[:4]) + (", …" if config.n_classes > 4 else "")
-    reads = f"text, up to {config.n_positions:,} tokens"
+    input_text = f"text, up to {config.n_positions:,} tokens"
     if not config.is_text:
-        reads = f"pictures of {config.image_size} × {config.image_size}, as {config.n_patches:,} patches"
+        input_text = f"pictures of {config.image_size} × {config.image_size}, as {config.n_patches:,} patches"
     summary = (
         ("layers × heads", f"{config.n_layers} × {config.n_heads}"),
         ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),
         ("LayerNorm", PLACEMENTS[config.norm_placement]),
-        ("input", reads),
+        ("input", input_text),
         (
             "answers",
             f"one of {config.n_classes} classes ({classes})" if config.n_classes else "its pooled state",
@@ -85,6 +85,6 @@ def _of_this_project(config: ModelConfig) -> Description:
 
 
 def _state(folder: Path) -> tuple:
-    """Size and time of change of each file, by which a folder is known to be the same; its weights are not read for it."""
+    """Size and modification time of each file, which identify the folder's content without reading the weights."""
     files = ((path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file())
     return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in files)

@@ -1,4 +1,4 @@
-"""Downloading a model from the Hugging Face Hub by its name, where the app was started with `--hub`."""
+"""Download of a model from the Hugging Face Hub by its name, if the app was started with `--hub`."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ _DOWNLOADED = "hub_said"  # in the session: the name of the model
 
 
 def from_hub(is_allowed: bool) -> None:
-    """Draws the form for a name, or how to start the app so that there is one."""
+    """Draws the form for a model's name; if downloads are off, how to start the app with them."""
     heading("Download from the Hugging Face Hub")
     if not is_allowed:
         st.markdown("Downloads are off. To download models by name, start the app with:")
@@ -23,9 +23,9 @@ def from_hub(is_allowed: bool) -> None:
         )
         is_submitted = st.form_submit_button("Download")
     if is_submitted:
-        begin_anew(_work(name))
+        begin_anew(_work_key(name))
         _download(name)
-    elif stopped_at(_work(name)) is not None:
+    elif stopped_at(_work_key(name)) is not None:
         st.info("The download was stopped before its end. Download goes on with it.")
     if downloaded := st.session_state.get(_DOWNLOADED):
         st.success(
@@ -34,8 +34,8 @@ def from_hub(is_allowed: bool) -> None:
         )
 
 
-def _work(name: str) -> tuple[str, str]:
-    """By which the download is known, see `app_pages.toolkit.stoppable`."""
+def _work_key(name: str) -> tuple[str, str]:
+    """Identifier of the download for `app_pages.toolkit.stoppable`."""
     return "download", name
 
 
@@ -46,7 +46,7 @@ def _download(name: str) -> None:
     bar = st.empty()
     bar.progress(0.0, "Asking the Hub …")
     try:
-        with progress("Downloading", _work(name), bar) as move:
+        with progress("Downloading", _work_key(name), bar) as move:
 
             def report(file: str, done: int, total: int) -> None:
                 if total:

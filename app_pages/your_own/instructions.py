@@ -1,4 +1,4 @@
-"""Texts of the page: what to do where a list is empty, and what can be opened."""
+"""Texts of the page: what to do if a list is empty, and what can be opened."""
 
 import streamlit as st
 
@@ -40,12 +40,12 @@ save_file({name: each.clone().contiguous() for name, each in weights.items()}, "
 
 
 def heading(title: str) -> None:
-    """Draws the heading of a part of the page."""
+    """Draws the heading of a section of the page."""
     st.html(f'<h2 class="place">{title}</h2>')
 
 
 def no_root() -> None:
-    """Draws how to start the app with a folder of models, where it was started without one."""
+    """Draws how to start the app with a folder of models."""
     heading("A models folder")
     st.markdown(
         "To list your models here, start the app with the folder that holds them. Nothing outside that folder is read."

@@ -1,4 +1,4 @@
-"""Your own: the encoders that can be opened, a description of each, and how to add one."""
+"""Your own: the encoders that can be opened, their descriptions, and how to add one."""
 
 import streamlit as st
 

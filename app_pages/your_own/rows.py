@@ -1,4 +1,4 @@
-"""A list of encoders: what each of them is, or what is wrong with it, and a button that opens it."""
+"""A list of encoders, with a description or an error for each, and buttons to open them."""
 
 import re
 from html import escape
@@ -22,41 +22,41 @@ PAGE = 12
 
 
 def rows(title: str, listing: Listing, *, key: str, empty: str = "") -> None:
-    """Draws a list of encoders, `PAGE` at a time, and what was refused; `empty` is shown where there are none."""
+    """Draws a list of encoders, `PAGE` at a time, and the names that were refused; `empty` is shown if there are none."""
     heading(title)
-    names = _searched(listing.names, key) if len(listing.names) > PAGE else listing.names
+    names = _search(listing.names, key) if len(listing.names) > PAGE else listing.names
     n_pages = max(1, -(-len(names) // PAGE))
     page = st.pagination(n_pages, key=f"{key}_page") if n_pages > 1 else 1
     for name in names[(page - 1) * PAGE : page * PAGE]:
-        _row(name)
+        _draw_row(name)
     if not listing.names and empty:
         st.markdown(empty)
     elif not names:
         st.caption("No name matches.")
     if listing.refused:
         with st.expander(f"{len(listing.refused):,} not listed"):
-            st.markdown("\n".join(f"- {why}." for why in listing.refused[:50]))
+            st.markdown("\n".join(f"- {reason}." for reason in listing.refused[:50]))
 
 
 def shown(name: str) -> str:
-    """A name without what tells one upload from another."""
+    """Name of an encoder as users see it: an upload's name without its random suffix."""
     return name.removeprefix(UPLOAD).rpartition("-")[0] if name.startswith(UPLOAD) else name
 
 
-def _searched(names: tuple[str, ...], key: str) -> tuple[str, ...]:
+def _search(names: tuple[str, ...], key: str) -> tuple[str, ...]:
     words = st.text_input(f"Search {len(names):,} names", key=f"{key}_search", width=320)
     return tuple(name for name in names if words.strip().lower() in name.lower())
 
 
-def _row(name: str) -> None:
-    about = description(name)
+def _draw_row(name: str) -> None:
+    info = description(name)
     with st.container(horizontal=True, vertical_alignment="center", key=f"row_{_as_key(name)}"):
-        st.html(_as_html(name, about))
-        if about.summary or about.left_out:
+        st.html(_as_html(name, info))
+        if info.summary or info.left_out:
             with st.popover("Details", type="tertiary"):
-                _details(about)
+                _draw_details(info)
         if name in session_encoders.opened():
-            st.button("Look inside", key=f"look_{name}", on_click=_look, args=(name,), type="primary")
+            st.button("Look inside", key=f"look_{name}", on_click=_look_inside, args=(name,), type="primary")
             st.button(
                 "Remove",
                 key=f"remove_{name}",
@@ -69,25 +69,25 @@ def _row(name: str) -> None:
         else:
             if name.startswith(UPLOAD):
                 st.button("Delete", key=f"remove_{name}", on_click=session_encoders.remove, args=(name,))
-            if st.button("Open", key=f"open_{name}", disabled=about.problem is not None):
+            if st.button("Open", key=f"open_{name}", disabled=info.problem is not None):
                 _open(name)
 
 
-def _as_html(name: str, about: Description) -> str:
-    """What an encoder is, in a few lines, and what keeps it from being opened."""
-    summary, facts = dict(about.summary), [about.family]
-    if about.config is not None:
+def _as_html(name: str, info: Description) -> str:
+    """HTML with what an encoder is, in a few lines, and the reason if it cannot be opened."""
+    summary, facts = dict(info.summary), [info.family]
+    if info.config is not None:
         facts += [
-            f"{about.config.n_layers} × {about.config.n_heads} heads",
-            PLACEMENTS[about.config.norm_placement],
+            f"{info.config.n_layers} × {info.config.n_heads} heads",
+            PLACEMENTS[info.config.norm_placement],
             re.split(" of a vocabulary|;", summary["input"])[0],
         ]
     facts += [summary[title] for title in ("output", "memory") if title in summary]
-    lines = [" · ".join(escape(fact) for fact in facts if fact), *map(escape, about.notes)]
-    if n := len(about.left_out):
+    lines = [" · ".join(escape(fact) for fact in facts if fact), *map(escape, info.notes)]
+    if n := len(info.left_out):
         tensors = "1 tensor of the file is" if n == 1 else f"{n:,} tensors of the file are"
-        lines.append(f"{tensors} not needed here: {escape(_few(about.left_out))}")
-    problem = f'<p class="wrong">{escape(_with_period(about.problem))}</p>' if about.problem else ""
+        lines.append(f"{tensors} not needed here: {escape(_first_names(info.left_out))}")
+    problem = f'<p class="wrong">{escape(_with_period(info.problem))}</p>' if info.problem else ""
     paragraphs = "".join(f"<p>{line}</p>" for line in lines if line)
     return f'<div class="encoder"><b>{escape(shown(name))}</b>{paragraphs}{problem}</div>'
 
@@ -96,18 +96,18 @@ def _with_period(sentence: str) -> str:
     return sentence if sentence.endswith(".") else f"{sentence}."
 
 
-def _few(names: tuple[str, ...]) -> str:
+def _first_names(names: tuple[str, ...]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
-def _details(about: Description) -> None:
+def _draw_details(info: Description) -> None:
     rows_of_table = "".join(
-        f"<tr><th>{escape(title)}</th><td>{escape(fact)}</td></tr>" for title, fact in about.summary
+        f"<tr><th>{escape(title)}</th><td>{escape(fact)}</td></tr>" for title, fact in info.summary
     )
     st.html(f'<table class="encoder">{rows_of_table}</table>', width=560)
-    if about.left_out:
+    if info.left_out:
         st.caption("In the file, but not needed here:")
-        st.code("\n".join(about.left_out[:200]), language=None, height=160)
+        st.code("\n".join(info.left_out[:200]), language=None, height=160)
 
 
 def _open(name: str) -> None:
@@ -119,12 +119,12 @@ def _open(name: str) -> None:
         st.error(f"{shown(name)} cannot be opened: {plain(_with_period(str(error)))}")
         return
     session_encoders.open_(name)
-    _look(name)
+    _look_inside(name)
     st.rerun()
 
 
-def _look(name: str) -> None:
-    """For callbacks: the page Attention comes next, with this encoder chosen."""
+def _look_inside(name: str) -> None:
+    """Callback: opens the page Attention with this encoder."""
     kind = encoders.kind_of(name) or encoders.TEXT
     KIND.take(kind)
     CHECKPOINT.take(name)
@@ -134,4 +134,4 @@ def _look(name: str) -> None:
 
 
 def _as_key(name: str) -> str:
-    return "".join(sign if sign.isalnum() else "_" for sign in locations.as_shown(name))
+    return "".join(character if character.isalnum() else "_" for character in locations.as_shown(name))

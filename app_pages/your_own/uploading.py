@@ -1,4 +1,4 @@
-"""Uploading the files of an encoder, where the app was started with `--uploads`; only this session sees them."""
+"""Upload of an encoder's files, if the app was started with `--uploads`; only this session sees them."""
 
 import streamlit as st
 
@@ -20,46 +20,46 @@ _ROUND = "upload_round"  # another one empties the widget, and with it the memor
 
 
 def uploading(at_most_mb: int) -> None:
-    """Draws the form for files of at most so many megabytes; 0 means that uploads are off."""
+    """Draws the upload form; `at_most_mb` is the limit of the session, 0 if uploads are off."""
     heading("Upload")
     if not at_most_mb:
         st.markdown("Uploads are off. To allow up to 500 MB, start the app with:")
         st.code(WITH_UPLOADS, language="bash", wrap_lines=True)
         return
-    a_file = min(at_most_mb, st.get_option("server.maxUploadSize"))
+    file_limit = min(at_most_mb, st.get_option("server.maxUploadSize"))
     st.markdown(
         "The files of one encoder, or its folder. Only this session sees them; they are deleted when it ends.",
         help=_WHICH,
     )
-    kind = st.segmented_control(
+    selection = st.segmented_control(
         "What", (FILES, FOLDER), default=FILES, required=True, label_visibility="collapsed"
     )
     round_number = st.session_state.setdefault(_ROUND, 0)
     with st.form("upload_form", border=False):
         files = st.file_uploader(
-            f"Up to {at_most_mb:,} MB in all, {a_file:,} MB per file",
+            f"Up to {at_most_mb:,} MB in all, {file_limit:,} MB per file",
             TYPES,
-            accept_multiple_files="directory" if kind == FOLDER else True,
-            key=f"own_files_{kind}_{round_number}",
-            max_upload_size=a_file,
+            accept_multiple_files="directory" if selection == FOLDER else True,
+            key=f"own_files_{selection}_{round_number}",
+            max_upload_size=file_limit,
         )
         is_submitted = st.form_submit_button("Use these files")
-    if a_file < at_most_mb:
+    if file_limit < at_most_mb:
         st.caption(
             f"Larger files also need the server's own option `--server.maxUploadSize {at_most_mb}`; in the start command it stands to the left of the lone `--`."
         )
     if is_submitted:
-        _take(files or [], at_most_mb * MB)
+        _save(files or [], at_most_mb * MB)
 
 
-def _take(files: list, at_most: int) -> None:
+def _save(files: list, at_most: int) -> None:
     if not files:
         st.info("Choose the files first.", icon=":material/info:")
         return
-    room = at_most - sum(uploaded.n_bytes for uploaded in session_encoders.uploads().values())
+    free_bytes = at_most - sum(uploaded.n_bytes for uploaded in session_encoders.uploads().values())
     try:
         with st.spinner("Writing the files …"):
-            new = upload(((file.name, file.getbuffer()) for file in files), room)
+            new = upload(((file.name, file.getbuffer()) for file in files), free_bytes)
     except ValueError as error:
         st.error(plain(sentence(error)))
         if "pickle" in str(error):

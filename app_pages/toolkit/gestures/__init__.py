@@ -1,8 +1,7 @@
-"""What Streamlit has no widget for, in the browser.
+"""Browser components for what Streamlit has no widget for.
 
-Copying the address, arrow keys on head maps, a click on a row of a matrix; and on every page where it opens, what is a step
-of the browser's history, what Enter does in a box of text, that colour bars keep their colours, and that figures stay in
-sight until the next ones are drawn.
+Copying the address, arrow keys on head maps, clicks on rows of a matrix. On every page: steps of the browser's history, the
+Enter key in text boxes, colour bars that keep their colours, and figures that stay visible until the next ones are drawn.
 """
 
 from collections.abc import Callable
@@ -32,15 +31,15 @@ STEPS = {"ArrowLeft": (0, -1), "ArrowRight": (0, 1), "ArrowUp": (-1, 0), "ArrowD
 
 
 def copy_link() -> None:
-    """A button that puts the page's address into the clipboard."""
+    """Draws a button that copies the page's address to the clipboard."""
     with st.container(width="content", key="copy_link"):
         _link(key="copy_link_button")
 
 
 def every_page(page: str) -> None:
-    """What holds on every page; `page` opens at its top, or at the figure that the address names.
+    """Adds the components that every page has, and scrolls `page` to its top or to the figure that the address names.
 
-    `?figure=key` names it by how the key of the container that holds it begins, or that of its heading.
+    `?figure=key` names a figure by the beginning of the key of its container, or of its heading.
     """
     with st.container(key="gesture_every_page"):
         for name, component in _on_every_page.items():
@@ -49,9 +48,9 @@ def every_page(page: str) -> None:
 
 
 def arrow_keys(place: str, take: Callable[[int, int], None]) -> None:
-    """While the container with the key `place` has the focus, arrow keys call `take` with steps down and to the right.
+    """While the container with the key `place` has the focus, arrow keys call `take` with steps (down, right).
 
-    Everywhere else they scroll, as they do on any page.
+    Elsewhere on the page arrow keys scroll as usual.
     """
     key = f"{place}_arrows"
 
@@ -64,9 +63,9 @@ def arrow_keys(place: str, take: Callable[[int, int], None]) -> None:
 
 
 def row_clicks(place: str, n: int, take: Callable[[int], None]) -> None:
-    """A click on a row of the Plotly heatmap in the container with the key `place`, or on its label, calls `take`.
+    """Calls `take` with a row's index when that row, or its label, is clicked in the Plotly heatmap of the container `place`.
 
-    `n` is the number of rows. Plotly reports clicks on points alone, so the row is read off its axis.
+    `n` is the number of rows. Plotly reports only clicks on points, so the row is computed from its axis.
     """
     key = f"{place}_rows"
 
@@ -80,6 +79,6 @@ def row_clicks(place: str, n: int, take: Callable[[int], None]) -> None:
 
 
 def keep_figures() -> None:
-    """Once a page: what stands below a figure stays where it is while the figure is drawn anew, and the figure in sight."""
+    """Adds the component that keeps the page from jumping: each figure stays visible while it is drawn again. Once a page."""
     with st.container(key="gesture_kept_figures"):
         _kept(key="kept_figures")
