@@ -125,6 +125,46 @@ def test_means_over_many_inputs_are_read_by_the_same_rules() -> None:
     assert roles_from_numbers(record, means, 0, 1) == ()
 
 
+LITTLE = 1e-9
+
+
+@pytest.mark.parametrize(
+    ("role", "numbers", "statistic", "beyond"),
+    [
+        ("previous-token head", {"previous": 0.5}, "previous", -LITTLE),
+        ("first-token head", {"first": 0.5}, "first", -LITTLE),
+        ("separator head", {"separator": 0.5}, "separator", -LITTLE),
+        ("uniform head", {"entropy": 0.9}, "entropy", -LITTLE),
+        ("local head", {"previous": 0.25, "same": 0.25}, "same", -LITTLE),
+        ("local head", {"previous": 0.5 - LITTLE, "same": 0.25}, "previous", LITTLE),
+        ("sink head", {"sink": 0.3 + LITTLE}, "sink", -LITTLE),
+        ("sink head", {"sink": 0.4, "separator": 0.5 - LITTLE}, "separator", LITTLE),
+        ("sink head", {"sink": 0.4, "first": 0.5 - LITTLE}, "first", LITTLE),
+        ("sink head", {"sink": 0.4, "entropy": 0.9 - LITTLE}, "entropy", LITTLE),
+    ],
+)
+def test_a_rule_holds_up_to_its_limit(role, numbers, statistic, beyond) -> None:
+    """ "At least" a number includes it, "more than" a number does not."""
+
+    def names(values: dict[str, float]) -> list[str]:
+        record = from_arrays(np.full((1, 1, N, N), 1 / N), WORDS)
+        arrays = {name: np.full((1, 1), value) for name, value in values.items()}
+        return [role.name for role in roles_from_numbers(record, arrays, 0, 0)]
+
+    assert role in names(numbers)
+    assert role not in names(numbers | {statistic: numbers[statistic] + beyond})
+
+
+@pytest.mark.parametrize(
+    ("distance", "first", "local"),
+    [(1.5, 0.0, True), (1.51, 0.0, False), (0.89, 0.4, True), (0.91, 0.4, False)],
+)
+def test_near_is_measured_over_what_goes_to_patches(distance, first, local) -> None:
+    record = from_arrays(np.full((1, 1, 9, 9), 1 / 9), patch_grid=(3, 3))
+    numbers = {"distance": np.full((1, 1), distance), "first": np.full((1, 1), first)}
+    assert ("local head" in [role.name for role in roles_from_numbers(record, numbers, 0, 0)]) == local
+
+
 def test_numbers_that_are_missing_give_no_name() -> None:
     record = from_arrays(np.full((1, 1, N, N), 1 / N), WORDS)
     assert roles_from_numbers(record, {}, 0, 0) == ()

@@ -130,3 +130,11 @@ def test_numbers_of_curves_must_agree():
         ValueError, match=r"expected shape \(1, \.\.\.\), got values of \(2, 3\) and waves of \(2, 5\)"
     ):
         wave_curves(NAMES[:1], VALUES, T, WAVES, position=1)
+
+
+def test_of_many_positions_the_dots_are_smaller():
+    def dot_sizes(n):
+        figure = wave_curves(["dim 0"], np.zeros((1, n)), np.arange(n), np.zeros((1, n)), position=0)
+        return {item["size"] for items in drawn(figure, width=600) for item in items if "size" in item}
+
+    assert min(dot_sizes(129)) < min(dot_sizes(128))
