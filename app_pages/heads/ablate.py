@@ -1,4 +1,4 @@
-"""Taking parts of the encoder away: heads, whole layers, feed-forwards, tokens; the answer and the maps before and after."""
+"""Ablation of heads, layers, feed-forwards and tokens: the answer and the maps before and after."""
 
 import numpy as np
 import streamlit as st
@@ -49,46 +49,48 @@ def ablate(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     forget_tokens(record)
     with slots.controls:
         query = choose_query(record)
-        means = _choose_how(stored, record)
+        means = _choose_means(stored, record)
         gone = away(record)
         _choose_parts(record, gone)
-    changed = ablated(*gone, means=means)
-    before, after = Side(subject, "Before"), Side(subject.under(changed), "After")
+    intervention = ablated(*gone, means=means)
+    before, after = Side(subject, "Before"), Side(subject.under(intervention), "After")
     tell(
-        verdict(_without(gone, record), before.record, after.record) if any(gone) else _nothing(before),
+        verdict(_without_clause(gone, record), before.record, after.record)
+        if any(gone)
+        else _nothing_sentence(before),
         "1.1rem",
     )
     if any(gone):
         predictions(before, after, key="ablate_predictions")
-    grid, words = beside("ablate")
+    grid, right = beside("ablate")
     with grid:
-        _alone(subject, chosen, before.record, gone, stored, means)
-    with words:
-        _input(subject, chosen, after, gone, query)
+        _draw_effects(subject, chosen, before.record, gone, stored, means)
+    with right:
+        _draw_input(subject, chosen, after, gone, query)
         if any(gone):
-            st.caption(_in_numbers(before.record, after.record))
-    _maps(chosen, before, after, query)
+            st.caption(_change_in_numbers(before.record, after.record))
+    _draw_maps(chosen, before, after, query)
 
 
-def _choose_how(stored: HeadResults | None, record: ForwardRecord) -> np.ndarray | None:
-    """The means, where heads are to be replaced by them; None for zero."""
+def _choose_means(stored: HeadResults | None, record: ForwardRecord) -> np.ndarray | None:
+    """The mean outputs z that replace ablated heads, [layer, head, d_v]; None if zeros do."""
     config = record.config
     if stored is None or stored.z.shape != (config.n_layers, config.n_heads, config.d_v):
         return None
     help = f"{_HOW} The data set is {over(stored.source)}."
-    how = REPLACED_BY.choose(help=help)
-    return stored.z if how == MEAN else None
+    choice = REPLACED_BY.choose(help=help)
+    return stored.z if choice == MEAN else None
 
 
 def _choose_parts(record: ForwardRecord, gone: Away) -> None:
-    """A list of all that can be taken away, and the ways back."""
+    """Draws the list of all parts that can be taken away, and the buttons that undo and reset."""
     n_layers, n_heads, *_ = record.pattern.shape
     names = {
         ("h", layer, head): head_name(layer, head) for layer in range(n_layers) for head in range(n_heads)
     }
     names |= {("a", layer): f"L{layer}, all heads" for layer in range(n_layers)}
     names |= {("f", layer): f"L{layer} feed-forward" for layer in range(n_layers)}
-    names |= {("p", at): label for at, label in enumerate(record.labels)}
+    names |= {("p", index): label for index, label in enumerate(record.labels)}
     st.session_state["ablate_parts"] = sorted(gone.parts, key=str)
     with st.popover("Parts", key="ablate_choose"):
         st.multiselect(
@@ -119,13 +121,13 @@ def _choose_parts(record: ForwardRecord, gone: Away) -> None:
     )
 
 
-def _without(gone: Away, record: ForwardRecord) -> str:
-    """The beginning of a sentence; plain text."""
+def _without_clause(gone: Away, record: ForwardRecord) -> str:
+    """Beginning of a sentence that names the parts that are taken away, as plain text."""
     token = "“{}”" if record.unit == "token" else "{}"
     names = [head_name(layer, head) for layer, head in gone.heads]
     names += [f"all heads of L{layer}" for layer in gone.layers]
     names += [f"the feed-forward of L{layer}" for layer in gone.feed_forwards]
-    names += [token.format(record.tokens[at]) for at in gone.positions]
+    names += [token.format(record.tokens[index]) for index in gone.positions]
     if len(names) > AT_MOST:
         counts = (
             (len(gone.heads), "head", "heads"),
@@ -133,28 +135,28 @@ def _without(gone: Away, record: ForwardRecord) -> str:
         )
         counts += ((len(gone.feed_forwards), "feed-forward", "feed-forwards"),)
         counts += ((len(gone.positions), record.unit, record.units),)
-        names = [f"{n} {one if n == 1 else many}" for n, one, many in counts if n]
+        names = [f"{n} {singular if n == 1 else plural}" for n, singular, plural in counts if n]
     return "Without " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _nothing(before: Side) -> str:
-    said = f": the encoder says {before.predicted}" if before.predicted else ""
-    return f"Nothing is taken away{said}. Click a part, or a {before.record.unit}, to take it away."
+def _nothing_sentence(before: Side) -> str:
+    clause = f": the encoder says {before.predicted}" if before.predicted else ""
+    return f"Nothing is taken away{clause}. Click a part, or a {before.record.unit}, to take it away."
 
 
-def _in_numbers(before: ForwardRecord, after: ForwardRecord) -> str:
-    moved = prediction_change(before, after)
-    said = f"{moved.name[0].upper()}{moved.name[1:]}: {format_number(moved.value, '.2g')}"
+def _change_in_numbers(before: ForwardRecord, after: ForwardRecord) -> str:
+    change = prediction_change(before, after)
+    sentence = f"{change.name[0].upper()}{change.name[1:]}: {format_number(change.value, '.2g')}"
     if (predicted := before.predicted_class) is None:
-        return f"{said}."
-    one, other = (float(log_odds(each.probabilities, predicted)) for each in (before, after))
+        return f"{sentence}."
+    old, new = (float(log_odds(record.probabilities, predicted)) for record in (before, after))
     return (
-        f"Log-odds of {before.class_names[predicted]}: {format_number(one, '+.2f')} before, {format_number(other, '+.2f')} after, a change of "
-        f"{format_number(other - one, '+.2f')}. {said}."
+        f"Log-odds of {before.class_names[predicted]}: {format_number(old, '+.2f')} before, {format_number(new, '+.2f')} after, a change of "
+        f"{format_number(new - old, '+.2f')}. {sentence}."
     )
 
 
-def _alone(
+def _draw_effects(
     subject: LiveSubject,
     chosen: HeadChoice,
     record: ForwardRecord,
@@ -162,25 +164,25 @@ def _alone(
     stored: HeadResults | None,
     means: np.ndarray | None,
 ) -> None:
-    """What each part is worth by itself; a click takes it away, or puts it back."""
+    """Draws the effect of each part alone; a click takes the part away, or puts it back."""
     st.markdown("**Each part alone: what changes without it**")
     vectors = None if means is None else as_vectors(means)
-    what = ("ablate", subject, vectors is None)
+    work_key = ("ablate", subject, vectors is None)
     label = f"Take away each of the {record.pattern.shape[0] * record.pattern.shape[1]} heads in turn"
     effects = np.full((record.pattern.shape[0], record.pattern.shape[1] + 2), np.nan)
-    if wanted(subject, what, forwards_of_heads(record), label, "ablate_all"):
-        with until_done(what):
+    if wanted(subject, work_key, forwards_of_heads(record), label, "ablate_all"):
+        with until_done(work_key):
             effects = changes(record, each_part(subject, vectors))
     spread = None if stored is None else stored.spreads.get("zero" if means is None else "mean")
     over_data = None
     if spread is not None and spread.mean.shape == record.pattern.shape[:2]:
         over_data = np.pad(spread.mean, ((0, 0), (0, 2)), constant_values=np.nan)
     n_heads = record.pattern.shape[1]
-    out = np.zeros(effects.shape, bool)
+    is_gone = np.zeros(effects.shape, bool)
     for layer, head in gone.heads:
-        out[layer, head] = True
-    out[list(gone.layers), n_heads] = True
-    out[list(gone.feed_forwards), n_heads + 1] = True
+        is_gone[layer, head] = True
+    is_gone[list(gone.layers), n_heads] = True
+    is_gone[list(gone.feed_forwards), n_heads + 1] = True
 
     def take(part: dict) -> None:
         layer, column = int(part["layer"]), int(part["column"])
@@ -188,7 +190,7 @@ def _alone(
         toggle(record, kinds.get(column, ("h", layer, column)))
 
     signed = record.predicted_class is not None
-    figure = ablation_grid(effects, out, what=what_changes(record), signed=signed, over=over_data)
+    figure = ablation_grid(effects, is_gone, what=what_changes(record), signed=signed, over=over_data)
     clickable(figure, key="ablate_grid", chosen=gone, selection="part", take=take, width="content")
     st.caption(
         f"{ATTENTION}: all heads of the layer at once (the bias of W_O stays); {FEED_FORWARD}: all that the layer's "
@@ -200,21 +202,21 @@ def _alone(
 def _over_data(subject: LiveSubject, chosen: HeadChoice, stored: HeadResults | None, spread: object) -> str:
     if stored is None or spread is None:
         return how_to_measure(subject.checkpoint, f"--with {MEASURE}")
-    at = chosen.layer, chosen.head
+    index = chosen.layer, chosen.head
     return (
-        f"Over {over(stored.source, MEASURE)}, without {head_name(*at)} the change has a mean size of "
-        f"{format_number(float(spread.mean[at]), '.2g')} ± {format_number(float(spread.sd[at]), '.2g')} (standard deviation)."
+        f"Over {over(stored.source, MEASURE)}, without {head_name(*index)} the change has a mean size of "
+        f"{format_number(float(spread.mean[index]), '.2g')} ± {format_number(float(spread.sd[index]), '.2g')} (standard deviation)."
     )
 
 
-def _input(subject: LiveSubject, chosen: HeadChoice, after: Side, gone: Away, query: int) -> None:
-    """The text or the picture; a click takes a token or patch out of the keys of all heads."""
-    record, at = after.record, (chosen.layer, chosen.head)
+def _draw_input(subject: LiveSubject, chosen: HeadChoice, after: Side, gone: Away, query: int) -> None:
+    """Draws the text or the picture; a click takes a token or patch out of the keys of all heads."""
+    record, head = after.record, (chosen.layer, chosen.head)
     unit = record.unit
     st.markdown(f"**The input: a click takes a {unit} away**")
     allowed = np.ones(len(record), bool)
     allowed[list(gone.positions)] = False
-    weights = record.pattern[at][query]
+    weights = record.pattern[head][query]
     input_in_colours(
         subject.given,
         record,
@@ -227,15 +229,15 @@ def _input(subject: LiveSubject, chosen: HeadChoice, after: Side, gone: Away, qu
         allowed=allowed,
     )
     st.caption(
-        f"Colours: what the query attends to in {head_name(*at)}, after. No query attends to a {unit} that is taken "
+        f"Colours: what the query attends to in {head_name(*head)}, after. No query attends to a {unit} that is taken "
         "away; its own state stays in the residual stream."
     )
 
 
-def _maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
+def _draw_maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
     sides, head = (before, after), (chosen.layer, chosen.head)
-    for side, place in zip(sides, beside("ablate_all_maps"), strict=True):
-        with place:
+    for side, column in zip(sides, beside("ablate_all_maps"), strict=True):
+        with column:
             st.markdown(f"**All heads, {side.title.lower()}**")
             key = f"ablate_overview_{side.title.lower()}"
             overview_of(
@@ -243,9 +245,9 @@ def _maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
             )
     st.caption("Each map from 0 to its own maximum. A click chooses the head that is shown below.")
     scale = weight_scale("own", "the maximum of both", *(side.record.pattern[head] for side in sides))
-    places = beside("ablate_maps", 3)
-    for side, place in zip(sides, places, strict=False):
-        with place:
+    columns = beside("ablate_maps", 3)
+    for side, column in zip(sides, columns, strict=False):
+        with column:
             figure = attention_heatmap(
                 side.record,
                 *head,
@@ -254,7 +256,7 @@ def _maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
                 title=f"{head_name(*head)}, {side.title.lower()}",
             )
             show(figure, key=f"ablate_map_{side.title.lower()}")
-    with places[2]:
+    with columns[2]:
         show(
             difference(before, after, head, query=query, title="After minus before"), key="ablate_difference"
         )

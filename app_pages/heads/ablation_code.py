@@ -1,7 +1,7 @@
-"""What is taken away from the encoder: a code in the address, `ablated=h0-1.a2.f3.p4`, with a way back.
+"""The ablated parts as a code in the address, `ablated=h0-1.a2.f3.p4`, with undo.
 
-h0-1 is head 1 of layer 0, a2 all of attention in layer 2, f3 the feed-forward of layer 3, p4 position 4. No widget holds
-it, since clicks and boxes change it alike.
+h0-1 is head 1 of layer 0, a2 all of attention in layer 2, f3 the feed-forward of layer 3, p4 position 4. The code belongs
+to no single widget, since clicks and boxes both change it.
 """
 
 import re
@@ -21,7 +21,7 @@ Part = tuple[int | str, ...]  # ("h", layer, head), ("a", layer), ("f", layer) o
 
 
 class Away(NamedTuple):
-    """In order; all of it together."""
+    """The ablated parts, sorted."""
 
     heads: tuple[tuple[int, int], ...]
     layers: tuple[int, ...]
@@ -31,37 +31,38 @@ class Away(NamedTuple):
     @property
     def parts(self) -> set[Part]:
         heads = {("h", *each) for each in self.heads}
-        rest = zip("afp", (self.layers, self.feed_forwards, self.positions), strict=True)
-        return heads | {(kind, at) for kind, each in rest for at in each}
+        others = zip("afp", (self.layers, self.feed_forwards, self.positions), strict=True)
+        return heads | {(kind, index) for kind, each in others for index in each}
 
 
 def away(record: ForwardRecord) -> Away:
-    """What the address holds; what cannot be read, or is not there in this encoder and input, is passed over."""
+    """The ablated parts in the address; ignores what cannot be parsed or does not exist in this encoder and input."""
     n_layers, n_heads, n, _ = record.pattern.shape
     ends = {"h": (n_layers, n_heads), "a": (n_layers,), "f": (n_layers,), "p": (n,)}
-    found: dict[str, set] = {kind: set() for kind in ends}
-    for each in map(_ONE.fullmatch, ABLATED.read().split(".")):
-        if each is not None:
-            kind, *at = (part for part in each.groups() if part is not None)
-            place = tuple(map(int, at))
-            if all(one < end for one, end in zip(place, ends[kind], strict=True)):
-                found[kind].add(place if kind == "h" else place[0])
-    return Away(*(tuple(sorted(found[kind])) for kind in ends))
+    by_kind: dict[str, set] = {kind: set() for kind in ends}
+    for match in map(_ONE.fullmatch, ABLATED.read().split(".")):
+        if match is not None:
+            kind, *numbers = (group for group in match.groups() if group is not None)
+            index = tuple(map(int, numbers))
+            if all(number < end for number, end in zip(index, ends[kind], strict=True)):
+                by_kind[kind].add(index if kind == "h" else index[0])
+    return Away(*(tuple(sorted(by_kind[kind])) for kind in ends))
 
 
 def take_away(parts: Iterable[Part]) -> None:
-    """For callbacks: these and no others from now on; what was before can be had back."""
-    before = ABLATED.read()
+    """Callback: ablates exactly these parts; the previous ones can be restored by `undo`."""
+    old_code = ABLATED.read()
     code = ".".join(
-        "".join(map(str, part[:2])) + "".join(f"-{at}" for at in part[2:]) for part in sorted(parts, key=str)
+        "".join(map(str, part[:2])) + "".join(f"-{number}" for number in part[2:])
+        for part in sorted(parts, key=str)
     )
-    if code != before:
-        st.session_state[HISTORY] = [*st.session_state.get(HISTORY, ()), before][-FARTHEST:]
+    if code != old_code:
+        st.session_state[HISTORY] = [*st.session_state.get(HISTORY, ()), old_code][-FARTHEST:]
         ABLATED.take(code)
 
 
 def toggle(record: ForwardRecord, part: Part) -> None:
-    """For callbacks: takes away what is there, and puts back what is not."""
+    """Callback: ablates the part, or restores it if it is ablated."""
     take_away(away(record).parts ^ {part})
 
 
@@ -70,15 +71,15 @@ def can_undo() -> bool:
 
 
 def undo() -> None:
-    """For callbacks: as it was before the last change."""
+    """Callback: restores the parts before the last change."""
     if history := st.session_state.get(HISTORY):
         ABLATED.take(history[-1])
         st.session_state[HISTORY] = history[:-1]
 
 
 def forget_tokens(record: ForwardRecord) -> None:
-    """Puts back the positions that were taken away in another text."""
+    """Restores positions that were ablated in another text."""
     if ABLATED.is_of_other_text(record.tokens):
-        kept = away(record)._replace(positions=())
-        if kept != away(record):
-            take_away(kept.parts)
+        remaining = away(record)._replace(positions=())
+        if remaining != away(record):
+            take_away(remaining.parts)

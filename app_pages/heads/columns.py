@@ -1,4 +1,4 @@
-"""The numbers of a head: what each is called on screen, what it says in words, its formula, and how it is written."""
+"""The columns of head numbers: title, description, formula and number format."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What is measured when a part is changed: the answers, and how far each is from the one before."""
+"""Answers when parts of the encoder are changed, and how far each is from the unchanged answer."""
 
 from collections.abc import Iterator
 
@@ -29,56 +29,56 @@ def as_vectors(means: Means) -> Vectors:
 
 @cached
 def each_part(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
-    """Answers [layer, head, then all heads, then feed-forward, answer] with each part alone ablated."""
+    """Answers [layer, part, answer] with one part ablated: each head, then all heads, then the feed-forward."""
     heads = each_head(subject, means)
     layers, vectors = range(subject.loaded.config.n_layers), _array(means)
-    wholes = [ablated(layers=(layer,), means=vectors) for layer in layers]
-    wholes += [ablated(feed_forwards=(layer,)) for layer in layers]
-    rest = of(probabilities, subject.checkpoint, (subject.given,), tuple(wholes))[0]
-    return np.concatenate((heads, rest.reshape(2, len(layers), -1).transpose(1, 0, 2)), axis=1)
+    interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
+    interventions += [ablated(feed_forwards=(layer,)) for layer in layers]
+    answers = of(probabilities, subject.checkpoint, (subject.given,), tuple(interventions))[0]
+    return np.concatenate((heads, answers.reshape(2, len(layers), -1).transpose(1, 0, 2)), axis=1)
 
 
 @cached
 def each_head(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
-    """Answers [layer, head, answer] with each head alone ablated, and a bar where that takes longer."""
+    """Answers [layer, head, answer] with one head ablated; shows a progress bar if that takes long."""
     steps = ablate_heads_in_steps(subject.loaded, subject.given, "zero" if means is None else _array(means))
     return _by_head(subject, steps, "Taking away one head after the other …", ("heads", subject, means))
 
 
 @cached
 def each_head_patched(subject: LiveSubject, source: Input) -> np.ndarray:
-    """Answers [layer, head, answer] with each head alone as it is for `source`."""
+    """Answers [layer, head, answer] with one head's output taken from the input `source`."""
     steps = patch_heads_in_steps(subject.loaded, subject.given, source)
-    what = ("heads patched", subject, source)
-    return _by_head(subject, steps, "Patching in one head after the other …", what)
+    work_key = ("heads patched", subject, source)
+    return _by_head(subject, steps, "Patching in one head after the other …", work_key)
 
 
 @cached
 def each_position_patched(subject: LiveSubject, source: Input) -> np.ndarray:
-    """Answers [stage, position, answer]; NaN where a position has no partner."""
+    """Answers [stage, position, answer] with one state taken from `source`; NaN where a position has no partner."""
     before = subject.record
     n_stages, n = len(before.stages), len(before)
     result = np.full((n_stages, n, before.config.n_answers), np.nan, np.float32)
     steps = patch_positions_in_steps(subject.loaded, subject.given, source)
-    text, what = "Patching in one position after the other …", ("positions patched", subject, source)
-    for step in as_they_come(steps, lambda step: len(step.positions) / (n_stages * n), text, what):
+    text, work_key = "Patching in one position after the other …", ("positions patched", subject, source)
+    for step in as_they_come(steps, lambda step: len(step.positions) / (n_stages * n), text, work_key):
         result[step.stage, step.positions] = step.answers
     return result
 
 
 def forwards_of_heads(before: ForwardRecord) -> int:
-    """About how many forwards all heads of all layers take: of those behind a layer, and half of its own."""
+    """Approximate number of forward passes for all heads: a change in one layer reruns only the layers after it."""
     n_layers, n_heads, *_ = before.pattern.shape
     return -(-n_heads * n_layers // 2)
 
 
 def forwards_of_positions(before: ForwardRecord) -> int:
-    """The same of all positions at all stages."""
+    """Approximate number of forward passes for all positions at all stages."""
     return -(-len(before.stages) * len(before) // 2)
 
 
 def _by_head(subject: LiveSubject, steps: Iterator[HeadAnswers], text: str, what: tuple) -> np.ndarray:
-    """What the steps answer, [layer, head, answer], with a bar while they are computed."""
+    """Answers of the steps as [layer, head, answer], with a progress bar while they are computed."""
     config = subject.loaded.config
     n_heads = config.n_layers * config.n_heads
     steps = as_they_come(steps, lambda step: len(step.heads) / n_heads, text, what)

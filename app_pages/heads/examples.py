@@ -1,4 +1,4 @@
-"""What a head likes: where over a data set its weights are largest, in context."""
+"""Where over a data set a head's weights are largest, in context."""
 
 from collections.abc import Mapping
 from html import escape
@@ -47,46 +47,46 @@ def examples(subject: LiveSubject, _slots: Slots, chosen: HeadChoice) -> None:
         "tokens are left out."
     )
     if is_text:
-        _texts(subject, rows, stored.source)
+        _draw_texts(subject, rows, stored.source)
     elif stored.source.data == DIGITS:
-        _digits(subject, rows)
+        _draw_digits(subject, rows)
     else:
         st.info(
             f"The pictures of {plain(stored.source.data)} are not part of the app.", icon=":material/info:"
         )
 
 
-def _texts(subject: LiveSubject, rows: pd.DataFrame, source: DataSource) -> None:
-    of_own = own_texts() if source.data == OWN_NAME else {}
-    lines = "".join(_line(row, _opening(subject, row, of_own)) for row in rows.itertuples())
-    head = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"
-    st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
+def _draw_texts(subject: LiveSubject, rows: pd.DataFrame, source: DataSource) -> None:
+    texts = own_texts() if source.data == OWN_NAME else {}
+    lines = "".join(_line(row, _example_link(subject, row, texts)) for row in rows.itertuples())
+    header = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"
+    st.html(f'<table class="liked">{header}<tbody>{lines}</tbody></table>')
 
 
-def _opening(subject: LiveSubject, row: object, texts: Mapping[int, str]) -> str:
-    """The number of the example; where its text is known, with a link to this head and query on it."""
+def _example_link(subject: LiveSubject, row: object, texts: Mapping[int, str]) -> str:
+    """Number of the example; if its text is known, as a link that opens it with this head and query."""
     if row.number not in texts:
         return f"{row.number:,}"
-    at = {"kind": encoders.TEXT, "text": texts[row.number], "checkpoint": subject.checkpoint}
-    at |= {"layer": row.layer, "head": row.head, "query": f"{row.query} {row.query_token}"}
-    return f'<a href="./?{escape(urlencode(at))}" title="open in Attention">{row.number:,}</a>'
+    query_string = {"kind": encoders.TEXT, "text": texts[row.number], "checkpoint": subject.checkpoint}
+    query_string |= {"layer": row.layer, "head": row.head, "query": f"{row.query} {row.query_token}"}
+    return f'<a href="./?{escape(urlencode(query_string))}" title="open in Attention">{row.number:,}</a>'
 
 
 def _line(row: object, number: str) -> str:
     query, key = (
-        f'<{tag} title="{said}">{escape(token)}</{tag}>'
-        for tag, said, token in (("b", "query", row.query_token), ("mark", "key", row.key_token))
+        f'<{tag} title="{title}">{escape(token)}</{tag}>'
+        for tag, title, token in (("b", "query", row.query_token), ("mark", "key", row.key_token))
     )
     if row.query == row.key:
-        words = f'<b title="query and key"><mark>{escape(row.key_token)}</mark></b>'
+        phrase = f'<b title="query and key"><mark>{escape(row.key_token)}</mark></b>'
     else:
         first, last = (query, key) if row.query < row.key else (key, query)
-        words = f"{first}{escape(row.between)}{last}"
-    text = f"{escape(row.before)}{words}{escape(row.after)}"
+        phrase = f"{first}{escape(row.between)}{last}"
+    text = f"{escape(row.before)}{phrase}{escape(row.after)}"
     return f'<tr><td>{format_number(row.weight, ".2f")}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
 
 
-def _digits(subject: LiveSubject, rows: pd.DataFrame) -> None:
+def _draw_digits(subject: LiveSubject, rows: pd.DataFrame) -> None:
     record, (images, _) = subject.record, shipped_inputs.test_digits()
     rows = rows[(rows["number"] >= 1) & (rows["number"] <= len(images))].head(MOST)
     numbers = (rows["number"] - 1).tolist()  # of the data from 1, of the gallery from 0
@@ -100,12 +100,12 @@ def _digits(subject: LiveSubject, rows: pd.DataFrame) -> None:
         patch_grid=record.patch_grid,
         columns=COLUMNS,
     )
-    at = dict(zip(numbers, queries, strict=True))
+    query_of = dict(zip(numbers, queries, strict=True))
 
     def take(example: dict) -> None:
         number = int(example["number"])
         take_digit({"id": number})
-        take_query(at[number])
+        take_query(query_of[number])
         go_to(ATTENTION, DIGIT.to(number))
 
     clickable(figure, key="heads_examples", chosen=None, selection="example", take=take, width="content")

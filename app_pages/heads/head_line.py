@@ -1,4 +1,4 @@
-"""The chosen head by its name and roles, with ways to what it does."""
+"""Name and roles of the chosen head, with buttons that open it on other pages."""
 
 import streamlit as st
 
@@ -13,11 +13,11 @@ LABELS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
 
 
 def say_head(subject: Subject, chosen: HeadChoice) -> None:
-    called = head_names(subject, chosen.layer, chosen.head)
+    names = head_names(subject, chosen.layer, chosen.head)
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
         name = f"**{head_name(chosen.layer, chosen.head)}**"
-        name += f" · {called.whole}" if called.whole else f" :gray[{_nameless(subject)}]"
-        st.markdown(name, help=called.help, width="content")
+        name += f" · {names.whole}" if names.whole else f" :gray[{_nameless(subject)}]"
+        st.markdown(name, help=names.help, width="content")
         for page in LABELS if isinstance(subject, LiveSubject) else (ATTENTION,):
             st.button(
                 f"{LABELS[page]} →",
@@ -29,9 +29,9 @@ def say_head(subject: Subject, chosen: HeadChoice) -> None:
 
 
 def _nameless(subject: Subject) -> str:
-    read = subject.record.attended
+    positions = subject.record.attended
     return (
-        f"has no role: {len(read)} {read.units} are too few"
-        if too_few_positions(read)
+        f"has no role: {len(positions)} {positions.units} are too few"
+        if too_few_positions(positions)
         else "has none of the roles"
     )

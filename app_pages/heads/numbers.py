@@ -1,4 +1,4 @@
-"""What is known of every head: on this input, and over a data set where that was measured."""
+"""Numbers of every head: on this input and, where measured, over a data set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -42,9 +42,11 @@ class Numbers:
 
     @property
     def values(self) -> dict[str, np.ndarray]:
-        """By the names of `COLUMNS`, in their order."""
-        found = self.here if self.first == HERE else {name: each.mean for name, each in self.spreads.items()}
-        return {name: found[name] for name in COLUMNS if name in found}
+        """The compared numbers [layer, head] by column name, in the order of `COLUMNS`."""
+        by_name = (
+            self.here if self.first == HERE else {name: each.mean for name, each in self.spreads.items()}
+        )
+        return {name: by_name[name] for name in COLUMNS if name in by_name}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -55,7 +57,7 @@ class Numbers:
 
 
 def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
-    """With the control by which one chooses between this input and the data set, where there is something to choose."""
+    """Numbers of all heads; draws the control that chooses between this input and the data set, where both are known."""
     stored = subject.stored_heads
     shape = subject.record.pattern.shape[:2]
     spreads = (
@@ -83,7 +85,7 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
 
 
 def say_source(subject: Subject, numbers: Numbers) -> None:
-    """Why there are no numbers over a data set, where there are none; and how much of its texts was unknown."""
+    """Writes why there are no numbers over a data set, or on how much of it they were measured."""
     if numbers.unknown:
         share = percent(numbers.unknown, below="<")
         st.caption(f"Of the tokens of {numbers.data}, {share} are unknown to this tokenizer.")
@@ -98,14 +100,14 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
         for name, n in numbers.samples.items():
             if name in COLUMNS:
                 names.setdefault(n, []).append(COLUMNS[name].title)
-        fewer = [f"{n:,} of them: {', '.join(titles)}" for n, titles in names.items()]
-        st.caption(f"Not measured on all of the data set, but on {'; on '.join(fewer)}.")
+        counts = [f"{n:,} of them: {', '.join(titles)}" for n, titles in names.items()]
+        st.caption(f"Not measured on all of the data set, but on {'; on '.join(counts)}.")
     elif not numbers.spreads:
         st.caption(f"These are the numbers of this input alone. {how_to_measure(subject.checkpoint)}")
 
 
 def explained(numbers: Numbers) -> None:
-    """Each column in words and as a formula, and the rule of each role."""
+    """Draws a folded explanation of each column, with its formula, and of each role."""
     with st.expander("What the numbers mean", icon=":material/function:"):
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")
         st.markdown(
@@ -121,7 +123,7 @@ def explained(numbers: Numbers) -> None:
 
 
 def in_words(numbers: Numbers, name: str) -> str:
-    """What the column says; plain text."""
+    """Description of the column `name`, as plain text."""
     return COLUMNS[name].words.replace("{units}", numbers.record.units)
 
 
@@ -131,14 +133,14 @@ def _formula(numbers: Numbers, name: str) -> str:
     if isinstance(record, ForwardRecord) and (predicted := record.predicted_class) is not None:
         answer = f"size of the change of the log-odds of {plain(record.class_names[predicted])}"
         loss = "here the cross-entropy with the predicted class (Michel et al. take the right one)"
-    said = COLUMNS[name].formula.replace("{answer}", answer).replace("{loss}", loss)
-    return said.replace("{units}", record.units)
+    formula = COLUMNS[name].formula.replace("{answer}", answer).replace("{loss}", loss)
+    return formula.replace("{units}", record.units)
 
 
 def how_to_measure(name: str, *options: str) -> str:
-    """What stores the missing numbers; an encoder from elsewhere is named by its folder, which is the reader's to know."""
-    missing = "this was not measured" if options else "nothing is stored"
-    return f"Over a data set {missing} for this encoder: `{command(name, *options)}` measures it."
+    """Sentence with the command that stores the missing numbers; for an encoder from elsewhere the user fills in its folder."""
+    clause = "this was not measured" if options else "nothing is stored"
+    return f"Over a data set {clause} for this encoder: `{command(name, *options)}` measures it."
 
 
 def command(name: str, *options: str) -> str:
@@ -148,21 +150,23 @@ def command(name: str, *options: str) -> str:
 
 
 def effects(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.ndarray]:
-    """[layer, head]: `importance`, and the size of the change of the answer with each head ablated; where that takes longer
-    than a glance, behind a button."""
+    """Importance, and size of the answer's change with each head ablated, each [layer, head].
+
+    If that takes long, draws a button and returns {} until it is pressed.
+    """
     before = subject.record
     means = None if stored is None else stored.z
     if means is not None and means.shape != before.z.shape[:2] + before.z.shape[-1:]:
         means = None
     n_ablations = 1 if means is None else 2
     n_forwards = BACKWARD + n_ablations * forwards_of_heads(before)
-    what = ("effects", subject, n_ablations)
+    work_key = ("effects", subject, n_ablations)
     label = f"Measure what each of the {before.pattern.shape[0] * before.pattern.shape[1]} heads is worth on this input"
-    if not wanted(subject, what, n_forwards, label, "heads_effects"):
+    if not wanted(subject, work_key, n_forwards, label, "heads_effects"):
         return {}
-    with until_done(what):
-        found = {"importance": of(importance, subject.checkpoint, (subject.given,))[0]}
-        found["zero"] = knock_out.effects(before, each_head(subject, None))
+    with until_done(work_key):
+        result = {"importance": of(importance, subject.checkpoint, (subject.given,))[0]}
+        result["zero"] = knock_out.effects(before, each_head(subject, None))
         if means is not None:
-            found["mean"] = knock_out.effects(before, each_head(subject, as_vectors(means)))
-    return found
+            result["mean"] = knock_out.effects(before, each_head(subject, as_vectors(means)))
+    return result

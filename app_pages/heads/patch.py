@@ -1,4 +1,4 @@
-"""Activation patching: one head's output, or one position's state, from another input; for all of them at once."""
+"""Activation patching: one head's output, or one position's state, taken from another input; for each in turn."""
 
 from dataclasses import replace
 
@@ -45,31 +45,31 @@ _OF = (
 def patch(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     before = subject.record
     with slots.beside:
-        source, label = _second(subject)
+        source, label = _choose_second(subject)
     if source is None:
         st.info("Type a second text above: from it one part at a time is taken.", icon=":material/info:")
         return
     try:
-        other = replace(subject, given=source, label=label)
-        _ = other.record  # raises here where it cannot be read
+        second = replace(subject, given=source, label=label)
+        _ = second.record  # raises here where it cannot be read
         pairs = subject.compute(paired, source)
     except ValueError as error:
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return
-    tell(_in_words(before, other.record), "1.1rem")
+    tell(_in_words(before, second.record), "1.1rem")
     predictions(
         Side(subject, f"first {_kind(before)}"),
-        Side(other, f"second {_kind(before)}"),
+        Side(second, f"second {_kind(before)}"),
         key="patch_predictions",
     )
     heads, positions = beside("patch")
     with heads:
-        _heads(subject, chosen, before, source)
+        _draw_heads(subject, chosen, before, source)
     with positions:
-        _positions(subject, before, source)
+        _draw_positions(subject, before, source)
     st.caption(
         "A part that carries what tells the two inputs apart moves the answer towards that of the second. "
-        f"One pair of inputs is no proof of what a head does in others. {_said_of_pairs(before, other.record, pairs)}"
+        f"One pair of inputs is no proof of what a head does in others. {_pairing_sentences(before, second.record, pairs)}"
     )
 
 
@@ -77,7 +77,7 @@ def _kind(record: ForwardRecord) -> str:
     return "text" if record.unit == "token" else "digit"
 
 
-def _second(subject: LiveSubject) -> tuple[Input | None, int | None]:
+def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
     if isinstance(subject.given, Text):
         first, session = subject.given.text, st.session_state
         # It begins as the first one with one word changed, and again where the first one is another text.
@@ -88,60 +88,60 @@ def _second(subject: LiveSubject) -> tuple[Input | None, int | None]:
         session["patch_of"] = first
         text = SECOND_TEXT.choose(one_word_changed(first))
         return (replace(subject.given, text=text) if text.strip() else None), None
-    given, label = second_digit(SECOND_DIGIT)
-    return given, encoders.label_for(subject.checkpoint, label)
+    second, label = second_digit(SECOND_DIGIT)
+    return second, encoders.label_for(subject.checkpoint, label)
 
 
 def _in_words(before: ForwardRecord, other: ForwardRecord) -> str:
-    """How far apart the two answers are: what a patch can move at most, or beyond. Plain text."""
+    """Sentence on how far apart the two answers are, the largest change to expect of a patch; plain text."""
     if (predicted := before.predicted_class) is None:
         return similarity(before, other)
-    one, then = (float(log_odds(each.probabilities, predicted)) for each in (before, other))
+    first, second = (float(log_odds(record.probabilities, predicted)) for record in (before, other))
     return (
-        f"The log-odds of {before.class_names[predicted]} are {format_number(one, '+.2f')} for the first and {format_number(then, '+.2f')} for the "
-        f"second: a patch that moved the answer all the way there would change them by {format_number(then - one, '+.2f')}."
+        f"The log-odds of {before.class_names[predicted]} are {format_number(first, '+.2f')} for the first and {format_number(second, '+.2f')} for the "
+        f"second: a patch that moved the answer all the way there would change them by {format_number(second - first, '+.2f')}."
     )
 
 
-def _said_of_pairs(before: ForwardRecord, other: ForwardRecord, pairs: Pairs) -> str:
+def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs) -> str:
     if len(before) == len(other):
-        same = f"Both have {len(before)} positions, each of which is paired with the same one of the other."
+        text = f"Both have {len(before)} positions, each of which is paired with the same one of the other."
         if before.unit == "token":
             differ = sum(one != two for one, two in zip(before.tokens, other.tokens, strict=True))
-            same += f" At {differ} of them the tokens differ."
-        return same
-    left = len(before) - len(pairs.input)
-    stays = f" {left} of the first have no partner and stay as they are." if left else ""
+            text += f" At {differ} of them the tokens differ."
+        return text
+    n_left = len(before) - len(pairs.input)
+    rest = f" {n_left} of the first have no partner and stay as they are." if n_left else ""
     shifted = "Behind the edit, partners stand at other positions, which is a difference of its own."
-    return f"{len(before)} tokens and {len(other)}. {_OF}{stays} {shifted}"
+    return f"{len(before)} tokens and {len(other)}. {_OF}{rest} {shifted}"
 
 
-def _heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord, source: Input) -> None:
+def _draw_heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord, source: Input) -> None:
     st.markdown(f"**Each head's output z, taken from the second {_kind(before)}**")
-    what, n_heads = ("patch heads", subject, source), before.pattern.shape[0] * before.pattern.shape[1]
+    work_key, n_heads = ("patch heads", subject, source), before.pattern.shape[0] * before.pattern.shape[1]
     label = f"Patch {n_heads} heads in turn"
-    if not wanted(subject, what, forwards_of_heads(before), label, "patch_all"):
+    if not wanted(subject, work_key, forwards_of_heads(before), label, "patch_all"):
         return
-    with until_done(what):
+    with until_done(work_key):
         effects = changes(before, each_head_patched(subject, source))
     head = chosen.layer, chosen.head
     title = [what_changes(before)]
     figure = head_grid(effects, selected=head, title=title, signed=before.predicted_class is not None)
     clickable_heads(figure, key="patch_heads", chosen=head)
-    most = np.unravel_index(int(np.abs(effects).argmax()), effects.shape)
+    largest = np.unravel_index(int(np.abs(effects).argmax()), effects.shape)
     st.caption(
-        f"Each cell: one head puts out, at all positions, what it does for the second {_kind(before)}. Largest change: {head_name(*most)} ({format_number(float(effects[most]), '+.2g')}). "
+        f"Each cell: one head puts out, at all positions, what it does for the second {_kind(before)}. Largest change: {head_name(*largest)} ({format_number(float(effects[largest]), '+.2g')}). "
         "A click chooses the head."
     )
 
 
-def _positions(subject: LiveSubject, before: ForwardRecord, source: Input) -> None:
+def _draw_positions(subject: LiveSubject, before: ForwardRecord, source: Input) -> None:
     st.markdown(f"**Each state of the residual stream, taken from the second {_kind(before)}**")
-    what = ("patch positions", subject, source)
+    work_key = ("patch positions", subject, source)
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
-    if not wanted(subject, what, forwards_of_positions(before), label, "patch_states"):
+    if not wanted(subject, work_key, forwards_of_positions(before), label, "patch_states"):
         return
-    with until_done(what):
+    with until_done(work_key):
         effects = changes(before, each_position_patched(subject, source))
     query = QUERY.held(0)
     query = query if isinstance(query, int) and query < len(before) else 0

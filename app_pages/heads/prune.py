@@ -1,4 +1,4 @@
-"""What is left without some heads: the greedy pruning curve over a data set, pre-LN beside post-LN."""
+"""The greedy pruning curve over a data set: accuracy with fewer and fewer heads, pre-LN beside post-LN."""
 
 from collections.abc import Iterable
 
@@ -31,19 +31,21 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         )
         return
     names = encoders.pair(subject.checkpoint) or (subject.checkpoint,)
-    stored = {name: found for name in names if (found := pruning_of(name)) is not None}
+    stored = {name: table for name in names if (table := pruning_of(name)) is not None}
     missing = [name for name in names if name not in stored]
     if not stored:
         st.info(how_to_measure(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
         return
-    ways = [how for how in PRUNED_BY if any((each.rows["how"] == how).any() for each in stored.values())]
+    methods = [
+        method for method in PRUNED_BY if any((each.rows["how"] == method).any() for each in stored.values())
+    ]
     with slots.controls:
-        how = PRUNED.choose([PRUNED_BY[way] for way in ways])
-    steps = {name: _steps(table, how) for name, table in stored.items()}
-    drawn = {name: each for name, each in steps.items() if each}
-    for name, each in drawn.items():
+        method = PRUNED.choose([PRUNED_BY[way] for way in methods])
+    steps = {name: _steps(table, method) for name, table in stored.items()}
+    by_encoder = {name: each for name, each in steps.items() if each}
+    for name, each in by_encoder.items():
         st.markdown(_in_words(name, stored[name], each))
-    figure = pruning_curve({name: _curve(name, each) for name, each in drawn.items()})
+    figure = pruning_curve({name: _curve(name, each) for name, each in by_encoder.items()})
 
     def take(step: dict) -> None:
         if step["encoder"] == subject.checkpoint and step["went"]:
@@ -63,14 +65,14 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
 
 
 def _judged_by(tables: Iterable[ResultTable]) -> str:
-    """Which examples chose the heads, and which judged; nothing of files that do not say it."""
-    said = [
+    """Sentence on how many examples chose the heads and how many judged them; "" for files that do not say it."""
+    sentences = [
         f"{source.samples[CHOOSING]:,} of {plain(over(source))} choose the head; accuracy is of "
         f"{source.samples[JUDGING]:,} others."
         for source in (table.source for table in tables)
         if JUDGING in source.samples
     ]
-    return " ".join(dict.fromkeys(said))
+    return " ".join(dict.fromkeys(sentences))
 
 
 def _steps(table: ResultTable, how: str) -> list[PruningStep]:
@@ -79,43 +81,43 @@ def _steps(table: ResultTable, how: str) -> list[PruningStep]:
     return [
         PruningStep(
             step=int(row.step),
-            layer=_whole(row.layer),
-            head=_whole(row.head),
+            layer=_int_or_none(row.layer),
+            head=_int_or_none(row.head),
             accuracy=float(row.accuracy),
             loss=float(row.loss),
             n=n,
-            turned_wrong=_whole(row.turned_wrong) or 0,
-            turned_right=_whole(row.turned_right) or 0,
+            turned_wrong=_int_or_none(row.turned_wrong) or 0,
+            turned_right=_int_or_none(row.turned_right) or 0,
         )
         for row in rows.sort_values("step").itertuples()
     ]
 
 
-def _whole(value: float | None) -> int | None:
+def _int_or_none(value: float | None) -> int | None:
     return None if pd.isna(value) else int(value)
 
 
 def _in_words(name: str, table: ResultTable, steps: list[PruningStep]) -> str:
-    """With how many heads gone accuracy is not clearly lower, what the next one costs, and what half of them do."""
+    """Sentence on how many heads can go before accuracy is clearly lower, what the next costs, and what half of them cost."""
     if not steps[0].n:
-        return _of_older_file(name, table, steps[0])
-    last, half = may_go(steps), len(steps) // 2
-    at_half = "" if half == last else f" With {half} gone: {_accuracy(steps, half)}."
-    judged = f"**{name}**, judged on {over(table.source, JUDGING)}"
-    heads = ", ".join(_name(step) for step in steps[1 : last + 1])
-    if last == steps[-1].step:
-        return f"{judged}: accuracy is not clearly lower even with all {last} heads gone, {_accuracy(steps, last)}: {heads}."
-    after = f"{_accuracy(steps, last + 1)} ({_name(steps[last + 1])})"
-    if not last:
-        return f"{judged}: accuracy is lower as soon as the first head is gone, {after}.{at_half}"
+        return _older_file_sentence(name, table, steps[0])
+    n_gone, half = may_go(steps), len(steps) // 2
+    half_clause = "" if half == n_gone else f" With {half} gone: {_accuracy(steps, half)}."
+    beginning = f"**{name}**, judged on {over(table.source, JUDGING)}"
+    heads = ", ".join(_name(step) for step in steps[1 : n_gone + 1])
+    if n_gone == steps[-1].step:
+        return f"{beginning}: accuracy is not clearly lower even with all {n_gone} heads gone, {_accuracy(steps, n_gone)}: {heads}."
+    next_step = f"{_accuracy(steps, n_gone + 1)} ({_name(steps[n_gone + 1])})"
+    if not n_gone:
+        return f"{beginning}: accuracy is lower as soon as the first head is gone, {next_step}.{half_clause}"
     return (
-        f"{judged}: with {last} of {steps[-1].step} heads gone accuracy is not clearly lower, {_accuracy(steps, last)}: {heads}. With one "
-        f"more gone it is, {after}.{at_half}"
+        f"{beginning}: with {n_gone} of {steps[-1].step} heads gone accuracy is not clearly lower, {_accuracy(steps, n_gone)}: {heads}. With one "
+        f"more gone it is, {next_step}.{half_clause}"
     )
 
 
-def _of_older_file(name: str, table: ResultTable, first: PruningStep) -> str:
-    """It does not say which answers turned, and so not whether a change is more than chance."""
+def _older_file_sentence(name: str, table: ResultTable, first: PruningStep) -> str:
+    """Sentence for a file that does not record which answers changed, so that chance cannot be judged."""
     n = table.source.n // 2
     error = np.sqrt(first.accuracy * (1 - first.accuracy) / n)
     return (
@@ -129,9 +131,9 @@ def _name(step: PruningStep) -> str:
     return "" if step.layer is None else head_name(step.layer, step.head)
 
 
-def _accuracy(steps: list[PruningStep], at: int) -> str:
-    first, end = percent(steps[0].accuracy), percent(steps[at].accuracy)
-    return f"accuracy {first} → {end}, a change of {_change(steps[at])}"
+def _accuracy(steps: list[PruningStep], index: int) -> str:
+    first, last = percent(steps[0].accuracy), percent(steps[index].accuracy)
+    return f"accuracy {first} → {last}, a change of {_change(steps[index])}"
 
 
 def _change(step: PruningStep) -> str:

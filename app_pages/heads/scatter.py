@@ -1,4 +1,4 @@
-"""Any two numbers of the heads against each other."""
+"""Two numbers of the heads plotted against each other."""
 
 import numpy as np
 import streamlit as st
@@ -22,15 +22,15 @@ def scatter(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
         return
     first, second = ("entropy", "distance") if "distance" in values else list(values)[:2]
     with slots.controls:
-        across = ACROSS.choose(names, COLUMNS[first].title)
-        up = UP.choose(names, COLUMNS[second].title)
+        x_title = ACROSS.choose(names, COLUMNS[first].title)
+        y_title = UP.choose(names, COLUMNS[second].title)
     say_head(subject, chosen)
     chart = head_scatter(
-        values[names[across]],
-        values[names[up]],
-        titles=(_titled(across, numbers.record.units), _titled(up, numbers.record.units)),
+        values[names[x_title]],
+        values[names[y_title]],
+        titles=(_titled(x_title, numbers.record.units), _titled(y_title, numbers.record.units)),
         selected=(chosen.layer, chosen.head),
-        roles=[", ".join(role.name for role in numbers.roles(*at)) for at in np.ndindex(numbers.shape)],
+        roles=[", ".join(role.name for role in numbers.roles(*index)) for index in np.ndindex(numbers.shape)],
         source="this input" if numbers.first == HERE else f"means over {numbers.data}",
     )
     clickable_heads(chart, key="heads_scatter", chosen=(chosen.layer, chosen.head), width="stretch")

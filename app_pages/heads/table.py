@@ -1,4 +1,4 @@
-"""Every head a row: sorted by any column, narrowed down by layer, role or a search; a click on a row chooses its head."""
+"""A table with a row for each head: sorted by any column, filtered by layer, role or search; a click chooses the head."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -34,21 +34,21 @@ class Head(NamedTuple):
 
 def table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     numbers = choose_numbers(subject, slots)
-    every = [Head(*at, numbers.roles(*at)) for at in np.ndindex(numbers.shape)]
+    all_heads = [Head(*index, numbers.roles(*index)) for index in np.ndindex(numbers.shape)]
     with slots.controls:
         searched = SEARCH.choose()
     with slots.more, st.popover("Filter", key="heads_filter"):
-        layers, role = _choose_filter(numbers, every)
-    rows = found(every, searched, layers, role)
+        layers, role = _choose_filter(numbers, all_heads)
+    rows = found(all_heads, searched, layers, role)
     say_head(subject, chosen)
     sort = SORT.read()
     if rows:
-        _draw(chosen, numbers, ordered(rows, numbers.values, sort), sort)
+        _draw_table(chosen, numbers, ordered(rows, numbers.values, sort), sort)
     else:
         st.info("No head matches the search and the filter.", icon=":material/filter_alt:")
-    if len(rows) < len(every):
+    if len(rows) < len(all_heads):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(f"{len(rows)} of {len(every)} heads.", width="content")
+            st.caption(f"{len(rows)} of {len(all_heads)} heads.", width="content")
             st.button("Show all", type="tertiary", key="heads_all", on_click=_show_all)
     if numbers.spreads:
         mean = f"mean ± standard deviation over {numbers.data}"
@@ -62,26 +62,26 @@ def table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
 
 
 def found(heads: Iterable[Head], searched: str, layers: Sequence[int], role: str) -> list[Head]:
-    """Those of `layers` (any where there are none), with the `role`, that fit every word of what is `searched`."""
+    """Heads in `layers` (all if empty) with this `role` that match every word of `searched`."""
     words = re.findall(r"\S+", searched.lower())
     return [
-        each
-        for each in heads
-        if (not layers or each.layer in layers)
-        and (role == ANY or (role == NONE and not each.roles) or role in [one.name for one in each.roles])
-        and all(_fits(each, word) for word in words)
+        head
+        for head in heads
+        if (not layers or head.layer in layers)
+        and (role == ANY or (role == NONE and not head.roles) or role in [one.name for one in head.roles])
+        and all(_matches(head, word) for word in words)
     ]
 
 
-def _fits(head: Head, word: str) -> bool:
-    if at := re.fullmatch(r"(?:l(\d+))?(?:h(\d+))?", word):
-        layer, number = at.groups()
+def _matches(head: Head, word: str) -> bool:
+    if match := re.fullmatch(r"(?:l(\d+))?(?:h(\d+))?", word):
+        layer, number = match.groups()
         return layer in (None, str(head.layer)) and number in (None, str(head.head))
     return any(word in role.name for role in head.roles)
 
 
 def ordered(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> list[Head]:
-    """By the column that `sort` names, what has no number last; as they come where it names none."""
+    """Heads sorted by the column in `sort`, those without a number last; unchanged if it names no column."""
     column = sort.removeprefix("-")
     if column == "head":
         return sorted(heads, key=lambda each: (each.layer, each.head), reverse=True)
@@ -89,27 +89,27 @@ def ordered(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> 
         return list(heads)
     sign = -1 if sort.startswith("-") else 1
 
-    def place(each: Head) -> tuple[bool, float]:
+    def sort_key(each: Head) -> tuple[bool, float]:
         value = float(values[column][each.layer, each.head])
         return (True, 0.0) if np.isnan(value) else (False, sign * value)
 
-    return sorted(heads, key=place)
+    return sorted(heads, key=sort_key)
 
 
 def next_sort(sort: str, column: str) -> str:
-    """After a click on the heading of a column: largest first, then smallest first, then as they come."""
+    """Sort order after a click on a column's heading: descending, then ascending, then none."""
     if column == "head":
         return "" if sort == "-head" else "-head"
     return {f"-{column}": column, column: ""}.get(sort, f"-{column}")
 
 
-def _choose_filter(numbers: Numbers, every: Sequence[Head]) -> tuple[list[int], str]:
+def _choose_filter(numbers: Numbers, all_heads: Sequence[Head]) -> tuple[list[int], str]:
     layers = LAYERS.choose(range(numbers.shape[0]))
     names = [each.name for each in possible_roles(numbers.record)]
     role = ROLE.choose((ANY, *names, NONE))
-    counts = {name: sum(name in [role.name for role in each.roles] for each in every) for name in names}
-    held = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
-    st.caption(f"Found: {', '.join(held)}." if held else "None of these roles was found.")
+    counts = {name: sum(name in [role.name for role in each.roles] for each in all_heads) for name in names}
+    counted = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
+    st.caption(f"Found: {', '.join(counted)}." if counted else "None of these roles was found.")
     return layers, role
 
 
@@ -119,7 +119,7 @@ def _show_all() -> None:
     ROLE.take(ANY)
 
 
-def _draw(chosen: HeadChoice, numbers: Numbers, rows: Sequence[Head], sort: str) -> None:
+def _draw_table(chosen: HeadChoice, numbers: Numbers, rows: Sequence[Head], sort: str) -> None:
     _table.draw(
         _headings(numbers, sort),
         _rows(numbers, rows, (chosen.layer, chosen.head)),
