@@ -23,7 +23,7 @@ from ..measures.head_statistics import NOT_WORDS, STATISTICS
 from ..record import Positions, Role
 from .running_moments import Moments
 
-HEADS, CURVES, Z = "heads/", "curves/", "z"  # what the names of the moments begin with
+HEADS, CURVES, Z = "heads/", "curves/", "z"  # prefixes of the names of moments
 Scores = Float[Tensor, "example head query key"]
 
 
@@ -53,7 +53,7 @@ class _BatchObserver:
         self.model, self.config, self.inputs, self.mask = loaded.model, loaded.config, inputs, mask
         self.n = len(positions[0])
         self.device = loaded.device
-        words = {role for example_positions in positions for role in example_positions.roles} - set(NOT_WORDS)
+        words = {role for example in positions for role in example.roles} - set(NOT_WORDS)
         self.words = self._positions_with_roles(positions, words)
         self.separators = self._positions_with_roles(positions, {"separator"})
         self.padding = None if mask is None else self._positions_with_roles(positions, {"padding"})
@@ -64,25 +64,20 @@ class _BatchObserver:
             self.device, torch.float32
         )
         has_coordinates = ~distances.diagonal().isnan()
-        self.apart = (
-            distances.nan_to_num() * has_coordinates[:, None] / has_coordinates.sum()
-        )  # of mean_distance, sum_ij A_ij apart_ij
+        # mean distance = sum_ij A_ij distances_ij
+        self.distances = distances.nan_to_num() * has_coordinates[:, None] / has_coordinates.sum()
         self.heads: dict[str, list[Tensor]] = {}
         self.curves: dict[str, list[Tensor]] = {}
         self.z: list[Tensor] = []
-        self.states: list[Tensor] = []  # what went into this layer, and its middle
+        self.states: list[Tensor] = []  # the last two: input of this layer, and state between its sublayers
         self.scores: Tensor | None = None
 
     def _positions_with_roles(
         self, positions: Sequence[Positions], roles: set[Role]
     ) -> Bool[Tensor, "example position"]:
-        by_roles: dict[tuple[Role, ...], list[bool]] = {}  # all pictures have the same
-        for example_positions in positions:
-            if example_positions.roles not in by_roles:
-                by_roles[example_positions.roles] = [role in roles for role in example_positions.roles]
-        return torch.tensor(
-            [by_roles[example_positions.roles] for example_positions in positions], device=self.device
-        )
+        different = {example.roles for example in positions}  # of pictures only one
+        rows = {example_roles: [role in roles for role in example_roles] for example_roles in different}
+        return torch.tensor([rows[example.roles] for example in positions], device=self.device)
 
     def watchers(self) -> dict[str, Watcher]:
         watchers: dict[str, Watcher] = {"embedding.output": self._state}
@@ -111,18 +106,16 @@ class _BatchObserver:
         statistics = {
             "entropy": self._entropy(pattern, largest, mask).mean(dim=-1),
             "confidence": (largest * self.words[:, None]).sum(dim=-1) / self.words.sum(dim=-1)[:, None],
-            "distance": pattern.flatten(2) @ self.apart.flatten(),
+            "distance": pattern.flatten(2) @ self.distances.flatten(),
             "same": _on_diagonal(pattern, 0) / total,
             "sink": received.amax(dim=-1) / self.n,
-            "separator": _nan_without(
+            "separator": _nan_unless(
                 (received * self.separators[:, None]).sum(dim=-1) / total, self.separators
             ),
         }
         if self.is_text:
-            statistics |= {
-                name: _on_diagonal(pattern, offset) / total
-                for name, offset in (("previous", -1), ("next", 1))
-            }
+            statistics["previous"] = _on_diagonal(pattern, -1) / total
+            statistics["next"] = _on_diagonal(pattern, 1) / total
         if self.has_first:
             statistics["first"] = received[..., 0] / total
         for name, values in statistics.items():
@@ -132,8 +125,11 @@ class _BatchObserver:
     def _entropy(
         self, pattern: Scores, largest: Float[Tensor, "example head query"], mask: Tensor | None
     ) -> Float[Tensor, "example head query"]:
-        """H_i / ln n_i, without a logarithm of the pattern: ln A_ij = s_ij - ln Z_i, and so H_i = ln Z_i - sum_j A_ij s_ij,
-        where ln Z_i = max_j s_ij - ln max_j A_ij."""
+        """Normalised entropy H_i / ln n_i of each query.
+
+        Computed without the logarithm of the pattern: ln A_ij = s_ij - ln Z_i, so H_i = ln Z_i - sum_j A_ij s_ij,
+        where ln Z_i = max_j s_ij - ln max_j A_ij.
+        """
         scores, self.scores = self.scores, None
         assert scores is not None, "the scores pass before the pattern"
         if mask is None:
@@ -205,5 +201,5 @@ def _on_diagonal(pattern: Scores, offset: int) -> Float[Tensor, "example head"]:
     return pattern.diagonal(offset, dim1=-2, dim2=-1).sum(dim=-1)
 
 
-def _nan_without(values: Float[Tensor, "example head"], present: Bool[Tensor, "example position"]) -> Tensor:
+def _nan_unless(values: Float[Tensor, "example head"], present: Bool[Tensor, "example position"]) -> Tensor:
     return values.where(present.any(dim=-1)[:, None], math.nan)

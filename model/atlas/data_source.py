@@ -16,14 +16,13 @@ class DataSource:
     """The examples and weights from which stored figures were made."""
 
     command: str
-    data: str  # as it stands on screen
+    data: str  # name of the data on screen
     sha256: str  # of the file with the data
     n: PositiveCount  # examples
     weights: tuple[str, ...]  # hash of the weights of each encoder (`model.checkpoint.weights_hash`)
-    samples: Mapping[str, Count] = field(default_factory=dict)  # examples of what was measured on fewer
-    unknown: Annotated[float, Meta(ge=0, le=1)] | None = (
-        None  # share of the tokens that the vocabulary lacks; None where nobody counted
-    )
+    samples: Mapping[str, Count] = field(default_factory=dict)  # examples of each measure that used fewer
+    # share of the tokens that the vocabulary lacks; None where they were not counted
+    unknown: Annotated[float, Meta(ge=0, le=1)] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -104,7 +104,7 @@ class Faithfulness(MomentsMeasure):
 
 
 def faithfulness_rows(arrays: Arrays) -> pd.DataFrame:
-    """Table with the columns `FAITHFULNESS_COLUMNS`: a row for each lens, layer and head, and one for random maps.
+    """Table with the columns of `faithfulness.parquet`: a row for each lens, layer and head, and one for random maps.
 
     The correlation is over the n examples on which it is defined. `share` is the share of the `told` examples,
     those that can be judged, on which the map may be read as an explanation; the last three columns count the
@@ -118,9 +118,9 @@ def faithfulness_rows(arrays: Arrays) -> pd.DataFrame:
     rows = []
     for lens in (lens for lens in (*LENSES, NOISE) if lens in correlations):
         spread, n, share = (
-            correlations[lens].spread_or_nan,
+            correlations[lens].spread,
             correlations[lens].n,
-            readable[lens].spread_or_nan.mean,
+            readable[lens].spread.mean,
         )
         if lens == NOISE:
             row = {"lens": lens, "layer": None, "head": None, "spearman_mean": float(spread.mean.mean())}

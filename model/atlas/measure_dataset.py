@@ -29,7 +29,7 @@ from .results import (
     HeadResults,
     LayerResults,
     ResultTable,
-    write,
+    write_results,
 )
 from .run import Engine, run_locally, run_measure
 from .running_moments import Arrays, Moments, from_arrays
@@ -90,7 +90,7 @@ def measure_dataset(
     files = {HEADS: _with_effects(heads, from_arrays(effects), len(sample)), **files}
     # Every pass first, then every file: what is half done is never read.
     for name, content in files.items():
-        write(out / name, content)
+        write_results(out / name, content)
     passes.remove_partial_results()
     return [out / name for name in files]
 
@@ -149,7 +149,7 @@ def _with_effects(heads: HeadResults, effects: Mapping[str, Moments], n: int) ->
     samples = {**heads.source.samples, **dict.fromkeys(effects, n)}
     return HeadResults(
         source=replace(heads.source, samples=samples),
-        spreads={**heads.spreads, **{name: moments.spread_or_nan for name, moments in effects.items()}},
+        spreads={**heads.spreads, **{name: moments.spread for name, moments in effects.items()}},
         z=heads.z,
     )
 

@@ -18,7 +18,7 @@ from safetensors.numpy import load, save
 
 from .. import checkpoint
 from ..checkpoint import weights_hash
-from ..inputs import Input, Picture, Text
+from ..inputs import Picture, Text
 from ..loaded import Loaded
 from .dataset_examples import Shard
 from .dataset_measure import Measure, ProgressCallback
@@ -30,11 +30,20 @@ SHARDS = 32  # shards in memory for each worker
 RESTARTS = 8  # of a worker, before its shard fails
 STORE = 2**28  # bytes of shared memory for shards, on this machine
 PACKAGE = Path(__file__).parents[1]
+_SCHEMA = pa.schema(
+    {
+        "shard": pa.int64(),
+        "number": pa.int64(),
+        "text": pa.string(),
+        "picture": pa.binary(),
+        "shape": pa.list_(pa.int64()),
+    }
+)
 
 
 @contextmanager
 def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[Engine]:
-    """Context with an engine of so many workers, of one core each; by default one for each core.
+    """Context with an engine of `workers` processes with one core each, by default one for each core.
 
     `address` is that of a cluster, whose machines must have the checkpoint in the same folder as this one;
     without it, Ray runs here until the context ends. Raises ValueError, in one sentence, without Ray.
@@ -71,31 +80,34 @@ class _Engine:
     def __call__(
         self, measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: ProgressCallback
     ) -> Iterator[tuple[int, Arrays]]:
-        """Raises ValueError as `measure.of` does, and where a machine has other weights in the checkpoint's folder."""
+        """Results of the shards by number, in any order.
+
+        Raises ValueError as `measure.of` does, and where a machine has other weights in the checkpoint's folder.
+        """
         import ray
 
         folder = str((loaded.folder or checkpoint.CHECKPOINTS / loaded.name).resolve())
-        holding = measure, folder, str(loaded.device), weights_hash(folder)
-        waiting = iter(shards)
-        while some := list(islice(waiting, SHARDS * self.workers)):
-            sizes = {shard.number: len(shard) for shard in some}
-            tables = [ray.put(_table(shard)) for shard in some]
+        arguments = measure, folder, str(loaded.device), weights_hash(folder)
+        remaining = iter(shards)
+        while batch := list(islice(remaining, SHARDS * self.workers)):
+            sizes = {shard.number: len(shard) for shard in batch}
+            tables = [ray.put(_table(shard)) for shard in batch]
             results = ray.data.from_arrow_refs(tables).map_batches(  # type: ignore[arg-type]  # two names of one reference type
                 _Worker,
-                fn_constructor_args=holding,
+                fn_constructor_args=arguments,
                 batch_size=None,
                 batch_format="pyarrow",
-                compute=ray.data.ActorPoolStrategy(size=min(self.workers, len(some))),
+                compute=ray.data.ActorPoolStrategy(size=min(self.workers, len(batch))),
                 num_cpus=1,
                 max_restarts=RESTARTS,
                 max_task_retries=RESTARTS,
             )
-            for batch in results.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-                for row in batch.to_pylist():  # type: ignore[union-attr]  # batches are pyarrow tables
+            for table in results.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+                for row in table.to_pylist():  # type: ignore[union-attr]  # batches are pyarrow tables
                     if row["refused"] is not None:
                         raise ValueError(row["refused"])
                     step(sizes[row["number"]])
-                    yield row["number"], load(row["found"])
+                    yield row["number"], load(row["result"])
 
 
 class _Worker:
@@ -112,55 +124,40 @@ class _Worker:
             self.refused = str(error)
 
     def __call__(self, table: pa.Table) -> pa.Table:
-        shard, refused, found = _shard(table), self.refused, b""
+        shard, refused, result = _shard(table), self.refused, b""
         if refused is None:
             try:
-                found = save(self.measure.of(self.loaded, shard, lambda _: None))
+                result = save(self.measure.of(self.loaded, shard, lambda _: None))
             except ValueError as error:
                 refused = str(error)
         return pa.table(
             {
                 "number": [shard.number],
-                "found": pa.array([found], pa.large_binary()),
+                "result": pa.array([result], pa.large_binary()),
                 "refused": pa.array([refused], pa.string()),
             }
         )
 
 
 def _table(shard: Shard) -> pa.Table:
-    """A row an example; labels are not needed by what is measured shard by shard."""
-    return pa.table(
-        {
-            "shard": [shard.number] * len(shard),
-            "number": list(shard.numbers),
-            "text": pa.array([_text(text_or_image) for text_or_image in shard.inputs], pa.string()),
-            "picture": pa.array([_content(text_or_image) for text_or_image in shard.inputs], pa.binary()),
-            "shape": pa.array(
-                [list(getattr(text_or_image, "shape", ())) for text_or_image in shard.inputs],
-                pa.list_(pa.int64()),
-            ),
-        }
-    )
+    """The shard with a row for each example."""
+    rows = []
+    for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
+        row: dict[str, Any] = {"shard": shard.number, "number": number}
+        if isinstance(text_or_image, Text):
+            # lone surrogates, which UTF-8 cannot hold, are replaced as the encoder's tokenizer does
+            row["text"] = text_or_image.text.encode("utf-8", "replace").decode("utf-8")
+        else:
+            row |= {"picture": text_or_image.content, "shape": list(text_or_image.shape)}
+        rows.append(row)
+    return pa.Table.from_pylist(rows, _SCHEMA)
 
 
 def _shard(table: pa.Table) -> Shard:
+    """Inverse of `_table`."""
     rows = table.to_pylist()
     inputs = tuple(
         Text(row["text"]) if row["picture"] is None else Picture(row["picture"], tuple(row["shape"]))
         for row in rows
     )
-    numbers = tuple(row["number"] for row in rows)
-    return Shard(number=rows[0]["shard"], numbers=numbers, inputs=inputs, labels=None)
-
-
-def _text(text_or_image: Input) -> str | None:
-    # what is no UTF-8 is replaced, as the encoder's tokenizer does
-    return (
-        text_or_image.text.encode("utf-8", "replace").decode("utf-8")
-        if isinstance(text_or_image, Text)
-        else None
-    )
-
-
-def _content(text_or_image: Input) -> bytes | None:
-    return text_or_image.content if isinstance(text_or_image, Picture) else None
+    return Shard(number=rows[0]["shard"], numbers=tuple(row["number"] for row in rows), inputs=inputs)

@@ -1,6 +1,6 @@
-"""Tables as parquet files: small, of plain numbers and words, with where they come from in the schema's metadata.
+"""Small tables of numbers and text as parquet files, with their origin in the metadata.
 
-What is read was perhaps written by somebody else: nothing is taken on trust, and nothing but plain columns is read.
+A file may have been written by a stranger: it is read within limits, and its columns are checked.
 """
 
 import io
@@ -23,9 +23,9 @@ LARGEST_FILE = 8 * 2**20  # bytes
 LARGEST_TABLE = 64 * 2**20  # bytes, unpacked
 MOST_ROWS = 200_000
 MOST_COLUMNS = 100
-LONGEST_WORDS = 2000  # characters in a cell
+LONGEST_TEXT = 2000  # characters in a cell
 KEY = b"atlas"
-PLAIN = frozenset({"PLAIN", "RLE"})  # RLE tells which cells are empty
+PLAIN = frozenset({"PLAIN", "RLE"})  # encodings; RLE marks the empty cells
 
 ColumnValues = Sequence | np.ndarray
 NUMBER, COUNTED, WORD, NUMBERS = pa.float32(), pa.int32(), pa.string(), pa.list_(pa.float32())
@@ -34,32 +34,33 @@ NUMBER, COUNTED, WORD, NUMBERS = pa.float32(), pa.int32(), pa.string(), pa.list_
 def write_table(
     path: Path, source: DataSource, columns: Mapping[str, tuple[pa.DataType, ColumnValues]]
 ) -> None:
-    """Raises OSError where it cannot be written; what was there before then stays."""
-    arrays = [pa.array(list(values), kind, from_pandas=False) for kind, values in columns.values()]
-    table = pa.table(arrays, pa.schema([(name, kind) for name, (kind, _) in columns.items()]))
+    """Writes or replaces the table. Raises OSError where it cannot be written; the former file then stays."""
+    table = pa.table(
+        {name: pa.array(list(values), kind, from_pandas=False) for name, (kind, values) in columns.items()}
+    )
     # Statistics, dictionaries and a second schema would be larger than a few dozen rows.
     small = {"use_dictionary": False, "write_statistics": False, "store_schema": False}
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
-        replacing(path) as beside,
-        pq.ParquetWriter(beside, table.schema, compression="zstd", **small) as writer,
+        replacing(path) as temporary,
+        pq.ParquetWriter(temporary, table.schema, compression="zstd", **small) as writer,
     ):
         writer.write_table(table)
-        known = {name: value for name, value in asdict(source).items() if value is not None}
-        writer.add_key_value_metadata({KEY: json.dumps(known, ensure_ascii=False).encode()})
+        origin = {name: value for name, value in asdict(source).items() if value is not None}
+        writer.add_key_value_metadata({KEY: json.dumps(origin, ensure_ascii=False).encode()})
 
 
 def read_table(
-    path: Path, needed: Mapping[str, pa.DataType], later: Mapping[str, pa.DataType] | None = None
+    path: Path, required: Mapping[str, pa.DataType], optional: Mapping[str, pa.DataType] | None = None
 ) -> tuple[DataSource, dict[str, list]] | None:
-    """Source and columns; None where there is no file.
+    """Origin and columns of the table; None where there is no file.
 
-    The columns in `needed` must be there, those in `later` may, and all others are numbers.
+    All columns besides the required and optional ones must be numbers.
 
     Raises ValueError, in one sentence, where the file is damaged, too large, or holds something else.
     """
     try:
-        return _read(path, needed, later or {})
+        return _read(path, required, optional or {})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
@@ -67,23 +68,23 @@ def read_table(
 
 
 def _read(
-    path: Path, needed: Mapping[str, pa.DataType], later: Mapping[str, pa.DataType]
+    path: Path, required: Mapping[str, pa.DataType], optional: Mapping[str, pa.DataType]
 ) -> tuple[DataSource, dict[str, list]]:
     content = io.BytesIO(content_of(path, LARGEST_FILE))
     file = pq.ParquetFile(content, arrow_extensions_enabled=False)
-    found, schema = file.metadata, file.schema_arrow
-    groups = [found.row_group(at) for at in range(found.num_row_groups)]
-    parts = [group.column(at) for group in groups for at in range(group.num_columns)]
+    metadata, schema = file.metadata, file.schema_arrow
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    chunks = [group.column(index) for group in groups for index in range(group.num_columns)]
     # A dictionary, or a count of repeats, would let a few bytes unpack to all the memory there is.
-    if not PLAIN.issuperset(encoding for part in parts for encoding in part.encodings):
+    if not PLAIN.issuperset(encoding for chunk in chunks for encoding in chunk.encodings):
         raise ValueError("its columns are not plain")
-    unpacked = sum(group.total_byte_size for group in groups) + 4 * sum(part.num_values for part in parts)
-    if found.num_rows > MOST_ROWS or len(schema) > MOST_COLUMNS or not 0 <= unpacked <= LARGEST_TABLE:
-        raise ValueError(f"{found.num_rows:,} rows of {len(schema)} columns are more than an atlas has")
-    _check_columns(schema, needed, later)
-    if KEY not in (known := found.metadata or {}):
+    unpacked = sum(group.total_byte_size for group in groups) + 4 * sum(chunk.num_values for chunk in chunks)
+    if metadata.num_rows > MOST_ROWS or len(schema) > MOST_COLUMNS or not 0 <= unpacked <= LARGEST_TABLE:
+        raise ValueError(f"{metadata.num_rows:,} rows of {len(schema)} columns are more than an atlas has")
+    _check_columns(schema, required, optional)
+    if KEY not in (origin := metadata.metadata or {}):
         raise ValueError("it does not say where it comes from")
-    source = convert(json.loads(known[KEY]), DataSource)
+    source = convert(json.loads(origin[KEY]), DataSource)
     if len(source.weights) != 1:
         raise ValueError("it must name the weights of one encoder")
     table = file.read(use_threads=False)
@@ -95,16 +96,16 @@ def _read(
 
 
 def _check_columns(
-    schema: pa.Schema, needed: Mapping[str, pa.DataType], later: Mapping[str, pa.DataType]
+    schema: pa.Schema, required: Mapping[str, pa.DataType], optional: Mapping[str, pa.DataType]
 ) -> None:
     if len(set(schema.names)) < len(schema):
         raise ValueError("two of its columns have one name")
-    if missing := sorted(set(needed) - set(schema.names)):
+    if missing := sorted(set(required) - set(schema.names)):
         raise ValueError(f"it lacks the column {missing[0]}")
-    kinds = {**later, **needed}
+    kinds = {**optional, **required}
     for field in schema:
         expected = kinds.get(field.name, NUMBER)
-        # what a list calls its items differs between writers
+        # writers give the items of a list different names
         same = field.type == expected or (
             pa.types.is_list(expected)
             and pa.types.is_list(field.type)
@@ -115,15 +116,15 @@ def _check_columns(
 
 
 def _check_values(name: str, values: list, kind: pa.DataType) -> None:
-    """Numbers are finite or missing; words are there and not endless."""
+    """Raises ValueError unless all numbers are finite or missing, and all texts present and short."""
     if kind == WORD:
-        if any(each is None or len(each) > LONGEST_WORDS for each in values):
-            raise ValueError(f"its column {name} lacks words or holds more than {LONGEST_WORDS:,} characters")
+        if any(text is None or len(text) > LONGEST_TEXT for text in values):
+            raise ValueError(f"its column {name} lacks words or holds more than {LONGEST_TEXT:,} characters")
     elif kind == COUNTED:
-        if any(each is not None and each < 0 for each in values):
+        if any(number is not None and number < 0 for number in values):
             raise ValueError(f"its column {name} holds a negative number")
     elif pa.types.is_list(kind):
-        if any(each is None or not np.isfinite(np.array(each, float)).all() for each in values):
+        if any(numbers is None or not np.isfinite(np.array(numbers, float)).all() for numbers in values):
             raise ValueError(f"its column {name} holds what is no number")
-    elif any(each is not None and not np.isfinite(each) for each in values):
+    elif any(number is not None and not np.isfinite(number) for number in values):
         raise ValueError(f"its column {name} holds what is no number")

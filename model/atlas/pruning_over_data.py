@@ -55,7 +55,7 @@ def pruning_rows(
     means: np.ndarray,
     progress: PartialResult,
 ) -> pd.DataFrame:
-    """Table with the columns `PRUNING_COLUMNS`, for heads replaced by zeros and by their means.
+    """Table with the columns of `pruning.parquet`, for heads replaced by zeros and by their means.
 
     Raises ValueError as `greedy` does.
     """

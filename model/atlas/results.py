@@ -1,15 +1,15 @@
-"""What is stored beside a checkpoint about a data set, written and read.
+"""Files beside a checkpoint with its results on a data set: written and read.
 
-| file | what | a row |
+| file | content | a row |
 |---|---|---|
-| `heads.parquet` | mean and standard deviation of what each head does, and of its effect | a layer and head |
-| `layers.parquet` | the same of curves over layers, stages or sublayers | a curve and place |
-| `examples.parquet` | where each head looks most, in context | a layer, head and rank |
-| `pruning.parquet` | what is left of the accuracy as heads go, the least important first | an order and step |
-| `faithfulness.parquet` | how well each lens agrees with knocking tokens out | a lens, layer and head |
-| `against-OTHER.json` | two encoders side by side | |
+| `heads.parquet` | mean and standard deviation of statistics and effects of each head | a layer and head |
+| `layers.parquet` | the same of curves over layers, stages or sublayers | a curve and index |
+| `examples.parquet` | the largest attention weights of each head, in context | a layer, head and rank |
+| `pruning.parquet` | accuracy as heads are removed, the least important first | a replacement and step |
+| `faithfulness.parquet` | agreement of each lens with knocking out tokens | a lens, layer and head |
+| `against-OTHER.json` | comparison of two encoders | |
 
-Each holds where it comes from (`Source`), the hash of the weights among it.
+Each holds its origin (`DataSource`) with the hash of the weights.
 """
 
 import json
@@ -33,31 +33,27 @@ from .parquet import COUNTED, NUMBER, NUMBERS, WORD, ColumnValues, read_table, w
 
 HEADS, LAYERS, EXAMPLES = "heads.parquet", "layers.parquet", "examples.parquet"
 PRUNING, FAITHFULNESS = "pruning.parquet", "faithfulness.parquet"
-CHOOSING, JUDGING = (
-    "choosing",
-    "judging",
-)  # in the samples of pruning: how many examples choose a head, and judge
-MEAN, SD, MEANS_OF_Z = "_mean", "_sd", "z"
-DIGITS = 5  # significant ones, in JSON
+# names in the samples of pruning: examples that choose the next head, and that measure the accuracy
+CHOOSING, JUDGING = "choosing", "judging"
+MEAN, SD, Z = "_mean", "_sd", "z"  # column names, or their ends
+DIGITS = 5  # significant digits in JSON
 MOST_HEADS = 2**14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadResults:
-    """What the heads of one encoder do over a data set."""
+    """Statistics of the heads of one encoder over a data set."""
 
     source: DataSource
-    # [layer, head], by the names of `model.measures.head_statistics`; with `importance`, `zero` and `mean` where those were
-    # measured, each on as many examples as `source.samples` says
+    # [layer, head], by the names of `model.measures.head_statistics`, and `importance`, `zero` and `mean` if they were
+    # measured; `source.samples` holds the number of examples where it is smaller
     spreads: Mapping[str, Spread]
-    z: Float[
-        np.ndarray, "layer head d_v"
-    ]  # mean of what a head hands on, by which it is replaced when it is ablated
+    z: Float[np.ndarray, "layer head d_v"]  # mean output of each head, which can replace it in an ablation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerResults:
-    """Curves of one encoder over a data set: `norm`, `uniformity`, `answer` [stage], `share` [place], `entropy` [layer]."""
+    """Curves of one encoder over a data set: `norm`, `uniformity`, `answer` [stage], `share` [sublayer], `entropy` [layer]."""
 
     source: DataSource
     curves: Mapping[str, Spread]
@@ -65,7 +61,7 @@ class LayerResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultTable:
-    """Rows that are shown as they are."""
+    """A table with its origin."""
 
     source: DataSource
     rows: pd.DataFrame
@@ -73,27 +69,27 @@ class ResultTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderComparison:
-    """Two encoders over a data set, heads numbered layer by layer. Raises ValueError where the shapes do not fit."""
+    """Comparison of two encoders over a data set. Raises ValueError where the shapes do not fit.
+
+    `one` and `other` index the heads of the first and second encoder, layer by layer.
+    """
 
     source: DataSource
-    shapes: tuple[tuple[int, int], tuple[int, int]]  # layers and heads of the first, and of the second
+    shapes: tuple[tuple[int, int], tuple[int, int]]  # layers and heads of the first and the second encoder
     distances: Spread  # [one, other] in nats: `model.measures.head_measures.head_distance`
-    alike: Int[
-        np.ndarray, " one"
-    ]  # [one]: examples on which, matched alone, a head has the partner of `pairing`
-    halves: (
-        int  # how many pairs of heads are the same whether every other example is matched over, or the rest
-    )
-    n_states: int  # of which CKA was taken
-    # [stage]: of equal stages, from 0 to 1, NaN where all states are one; and with the examples of one side shuffled
+    # number of examples on which a head, matched on that example alone, has the partner of `pairing`
+    alike: Int[np.ndarray, " one"]
+    halves: int  # number of pairs that are equal in the two halves of the examples
+    n_states: int  # rows from which CKA was computed
+    # CKA of equal stages, 0 to 1, NaN where all states are equal; its expectation if one side's rows are shuffled
     cka: Float[np.ndarray, "..."]
     cka_by_chance: Float[np.ndarray, "..."]
 
     def __post_init__(self) -> None:
         ones, others = (layers * heads for layers, heads in self.shapes)
         if self.distances.mean.shape != (ones, others) or self.alike.shape != (ones,):
-            found = f"{self.distances.mean.shape} distances and {self.alike.shape} counts"
-            raise ValueError(f"{found} of {ones} and {others} heads")
+            shapes = f"{self.distances.mean.shape} distances and {self.alike.shape} counts"
+            raise ValueError(f"{shapes} of {ones} and {others} heads")
         if not np.isfinite([self.distances.mean, self.distances.sd]).all():
             raise ValueError("a distance is missing")
         if self.cka.shape != self.cka_by_chance.shape or self.cka.ndim != 1:
@@ -106,7 +102,7 @@ class EncoderComparison:
 
     @property
     def persisting(self) -> float:
-        """Of the pairs matched on one example, the mean share that are pairs over the data set too."""
+        """Mean share of the pairs over the data set that are also pairs when matched on a single example."""
         paired = self.pairing.partners >= 0
         return float(self.alike[paired].mean() / self.source.n) if paired.any() else 0.0
 
@@ -119,7 +115,7 @@ class EncoderComparison:
             return np.where(paired, distances, 0).sum(axis=1) / paired.sum(axis=1)
 
     def turned(self) -> "EncoderComparison":
-        """The same with the second encoder as the first."""
+        """The comparison with the encoders exchanged."""
         partners = self.pairing.partners
         alike = np.zeros(self.distances.mean.shape[1], int)
         alike[partners[partners >= 0]] = self.alike[partners >= 0]
@@ -145,7 +141,7 @@ class StoredSpread(TypedDict):
 
 
 class StoredComparison(TypedDict):
-    """An `Against` as JSON."""
+    """An `EncoderComparison` as JSON."""
 
     source: DataSource
     shapes: Annotated[list[LayersAndHeads], Meta(min_length=2, max_length=2)]
@@ -157,137 +153,127 @@ class StoredComparison(TypedDict):
     cka_by_chance: Row
 
 
-_AT = {"layer": COUNTED, "head": COUNTED}
-_OF_HEADS = _AT | {MEANS_OF_Z: NUMBERS}
-_OF_LAYERS = {"curve": WORD, "place": COUNTED, "mean": NUMBER, "sd": NUMBER}
-EXAMPLE_COLUMNS = _AT | {
-    **dict.fromkeys(("rank", "number", "query", "key"), COUNTED),
-    "weight": NUMBER,
-    **dict.fromkeys(("query_token", "key_token", "before", "between", "after"), WORD),
+_HEAD = {"layer": COUNTED, "head": COUNTED}
+_LAYER_COLUMNS = {"curve": WORD, "place": COUNTED, "mean": NUMBER, "sd": NUMBER}
+COLUMNS_BY_FILE = {
+    EXAMPLES: {
+        **_HEAD,
+        **dict.fromkeys(("rank", "number", "query", "key"), COUNTED),
+        "weight": NUMBER,
+        **dict.fromkeys(("query_token", "key_token", "before", "between", "after"), WORD),
+    },
+    PRUNING: {"how": WORD, "step": COUNTED, **_HEAD, "accuracy": NUMBER, "loss": NUMBER},
+    FAITHFULNESS: {
+        "lens": WORD,
+        **_HEAD,
+        **dict.fromkeys(("spearman_mean", "spearman_sd", "share"), NUMBER),
+        "n": COUNTED,
+    },
 }
-PRUNING_COLUMNS = {"how": WORD, "step": COUNTED, **_AT, "accuracy": NUMBER, "loss": NUMBER}
-FAITHFULNESS_COLUMNS = {
-    "lens": WORD,
-    **_AT,
-    **dict.fromkeys(("spearman_mean", "spearman_sd", "share"), NUMBER),
-    "n": COUNTED,
+# Columns that older tables lack: their shares follow another rule, and their accuracy is of fewer examples.
+OPTIONAL_COLUMNS = {
+    FAITHFULNESS: dict.fromkeys(("told", "too_few", "unmoved", "no_sooner"), COUNTED),
+    PRUNING: dict.fromkeys(("turned_wrong", "turned_right"), COUNTED),
 }
-# Since maps are held against the perfect one: tables without these columns have shares by another rule.
-_TOLD = dict.fromkeys(("told", "too_few", "unmoved", "no_sooner"), COUNTED)
-
-COLUMNS_BY_FILE = {EXAMPLES: EXAMPLE_COLUMNS, PRUNING: PRUNING_COLUMNS, FAITHFULNESS: FAITHFULNESS_COLUMNS}
-# Since accuracy is judged by all that do not choose: older tables were judged by as many as choose.
-_TURNED = dict.fromkeys(("turned_wrong", "turned_right"), COUNTED)
-OPTIONAL_COLUMNS = {FAITHFULNESS: _TOLD, PRUNING: _TURNED}  # columns that older tables lack
 Content = HeadResults | LayerResults | ResultTable
+Columns = dict[str, tuple[pa.DataType, ColumnValues]]
 
 
-def write_heads(path: Path, heads: HeadResults) -> None:
-    """A row a head, layer by layer."""
-    n_layers, n_heads, _ = heads.z.shape
-    layer, head = np.indices((n_layers, n_heads)).reshape(2, -1)
-    columns: dict[str, tuple[pa.DataType, ColumnValues]] = {
-        "layer": (COUNTED, layer),
-        "head": (COUNTED, head),
+def write_results(path: Path, content: Content) -> None:
+    """Writes the results to a file with one of the names above. Raises OSError where it cannot be written."""
+    if isinstance(content, HeadResults):
+        columns = _head_columns(content)
+    elif isinstance(content, LayerResults):
+        columns = _layer_columns(content)
+    else:
+        types = COLUMNS_BY_FILE[path.name] | OPTIONAL_COLUMNS.get(path.name, {})
+        columns = {name: (kind, content.rows[name].tolist()) for name, kind in types.items()}
+    columns = {
+        name: (kind, _or_none(values) if kind in (NUMBER, COUNTED) else values)
+        for name, (kind, values) in columns.items()
     }
+    write_table(path, content.source, columns)
+
+
+def _head_columns(heads: HeadResults) -> Columns:
+    n_layers, n_heads, _ = heads.z.shape
+    layer, head = np.indices((n_layers, n_heads)).reshape(2, -1).tolist()
+    columns: Columns = {"layer": (COUNTED, layer), "head": (COUNTED, head)}
     for name, spread in heads.spreads.items():
-        columns[name + MEAN] = NUMBER, _or_none(spread.mean.ravel())
-        columns[name + SD] = NUMBER, _or_none(spread.sd.ravel())
-    columns[MEANS_OF_Z] = NUMBERS, heads.z.reshape(n_layers * n_heads, -1).astype(np.float32)
-    write_table(path, heads.source, columns)
+        columns[name + MEAN] = NUMBER, spread.mean.ravel()
+        columns[name + SD] = NUMBER, spread.sd.ravel()
+    columns[Z] = NUMBERS, heads.z.reshape(n_layers * n_heads, -1).astype(np.float32)
+    return columns
+
+
+def _layer_columns(layers: LayerResults) -> Columns:
+    rows = [
+        (name, index, mean, sd)
+        for name, spread in layers.curves.items()
+        for index, (mean, sd) in enumerate(zip(spread.mean, spread.sd, strict=True))
+    ]
+    values = zip(*rows, strict=True)
+    return dict(zip(_LAYER_COLUMNS, zip(_LAYER_COLUMNS.values(), values, strict=True), strict=True))
 
 
 def read_heads(path: Path) -> HeadResults | None:
-    """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
-    if (found := read_table(path, _OF_HEADS)) is None:
+    """Reads `heads.parquet`; None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
+    if (table := read_table(path, _HEAD | {Z: NUMBERS})) is None:
         return None
-    source, columns = found
+    source, columns = table
     with one_sentence(f"{folder_and_name(path)} cannot be read"):
-        shape = _grid(columns)
-        z = columns.pop(MEANS_OF_Z)
-        if len({len(each) for each in z}) != 1:
-            raise ValueError(f"its column {MEANS_OF_Z} holds lists of several lengths")
+        shape = _n_layers_and_heads(columns)
+        z = columns.pop(Z)
+        if len({len(vector) for vector in z}) != 1:
+            raise ValueError(f"its column {Z} holds lists of several lengths")
         names = [name.removesuffix(MEAN) for name in columns if name.endswith(MEAN)]
         if missing := [name + SD for name in names if name + SD not in columns]:
             raise ValueError(f"it lacks the column {missing[0]}")
-        if extra := sorted(
-            set(columns) - {"layer", "head", *(name + end for name in names for end in (MEAN, SD))}
-        ):
-            raise ValueError(f"it holds a column {extra[0]}"[:100])
-        spreads = {
-            name: Spread(mean=_floats(columns[name + MEAN], shape), sd=_floats(columns[name + SD], shape))
-            for name in names
-        }
+        known = {"layer", "head", *(name + end for name in names for end in (MEAN, SD))}
+        if unknown := sorted(set(columns) - known):
+            raise ValueError(f"it holds a column {unknown[0]}"[:100])
+        arrays = {name: np.array(values, float).reshape(shape) for name, values in columns.items()}
+        spreads = {name: Spread(mean=arrays[name + MEAN], sd=arrays[name + SD]) for name in names}
         return HeadResults(source=source, spreads=spreads, z=np.array(z, np.float32).reshape(*shape, -1))
 
 
-def write_layers(path: Path, layers: LayerResults) -> None:
-    """A row a place of a curve."""
-    columns: dict[str, list] = {name: [] for name in _OF_LAYERS}
-    for name, spread in layers.curves.items():
-        columns["curve"] += [name] * len(spread.mean)
-        columns["place"] += range(len(spread.mean))
-        columns["mean"] += _or_none(spread.mean)
-        columns["sd"] += _or_none(spread.sd)
-    write_table(path, layers.source, {name: (_OF_LAYERS[name], values) for name, values in columns.items()})
-
-
 def read_layers(path: Path) -> LayerResults | None:
-    """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
-    if (found := read_table(path, _OF_LAYERS)) is None:
+    """Reads `layers.parquet`; None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
+    if (table := read_table(path, _LAYER_COLUMNS)) is None:
         return None
-    source, columns = found
+    source, columns = table
     with one_sentence(f"{folder_and_name(path)} cannot be read"):
-        by_curve: dict[str, list[int]] = {}
-        for row, (curve, place) in enumerate(zip(columns["curve"], columns["place"], strict=True)):
-            rows = by_curve.setdefault(curve, [])
-            if place != len(rows):
+        rows_by_curve: dict[str, list[int]] = {}
+        for row, (curve, index) in enumerate(zip(columns["curve"], columns["place"], strict=True)):
+            rows = rows_by_curve.setdefault(curve, [])
+            if index != len(rows):
                 raise ValueError(f"the places of its curve {curve[:50]} are not in order")
             rows.append(row)
         mean, sd = (np.array(columns[name], float) for name in ("mean", "sd"))
-        curves = {name: Spread(mean=mean[rows], sd=sd[rows]) for name, rows in by_curve.items()}
+        curves = {name: Spread(mean=mean[rows], sd=sd[rows]) for name, rows in rows_by_curve.items()}
         return LayerResults(source=source, curves=curves)
 
 
-def write_rows(path: Path, table: ResultTable) -> None:
-    """Rows with the columns that a file of this name has."""
-    columns = {}
-    for name, kind in (COLUMNS_BY_FILE[path.name] | OPTIONAL_COLUMNS.get(path.name, {})).items():
-        values = table.rows[name].tolist()
-        columns[name] = kind, values if kind == WORD else _or_none(values)
-    write_table(path, table.source, columns)
-
-
-def write(path: Path, content: Content) -> None:
-    """Under one of the names above."""
-    if isinstance(content, HeadResults):
-        write_heads(path, content)
-    elif isinstance(content, LayerResults):
-        write_layers(path, content)
-    else:
-        write_rows(path, content)
-
-
 def read_rows(path: Path) -> ResultTable | None:
-    """A file of one of the names in `ROWS`; columns of `LATER` that it lacks are empty. None where there is none; raises ValueError, in one sentence, where it is damaged."""
-    kinds, later_kinds = COLUMNS_BY_FILE[path.name], OPTIONAL_COLUMNS.get(path.name, {})
-    if (found := read_table(path, kinds, later_kinds)) is None:
+    """Reads one of `COLUMNS_BY_FILE`; optional columns that it lacks are empty. None where there is no file.
+
+    Raises ValueError, in one sentence, where it is damaged.
+    """
+    required, optional = COLUMNS_BY_FILE[path.name], OPTIONAL_COLUMNS.get(path.name, {})
+    if (table := read_table(path, required, optional)) is None:
         return None
-    source, columns = found
-    missing = [None] * len(next(iter(columns.values())))
-    known = {name: columns[name] for name in kinds}
-    later = {name: columns.get(name, missing) for name in later_kinds}
-    return ResultTable(source=source, rows=pd.DataFrame(known | later))
+    source, columns = table
+    rows = pd.DataFrame({name: columns.get(name) for name in (*required, *optional)})
+    return ResultTable(source=source, rows=rows)
 
 
 def comparison_file(other: str) -> str:
-    """What the comparison with the checkpoint `other` is called; of a name such as `hub:owner/name` it is one file, in no folder."""
+    """Name of the file with the comparison with `other`; slashes, as in `hub:owner/name`, become hyphens."""
     return f"against-{other.replace('/', '-')}.json"
 
 
 def read_comparison(path: Path) -> EncoderComparison | None:
-    """None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
-
+    """Reads a comparison; None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
     if (stored := read_as(path, StoredComparison)) is None:
         return None
     with one_sentence(f"{folder_and_name(path)} cannot be read"):
@@ -310,16 +296,20 @@ def read_comparison(path: Path) -> EncoderComparison | None:
         )
 
 
-def write_comparison(path: Path, made: EncoderComparison) -> None:
-    values = asdict(made)
-    for name in ("samples", "unknown"):  # which are of tables
+def write_comparison(path: Path, comparison: EncoderComparison) -> None:
+    """Writes the comparison as JSON, with a line for each field."""
+    values = asdict(comparison)
+    for name in ("samples", "unknown"):  # only tables have these
         del values["source"][name]
-    parts = (f"{json.dumps(name)}: {_written(value)}" for name, value in values.items())
-    replace_text(path, "{" + ",\n ".join(parts) + "}\n")
+    lines = (
+        f"{json.dumps(name)}: {json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)}"
+        for name, value in values.items()
+    )
+    replace_text(path, "{" + ",\n ".join(lines) + "}\n")
 
 
-def _grid(columns: Mapping[str, list]) -> tuple[int, int]:
-    """How many layers, and heads in each; the rows must be all of them in order."""
+def _n_layers_and_heads(columns: Mapping[str, list]) -> tuple[int, int]:
+    """Number of layers and of heads in each. Raises ValueError unless the rows are all of them, in order."""
     layers, heads = columns["layer"], columns["head"]
     if not layers or None in layers or None in heads or len(layers) > MOST_HEADS:
         raise ValueError("its rows are no layers and heads")
@@ -329,24 +319,17 @@ def _grid(columns: Mapping[str, list]) -> tuple[int, int]:
     return shape
 
 
-def _floats(values: list, shape: tuple[int, int]) -> Float[np.ndarray, "layer head"]:
-    return np.array(values, float).reshape(shape)
-
-
 def _or_none(values: Iterable[float | int | None]) -> list:
-    """What is no number is missing in a table."""
-    return [None if each is None or not np.isfinite(each) else each for each in values]
-
-
-def _written(value: object) -> str:
-    return json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)
+    """The values as a list with None for NaN and infinity."""
+    return [None if value is None or not np.isfinite(value) else value for value in values]
 
 
 def _plain(value: object) -> object:
+    """The value as JSON can hold it: lists for arrays, None for NaN, rounded numbers."""
     if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, np.ndarray | list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, np.floating | float):
         return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
     return int(value) if isinstance(value, np.integer) else value

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Float
 
-from .results import Spread
+from .data_source import Spread
 
 Arrays = dict[str, np.ndarray]
 
@@ -46,14 +46,7 @@ class Moments:
 
     @property
     def spread(self) -> Spread:
-        """Mean and standard deviation with n - 1. Raises ValueError for fewer than two arrays."""
-        if self.n.min() < 2:
-            raise ValueError(f"a spread needs two examples at least, got {self.n.min():.0f}")
-        return Spread(mean=self.mean, sd=np.sqrt(self.squares / (self.n - 1)))
-
-    @property
-    def spread_or_nan(self) -> Spread:
-        """As `spread`, but NaN where there are too few numbers."""
+        """Mean and standard deviation with n - 1; NaN where there are too few numbers."""
         mean = np.where(self.n > 0, self.mean, np.nan)
         return Spread(
             mean=mean, sd=np.where(self.n > 1, np.sqrt(self.squares / np.maximum(self.n - 1, 1)), np.nan)
@@ -61,13 +54,13 @@ class Moments:
 
 
 def merge(target: dict[str, Moments], other: Mapping[str, Moments]) -> None:
-    """Merges all moments of `other` into `one`, by name."""
+    """Merges the moments of `other` into those of `target`, by name."""
     for name, moments in other.items():
         target.setdefault(name, Moments()).merge(moments)
 
 
 def to_arrays(moments_by_name: Mapping[str, Moments]) -> Arrays:
-    """Arrays that can be stored or sent to another process."""
+    """The moments as arrays, which can be stored or sent to another process."""
     return {
         f"{name}/{field}": np.ascontiguousarray(getattr(moments, field))
         for name, moments in moments_by_name.items()
@@ -76,7 +69,7 @@ def to_arrays(moments_by_name: Mapping[str, Moments]) -> Arrays:
 
 
 def from_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, Moments]:
-    """Inverse of `to_arrays`."""
+    """Moments by name from the arrays of `to_arrays`."""
     names = dict.fromkeys(key.rpartition("/")[0] for key in arrays)
     return {
         name: Moments(*(arrays[f"{name}/{field}"] for field in ("n", "mean", "squares"))) for name in names
@@ -99,7 +92,7 @@ class CrossMoments:
     ) -> None:
         """Adds the states of one example."""
         states = [state.astype(np.float64) for state in (first, second)]
-        # From the first state of all: sums about zero would lose what lies far from it, and equal states are exactly 0.
+        # Relative to the first state: states far from zero keep their precision, and equal states are exactly 0.
         if self._origins is None:
             self._origins = [state[:, :1].copy() for state in states]
         one, other = (state - origin for state, origin in zip(states, self._origins, strict=True))

@@ -38,16 +38,19 @@ class StrongestPairs(Measure):
     def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         config, numbers = loaded.config, np.array(shard.numbers)
         total: Arrays = {}
-        for places, inputs, positions in batches(loaded, shard):
+        for indices, inputs, positions in batches(loaded, shard):
             n = len(positions[0])
             words = torch.tensor(
-                [[role not in NOT_WORDS for role in each.roles] for each in positions], device=loaded.device
+                [[role not in NOT_WORDS for role in example.roles] for example in positions],
+                device=loaded.device,
             )
-            seen: dict[int, tuple[Tensor, Tensor]] = {}
+            by_layer: dict[int, tuple[Tensor, Tensor]] = {}
 
-            def largest(layer: int, pattern: Tensor, words: Tensor = words, seen: dict = seen) -> None:
+            def largest(
+                layer: int, pattern: Tensor, words: Tensor = words, by_layer: dict = by_layer
+            ) -> None:
                 pairs = (words[:, None, :, None] & words[:, None, None, :]).flatten(2)
-                seen[layer] = pattern.flatten(2).masked_fill(~pairs, -1.0).max(dim=-1)
+                by_layer[layer] = pattern.flatten(2).masked_fill(~pairs, -1.0).max(dim=-1)
 
             watchers = {
                 f"blocks.{layer}.attention.pattern": partial(largest, layer)
@@ -55,31 +58,31 @@ class StrongestPairs(Measure):
             }
             with torch.inference_mode(), evaluating(loaded.model), watch(loaded.model, watchers):
                 loaded.model.encode(inputs)
-            weight, at = (
-                torch.stack([seen[layer][part] for layer in range(config.n_layers)], dim=1).cpu().numpy()
-                for part in (0, 1)
+            weight, flat_index = (
+                torch.stack(values, dim=1).cpu().numpy()
+                for values in zip(*(by_layer[layer] for layer in range(config.n_layers)), strict=True)
             )
-            query, key = np.divmod(at, n)
-            number = np.broadcast_to(numbers[places][:, None, None], weight.shape)
-            found = {"weight": weight, "number": number, "query": query, "key": key}
-            found = {name: np.moveaxis(each, 0, -1) for name, each in found.items()}
-            total = self.merged(total, found) if total else self._best(found)
-            step(len(places))
+            query, key = np.divmod(flat_index, n)
+            number = np.broadcast_to(numbers[indices][:, None, None], weight.shape)
+            pairs = {"weight": weight, "number": number, "query": query, "key": key}
+            pairs = {name: np.moveaxis(values, 0, -1) for name, values in pairs.items()}
+            total = self.merged(total, pairs) if total else self._strongest(pairs)
+            step(len(indices))
         return total
 
     def merged(self, one: Arrays, other: Arrays) -> Arrays:
-        return self._best({name: np.concatenate((one[name], other[name]), axis=-1) for name in one})
+        return self._strongest({name: np.concatenate((one[name], other[name]), axis=-1) for name in one})
 
-    def _best(self, found: Arrays) -> Arrays:
-        order = np.lexsort((found["number"], -found["weight"]), axis=-1)[..., : self.most]
+    def _strongest(self, pairs: Arrays) -> Arrays:
+        order = np.lexsort((pairs["number"], -pairs["weight"]), axis=-1)[..., : self.most]
         return {
-            name: np.ascontiguousarray(np.take_along_axis(each, order, axis=-1))
-            for name, each in found.items()
+            name: np.ascontiguousarray(np.take_along_axis(values, order, axis=-1))
+            for name, values in pairs.items()
         }
 
 
 def strongest_rows(loaded: Loaded, examples: Examples, pairs: Arrays) -> pd.DataFrame:
-    """Table with the columns `EXAMPLE_COLUMNS`: the examples of each head, the strongest first.
+    """Table with the columns of `examples.parquet`: the examples of each head, the strongest first.
 
     `before`, `between` and `after` are the shortened text around query and key, empty for pictures. Reads the
     examples again.

@@ -13,8 +13,7 @@ from ..theory.digit_training import N_HELD_OUT
 from ..theory.early_update import N_PROBES, model_update
 from ..theory.gradients_at_start import N_SEQUENCES, InitialNorms, norms_by_depth, slopes, sweep_depths
 from ..theory.untrained_encoder import UntrainedConfig
-from ..theory.warmup_grid import RUNS, WarmupRun, read_runs
-from ..train.warmup import N_JUDGED
+from ..theory.warmup_grid import N_JUDGED, RUNS, WarmupRun, read_runs
 from .measurements import Measurement
 from .verdict import LEARNED
 

@@ -8,7 +8,7 @@ import pytest
 
 from app_pages.subject.subject import LiveSubject
 from model.atlas.data_source import Spread
-from model.atlas.results import LAYERS, comparison_file, write_comparison, write_layers
+from model.atlas.results import LAYERS, comparison_file, write_comparison, write_results
 from model.checkpoint import save, weights_hash
 from model.measures.head_matching import distance_matrix, match_heads
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, words
@@ -29,7 +29,7 @@ def stored(checkpoints: Path) -> Path:
     )
     write_comparison(checkpoints / PRE / comparison_file(POST), found)
     for name in (PRE, POST):
-        write_layers(checkpoints / name / LAYERS, layers(weights=weights_hash(name)))
+        write_results(checkpoints / name / LAYERS, layers(weights=weights_hash(name)))
     return checkpoints
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from model import checkpoint
 from model.atlas.data_source import DataSource, Spread
-from model.atlas.results import EXAMPLES, HEADS, HeadResults, ResultTable, write_heads, write_rows
+from model.atlas.results import EXAMPLES, HEADS, HeadResults, ResultTable, write_results
 
 SHAPE = 2, 2
 MEANS = {"entropy": 0.4, "distance": 1.5, "same": 0.1, "first": 0.1, "sink": 0.2}
@@ -34,7 +34,7 @@ def store_heads(checkpoints: Path) -> Callable[..., None]:
         spreads = {each: Spread(mean=value, sd=np.full(SHAPE, 0.05)) for each, value in of_all.items()}
         z = np.zeros((*SHAPE, checkpoint.read_config(name).d_v), np.float32)
         of = replace(source(name, next=30), unknown=unknown)
-        write_heads(checkpoints / name / HEADS, HeadResults(source=of, spreads=spreads, z=z))
+        write_results(checkpoints / name / HEADS, HeadResults(source=of, spreads=spreads, z=z))
 
     return stored
 
@@ -47,6 +47,6 @@ def store_examples(checkpoints: Path) -> Callable[..., None]:
         row = {"layer": 0, "head": 0, "rank": 0, "weight": 0.9, "number": 1, "query": 1, "key": 2}
         row |= {"query_token": "not", "key_token": "great", "before": "", "between": " ", "after": " film"}
         listed = pd.DataFrame([row | each for each in rows])
-        write_rows(checkpoints / name / EXAMPLES, ResultTable(source=source(name, data), rows=listed))
+        write_results(checkpoints / name / EXAMPLES, ResultTable(source=source(name, data), rows=listed))
 
     return stored

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.heads.ablate import NO_PROOF
 from app_pages.subject import cache
 from model.atlas.data_source import DataSource, Spread
-from model.atlas.results import HEADS, HeadResults, write_heads
+from model.atlas.results import HEADS, HeadResults, write_results
 from model.capture import capture
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.probabilities import probabilities
@@ -130,7 +130,7 @@ def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> Non
     z = np.random.default_rng(0).normal(size=(2, 2, 4)).astype(np.float32)
     spread = Spread(mean=np.full((2, 2), 0.37), sd=np.full((2, 2), 0.05))
     made: DataSource = source(ENCODER)
-    write_heads(checkpoints / ENCODER / HEADS, HeadResults(source=made, spreads={"mean": spread}, z=z))
+    write_results(checkpoints / ENCODER / HEADS, HeadResults(source=made, spreads={"mean": spread}, z=z))
     app = open_ablate(ablate_how="its mean", ablated="h1-1")
     record = capture(cache.loaded(ENCODER), TEXT)
     heads = ablate_heads(cache.loaded(ENCODER), [TEXT], z)[0]

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.atlas.results import PRUNING, ResultTable, write_rows
+from model.atlas.results import PRUNING, ResultTable, write_results
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.heads.conftest import source
 
@@ -45,7 +45,7 @@ def write(folder: Path, name: str, **ways: Turned | None) -> None:
     older = None in ways.values()
     made = replace(source(name), n=256 if older else 1128)
     made = replace(made, samples={} if older else {"choosing": 128, "judging": 1000})
-    write_rows(folder / name / PRUNING, ResultTable(source=made, rows=rows))
+    write_results(folder / name / PRUNING, ResultTable(source=made, rows=rows))
 
 
 def said(app: AppTest) -> str:

@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 
 from app_pages.subject import stored_results
-from model.atlas.results import HEADS, LAYERS, write
+from model.atlas.results import HEADS, LAYERS, write_results
 from model.checkpoint import save, weights_hash
 from model.sources import locations
 from tests.model import tiny
@@ -31,11 +31,11 @@ def test_it_is_read_until_file_or_weights_change(
     checkpoints: Path, said: list[str], file: str, make: Callable, read: Callable
 ) -> None:
     assert read(PRE) is None
-    write(checkpoints / PRE / file, make(weights=weights_hash(PRE)))
+    write_results(checkpoints / PRE / file, make(weights=weights_hash(PRE)))
     found = read(PRE)
     assert found.source.n == 30
     assert read(PRE) is found
-    write(checkpoints / PRE / file, make(weights=weights_hash(PRE), n=31))
+    write_results(checkpoints / PRE / file, make(weights=weights_hash(PRE), n=31))
     assert read(PRE).source.n == 31
     made = tiny.loaded(tiny.TEXT, 11)
     save(checkpoints / "mine", made.model, {}, made.tokenizer)
@@ -62,7 +62,7 @@ def test_an_encoder_of_ones_own_has_it_in_its_folder(tmp_path: Path, monkeypatch
     save(tmp_path / "models" / "mine", made.model, {}, made.tokenizer)
     monkeypatch.setattr(locations, "_root", None)
     locations.use(tmp_path / "models")
-    write(tmp_path / "models" / "mine" / HEADS, heads(weights=weights_hash("mine")))
+    write_results(tmp_path / "models" / "mine" / HEADS, heads(weights=weights_hash("mine")))
     assert stored_results.heads_of("mine").source.n == 30
     assert stored_results.heads_of("nowhere") is None
 

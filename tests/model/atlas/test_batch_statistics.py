@@ -32,9 +32,7 @@ TEXTS = (
 
 def gathered(loaded, inputs):
     found = {}
-    shard = Shard(
-        number=0, numbers=tuple(range(1, len(inputs) + 1)), inputs=tuple(map(as_input, inputs)), labels=None
-    )
+    shard = Shard(number=0, numbers=tuple(range(1, len(inputs) + 1)), inputs=tuple(map(as_input, inputs)))
     for _, batch, positions in batches(loaded, shard):
         merge(found, batch_moments(loaded, batch, positions))
     return found

@@ -37,7 +37,6 @@ def test_shards_are_all_of_them_from_any_on(text_loaded, csv):
     shards = list(texts.shards(2))
     assert [(shard.number, len(shard)) for shard in shards] == [(0, 2), (1, 2), (2, 1)]
     assert [number for shard in shards for number in shard.numbers] == [number for number, _ in texts]
-    assert shards[0].labels == ("1", "1")
     for first in range(4):
         assert list(texts.shards(2, first)) == shards[first:]
     assert len(list(examples_for(text_loaded, csv, 4).shards(2))) == 2

@@ -25,7 +25,7 @@ MEANS = np.random.default_rng(0).normal(size=(2, 2, 4)).astype(np.float32)
 
 def shard(inputs=TEXTS) -> Shard:
     numbers = tuple(range(1, len(inputs) + 1))
-    return Shard(number=0, numbers=numbers, inputs=tuple(map(as_input, inputs)), labels=None)
+    return Shard(number=0, numbers=numbers, inputs=tuple(map(as_input, inputs)))
 
 
 def measured(measure, loaded, inputs=TEXTS):

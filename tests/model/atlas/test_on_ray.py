@@ -50,7 +50,7 @@ def test_what_a_worker_refuses_comes_back_as_a_sentence(tmp_path):
     made = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
     made.tokenizer.post_processor = None  # so that there can be a text without a token
     save(tmp_path / "it", made.model, {}, made.tokenizer)
-    shard = Shard(number=3, numbers=(7, 8), inputs=(as_input("great"), as_input(" ")), labels=None)
+    shard = Shard(number=3, numbers=(7, 8), inputs=(as_input("great"), as_input(" ")))
     folder, weights = str(tmp_path / "it"), weights_hash(tmp_path / "it")
     for known, said in (
         (weights, "example 8: it finds no token in this text"),
@@ -69,7 +69,7 @@ def test_what_a_worker_refuses_comes_back_as_a_sentence(tmp_path):
 )
 def test_a_shard_survives_the_way_to_a_worker(inputs):
     numbers = tuple(range(7, 7 + len(inputs)))
-    shard = Shard(number=3, numbers=numbers, inputs=tuple(map(as_input, inputs)), labels=None)
+    shard = Shard(number=3, numbers=numbers, inputs=tuple(map(as_input, inputs)))
     assert _shard(_table(shard)) == shard
 
 

@@ -23,8 +23,8 @@ from model.atlas.results import (
     read_heads,
     read_layers,
     read_rows,
-    write,
     write_comparison,
+    write_results,
 )
 from tests.model.atlas import invented
 from tests.model.atlas.invented import against, heads, layers
@@ -44,7 +44,7 @@ def test_heads_are_read_as_written(tmp_path):
     made = replace(
         made, spreads=spreads, source=replace(made.source, samples={"importance": 9}, unknown=0.25)
     )
-    write(tmp_path / HEADS, made)
+    write_results(tmp_path / HEADS, made)
     found = read_heads(tmp_path / HEADS)
     assert found.source == made.source
     assert list(found.spreads) == list(spreads)
@@ -58,7 +58,7 @@ def test_heads_are_read_as_written(tmp_path):
 
 def test_layers_are_read_as_written(tmp_path):
     made = layers()
-    write(tmp_path / LAYERS, made)
+    write_results(tmp_path / LAYERS, made)
     found = read_layers(tmp_path / LAYERS)
     assert found.source == made.source
     assert list(found.curves) == list(made.curves)
@@ -67,7 +67,7 @@ def test_layers_are_read_as_written(tmp_path):
 
 def test_rows_are_read_as_written(tmp_path):
     made = examples()
-    write(tmp_path / EXAMPLES, made)
+    write_results(tmp_path / EXAMPLES, made)
     found = read_rows(tmp_path / EXAMPLES)
     assert found.source == made.source
     expected = made.rows[list(COLUMNS_BY_FILE[EXAMPLES])].astype({"weight": np.float32})
@@ -94,12 +94,12 @@ def test_columns_that_came_later_may_be_missing(tmp_path):
     )
     assert read_rows(tmp_path / FAITHFULNESS).rows["told"].isna().all()
     new = ResultTable(source=examples().source, rows=old.assign(told=20, too_few=4, unmoved=3, no_sooner=3))
-    write(tmp_path / FAITHFULNESS, new)
+    write_results(tmp_path / FAITHFULNESS, new)
     pd.testing.assert_frame_equal(read_rows(tmp_path / FAITHFULNESS).rows, new.rows, check_dtype=False)
 
 
 def test_pandas_reads_them_too(tmp_path):
-    write(tmp_path / HEADS, heads())
+    write_results(tmp_path / HEADS, heads())
     frame = pd.read_parquet(tmp_path / HEADS)
     assert frame[["layer", "head"]].to_numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert frame.entropy_mean.tolist() == pytest.approx(heads().spreads["entropy"].mean.ravel(), rel=1e-6)
@@ -223,7 +223,7 @@ def test_what_is_not_a_file_is_refused_without_its_path(tmp_path, make):
 
 
 def test_a_file_that_was_cut_is_refused(tmp_path):
-    write(tmp_path / HEADS, heads())
+    write_results(tmp_path / HEADS, heads())
     content = (tmp_path / HEADS).read_bytes()
     for n in range(0, len(content), 97):
         (tmp_path / HEADS).write_bytes(content[:n])
@@ -257,7 +257,7 @@ def test_what_unpacks_to_much_is_refused(tmp_path, monkeypatch):
 def test_endless_words_are_refused(tmp_path):
     made = examples()
     made.rows.loc[0, "before"] = "x" * 3000
-    write(tmp_path / EXAMPLES, made)
+    write_results(tmp_path / EXAMPLES, made)
     with pytest.raises(ValueError, match="before lacks words or holds more"):
         read_rows(tmp_path / EXAMPLES)
 

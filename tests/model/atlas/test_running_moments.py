@@ -22,16 +22,9 @@ def test_what_is_missing_is_left_out_number_by_number():
     assert moments.n.tolist() == [3, 2]
     assert moments.spread.mean == pytest.approx([3, 6])
     assert moments.spread.sd[1] == pytest.approx(np.sqrt(8))
-    alone = Moments.from_examples(np.array([[1.0, np.nan], [2.0, 4.0]])).spread_or_nan
+    alone = Moments.from_examples(np.array([[1.0, np.nan], [2.0, 4.0]])).spread
     np.testing.assert_equal(alone.mean, [1.5, 4])
     np.testing.assert_equal(np.isnan(alone.sd), [False, True])
-
-
-def test_a_spread_needs_two():
-    moments = Moments()
-    moments.add(np.ones(2))
-    with pytest.raises(ValueError, match="two examples at least, got 1"):
-        _ = moments.spread
 
 
 @given(

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import jensenshannon
 
-from model.atlas.dataset_examples import Examples
+from model.atlas.dataset_examples import Examples, examples_for
 from model.atlas.two_encoders import compare_encoders
 from model.capture import capture
 from model.checkpoint import load, save
@@ -21,7 +21,7 @@ TEXTS = ("great film", "not a great film", "x y z", "a", "film not film")
 def texts(tmp_path) -> Examples:
     path = tmp_path / "texts.csv"
     path.write_text("text\n" + "\n".join(TEXTS))
-    return Examples(name="texts", csv=path, limit=10)
+    return examples_for(tiny.loaded(tiny.TEXT), path, 10, "texts")
 
 
 def stored(tmp_path, config, seed):
@@ -62,7 +62,7 @@ def test_two_encoders_of_text(tmp_path, texts):
 
 def test_of_digits_a_state_each(tmp_path):
     one, other = (stored(tmp_path, tiny.DIGIT, seed) for seed in (0, 1))
-    found = compare_encoders(one, other, Examples(name="digits", csv=None, limit=10), "command")
+    found = compare_encoders(one, other, examples_for(one, None, 10), "command")
 
     images = examples()[0][::1000]
     cka = np.diagonal(linear_cka(*(digit_states(each, images) for each in (one, other))))
@@ -90,6 +90,6 @@ def test_texts_that_are_cut_differently_cannot_be_compared(tmp_path, texts):
 
 def test_two_examples_at_least(tmp_path, texts):
     one = stored(tmp_path, tiny.TEXT, 0)
-    texts.csv.write_text("text\ngreat\n")
+    texts.files[0].write_text("text\ngreat\n")
     with pytest.raises(ValueError, match="two examples at least, texts holds 1"):
         compare_encoders(one, one, texts, "command")

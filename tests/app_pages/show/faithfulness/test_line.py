@@ -16,7 +16,7 @@ from app_pages.show.faithfulness.over_data import OverData, held_over_data
 from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
-from model.atlas.results import FAITHFULNESS, ResultTable, write_rows
+from model.atlas.results import FAITHFULNESS, ResultTable, write_results
 from model.capture import capture
 from model.capture.intervention import without_keys
 from model.experiments.faithfulness import scores_of
@@ -198,7 +198,7 @@ def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkp
         [("attention", 0, 0, 0.1, 0.2, 0.05, 256), ("attention", 1, 0, 0.1, 0.2, 0.12, 250)], columns=columns
     ).assign(told=140, too_few=100, unmoved=10, no_sooner=50)
     table_of = ResultTable(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
-    write_rows(folder / FAITHFULNESS, table_of)
+    write_results(folder / FAITHFULNESS, table_of)
     (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1"))
     assert (
         "this can be told on 140 of 300 films, and on 12\u2009% of those this map passes as an explanation."
@@ -222,7 +222,7 @@ def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
         }
     )
     table_of = ResultTable(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
-    write_rows(checkpoints / "imdb-pre-ln" / FAITHFULNESS, table_of)
+    write_results(checkpoints / "imdb-pre-ln" / FAITHFULNESS, table_of)
     assert held_over_data("imdb-pre-ln", "rollout", (0, 0)) == OverData(0.25, 12, 300, "films")
     assert held_over_data("imdb-pre-ln", "rollout", (1, 0)) is None  # as of an older file, by another rule
     assert held_over_data("imdb-pre-ln", "attention", (0, 0)) is None
