@@ -122,23 +122,21 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     """
     name, folder = _name_and_folder(name_or_path)
     torch_device = find_device(device)
+    model: Transformer
+    history: dict[str, Any] = {}
     if huggingface.is_foreign(folder):
         with one_sentence(f"{folder.name} cannot be read"):
-            imported, tokenizer = huggingface.open_encoder(folder)
-        return Loaded(
-            name=name,
-            model=imported.to(torch_device),
-            tokenizer=tokenizer,
-            history={},
-            device=torch_device,
-            folder=folder,
-        )
-    config = read_config(folder)
+            model, tokenizer = huggingface.open_encoder(folder)
+    else:
+        config = read_config(folder)
+        model = _read_weights(folder / WEIGHTS, config).eval()
+        tokenizer = _read_tokenizer(folder / TOKENIZER, config) if config.is_text else None
+        history = _read_history(folder)
     return Loaded(
         name=name,
-        model=_read_weights(folder / WEIGHTS, config).to(torch_device).eval(),
-        tokenizer=_read_tokenizer(folder / TOKENIZER, config) if config.is_text else None,
-        history=_read_history(folder),
+        model=model.to(torch_device),
+        tokenizer=tokenizer,
+        history=history,
         device=torch_device,
         folder=folder,
     )
