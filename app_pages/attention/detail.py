@@ -1,4 +1,4 @@
-"""One map over the input: the input in the colours of one query's row, and all weights as a matrix or as lines."""
+"""One attention map in detail: the input coloured by one query's weights, and all weights as a matrix or as lines."""
 
 from collections.abc import Sequence
 from html import escape
@@ -29,7 +29,7 @@ N_STRONGEST = 8  # keys in the table
 
 
 class _Map(NamedTuple):
-    """The map that is drawn."""
+    """The attention map that is drawn, with its query, scale and notes."""
 
     record: AttentionRecord
     pattern: np.ndarray  # [query, key]
@@ -56,11 +56,11 @@ def map_detail(
             with st.container(key="weights"):
                 shown = window(pattern, query) if form == MATRIX else None
                 if form == MATRIX:
-                    _matrix(drawn, shown)
+                    _draw_matrix(drawn, shown)
                 else:
-                    _lines(drawn)
+                    _draw_lines(drawn)
             with st.container(width=190):
-                _strongest_keys(record, weights, query, chosen.lens)
+                _draw_strongest_keys(record, weights, query, chosen.lens)
                 if shown is not None:
                     choose_window(pattern, shown, scale)
         return
@@ -80,11 +80,11 @@ def map_detail(
                     disabled=query == position,
                 )
         with st.container(key="map"):
-            _matrix(drawn, None)
+            _draw_matrix(drawn, None)
 
 
-def _matrix(drawn: _Map, shown: tuple[range, range] | None) -> None:
-    """The weights as a heatmap, of which the queries and keys `shown`; None: of all."""
+def _draw_matrix(drawn: _Map, shown: tuple[range, range] | None) -> None:
+    """Draws the weights as a heatmap; `shown` are the visible ranges of queries and keys, None if all are visible."""
     record = drawn.record
     figure = weight_heatmap(
         drawn.pattern,
@@ -104,8 +104,8 @@ def _matrix(drawn: _Map, shown: tuple[range, range] | None) -> None:
         arrow_keys("matrix_place", step)
 
 
-def _lines(drawn: _Map) -> None:
-    """The weights as lines between queries and keys, of one query or of all."""
+def _draw_lines(drawn: _Map) -> None:
+    """Draws the weights of one query, or of all, as lines between queries and keys."""
     query = None if ALL_QUERIES.choose() else drawn.query
     view = weight_lines(drawn.record, drawn.pattern, query=query, scale=drawn.scale, notes=drawn.notes)
     if view.n_lines < view.n_all:
@@ -123,8 +123,8 @@ def _lines(drawn: _Map) -> None:
     arrow_keys("lines", step)
 
 
-def _strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:
-    """A table of the largest of `weights` [key], and their sum."""
+def _draw_strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:
+    """Draws a table of the largest of `weights` [key], and their sum."""
     order = np.argsort(-weights, kind="stable")[:N_STRONGEST].tolist()
     keys, queries = _labels(record.attended), _labels(record)
     rows = [(escape(keys[key]), float(weights[key])) for key in order]
@@ -133,12 +133,14 @@ def _strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, le
     cells = "".join(
         f"<tr><td>{name}</td><td>{format_number(weight, '.3f')}</td></tr>" for name, weight in rows
     )
-    what = " attends to" if lens.name == ATTENTION else f": {lens.quantity}"
-    st.html(f'<table class="strongest"><caption>“{escape(queries[query])}”{what}</caption>{cells}</table>')
+    relation = " attends to" if lens.name == ATTENTION else f": {lens.quantity}"
+    st.html(
+        f'<table class="strongest"><caption>“{escape(queries[query])}”{relation}</caption>{cells}</table>'
+    )
 
 
 def _labels(positions: Positions) -> list[str]:
-    """As beside the matrix: a token that occurs more than once carries its position."""
+    """Labels of the positions, as beside the matrix: a token that occurs more than once is followed by its position."""
     return position_labels(
         positions.tokens, [positions.number(index) for index in range(len(positions.tokens))]
     )

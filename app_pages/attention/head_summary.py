@@ -1,6 +1,6 @@
-"""A head in a sentence: its name, and which kind of key gets most of its weight.
+"""A head in one sentence: its name, and which kind of key gets most of its weight.
 
-Both are of the whole input: a view that hides special tokens or merges pieces into words changes neither.
+Both refer to the whole input: they stay the same when special tokens are hidden or word pieces merged.
 """
 
 import streamlit as st
@@ -22,9 +22,9 @@ ROUNDING = 1e-4  # of two ways to add up the weight of one key
 def say_what_it_attends_to(
     subject: Subject, chosen: HeadChoice, maps: AttentionRecord, remark: str = ""
 ) -> None:
-    """Writes the name of the chosen head, or of its layer, what it attends to in `maps`, and the `remark`.
+    """Writes the name of the chosen head, or layer, what it attends to in `maps`, and the `remark`.
 
-    `maps` are of the whole input through the chosen lens. The name of a head depends on its attention alone.
+    `maps` cover the whole input, seen through the chosen lens. The name of a head depends only on its attention.
     """
     lens, help = chosen.lens, None
     head = chosen.head if lens.has_heads else 0
@@ -44,7 +44,7 @@ def say_what_it_attends_to(
 
 
 def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
-    """The largest share, a mean over the queries, as Markdown; `whole` names what it is a share of."""
+    """Sentence on where most of the weight goes, in Markdown; `whole` names what the shares, means over queries, are parts of."""
     kind, share = max(shares.kinds.items(), key=lambda item: item[1])
     attended = maps.attended
     if shares.largest > max(share + ROUNDING, MUCH):
@@ -53,7 +53,7 @@ def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
         return f"{percent(shares.largest, 0)} of {whole} on {key}, mean over the queries"
     if share >= MUCH:
         return f"{percent(share, 0)} of {whole} on {plain(kind)}, mean over the queries"
-    *most, last = map(plain, shares.short_names)
-    kinds = f" each on {', '.join(most)} and {last}" if most else f" on {last}"
+    *other_names, last_name = map(plain, shares.short_names)
+    kinds = f" each on {', '.join(other_names)} and {last_name}" if other_names else f" on {last_name}"
     rest = f"{percent(shares.elsewhere, 0)} of {whole} on other {attended.units}"
     return f"{rest}; at most {percent(share, 0)}{kinds}, on average"

@@ -1,4 +1,4 @@
-"""What the page shows of a record: pieces merged into words or not, special tokens hidden or not, through a lens."""
+"""What the page shows of a record through a lens: word pieces merged or not, special tokens hidden or not."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from viz.builders.palette import WEIGHT
 
 @dataclass(frozen=True, kw_only=True)
 class RecordView:
-    """The record as it is shown, and the notes that its figures carry."""
+    """A record as it is shown, with the measures of its heads and the notes for its figures."""
 
     record: AttentionRecord
     measures: dict[str, np.ndarray]  # [layer, head]
@@ -36,14 +36,14 @@ class RecordView:
 
 
 def choose_view(subject: Subject, slots: Slots, through: LensChoice) -> RecordView:
-    """Draws the two toggles, each where it changes anything; the view that they choose."""
+    """Draws the toggles that merge word pieces and hide special tokens, where the input has any; returns the view."""
     record = subject.record
-    both = (record, record.attended)
+    position_sets = (record, record.attended)
     merged = hidden = False
     with slots.view:
-        if any(positions.at("continuation") for positions in both):
+        if any(positions.at("continuation") for positions in position_sets):
             merged = WORDS.choose()
-        if any(hidden_positions(positions) for positions in both):
+        if any(hidden_positions(positions) for positions in position_sets):
             hidden = HIDE_SPECIAL.choose()
     viewed = subject.viewed(through, merged=merged, hidden=hidden)
     notes = [*through.notes]
@@ -51,7 +51,7 @@ def choose_view(subject: Subject, slots: Slots, through: LensChoice) -> RecordVi
         notes.append("pieces merged into words: attention to a word is their sum, from a word their mean")
     if hidden:
         names = dict.fromkeys(
-            positions.tokens[index] for positions in both for index in hidden_positions(positions)
+            positions.tokens[index] for positions in position_sets for index in hidden_positions(positions)
         )
         notes.append(f"special tokens hidden: {', '.join(names)}")
     return RecordView(

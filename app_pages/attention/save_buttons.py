@@ -1,4 +1,4 @@
-"""Two buttons: save the record, or a web page of all heads that opens without the app."""
+"""Two buttons: one saves the record, the other a web page of all heads that opens without the app."""
 
 from collections.abc import Callable
 from functools import partial
@@ -34,7 +34,7 @@ _HALF_PRECISION = (
 
 
 class Part(NamedTuple):
-    """How much of a record is saved."""
+    """One choice of what a saved record contains."""
 
     label: str
     attention_alone: bool
@@ -49,19 +49,21 @@ ATTENTION, ATTENTION_HALF = (
 
 
 def save_buttons(subject: Subject, chosen: HeadChoice, view: RecordView, query: int) -> None:
-    """Draws a button for the record, and one for a web page of the `view`."""
+    """Draws the two buttons; the web page shows the `view`, and opens at the chosen head and `query`."""
     with st.container(horizontal=True, gap="small", key="downloads"):
         if n_bytes(subject.record) <= most_mb() * MB:
             name = file_name(subject.name, suffix="npz")
-            _button("Save record", partial(content, subject), name, "record", help=_HELP)
+            _draw_button("Save record", partial(content, subject), name, "record", help=_HELP)
         else:
-            _large_record(subject)
+            _draw_save_menu(subject)
         make = partial(page, subject, view, (chosen.layer, chosen.head, query))
-        _button("Save as web page", make, file_name(subject.name, "heads", suffix="html"), "view", help=_PAGE)
+        _draw_button(
+            "Save as web page", make, file_name(subject.name, "heads", suffix="html"), "view", help=_PAGE
+        )
 
 
-def _large_record(subject: Subject) -> None:
-    """For a record that could not be opened here again: a menu of how much of it is saved."""
+def _draw_save_menu(subject: Subject) -> None:
+    """Draws a menu for a record that is too large to be opened here again: it chooses how much is saved."""
     with st.popover(
         "Save record",
         key="large_record",
@@ -83,23 +85,25 @@ def _large_record(subject: Subject) -> None:
         st.caption(f"Files of up to {most_mb()} MB can be opened here again. {_HALF_PRECISION}")
         words = "attention" * part.attention_alone, "half" * part.half
         name = file_name(subject.name, *filter(None, words), suffix="npz")
-        _button("Download", partial(content, subject, part), name, "record")
+        _draw_button("Download", partial(content, subject, part), name, "record")
 
 
 def _parts(record: AttentionRecord) -> list[Part]:
-    """What can be saved of it; in half precision only where no number overflows."""
+    """The possible choices; half precision only where no number overflows."""
     parts = [ALL, ALL_HALF]
     if isinstance(record, ForwardRecord):
         parts += [ATTENTION, ATTENTION_HALF]
-    fits = fits_half(record), fits_half(attention_alone(record))
-    return [part for part in parts if not part.half or fits[part.attention_alone]]
+    half_fits = fits_half(record), fits_half(attention_alone(record))
+    return [part for part in parts if not part.half or half_fits[part.attention_alone]]
 
 
 def _size(record: AttentionRecord, part: Part) -> int:
     return n_bytes(attention_alone(record) if part.attention_alone else record, half=part.half)
 
 
-def _button(label: str, make: Callable[[], bytes], name: str, key: str, *, help: str | None = None) -> None:
+def _draw_button(
+    label: str, make: Callable[[], bytes], name: str, key: str, *, help: str | None = None
+) -> None:
     st.download_button(
         label,
         make,
@@ -114,13 +118,13 @@ def _button(label: str, make: Callable[[], bytes], name: str, key: str, *, help:
 
 
 def content(subject: Subject, part: Part = ALL) -> bytes:
-    """The .npz file of this part of the record."""
+    """Content of the .npz file with this part of the record."""
     record = attention_alone(subject.record) if part.attention_alone else subject.record
     return dump(record, subject.settings, subject.picture, half=part.half)
 
 
 def page(subject: Subject, view: RecordView, chosen: tuple[int, int, int]) -> bytes:
-    """The HTML file of the `view`, opened at the `chosen` layer, head and query."""
+    """HTML page of the `view`, opened at the `chosen` layer, head and query."""
     return offline_page(
         view.record,
         title=f"Attention of {subject.name}",

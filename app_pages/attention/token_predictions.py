@@ -1,4 +1,4 @@
-"""What the encoder predicts for single tokens: the tokens behind [MASK], or a class for each token."""
+"""Predictions for single tokens: the words behind [MASK], or a class for each token."""
 
 from html import escape
 
@@ -17,38 +17,38 @@ _MOST_TOKENS = 512
 
 
 def masked_token_guesses(subject: LiveSubject) -> None:
-    """Draws a line for each token that hides another, such as [MASK], with the tokens that it probably hides."""
+    """Draws a line for each masked token, such as [MASK], with the most probable tokens in its place."""
     record = subject.record
-    if not (hidden := record.at("mask")):
+    if not (positions := record.at("mask")):
         return
-    name = record.tokens[hidden[0]]
+    name = record.tokens[positions[0]]
     if not record.config.masked_token_output:
         st.caption(f"This encoder was not trained to fill in {as_code(name)}.")
         return
     by_position = subject.compute(guesses)
-    for number, position in enumerate(hidden[:_MOST_MASKED], 1):
+    for number, position in enumerate(positions[:_MOST_MASKED], 1):
         words = ", ".join(
             f"{as_code(guess.token)} {percent(guess.probability)}" for guess in by_position[position]
         )
-        which = f" number {number}" if len(hidden) > 1 else ""
-        st.markdown(f"In place of **{plain(name)}**{which}: {words}")
-    if len(hidden) > _MOST_MASKED:
-        st.caption(f"The other {len(hidden) - _MOST_MASKED:,} masked tokens are not listed.")
+        number_text = f" number {number}" if len(positions) > 1 else ""
+        st.markdown(f"In place of **{plain(name)}**{number_text}: {words}")
+    if len(positions) > _MOST_MASKED:
+        st.caption(f"The other {len(positions) - _MOST_MASKED:,} masked tokens are not listed.")
 
 
 def token_classes(record: ForwardRecord) -> None:
-    """Draws the tokens in a row that wraps, each with its most probable class, where the encoder classifies tokens.
+    """Draws the tokens with their most probable classes, if the encoder classifies tokens.
 
-    With a single class, its probability. The class of most tokens, such as O for "no name", is drawn paler.
+    With a single class its probability is shown. The most frequent class, such as O for "no name", is paler.
     """
     values, names = record.token_probabilities, record.token_class_names
     if values is None:
         return
     classes = values.argmax(axis=-1)
-    usual = np.bincount(classes).argmax() if len(names) > 1 else None
+    most_frequent = np.bincount(classes).argmax() if len(names) > 1 else None
     cells = []
     for token, index, row in zip(record.tokens[:_MOST_TOKENS], classes.tolist(), values, strict=False):
-        is_pale = row[index] < 0.5 if usual is None else index == usual
+        is_pale = row[index] < 0.5 if most_frequent is None else index == most_frequent
         answer = f"{escape(names[index])} {percent(float(row[index]))}"
         css = ' class="back"' if is_pale else ""
         cells.append(f"<span{css}><code>{escape(visible(token))}</code><small>{answer}</small></span>")

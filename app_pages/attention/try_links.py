@@ -1,6 +1,6 @@
-"""Links into instructive states of the app, for somebody who sees it for the first time.
+"""Links to instructive states of the app, for first-time users.
 
-What each of them shows is found by a rule, in the encoder as it is: no head, word or digit is named here.
+Each target is found by a rule in the chosen encoder: no head, word or digit is named in the code.
 """
 
 from dataclasses import replace
@@ -33,21 +33,23 @@ MOST_TOKENS = 60  # of a text whose tokens are hidden one after the other while 
 
 
 def try_links(subject: LiveSubject) -> None:
-    """Always drawn, also once a link was used: if the row went away, all figures would move up."""
+    """Draws the row of links; it stays after a link was used, since all figures would move up without it."""
     links = {
-        "a head that finds the next token": _next_token,
+        "a head that finds the next token": _open_next_token_head,
         "hide a word and see the answer change": _hidden_word,
-        "the same digit in pre-LN and post-LN": _two_norms,
-        f"guess what {HIDING} hides": _guess,
+        "the same digit in pre-LN and post-LN": _open_two_norms,
+        f"guess what {HIDING} hides": _open_guess,
     }
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="try"):
         st.html("Try:", width="content")
-        for number, (label, take) in enumerate(links.items()):
+        for number, (label, open_state) in enumerate(links.items()):
             key = f"try_{number}"
-            st.button(f"{label} →", type="tertiary", key=key, on_click=callback(key, partial(take, subject)))
+            st.button(
+                f"{label} →", type="tertiary", key=key, on_click=callback(key, partial(open_state, subject))
+            )
 
 
-def _next_token(subject: LiveSubject) -> None:
+def _open_next_token_head(subject: LiveSubject) -> None:
     record = _with_a_text(subject).record
     take_head(*clearest_head(record))
     take_query(len(record) // 3)
@@ -56,10 +58,10 @@ def _next_token(subject: LiveSubject) -> None:
 
 
 def _hidden_word(subject: LiveSubject) -> None:
-    """Hides a word of the reader's own text where that changes the predicted class.
+    """Opens Masks with a word hidden that changes the predicted class.
 
-    Else of an example, and a notice says so: the first one that is classified correctly and then changes, or else the one
-    that changes most.
+    That is a word of the user's own text, if there is one. Otherwise a notice says so, and an example is used: one that is
+    classified correctly and then changes or, failing that, the one whose answer changes most.
     """
     own = _with_a_text(subject)
     shown, position = own, _deciding_position(own) if _is_typed(own) else None
@@ -76,7 +78,7 @@ def _hidden_word(subject: LiveSubject) -> None:
 
 
 def _deciding_position(subject: LiveSubject) -> int | None:
-    """The position of a token without which the predicted class changes; None where there is none, or the text is long."""
+    """Position of a token without which the predicted class changes; None if there is none or the text is long."""
     record = subject.record
     if record.at("mask") or len(record) > MOST_TOKENS:
         return None
@@ -85,7 +87,7 @@ def _deciding_position(subject: LiveSubject) -> int | None:
 
 
 def _example_that_changes(own: LiveSubject) -> tuple[LiveSubject, int | None]:
-    """An example text in the same encoder, and the position on which its answer depends most; None: no example has one."""
+    """An example text in the same encoder, and the position that its answer depends on most; (None, None) if no example has one."""
     candidates = []
     for text in map(Text, sentences().values()):
         example = replace(own, given=text)
@@ -112,14 +114,14 @@ def _is_typed(own: LiveSubject) -> bool:
 
 
 def _take_example(own: LiveSubject, text: str, why: str) -> None:
-    """Replaces the text by an example, and tells the reader `why` where that text was typed."""
+    """Replaces the text by an example; if the user typed the text, shows the message `why`."""
     if _is_typed(own):
         notify(why)
     inputs.TEXT.take(text)
 
 
-def _two_norms(_subject: LiveSubject) -> None:
-    """A digit for which pre-LN and post-LN predict different classes, where that is known, else the first one."""
+def _open_two_norms(_subject: LiveSubject) -> None:
+    """Opens Side by side on a digit that pre-LN and post-LN classify differently or, if none is known, on the first digit."""
     names = encoders.checkpoints(encoders.DIGIT)
     pair = next(filter(None, map(encoders.pair, names)), ())
     stored = [predictions for name in pair if (predictions := encoders.predictions(name)) is not None]
@@ -137,7 +139,7 @@ def _two_norms(_subject: LiveSubject) -> None:
     go_to(COMPARE)
 
 
-def _guess(subject: LiveSubject) -> None:
+def _open_guess(subject: LiveSubject) -> None:
     own = _with_a_text(subject)
     masked = next((text for text in sentences().values() if HIDING in text), None)
     if HIDING not in _text(own) and masked is not None:
@@ -145,7 +147,7 @@ def _guess(subject: LiveSubject) -> None:
 
 
 def _with_a_text(subject: LiveSubject) -> LiveSubject:
-    """The chosen encoder and text; where a digit is chosen, a text encoder and the first example instead."""
+    """The chosen encoder and text; if a digit is chosen, switches to a text encoder and the first example."""
     if isinstance(subject.given, Text):
         return subject
     checkpoint = alike(subject.checkpoint, encoders.checkpoints(encoders.TEXT))

@@ -1,7 +1,7 @@
-"""The part of a large matrix that is shown, and a small map of the whole matrix, on which a click moves that part.
+"""The visible part of a large matrix, and a small map of the whole matrix, on which a click moves that part.
 
-The first query and the first key of the part stand in the address, `window=64-128`. Without them the part surrounds the
-chosen query and the key with its largest weight.
+Its first query and first key are in the address, as in `window=64-128`. Without them the part surrounds the chosen query
+and the key with its largest weight.
 """
 
 import re
@@ -22,7 +22,7 @@ _STARTS = re.compile("([0-9]{1,5})-([0-9]{1,5})")
 
 
 def window(pattern: np.ndarray, query: int) -> tuple[range, range] | None:
-    """The queries and keys of `pattern` [query, key] that are shown; None where all are."""
+    """Visible ranges of queries and keys of `pattern` [query, key]; None if all are visible."""
     if max(pattern.shape) <= LARGE:
         return None
     first_query, first_key = query - SIDE // 2, int(pattern[query].argmax()) - SIDE // 2
@@ -32,13 +32,13 @@ def window(pattern: np.ndarray, query: int) -> tuple[range, range] | None:
 
 
 def _part(start: int, n: int) -> range:
-    """`SIDE` positions from `start` on, moved to lie within the `n` that there are."""
+    """Range of `SIDE` positions from `start`, shifted to lie within 0 to `n`."""
     start = min(max(start, 0), max(n - SIDE, 0))
     return range(start, min(start + SIDE, n))
 
 
 def choose_window(pattern: np.ndarray, shown: tuple[range, range], scale: WeightScale) -> None:
-    """Draws the small map, on which a click moves the part, and the button that moves it back to the query."""
+    """Draws the small map, on which a click moves the visible part, and the button that moves it back to the query."""
 
     def take(point: dict) -> None:
         starts = (max(int(point[axis]) - SIDE // 2, 0) for axis in ("query", "key"))

@@ -1,4 +1,4 @@
-"""Where a pair of heads differs, and how far every pair does."""
+"""Where the maps of the chosen pair of heads differ, and how far the measures of every pair do."""
 
 import numpy as np
 import streamlit as st
@@ -21,13 +21,13 @@ Measures = dict[str, np.ndarray]  # [layer, head], by name
 def difference(
     slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
-    """Draws where the chosen pair of maps differs, and how far the measures of every pair do, through one lens."""
+    """Draws the difference of the chosen pair's maps, and the changes of the measures of every pair, through one lens."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
     measures = [side.subject.viewed(through).measures for side in (first, second)]
     with slots.controls:
         choose_furthest(pairing)
     if lens.has_heads:
-        _by_head(head, first, second, pairing, *measures)
+        _draw_tables(head, first, second, pairing, *measures)
     partner = pairing.partner(head)
     if (reason := why_cells_differ(first, second)) is not None:
         st.info(f"{reason} Their weights cannot be subtracted.")
@@ -40,10 +40,10 @@ def difference(
     say_pair(first, second, pairing, chosen)
 
 
-def _by_head(
+def _draw_tables(
     head: tuple[int, int], first: Side, second: Side, pairing: Pairing, before: Measures, after: Measures
 ) -> None:
-    """A small table for each measure, laid out as the heads of the first side are."""
+    """Draws a small table for each measure, laid out as the heads of the first side."""
     shape = pairing.shapes[0]
     notes = [
         f"{head_name(*index)} ↔ {head_name(*partner)}"
@@ -66,7 +66,7 @@ def _by_head(
 def _tables(
     first: Side, second: Side, pairing: Pairing, before: Measures, after: Measures
 ) -> dict[str, tuple[np.ndarray, bool, int, list[str]]]:
-    """Values [layer, head], whether they have a sign, their digits, and the lines of the title."""
+    """For each table its values [layer, head], whether they are signed, their number of digits, and the lines of its title."""
     tables = {}
     if pairing.matrix is not None:
         tables["distance"] = pairing.distances, False, 3, ["head distance", "nats: 0 alike, 0.69 most apart"]

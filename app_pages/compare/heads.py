@@ -1,4 +1,4 @@
-"""Heads side by side: all of them, and a pair of them in detail."""
+"""Heads side by side: all of them, and one pair of them in detail."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -63,7 +63,7 @@ def heads(
     with slots.view:
         choose_furthest(pairing)
     if view == DISTANCES:
-        _distances(first, second, pairing, head)
+        _draw_distances(first, second, pairing, head)
         say_pair(first, second, pairing, chosen)
         return
     with slots.view:
@@ -98,20 +98,22 @@ def heads(
                     lens=lens,
                 )
             with st.container(key=f"one_{NUMBERS[i]}"):
-                if (one := pair[i]) is None:
+                if (own_head := pair[i]) is None:
                     st.info(f"{side.title} has no partner for {map_name(head, lens)}.")
                     continue
-                name = map_name(one, lens)
-                drawn = _Map(side, records[i], one, name, queries[i], scale, through.notes, take_query[i])
+                name = map_name(own_head, lens)
+                detail = _Map(
+                    side, records[i], own_head, name, queries[i], scale, through.notes, take_query[i]
+                )
                 if view == ALL_WEIGHTS:
-                    _all_weights(drawn, key=f"matrix_{NUMBERS[i]}")
+                    _draw_all_weights(detail, key=f"matrix_{NUMBERS[i]}")
                 else:
-                    _one_query(drawn, key=f"query_{NUMBERS[i]}")
-                if (why := through.why_unchecked(side.record)) is None:
-                    key, pattern = f"faithfulness_{NUMBERS[i]}", records[i].pattern[one]
-                    faithfulness_of_side(side, pattern, kind, lens=lens.name, head=one, key=key)
+                    _draw_one_query(detail, key=f"query_{NUMBERS[i]}")
+                if (reason := through.why_unchecked(side.record)) is None:
+                    key, pattern = f"faithfulness_{NUMBERS[i]}", records[i].pattern[own_head]
+                    faithfulness_of_side(side, pattern, kind, lens=lens.name, head=own_head, key=key)
                 else:
-                    st.caption(why)
+                    st.caption(reason)
     say_pair(first, second, pairing, chosen)
     measures_note(first.record.units, viewed[0].measures, lens)
 
@@ -119,7 +121,7 @@ def heads(
 def _maxima_of_partners(
     records: Sequence[AttentionRecord], pairing: Pairing
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each side the largest weight [layer, head] of the partner of every head; -inf where it has none."""
+    """For each side [layer, head] the largest weight of the head's partner; -inf where it has none."""
     ones, others = (head_maxima(record) for record in records)
     for_ones, for_others = np.full_like(ones, -np.inf), np.full_like(others, -np.inf)
     for layer, head in np.ndindex(ones.shape):
@@ -128,8 +130,8 @@ def _maxima_of_partners(
     return for_ones, for_others
 
 
-def _all_weights(drawn: _Map, *, key: str) -> None:
-    """The map as a heatmap; a click on a row makes its position the query."""
+def _draw_all_weights(drawn: _Map, *, key: str) -> None:
+    """Draws the map as a heatmap; a click on a row makes its position the query."""
     figure = attention_heatmap(
         drawn.record,
         *drawn.head,
@@ -144,8 +146,8 @@ def _all_weights(drawn: _Map, *, key: str) -> None:
         arrow_keys(f"{key}_place", head_choice.step)
 
 
-def _one_query(drawn: _Map, *, key: str) -> None:
-    """The input in the colours of the query's row; a click makes its position the query."""
+def _draw_one_query(drawn: _Map, *, key: str) -> None:
+    """Draws the input in the colours of the query's row; a click makes its position the query."""
     st.markdown(f"**{drawn.name}** of {drawn.side.title}")
     if drawn.query is None:
         st.caption("The chosen query has no counterpart here.")
@@ -163,7 +165,7 @@ def _one_query(drawn: _Map, *, key: str) -> None:
     )
 
 
-def _distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:
+def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:
     if pairing.matrix is None:
         st.info(
             "Head distances compare rows of weights over the same keys, and these sides have none in common."
@@ -186,15 +188,15 @@ def _distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> 
     stored = comparison(first.checkpoint, second.checkpoint)
     with st.container(horizontal=True, gap="large"):
         with st.container(width="content"):
-            _clickable_pairs(chart, "distances", head, n_heads)
+            _draw_pairs(chart, "distances", head, n_heads)
         if stored is not None:
             with st.container(width="content"):
-                _spread(pairing, pairing.matrix, stored, head)
+                _draw_spread(pairing, pairing.matrix, stored, head)
     if stored is not None:
         distances_beside_seeds(first, second)
 
 
-def _spread(pairing: Pairing, matrix: np.ndarray, stored: EncoderComparison, head: HeadIndex) -> None:
+def _draw_spread(pairing: Pairing, matrix: np.ndarray, stored: EncoderComparison, head: HeadIndex) -> None:
     """Draws the distance of every pair, on this input and over the data set."""
     ones = np.flatnonzero(pairing.partners >= 0)
     others = pairing.partners[ones]
@@ -210,11 +212,11 @@ def _spread(pairing: Pairing, matrix: np.ndarray, stored: EncoderComparison, hea
         selected=int(np.ravel_multi_index(head, pairing.shapes[0])),
     )
     st.markdown(f"**Over {over(stored.source)}**; the dot is this input", help="Mean ± standard deviation.")
-    _clickable_pairs(chart, "spread_of_pairs", head, n_heads)
+    _draw_pairs(chart, "spread_of_pairs", head, n_heads)
 
 
-def _clickable_pairs(chart: VegaFigure, key: str, head: HeadIndex, n_heads: int) -> None:
-    """A click on a pair chooses its first head; heads are numbered through all layers, `n_heads` in each."""
+def _draw_pairs(chart: VegaFigure, key: str, head: HeadIndex, n_heads: int) -> None:
+    """Draws a chart of pairs; a click chooses the first head of a pair. Heads are numbered across layers, `n_heads` in each."""
     clickable(
         chart,
         key=key,

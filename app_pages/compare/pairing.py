@@ -1,4 +1,4 @@
-"""Which head of the second side is set against a head of the first."""
+"""The pairing of heads: which head of the second side is compared with each head of the first."""
 
 import numpy as np
 import streamlit as st
@@ -21,9 +21,9 @@ LISTED = 8  # heads by name; of 144, most may be without a partner
 
 
 def pair_heads(first: Side, second: Side) -> Pairing:
-    """Draws the control where there is a choice; the pairs of heads of the two sides.
+    """Pairs of heads of the two sides; draws the control that chooses how they are paired, where there is a choice.
 
-    One encoder needs no matching, and without common cells there is none: then heads of the same number are paired.
+    Heads of the same number are paired within one encoder, and where the two maps have no cells in common.
     """
     shapes = _shape(first), _shape(second)
     if why_cells_differ(first, second) is not None:
@@ -33,21 +33,21 @@ def pair_heads(first: Side, second: Side) -> Pairing:
         return head_matching.by_number(*shapes, matrix)
     stored = comparison(first.checkpoint, second.checkpoint)
     over_many = [f"alike over {stored.source.n:,} examples"] if stored else []
-    how = PAIRING.choose((*over_many, ON_INPUT, BY_NUMBER))
-    if how == BY_NUMBER:
+    method = PAIRING.choose((*over_many, ON_INPUT, BY_NUMBER))
+    if method == BY_NUMBER:
         return head_matching.by_number(*shapes, matrix)
-    if stored is None or how == ON_INPUT:
+    if stored is None or method == ON_INPUT:
         return head_matching.by_distance(*shapes, matrix)
     return head_matching.with_matrix(stored.pairing, stored.source.n, matrix)
 
 
 def pair_layers(first: Side, second: Side) -> Pairing:
-    """For a lens without heads: layers of the same number, each as if it had one head."""
+    """Pairs of layers of the same number, for a lens without heads; each layer counts as one head."""
     return head_matching.by_number((_shape(first)[0], 1), (_shape(second)[0], 1))
 
 
 def _shape(side: Side) -> tuple[int, int]:
-    """Numbers of layers and heads."""
+    """Number of layers, number of heads."""
     n_layers, n_heads, *_ = side.record.pattern.shape
     return n_layers, n_heads
 
@@ -58,17 +58,17 @@ def _distances(one: LiveSubject, other: LiveSubject) -> np.ndarray:
 
 
 def why_cells_differ(first: Side, second: Side) -> str | None:
-    """Why a cell of one map does not correspond to the same cell of the other, in one sentence; None where it does."""
+    """Sentence on why equal cells of the two maps do not correspond; None if they do."""
     one, other = first.record, second.record
     if one.tokens == other.tokens or (first.checkpoint == second.checkpoint and len(one) == len(other)):
         return None
     if one.unit == "patch":
-        why = f"{first.title} sees {_patches(one)}, {second.title} sees {_patches(other)}"
+        reason = f"{first.title} sees {_patches(one)}, {second.title} sees {_patches(other)}"
     elif len(one) == len(other):
-        why = f"{first.title} and {second.title} cut the text into different tokens"
+        reason = f"{first.title} and {second.title} cut the text into different tokens"
     else:
-        why = f"{first.title} has {len(one)} tokens, {second.title} {len(other)}"
-    return f"The two maps have no cells in common: {why}."
+        reason = f"{first.title} has {len(one)} tokens, {second.title} {len(other)}"
+    return f"The two maps have no cells in common: {reason}."
 
 
 def _patches(record: ForwardRecord) -> str:
@@ -78,12 +78,12 @@ def _patches(record: ForwardRecord) -> str:
 
 
 def map_name(head: HeadIndex, lens: Lens) -> str:
-    """Such as "L0 H3", or "L0" for a lens without heads."""
+    """Name of a map such as "L0 H3", or "L0" for a lens without heads."""
     return head_name(*head) if lens.has_heads else f"L{head[0]}"
 
 
 def choose_furthest(pairing: Pairing) -> None:
-    """Draws a button to the pair of heads that differs most, where distances were measured."""
+    """Draws a button that chooses the pair of heads that differs most; nothing if no distances were measured."""
     if pairing.matrix is not None:
         st.button(
             "Pair that differs most",
@@ -109,45 +109,45 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
     if not lens.has_heads:
         return
     stored = comparison(first.checkpoint, second.checkpoint) if is_measured else None
-    sentences = [_distance(pairing, head, stored)] if is_measured and partner is not None else []
+    sentences = [_distance_sentence(pairing, head, stored)] if is_measured and partner is not None else []
     if pairing.matched:
-        same = f"{pairing.n_same_index} of {pairing.n_pairs} pairs have the same number on both sides."
-        sentences.append(f"{_how_matched(pairing, stored)} {same}")
+        count = f"{pairing.n_same_index} of {pairing.n_pairs} pairs have the same number on both sides."
+        sentences.append(f"{_how_matched(pairing, stored)} {count}")
     elif first.checkpoint != second.checkpoint:
-        why = "" if is_measured else ", since a matching needs the same keys on both sides"
+        reason = "" if is_measured else ", since a matching needs the same keys on both sides"
         st.warning(
-            f"Paired by number{why}: the encoders were trained separately, so heads of the same number need "
+            f"Paired by number{reason}: the encoders were trained separately, so heads of the same number need "
             "not correspond.",
             icon=":material/warning:",
         )
-    for side, alone in zip((first, second), pairing.unpaired, strict=True):
-        if alone:
-            names = ", ".join(head_name(*index) for index in alone[:LISTED])
-            more = f", … ({len(alone)} heads)" if len(alone) > LISTED else ""
-            sentences.append(f"Without a partner in {side.title}: {names}{more}.")
+    for side, unpaired in zip((first, second), pairing.unpaired, strict=True):
+        if unpaired:
+            names = ", ".join(head_name(*index) for index in unpaired[:LISTED])
+            rest = f", … ({len(unpaired)} heads)" if len(unpaired) > LISTED else ""
+            sentences.append(f"Without a partner in {side.title}: {names}{rest}.")
     if sentences:
         st.caption(" ".join(sentences))
 
 
-def _distance(pairing: Pairing, head: HeadIndex, stored: EncoderComparison | None) -> str:
-    further = pairing.n_further_pairs(head)
-    than = f"{further or 'none'} of {pairing.n_pairs} pairs {'are' if further > 1 else 'is'}"
-    text = f"Head distance {pairing.distances[head]:.3f} nats on this input; {than} further apart."
+def _distance_sentence(pairing: Pairing, head: HeadIndex, stored: EncoderComparison | None) -> str:
+    n_further = pairing.n_further_pairs(head)
+    clause = f"{n_further or 'none'} of {pairing.n_pairs} pairs {'are' if n_further > 1 else 'is'}"
+    text = f"Head distance {pairing.distances[head]:.3f} nats on this input; {clause} further apart."
     if stored is not None:
-        one = np.ravel_multi_index(head, pairing.shapes[0])
-        index = one, pairing.partners[one]
+        head_index = np.ravel_multi_index(head, pairing.shapes[0])
+        index = head_index, pairing.partners[head_index]
         mean, sd = stored.distances.mean[index], stored.distances.sd[index]
         text += f" Over {over(stored.source)} it is {mean:.3f} ± {sd:.3f} (mean ± standard deviation)."
     return text
 
 
 def _how_matched(pairing: Pairing, stored: EncoderComparison | None) -> str:
-    least = "Heads are numbered in any order, so each is paired with one that looks alike: the sum of all head distances is smallest"
+    beginning = "Heads are numbered in any order, so each is paired with one that looks alike: the sum of all head distances is smallest"
     if stored is None or pairing.n_examples == 1:
-        text = f"{least} on this input. On another input the pairs may be others."
+        text = f"{beginning} on this input. On another input the pairs may be others."
     else:
         text = (
-            f"{least} on average over {over(stored.source)}. Two halves of these, each paired alone, agree on "
+            f"{beginning} on average over {over(stored.source)}. Two halves of these, each paired alone, agree on "
             f"{stored.halves} of {pairing.n_pairs} pairs."
         )
     if stored is not None:

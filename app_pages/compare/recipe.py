@@ -1,4 +1,4 @@
-"""How two encoders were trained, side by side, as their histories tell it."""
+"""How two encoders were trained, side by side, from their training histories."""
 
 import re
 from itertools import zip_longest
@@ -14,7 +14,7 @@ Card = dict[str, str]  # what is said, by what it is about
 
 
 def recipes(first: tuple[str, dict], second: tuple[str, dict]) -> None:
-    """Names and histories of two encoders, in a box that is folded; what differs is bold."""
+    """Draws a folded table with the training recipes of two encoders; differences are bold."""
     with st.expander("How these two were trained"):
         (one, history), (other, other_history) = first, second
         st.markdown(_table((one, other), (card(history), card(other_history))))
@@ -29,12 +29,12 @@ def recipes(first: tuple[str, dict], second: tuple[str, dict]) -> None:
 
 
 def card(history: dict) -> Card:
-    """What `history["recipe"]` says of optimiser, rates, warm-up, clipping, batches and seed, a line a fact and a phase."""
+    """Facts from `history["recipe"]` by name: optimiser, rates, warm-up, clipping, batches, seed, and one line for each phase."""
     recipe = history.get("recipe")
     if not recipe:
         return {}
     clip = recipe.get("gradient_clip", UNKNOWN)
-    said = {
+    facts = {
         "optimiser": " then ".join(
             dict.fromkeys(OPTIMIZERS.get(each, each) for each in _optimizers(history))
         ),
@@ -45,10 +45,10 @@ def card(history: dict) -> Card:
         "began from": "another encoder" if history.get("went_on_from") else "random weights",
     }
     if recipe.get("published"):
-        said["published"] = recipe["published"]
+        facts["published"] = recipe["published"]
     for number, phase in enumerate(recipe.get("phases", []), 1):
-        said[f"phase {number}"] = _phase(phase)
-    return {name: str(each) for name, each in said.items()}
+        facts[f"phase {number}"] = _phase(phase)
+    return {name: str(each) for name, each in facts.items()}
 
 
 def _phase(phase: dict) -> str:
@@ -56,10 +56,10 @@ def _phase(phase: dict) -> str:
     named = {
         "epochs": f"{phase.get('epochs')} epochs",
         "batch_size": f"batches of {phase.get('batch_size')}",
-        "optimizer": _name(phase.get("optimizer")),
+        "optimizer": _optimizer_name(phase.get("optimizer")),
         "learning_rate": f"rate {phase.get('learning_rate')}",
     }
-    parts += [said for field, said in named.items() if field in phase]
+    parts += [text for field, text in named.items() if field in phase]
     if isinstance(warmup, int | float):
         parts.append(f"warm-up over {percent(warmup, 0)} of the steps" if warmup else "no warm-up")
     if "falls" in phase:
@@ -72,14 +72,14 @@ def _phase(phase: dict) -> str:
 
 
 def _optimizers(history: dict) -> list[str]:
-    """By phase. Runs of this project's own code named it only once there were two."""
+    """Optimiser of each phase. Early runs of this project do not name it: they used AdamW."""
     recipe = history.get("recipe", {})
-    otherwise = recipe.get("optimizer", "adamw" if "preset" in recipe else UNKNOWN)
-    return [str(phase.get("optimizer", otherwise)) for phase in recipe.get("phases", [])] or [str(otherwise)]
+    default = recipe.get("optimizer", "adamw" if "preset" in recipe else UNKNOWN)
+    return [str(phase.get("optimizer", default)) for phase in recipe.get("phases", [])] or [str(default)]
 
 
 def _table(names: tuple[str, str], cards: tuple[Card, Card]) -> str:
-    """As Markdown."""
+    """The two cards as a Markdown table."""
     first, second = cards
     facts = sorted({**first, **second}, key=lambda name: name.startswith("phase"))  # else in their order
     lines = [f"| | {_plain(names[0])} | {_plain(names[1])} |", "|---|---|---|"]
@@ -95,7 +95,7 @@ def _table(names: tuple[str, str], cards: tuple[Card, Card]) -> str:
 
 
 def _bold(one: str, other: str) -> tuple[str, str]:
-    """Of the parts of two cells those that differ."""
+    """The two cells with the parts that differ in bold."""
     pairs = list(zip_longest(one.split(BETWEEN), other.split(BETWEEN)))
     sides = zip(*pairs, strict=True)
     marked = (
@@ -106,7 +106,7 @@ def _bold(one: str, other: str) -> tuple[str, str]:
     return left, right
 
 
-def _name(optimizer: object) -> str:
+def _optimizer_name(optimizer: object) -> str:
     return OPTIMIZERS.get(str(optimizer), str(optimizer))
 
 
@@ -115,5 +115,5 @@ def _listed(values: object) -> str:
 
 
 def _plain(words: str) -> str:
-    """Names in it are not read as markup, nor do they end a cell."""
+    """The words with Markdown escaped, on one line, so that they stay within their cell."""
     return re.sub(r"([\\`*_{}\[\]<>|$#~:])", r"\\\1", " ".join(words.split()))

@@ -1,4 +1,4 @@
-"""How alike two encoders represent many examples: linear CKA, stage by stage."""
+"""How alike two encoders represent many examples: linear CKA for each pair of stages."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ N_DIGITS, AT_ONCE = 300, 50
 
 
 def representations(first: Side, second: Side) -> None:
-    """Draws CKA of every stage of one encoder with every stage of the other."""
+    """Draws the CKA of every stage of one encoder with every stage of the other."""
     st.markdown(
         r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y "
         r"\rVert_F)$, with the states of all examples at a stage of either encoder as the centred rows "
@@ -40,21 +40,21 @@ def representations(first: Side, second: Side) -> None:
                 f"{first.checkpoint} and {second.checkpoint} cut texts into different tokens: no states correspond."
             )
             return
-    of_one = first.checkpoint == second.checkpoint
-    if of_one:
+    is_one = first.checkpoint == second.checkpoint
+    if is_one:
         st.caption(
             "One encoder compared with itself: which of its stages are alike. "
             + ("The two texts only add their tokens." if is_text else "The two digits are not used here.")
         )
     reads = [partial(_states, side.checkpoint, example) for side in (first, second) for example in examples]
-    what = ("representations", first.checkpoint, second.checkpoint, examples)
-    in_steps(reads, "Reading the states of the examples …", what)  # from here on they are cached
-    similarities, by_chance, n = _cka(first.checkpoint, second.checkpoint, examples)
+    work_key = ("representations", first.checkpoint, second.checkpoint, examples)
+    in_steps(reads, "Reading the states of the examples …", work_key)  # from here on they are cached
+    similarities, chance_cka, n = _cka(first.checkpoint, second.checkpoint, examples)
     chart = stage_similarity(
         similarities,
         first.record.stages,
         second.record.stages,
-        names=(first.checkpoint, second.checkpoint + ", again" * of_one),
+        names=(first.checkpoint, second.checkpoint + ", again" * is_one),
         what="CKA",
         signed=False,
         side=480,
@@ -63,13 +63,13 @@ def representations(first: Side, second: Side) -> None:
     show(chart, key="cka", width="content")
     if np.isnan(similarities).any():
         st.caption("A dash: all examples have the same state at that stage, and nothing can be compared.")
-    _say_examples(first, second, n, by_chance)
+    _say_examples(first, second, n, chance_cka)
     cka_beside_seeds(first, second)
 
 
 @cached
 def _states(name: Checkpoint, example: Text | int) -> np.ndarray:
-    """States [stage, example, d_model] of the tokens of a text, or of `AT_ONCE` test digits from a number on."""
+    """States [stage, example, d_model] of the tokens of a text, or of `AT_ONCE` test digits beginning with number `example`."""
     if isinstance(example, Text):
         return residual_stream(cache.loaded(name), [example])[:, 0]
     images, _ = shipped_inputs.test_digits()
@@ -80,7 +80,7 @@ def _states(name: Checkpoint, example: Text | int) -> np.ndarray:
 def _cka(
     one: Checkpoint, other: Checkpoint, examples: tuple[Text | int, ...]
 ) -> tuple[np.ndarray, float, int]:
-    """CKA [stage, other stage]; the largest CKA with the examples of one side shuffled; number of examples."""
+    """CKA [stage, other stage]; the largest CKA after shuffling one side's examples; the number of examples."""
     first, second = (
         np.concatenate([_states(name, example) for example in examples], axis=1) for name in (one, other)
     )
@@ -94,15 +94,15 @@ def _cut_differently(one: Checkpoint, other: Checkpoint, texts: tuple[Text, ...]
 
 def _say_examples(first: Side, second: Side, n: int, by_chance: float) -> None:
     if first.record.unit == "token":
-        used = f"the {n:,} tokens of the {len(shipped_inputs.sentences())} example sentences and of what was typed, a state each"
+        description = f"the {n:,} tokens of the {len(shipped_inputs.sentences())} example sentences and of what was typed, a state each"
     else:
         pooled = dict.fromkeys(
             "class token" if side.record.has_class_token else "mean over the patches"
             for side in (first, second)
         )
-        used = f"the first {n} test digits, the {' and the '.join(pooled)} of each"
+        description = f"the first {n} test digits, the {' and the '.join(pooled)} of each"
     widths = sorted({side.record.config.d_model for side in (first, second)})
     st.caption(
-        f"Used: {used}, of width {' and '.join(map(str, widths))}. With the examples of one side shuffled, "
+        f"Used: {description}, of width {' and '.join(map(str, widths))}. With the examples of one side shuffled, "
         f"the largest of these numbers is {by_chance:.2f}: that much is chance."
     )

@@ -1,4 +1,4 @@
-"""Curves over a data set: how far two seeds of one recipe differ, beside how far the two sides do."""
+"""Curves over a data set: the difference of two seeds of one recipe, beside the difference of the two sides."""
 
 from collections.abc import Sequence
 
@@ -21,25 +21,25 @@ Comparisons = dict[str, EncoderComparison]  # by title; the first is that of the
 
 
 def cka_beside_seeds(first: Side, second: Side) -> None:
-    """Draws CKA of equal stages, where it is stored for the two sides."""
+    """Draws the CKA of equal stages; nothing if it is not stored for the two sides."""
     if not (comparisons := _comparisons(first, second)):
         return
     st.markdown(f"**{_question(comparisons)}** CKA of equal stages")
     stages = max(first.record.stages, second.record.stages, key=len)
     curves = {title: stored.cka for title, stored in comparisons.items()}
-    _draw(curves, stages, y_title="CKA", x_title="stage of the stream", key="seeds_cka", top=1)
+    _draw_curves(curves, stages, y_title="CKA", x_title="stage of the stream", key="seeds_cka", top=1)
     last = {title: format_number(float(curve[-1]), ".2f") for title, curve in curves.items()}
     _explain(comparisons, f"At the last stage: {_listed(last)}.")
 
 
 def distances_beside_seeds(first: Side, second: Side) -> None:
-    """Draws the mean distance of matched heads by layer, where it is stored for the two sides."""
+    """Draws the mean distance of matched heads by layer; nothing if it is not stored for the two sides."""
     if not (comparisons := _comparisons(first, second)):
         return
     st.markdown(f"**{_question(comparisons)}** Mean distance of matched heads")
     curves = {title: stored.by_layer for title, stored in comparisons.items()}
     layers = [f"L{layer}" for layer in range(max(map(len, curves.values())))]
-    _draw(curves, layers, y_title="head distance (nats)", x_title="layer", key="seeds_distances")
+    _draw_curves(curves, layers, y_title="head distance (nats)", x_title="layer", key="seeds_distances")
     means = {title: format_number(float(np.nanmean(curve)), ".3f") for title, curve in curves.items()}
     _explain(comparisons, f"Mean over the layers: {_listed(means)} nats.")
 
@@ -51,7 +51,7 @@ def _comparisons(first: Side, second: Side) -> Comparisons:
     return {f"{one} against {other}": stored} | comparisons_of_seeds(one, other)
 
 
-def _draw(
+def _draw_curves(
     curves: dict[str, np.ndarray],
     stages: Sequence[str],
     *,
@@ -60,12 +60,12 @@ def _draw(
     key: str,
     top: float | None = None,
 ) -> None:
-    """Curves over the `stages`, which are numbered where a curve has more of them."""
+    """Draws the curves over `stages`; if a curve is longer than these names, stages are numbered instead."""
     n = max(map(len, curves.values()))
     if len(stages) < n:
         stages = list(map(str, range(n)))
-    across = iter((CATEGORIES[1], NEUTRAL, CATEGORIES[4]))
-    colours = [CATEGORIES[0], *(_COLOURS.get(title) or next(across, NEUTRAL) for title in list(curves)[1:])]
+    palette = iter((CATEGORIES[1], NEUTRAL, CATEGORIES[4]))
+    colours = [CATEGORIES[0], *(_COLOURS.get(title) or next(palette, NEUTRAL) for title in list(curves)[1:])]
     figure = stage_curves(
         curves, stages, y_title=y_title, x_title=x_title, from_zero_to=top, colours=tuple(colours)
     )
@@ -86,8 +86,8 @@ def _explain(comparisons: Comparisons, figures: str) -> None:
         st.caption(f"{figures} Over {sources}. No two seeds of such encoders were compared.")
         return
     one_seed = any(ONE_SEED in title and ACROSS in title for title in comparisons)
-    began = " Two encoders of one seed began with the same random numbers." if one_seed else ""
+    remark = " Two encoders of one seed began with the same random numbers." if one_seed else ""
     st.caption(
         f"{figures} Over {sources}. Two seeds are two encoders trained by one recipe, begun with different random numbers. Two seeds of one placement "
-        f"differ by chance alone: only what goes beyond that can come from the placement.{began}"
+        f"differ by chance alone: only what goes beyond that can come from the placement.{remark}"
     )

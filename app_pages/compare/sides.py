@@ -18,18 +18,18 @@ TITLES = {encoders.TEXT: ("first text", "second text"), encoders.DIGIT: ("first 
 
 
 def choose_what() -> str:
-    """Whether two encoders or two inputs are compared."""
-    return controls.COMPARED.choose(on_change=_one_word_changed)
+    """Draws the control that chooses between two encoders and two inputs; returns the choice."""
+    return controls.COMPARED.choose(on_change=_fill_second_text)
 
 
-def _one_word_changed() -> None:
-    """For callbacks: the second text begins as the first with one word changed, so that positions correspond."""
+def _fill_second_text() -> None:
+    """Callback: fills the second text with the first one with one word changed, so that positions correspond."""
     if controls.COMPARED.held() == controls.INPUTS and controls.SECOND_TEXT.held() is None:
         controls.SECOND_TEXT.take(one_word_changed(TEXT.held("")))
 
 
 def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, Side] | str:
-    """Draws the controls of the second side; both sides, or why they cannot be compared, in one sentence."""
+    """Draws the controls of the second side; returns both sides, or a sentence on why they cannot be compared."""
     kind = encoders.TEXT if isinstance(subject.given, Text) else encoders.DIGIT
     if what == controls.ENCODERS:
         with slots.answer:
@@ -42,11 +42,11 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
         titles, other = (subject.checkpoint, name), replace(subject, checkpoint=name)
     else:
         with slots.beside:
-            given, label = _second_text() if kind == encoders.TEXT else second_digit(controls.SECOND_DIGIT)
-        if given is None:
+            second, label = _second_text() if kind == encoders.TEXT else second_digit(controls.SECOND_DIGIT)
+        if second is None:
             return "Type a second text above to compare it with the first."
         label = encoders.label_for(subject.checkpoint, label)
-        titles, other = TITLES[kind], replace(subject, given=given, label=label)
+        titles, other = TITLES[kind], replace(subject, given=second, label=label)
     sides = Side(subject, titles[0]), Side(other, titles[1])
     try:
         _ = other.record
@@ -56,7 +56,7 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
 
 
 def _choose_other_encoder(name: str, kind: str) -> str | None:
-    """Any other that takes this input; at first the one of other norm placement, if there is a pair."""
+    """Draws the list of other encoders for this kind of input; begins with the one of other norm placement, if there is a pair."""
     others = [other for other in encoders.checkpoints(kind) if other != name]
     others.sort(key=lambda other: other not in (encoders.pair(name) or ()))
     return controls.OTHER_ENCODER.choose(others)
@@ -68,7 +68,7 @@ def _second_text() -> tuple[Text | None, None]:
 
 
 def _next_disagreement(first: str, second: str) -> None:
-    """Draws a button to the next test digit for which the predictions of the two differ, where these are stored."""
+    """Draws a button to the next test digit that the two encoders classify differently; nothing if that is not stored."""
     stored = [found for name in (first, second) if (found := encoders.predictions(name)) is not None]
     if len(stored) < 2:
         return
@@ -77,12 +77,12 @@ def _next_disagreement(first: str, second: str) -> None:
         st.caption("Both predict the same for every test digit.")
         return
     current = DIGIT.held()
-    following = numbers[(numbers.index(current) + 1) % len(numbers)] if current in numbers else numbers[0]
+    next_number = numbers[(numbers.index(current) + 1) % len(numbers)] if current in numbers else numbers[0]
     st.button(
         "Next disagreement",
         key="next_disagreement",
         icon=":material/arrow_forward:",
         on_click=take_digit,
-        args=({"id": following},),
+        args=({"id": next_number},),
         help=f"{len(numbers):,} test digits get different predictions from the two encoders.",
     )

@@ -1,4 +1,4 @@
-"""Stored measures over a data set: of the two sides, and of pairs of encoders that differ in their seed."""
+"""Stored comparisons over a data set: of the two sides, and of pairs of encoders that differ in their seed."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -18,9 +18,9 @@ ACROSS, ONE_SEED = " against ", "one seed"
 
 
 def comparison(one: str, other: str) -> EncoderComparison | None:
-    """The stored comparison of two encoders, in either order; None where there is no file, or one of earlier weights.
+    """Stored comparison of two encoders, in either order; None if there is no file, or one of earlier weights.
 
-    Where the file is damaged, a caption says so.
+    If the file is damaged, writes a caption.
     """
     for first, second in ((one, other), (other, one)):
         try:
@@ -48,7 +48,7 @@ def _read(first: str, second: str, _states: States) -> EncoderComparison | None:
 
 
 def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
-    """The stored `curve` of each side as `stage_curves` shades it, and a sentence about it; nothing for two equal encoders."""
+    """Stored mean and deviation of `curve` for each side, and a sentence about them; {} and "" if both sides are one encoder."""
     if sides[0].checkpoint == sides[1].checkpoint:
         return {}, ""
     stored = {side.title: layers_of(side.checkpoint) for side in sides}
@@ -66,7 +66,7 @@ def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
 
 
 def comparisons_of_seeds(one: str, other: str) -> dict[str, EncoderComparison]:
-    """Other stored comparisons of two encoders of one family of seeds with the same kind of input, by what they differ in."""
+    """Other stored comparisons, of encoders that differ in seed and read the same kind of input, by what they differ in."""
     states = []
     for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{comparison_file('*')}")):
         names = path.parent.name, path.stem.removeprefix("against-")
@@ -82,7 +82,7 @@ def _comparisons_of_seeds(
     is_text, known = checkpoint.read_config(one).is_text, set(checkpoint.available())
     comparisons: dict[str, EncoderComparison] = {}
     for names, state in states:
-        title = _difference(*names, is_text) if known.issuperset(names) else ""
+        title = _difference_title(*names, is_text) if known.issuperset(names) else ""
         with suppress(ValueError):  # `comparison` says which file is damaged, where its encoders are shown
             if title and title not in comparisons and (stored := _read(*names, state)) is not None:
                 comparisons[title] = stored
@@ -95,8 +95,8 @@ def _comparisons_of_seeds(
     return {title: comparisons[title] for title in sorted(comparisons, key=rank)}
 
 
-def _difference(first: str, second: str, is_text: bool) -> str:
-    """Such as "pre-LN, two seeds"; "" where these are no two encoders of one family of seeds."""
+def _difference_title(first: str, second: str, is_text: bool) -> str:
+    """What the two encoders differ in, such as "pre-LN, two seeds"; "" if they are not of one family of seeds."""
     seedless, seeds = zip(*map(seed_of, (first, second)), strict=True)
     families = {name.removesuffix("-pre-ln").removesuffix("-post-ln") for name in seedless}
     if seedless == (first, second) or len(families) > 1:

@@ -1,4 +1,4 @@
-"""The residual stream of both sides: how long, how much each sublayer adds, what could be read off it."""
+"""The residual stream of both sides: its length, what each sublayer adds, and the answer at each stage."""
 
 from collections.abc import Sequence
 
@@ -28,17 +28,17 @@ def stream(slots: Slots, first: Side, second: Side) -> None:
     with slots.controls:
         part = controls.STREAM_PART.choose()
     parts = {
-        controls.NORMS: _norms,
-        controls.SHARES: _sublayer_shares,
-        controls.ANSWERS: _answers_by_stage,
-        controls.SPREAD: _uniformity,
-        controls.ENTROPY: _entropy,
-        controls.COSINES: _cosines,
+        controls.NORMS: _draw_norms,
+        controls.SHARES: _draw_sublayer_shares,
+        controls.ANSWERS: _draw_answers_by_stage,
+        controls.SPREAD: _draw_uniformity,
+        controls.ENTROPY: _draw_entropy,
+        controls.COSINES: _draw_cosines,
     }
     parts[part]((first, second))
 
 
-def _norms(sides: tuple[Side, Side]) -> None:
+def _draw_norms(sides: tuple[Side, Side]) -> None:
     st.markdown(
         r"$\lVert x_i \rVert$ at each position $i$: after the embedding, after each attention (mid) and "
         "each feed-forward (post). In post-LN that is after the norm, which sets the length; in pre-LN "
@@ -57,7 +57,7 @@ def _norms(sides: tuple[Side, Side]) -> None:
             show(figure, key=f"norms_{number}")
 
 
-def _sublayer_shares(sides: tuple[Side, Side]) -> None:
+def _draw_sublayer_shares(sides: tuple[Side, Side]) -> None:
     st.markdown(
         r"$\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is the "
         "output of the sublayer, $x$ what it is added to. 0.5: both are equally long. Only lengths count: "
@@ -69,7 +69,7 @@ def _sublayer_shares(sides: tuple[Side, Side]) -> None:
     _draw_curves(sides, shares, "share", title, names, x_title="sublayer", top=1, key="stream_shares")
 
 
-def _answers_by_stage(sides: tuple[Side, Side]) -> None:
+def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
     st.markdown(
         "What the classifier would answer if it read the stream at each stage: "
         "$W\\,\\mathrm{pool}(\\mathrm{LN}(x)) + b$ where the encoder ends in a norm, as pre-LN mostly does, "
@@ -112,7 +112,7 @@ def _answers_by_stage(sides: tuple[Side, Side]) -> None:
 
 
 def _last_stage_check(side: Side) -> str:
-    """Whether the classifier, applied to the last stage, gives the logits of the encoder."""
+    """Sentence on whether the classifier, applied to the last stage, gives the encoder's logits."""
     gap = largest_change(side.record.logits_by_layer[-1], side.record.logits)
     norm = "through the final norm" if side.record.config.final_norm else "no final norm"
     if gap <= 1e-4:
@@ -120,7 +120,7 @@ def _last_stage_check(side: Side) -> str:
     return f"The last stage does not give the true logits: they are up to {format_number(gap, '.2e')} apart."
 
 
-def _uniformity(sides: tuple[Side, Side]) -> None:
+def _draw_uniformity(sides: tuple[Side, Side]) -> None:
     st.markdown(
         r"$\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: "
         "0 if all tokens were alike (token uniformity). Dong et al. 2021 prove that attention alone drives the tokens "
@@ -132,7 +132,7 @@ def _uniformity(sides: tuple[Side, Side]) -> None:
     _draw_curves(sides, curves, "uniformity", title, top=1, key="stream_uniformity")
 
 
-def _entropy(sides: tuple[Side, Side]) -> None:
+def _draw_entropy(sides: tuple[Side, Side]) -> None:
     st.markdown(
         "How evenly the heads of a layer spread their weight: entropy of a row, divided by that of equal weights, as a mean "
         "over queries and heads. 0: all on one key; 1: equal weights."
@@ -144,7 +144,7 @@ def _entropy(sides: tuple[Side, Side]) -> None:
     )
 
 
-def _cosines(sides: tuple[Side, Side]) -> None:
+def _draw_cosines(sides: tuple[Side, Side]) -> None:
     st.markdown(
         r"$\frac{1}{n} \sum_i \cos(x_i^s, x_i^t)$ between the stages $s$ and $t$ of one side: how much a "
         "token's state keeps its direction."
@@ -176,9 +176,9 @@ def _draw_curves(
     top: float | None = None,
     x_title: str = "stage of the stream",
 ) -> None:
-    """The `curves` of this input by title, and behind them what is `stored` over a data set under that name.
+    """Draws the `curves` of this input by title, and behind them the values `stored` over a data set under that name.
 
-    They run over `positions`, or else over the stages of the deeper side: the other's are the first of them.
+    `positions` name the x axis; by default the stages of the deeper side, with which those of the other begin.
     """
     shaded, caption = bands(sides, stored)
     figure = stage_curves(

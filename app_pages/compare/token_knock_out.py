@@ -32,7 +32,7 @@ _DESCRIPTIONS: dict[KnockOutKind, str] = {
 
 
 class _Changes(NamedTuple):
-    """What knocking out each of `positions` changes on one side."""
+    """How the answer of one side changes when each of `positions` is knocked out."""
 
     side: Side
     kind: KnockOutKind
@@ -42,7 +42,7 @@ class _Changes(NamedTuple):
     changes: np.ndarray  # [position]
 
     def probability(self, index: int) -> str:
-        """Of the class after the knock-out of `positions[index]`, as text."""
+        """Probability of the class after the knock-out of `positions[index]`, as text."""
         return percent(self.answers[index, self.side.record.class_names.index(self.class_name)], 2)
 
 
@@ -50,12 +50,12 @@ def knock_out(slots: Slots, first: Side, second: Side) -> None:
     """Draws on each side how the answer changes when each position is knocked out alone."""
     sides = (first, second)
     classes = list(dict.fromkeys(side.predicted for side in sides if side.predicted is not None))
-    measured = (
+    quantity = (
         r"Shown is the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability "
         "hardly moves, even when the logits do."
     )
     if not classes:
-        measured = "Shown is the cosine distance of the pooled state from what it was."
+        quantity = "Shown is the cosine distance of the pooled state from what it was."
     description = st.container()
     with slots.controls:
         kind = choose_kind(first.subject, second.subject)
@@ -63,7 +63,7 @@ def knock_out(slots: Slots, first: Side, second: Side) -> None:
         if len(classes) == 2:
             class_name = classes[CLASS_OF.choose() == SECOND_SAYS]
         query = choose_query(first.record)
-    description.markdown(f"{_DESCRIPTIONS[kind].format(unit=first.record.unit)} {measured}")
+    description.markdown(f"{_DESCRIPTIONS[kind].format(unit=first.record.unit)} {quantity}")
     by_side = [_changes(side, kind, class_name) for side in sides]
     limit = shared_limit(result.changes for result in by_side if result is not None)
     places = [st.container(), st.container()] if first.is_text else beside("knock_out")
@@ -75,12 +75,12 @@ def knock_out(slots: Slots, first: Side, second: Side) -> None:
                 continue
             st.markdown(_in_words(result))
             position = same_position(first, side, query)
-            _draw(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
+            _draw_changes(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
     st.caption(f"Both scales reach to {format_number(limit, '.3g')}, the largest change on either side.")
 
 
 def _changes(side: Side, kind: KnockOutKind, class_name: str | None) -> _Changes | None:
-    """None where this side does not have the class."""
+    """Effects of all knock-outs on one side; None if it lacks the class."""
     record = side.record
     # A class token that is no token of a text can be masked, and not greyed.
     positions = record.at("patch") if kind == "grey" else range(len(record))
@@ -93,27 +93,29 @@ def _changes(side: Side, kind: KnockOutKind, class_name: str | None) -> _Changes
 
 def _in_words(result: _Changes) -> str:
     side, answers, record = result.side, result.answers, result.side.record
-    most = strongest_change(result.changes)
-    position, change = result.positions[most], float(result.changes[most])
+    index = strongest_change(result.changes)
+    position, change = result.positions[index], float(result.changes[index])
     token = as_code(record.tokens[position]) + (f" (position {position})" if side.is_text else "")
     if result.class_name is None or record.predicted_class is None:
         return f"**{side.title}**: without {token} the pooled state moves by {format_number(change, '.2g')}, the largest change."
     before = float(record.probabilities[record.class_names.index(result.class_name)])
-    flips = len(answers) - class_under_interventions(answers, record.predicted_class).kept
+    n_changed = len(answers) - class_under_interventions(answers, record.predicted_class).kept
     unit = "tokens" if side.is_text else "positions"
-    verb = "changes" if flips == 1 else "each change"
-    others = f"{flips} of {len(answers)} {unit}, taken alone, {verb}" if flips else "No single one changes"
+    verb = "changes" if n_changed == 1 else "each change"
+    beginning = (
+        f"{n_changed} of {len(answers)} {unit}, taken alone, {verb}" if n_changed else "No single one changes"
+    )
     return (
         f"**{side.title}**: P({plain(result.class_name)}) is {percent(before, 2)}; without {token} it is "
-        f"{result.probability(most)}, the largest change "
-        f"({format_number(change, '+.2f')} in log-odds). {others} the answer."
+        f"{result.probability(index)}, the largest change "
+        f"({format_number(change, '+.2f')} in log-odds). {beginning} the answer."
     )
 
 
-def _draw(
+def _draw_changes(
     result: _Changes, limit: float, *, query: int | None, take: Callable[[int], None], key: str
 ) -> None:
-    """Each change at its token or patch, on a scale to `limit`; a click makes that position the query."""
+    """Draws each change at its token or patch, on a scale to `limit`; a click makes that position the query."""
     side, record, changes = result.side, result.side.record, result.changes
     what = POOLED if result.class_name is None else f"log-odds of {result.class_name}"
     how, first, is_grey = NAMES[result.kind], record.first_patch, result.kind == "grey"

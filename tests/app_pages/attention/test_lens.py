@@ -177,7 +177,7 @@ def test_files_are_named_after_the_lens(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     made = {}
     monkeypatch.setattr(
-        "app_pages.attention.save_buttons._button",
+        "app_pages.attention.save_buttons._draw_button",
         lambda label, content, *_args, **_options: made.update({label: content}),
     )
     open_app(text=TEXT, lens="rollout", **CHOSEN)
