@@ -3,7 +3,8 @@
 Changes one expression at a time in a copy of the committed source, runs the tests that should notice, and prints how many
 changes were noticed, by folder and by kind, and every change that was not. Lines are drawn at random by `--seed`, as many
 in each of the folders; of the changes that a line allows one is drawn. Strings, annotations and decorators stay as they are,
-and so do sizes in pixels: a number is changed only where something is computed of it.
+and so do sizes in pixels: a number is changed only where something is computed of it. So does `strict`, a guard without which
+a right program does the same.
 
 A change is first tested by the test file that mirrors the source file, then by the other tests of that folder, then by
 all tests that import the module, and for figures and pages by those that run on all of them. A test that does not end within
@@ -32,7 +33,7 @@ FOLDERS = ("model/measures", "model/lenses", "viz", "app_pages")
 EVERY_PAGE = ("tests/app_pages", "tests")  # the test files in these folders themselves run on many pages
 EVERY_FIGURE = "tests/viz"  # those in this folder itself on many figures
 SECONDS = 300
-# Of the size and place of things on the screen; `strict` is a guard that no right program needs.
+# `strict`, and the size and place of things on the screen.
 NOT_DROPPED = {
     *("strict", "width", "height", "autosize", "gap", "margin", "help", "label_visibility"),
     *("vertical_alignment", "horizontal_alignment"),
@@ -156,12 +157,14 @@ def mutants_of(source: str, path: str) -> Iterator[Mutant]:
 
 
 def executed(tree: ast.AST) -> Iterator[ast.expr | ast.stmt]:
-    """All expressions and statements but annotations, decorators and what is inside f-strings."""
+    """All expressions and statements but annotations, decorators, `strict` and what is inside f-strings."""
     for name, value in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list"):
             continue
         for node in value if isinstance(value, list) else [value]:
             if isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom) or not isinstance(node, ast.AST):
+                continue
+            if isinstance(node, ast.keyword) and node.arg == "strict":
                 continue
             if isinstance(node, ast.expr | ast.stmt):
                 yield node
