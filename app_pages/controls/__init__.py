@@ -1,1 +1,1 @@
-"""Controls that several pages share; their values stand in the address of the page."""
+"""Controls of the pages; their values are kept in the page's address."""

@@ -32,40 +32,40 @@ INDEX = "[0-9]{1,6}"  # how the number of a layer, a head or a position is writt
 
 
 def first(_value: Any, options: Sequence[Option]) -> Option | None:
-    """The first option; None where there are none."""
+    """The first option; None if there are none."""
     return next(iter(options), None)
 
 
 def nearest(value: Any, options: Sequence[int]) -> int | None:
-    """The option nearest to a number, the first where the value is none."""
+    """The option nearest to the number `value`; the first one if `value` is no number."""
     if not isinstance(value, int):
         return first(value, options)
     return min(options, key=lambda option: abs(option - value))
 
 
 def dropped(_value: Any, _options: Sequence[Option]) -> None:
-    """For `Boxes`: an option that is no longer there is left out, the other chosen ones stay."""
+    """For `Boxes`: removes an option that no longer exists; the other chosen ones stay."""
 
 
 def never_renamed(_option: str) -> None:
-    """For controls whose options have always had their names."""
+    """For controls whose options were never renamed."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A value of a control, as a link holds it; made by `Control.to`."""
+    """A control with a value for it, as part of a link; made by `Control.to`."""
 
     control: "Control[Any]"
     value: Any
     written: str | list[str]  # as in the address
 
     def take(self) -> None:
-        """For callbacks: the control has this value from now on."""
+        """Callback: sets the control to this value."""
         self.control.take(self.value)
 
 
 class Control(Generic[Value]):
-    """What all controls have in common. Other keywords of a declaration, or of `choose`, are those of Streamlit's widget."""
+    """Base of all controls. Further keywords of a declaration, or of `choose`, are passed to Streamlit's widget."""
 
     def __init__(self, key: str, label: str = "", default: Any = None, **widget: Any) -> None:
         self.key, self.label, self.default = key, label, default
@@ -75,26 +75,26 @@ class Control(Generic[Value]):
         return f"{type(self).__name__}({self.key!r})"
 
     def held(self, default: Any = None) -> Any:
-        """The value, also where the control is drawn elsewhere; `default` where it was not drawn yet."""
+        """The control's value, even if this page does not draw it; `default` if it was not drawn yet."""
         return st.session_state.get(self.key, default)
 
     def take(self, value: Value) -> None:
-        """Sets the value; only in callbacks, or before the control is drawn. Raises ValueError as `to` does."""
+        """Sets the value; only in callbacks, or before the control is drawn. Raises ValueError for an invalid value."""
         self.check(self.write(value))
         st.session_state[self.key] = value
 
     def to(self, value: Value) -> Choice:
-        """For links. Raises ValueError where the control has no such value."""
+        """The control with this value, for a link. Raises ValueError for an invalid value."""
         written = self.write(value)
         self.check(written)
         return Choice(self, value, written)
 
     def write(self, value: Value) -> str | list[str]:
-        """The value as the address holds it."""
+        """The value as it is written in the address."""
         return [str(part) for part in value] if isinstance(value, list | tuple) else str(value)
 
     def check(self, written: str | list[str]) -> None:
-        """Raises ValueError where no value is written so."""
+        """Raises ValueError if `written` is not the written form of a valid value."""
         for text in [written] if isinstance(written, str) else written:
             if not self._accepts(text):
                 raise ValueError(f"{self.key}={text} is no value of the control “{self.label or self.key}”")
@@ -103,11 +103,11 @@ class Control(Generic[Value]):
         return True
 
     def _replace(self, options: tuple[Any, ...], mended: Callable[[Any], Any]) -> None:
-        """Before a widget is drawn: replaces its value by `mended(value)`, which is one of the present options.
+        """Before a widget is drawn: replaces its value by `mended(value)`, which is among the present `options`.
 
-        It is written even where it stays what it is, once the options are others: Streamlit knows a choice by its label
-        and a slider by its bounds, and left alone the browser and the address would keep the old label, or lose the value.
-        In any other run it is left alone, or what is being dragged would jump back.
+        When the options have changed, even an unchanged value is written again: Streamlit identifies a choice by its label
+        and a slider by its bounds, so the browser and the address would otherwise keep the old label or lose the value.
+        When they have not changed, the value is left alone, or a slider that is being dragged would jump back.
         """
         session, options_key = st.session_state, f"{self.key}_options"
         if self.key in session:
@@ -120,17 +120,17 @@ class Control(Generic[Value]):
         session[options_key] = options
 
     def _write_again(self) -> None:
-        """On the first run of a page, so that the address has the value again."""
+        """On the first run of a page, puts the value back into the address."""
         if self.key in st.session_state and st.session_state.get("arrived"):
             st.session_state[self.key] = st.session_state[self.key]
 
 
 class OfOptions(Control[Value], Generic[Value, Option]):
-    """A control that offers options.
+    """A control with options.
 
-    Where they depend on the encoder or the input they are passed to `choose`; `pattern`, a regular expression, then says
-    what a link may hold. `former` returns today's option for the name that links of earlier versions hold, or None. `gone`
-    says what takes the place of a chosen option that is there no longer.
+    If they depend on the encoder or the input, they are passed to `choose`, and the regular expression `pattern` says what
+    a link may contain. `former` maps an option's name in links of earlier versions to today's option, or to None. `gone`
+    chooses the replacement of a chosen option that no longer exists.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class OfOptions(Control[Value], Generic[Value, Option]):
         return text in map(self.format_func, self.options)
 
     def _offered(self, options: Iterable[Option] | None = None) -> list[Option]:
-        """What is offered now: `options`, or else those of the declaration. A former name becomes today's option."""
+        """The present options: `options`, or else the declared ones. Also replaces a former name in the address."""
         if self.key not in st.session_state:
             renamed = self.former(st.query_params.get(self.key, ""))
             if renamed is not None:
@@ -170,10 +170,10 @@ class OfOptions(Control[Value], Generic[Value, Option]):
 
 
 class Row(OfOptions[Option, Option]):
-    """A row of buttons of which one is chosen: the first at the start, and where the chosen option is no longer there."""
+    """A row of buttons with one chosen: at first the first one, also after the chosen option disappears."""
 
     def choose(self, options: Iterable[Option] | None = None, **widget: Any) -> Option:
-        """Draws it; the chosen option."""
+        """Draws the row and returns the chosen option."""
         offered = self._offered(options)
         self._replace(tuple(offered), lambda value: value if value in offered else offered[0])
         arguments = self.widget | {"options": offered, "default": offered[0], "required": True} | widget
@@ -183,7 +183,7 @@ class Row(OfOptions[Option, Option]):
 
 
 class Tabs(Row[str]):
-    """The parts of a page, of which one is seen."""
+    """The parts of a page, one of which is shown."""
 
     def __init__(self, key: str, options: Iterable[str], label: str = "Part", **declared: Any) -> None:
         super().__init__(key, label, options, label_visibility="collapsed", width="stretch", **declared)
@@ -194,7 +194,7 @@ class Tabs(Row[str]):
 
 
 class Box(OfOptions[Option, Option]):
-    """A drop-down list. At the start `default` is chosen, or else the first option."""
+    """A drop-down list. At first `default` is chosen, or else the first option."""
 
     def choose(
         self,
@@ -205,7 +205,7 @@ class Box(OfOptions[Option, Option]):
         format_func: Callable[[Any], str] | None = None,
         **widget: Any,
     ) -> Any:
-        """Draws it; the chosen option, None where there are no options."""
+        """Draws the list and returns the chosen option, None if there are no options."""
         offered, label_of, replace = (
             self._offered(options),
             format_func or self.format_func,
@@ -215,16 +215,16 @@ class Box(OfOptions[Option, Option]):
             tuple(map(label_of, offered)),
             lambda value: value if value in offered else replace(value, offered),
         )
-        begin = self.default if default is None else default
-        arguments = {"index": 0 if begin is None else offered.index(begin), "format_func": label_of} | widget
+        start = self.default if default is None else default
+        arguments = {"index": 0 if start is None else offered.index(start), "format_func": label_of} | widget
         return st.selectbox(options=offered, **self.widget | arguments)
 
 
 class Boxes(OfOptions[list[Option], Option]):
-    """A drop-down list of which several can be chosen; they come in the order in which they were chosen."""
+    """A drop-down list with any number chosen, returned in the order in which they were chosen."""
 
     def choose(self, options: Iterable[Option] | None = None, default: Sequence[Option] = ()) -> list[Option]:
-        """Draws it; the chosen options."""
+        """Draws the list and returns the chosen options."""
         offered = self._offered(options)
 
         def mended(value: list[Option]) -> list[Option]:
@@ -237,10 +237,10 @@ class Boxes(OfOptions[list[Option], Option]):
 
 
 class Pills(OfOptions[list[Option], Option]):
-    """A row of buttons of which several can be chosen; the chosen come in the order of the options."""
+    """A row of buttons with any number chosen, returned in the order of the options."""
 
     def choose(self) -> list[Option]:
-        """Draws it; the chosen options."""
+        """Draws the row and returns the chosen options."""
         offered = self._offered()
         self._write_again()
         arguments = self.widget | {"options": offered, "default": self.default, "selection_mode": "multi"}
@@ -249,19 +249,19 @@ class Pills(OfOptions[list[Option], Option]):
 
 
 class SelectSlider(OfOptions[Option, Option]):
-    """A slider over a few options in order."""
+    """A slider over a few ordered options."""
 
     def choose(self) -> Option:
-        """Draws it; the chosen option."""
+        """Draws the slider and returns the chosen option."""
         arguments = {"options": self._offered(), "value": self.default, "format_func": self.format_func}
         self._write_again()
         return st.select_slider(**self.widget | arguments)
 
 
 class Bounded(Control[Quantity]):
-    """A number, or a range, from `least` to `most`; what is outside moves to the nearer end.
+    """A number or a range between `least` and `most`; values outside are clamped.
 
-    Bounds that depend on the encoder or the input are passed to `choose`; None stands for such a bound.
+    Bounds that depend on the encoder or the input are None here and passed to `choose`.
     """
 
     def __init__(
@@ -285,21 +285,21 @@ class Bounded(Control[Quantity]):
         return math.isfinite(number) and least <= number <= (math.inf if self.most is None else self.most)
 
     def _arguments(self, least: Any, most: Any, default: Any, **widget: Any) -> dict[str, Any]:
-        """The widget's arguments, with the bounds of now; the held value is brought within them."""
+        """Arguments of the widget, with the present bounds; clamps the held value to them."""
         least = self.least if least is None else least
         most = self.most if most is None else most
         default = self.default if default is None else default
-        begin = least if default is None else default
-        arguments = {**self.widget, "min_value": least, "max_value": most, "value": begin, **widget}
-        self._replace((least, most, arguments.get("step")), lambda value: _clipped(value, least, most, begin))
+        start = least if default is None else default
+        arguments = {**self.widget, "min_value": least, "max_value": most, "value": start, **widget}
+        self._replace((least, most, arguments.get("step")), lambda value: _clipped(value, least, most, start))
         return arguments
 
 
 class Number(Bounded[int]):
-    """A box for a whole number; the least is chosen to begin with where nothing else is declared."""
+    """A box for a whole number; by default it begins with the smallest."""
 
     def choose(self, least: int | None = None, most: int | None = None, default: int | None = None) -> int:
-        """Draws it; the chosen number."""
+        """Draws the box and returns the number."""
         arguments = self._arguments(least, most, default)
         if any(map(_is_infinite, st.query_params.get_all(self.key))):
             # Streamlit leaves words out by itself, but would make a whole number of an infinity, which ends in an
@@ -310,7 +310,7 @@ class Number(Bounded[int]):
 
 
 class Slider(Bounded[Quantity]):
-    """A slider for one number, or for a range where `default` is a pair."""
+    """A slider for one number, or for a range if `default` is a pair."""
 
     def choose(
         self,
@@ -319,12 +319,12 @@ class Slider(Bounded[Quantity]):
         default: Quantity | None = None,
         **widget: Any,
     ) -> Quantity:
-        """Draws it; the chosen number, or both ends of the range."""
+        """Draws the slider and returns the number, or both ends of the range."""
         return st.slider(**self._arguments(least, most, default, **widget))
 
 
 class Toggle(Control[bool]):
-    """A switch; off at the start where nothing else is declared."""
+    """A switch, off by default."""
 
     def write(self, value: bool) -> str:
         return str(value).lower()
@@ -333,7 +333,7 @@ class Toggle(Control[bool]):
         return text in ("true", "false")
 
     def choose(self, **widget: Any) -> bool:
-        """Draws it; whether it is on."""
+        """Draws the switch and returns whether it is on."""
         self._write_again()
         return st.toggle(value=bool(self.default), **self.widget | widget)
 
@@ -342,31 +342,31 @@ class TextArea(Control[str]):
     """A box for a text of several lines."""
 
     def choose(self, default: str | None = None) -> str:
-        """Draws it; the text. `default` is what stands there to begin with."""
+        """Draws the box, which begins with `default`, and returns the text."""
         self._write_again()
-        begin = self.default if default is None else default
-        return st.text_area(value=begin or "", **self.widget) or ""
+        start = self.default if default is None else default
+        return st.text_area(value=start or "", **self.widget) or ""
 
 
 class TextLine(Control[str]):
-    """A box for a few words; empty at the start."""
+    """A box for a few words, empty at first."""
 
     def choose(self) -> str:
-        """Draws it; the words."""
+        """Draws the box and returns the words."""
         self._write_again()
         return st.text_input(**self.widget) or ""
 
 
 class Expander(Toggle):
-    """A part of the page that can be folded; `default` is whether it is unfolded."""
+    """A part of the page that can be folded; `default` says whether it begins unfolded."""
 
     def draw(self, label: str) -> DeltaGenerator:
-        """`.open` says whether it is unfolded."""
+        """Draws the expander; its attribute `open` says whether it is unfolded."""
         return st.expander(label, self.default, key=self.key, **_EXPANDER)
 
 
 class Code(Control[str]):
-    """A choice that no widget holds, such as cells blocked by clicks; "" for nothing. `pattern` says how it is written."""
+    """A URL parameter without a widget, such as cells blocked by clicks; "" if absent. Values match the regex `pattern`."""
 
     def __init__(self, key: str, pattern: str = ".*") -> None:
         super().__init__(key)
@@ -376,9 +376,9 @@ class Code(Control[str]):
         return re.fullmatch(self.pattern, text, re.DOTALL) is not None
 
     def read(self) -> str:
-        """What the address holds. Where a change of the page has dropped it, it is put back.
+        """Value in the address; a value that was lost on the way to another page is put back.
 
-        On the same page the reader has gone back, with the browser, to a view without it.
+        If it disappears while the page stays the same, the user went back in the browser to a view without it.
         """
         _codes().add(self.key)
         if self.key in st.query_params:
@@ -391,7 +391,7 @@ class Code(Control[str]):
         return st.session_state.get(self.key, "")
 
     def take(self, value: str) -> None:
-        """For callbacks: writes `value` into the address."""
+        """Callback: writes `value` into the address."""
         _codes().add(self.key)
         st.session_state[self.key] = value
         if value:
@@ -400,16 +400,16 @@ class Code(Control[str]):
             self.leave()
 
     def is_of_other_text(self, tokens: Sequence[str]) -> bool:
-        """Whether it names positions in another text than that of these `tokens`; from now on it is of this one.
+        """Whether the code was written for another text than these `tokens`; from now on it belongs to this one.
 
-        In another text the same positions are other tokens; patches stay where they are from digit to digit.
+        In another text the same positions are other tokens. Patches stay the same from picture to picture.
         """
-        before = st.session_state.get(f"{self.key}_tokens", tokens)
+        last_tokens = st.session_state.get(f"{self.key}_tokens", tokens)
         st.session_state[f"{self.key}_tokens"] = tokens
-        return before != tokens
+        return last_tokens != tokens
 
     def leave(self) -> None:
-        """For callbacks: takes it out of the address; its value stays in the session for later."""
+        """Callback: removes the code from the address; its value stays in the session."""
         st.query_params.pop(self.key, None)
         _put_back().add(self.key)
 
@@ -418,19 +418,19 @@ class Code(Control[str]):
 
 
 def arrive(page: str) -> None:
-    """Before anything is drawn: the page that this run is of.
+    """Prepares the run of `page`; called before anything is drawn.
 
-    Going to another page, the browser leaves out of the address what stands in a closed popover. Widgets that are drawn for
-    the first time there are set to what they hold, and so written into the address again. A link wins over what is held:
-    its values are those that were not in the address of the page before.
+    When the page changes, the browser drops the parameters of widgets in a closed popover from the address. Widgets that
+    are drawn for the first time on the new page are set to the values held in the session, and so written again. A link
+    takes precedence: its values are the parameters that were not in the previous page's address.
     """
     arrived = st.session_state["arrived"] = st.session_state.get("page") != page
     st.session_state["page"] = page
     if arrived:
         _put_back().update(_codes())
-        before = st.session_state.get("address", {})
+        last_address = st.session_state.get("address", {})
         for key in st.query_params:
-            if st.query_params.get_all(key) != before.get(key):
+            if st.query_params.get_all(key) != last_address.get(key):
                 st.session_state.pop(key, None)
 
 
@@ -440,7 +440,7 @@ def leave() -> None:
 
 
 def opened_bare() -> bool:
-    """Whether the session began with an address that chooses nothing: then rules choose what is shown first."""
+    """Whether the session began with an address without parameters: then rules choose what is shown first."""
     return st.session_state.setdefault("opened_bare", not st.query_params)
 
 
@@ -452,7 +452,7 @@ def _is_infinite(text: str) -> bool:
 
 
 def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
-    """A number, or both ends of a range, brought within the bounds; `default` for None."""
+    """The number, or both ends of the range, clamped to the bounds; `default` for None."""
     if value is None:
         return default
     if isinstance(value, tuple):
@@ -461,10 +461,10 @@ def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
 
 
 def _codes() -> set[str]:
-    """The codes that the session knows."""
+    """Keys of the codes that this session has used."""
     return st.session_state.setdefault("codes", set())
 
 
 def _put_back() -> set[str]:
-    """Codes that are not in the address now, but come back into it once the page asks for them."""
+    """Keys of codes that are not in the address now, and are put back when the page reads them."""
     return st.session_state.setdefault("codes_put_back", set())

@@ -1,6 +1,6 @@
-"""Blocked keys and cells, codes in the address: `masks_keys=1.4`, `masks_cells=0-3.2-1`.
+"""Blocked keys and cells as codes in the address: `masks_keys=1.4`, `masks_cells=0-3.2-1`.
 
-No widget holds them, since clicks and boxes change them alike.
+They belong to no single widget, since clicks and boxes both change them.
 """
 
 import re
@@ -17,7 +17,7 @@ Blocked = tuple[int, ...]  # (key,), or (query, key) of a cell
 
 
 def blocked(code: Code, n: int) -> tuple[Blocked, ...]:
-    """What the address holds, in order; what cannot be read, or is not among `n` positions, is passed over."""
+    """Blocked keys or cells in the address, sorted; ignores what cannot be parsed or exceeds `n` positions."""
     pattern = re.compile(f"({INDEX})" if code is BLOCKED_KEYS else f"({INDEX})-({INDEX})")
     matches = map(pattern.fullmatch, code.read().split("."))
     positions = {tuple(map(int, match.groups())) for match in matches if match}
@@ -25,24 +25,24 @@ def blocked(code: Code, n: int) -> tuple[Blocked, ...]:
 
 
 def block(code: Code, positions: Iterable[Blocked]) -> None:
-    """For callbacks: these and no others from now on."""
+    """Callback: blocks exactly these."""
     code.take(".".join("-".join(map(str, position)) for position in sorted(positions)))
 
 
 def toggle(code: Code, position: Blocked, n: int) -> None:
-    """For callbacks: blocks what is free, and frees what is blocked."""
+    """Callback: blocks the position if it is free, and frees it if it is blocked."""
     block(code, set(blocked(code, n)) ^ {position})
 
 
 def block_in(record: ForwardRecord, key: int) -> None:
-    """Blocks one key of this input, and so of no other."""
+    """Blocks one key of this input; in another text it will be free again."""
     BLOCKED_KEYS.is_of_other_text(record.tokens)
     st.session_state[OPENED] = True
     block(BLOCKED_KEYS, [(key,)])
 
 
 def unblock_in_other_text(record: ForwardRecord) -> None:
-    """Frees what was blocked in another text."""
+    """Frees positions that were blocked in another text."""
     for code in (BLOCKED_KEYS, BLOCKED_CELLS):
         if code.is_of_other_text(record.tokens):
             block(code, ())

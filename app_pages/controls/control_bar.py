@@ -1,4 +1,4 @@
-"""The bar of a page, which holds its controls, and the other places that it fills."""
+"""The bar with a page's controls, and the other containers that a page fills."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 
 def bar(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """A line of controls, whose labels stand inside them: a place for them, and one at its end."""
+    """A line for controls, whose labels are inside them: its main container, and one at its end."""
     with st.container(horizontal=True, gap="xsmall", key=f"bar_{key}"):
         controls = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
         return controls, st.container(width="content")
@@ -16,7 +16,7 @@ def bar(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 @dataclass(frozen=True, kw_only=True)
 class Slots:
-    """The places beside and below its input that a page fills."""
+    """Containers beside and below the input, which the page fills."""
 
     beside: DeltaGenerator  # next to the input: for another one
     answer: DeltaGenerator  # at the end of the row: for the prediction, where it matters
@@ -25,5 +25,5 @@ class Slots:
 
     @cached_property
     def view(self) -> DeltaGenerator:
-        """For what is rarely changed, behind a button at the end of the bar; the button is there once this was asked for."""
+        """Container for rarely used controls, behind a button at the end of the bar; the first use creates the button."""
         return self.more.popover("View", key="more")

@@ -1,4 +1,4 @@
-"""Work of many forward passes: done at once where it takes half a second by estimate, else when a button is pressed."""
+"""Work of many forward passes: done at once if half a second is enough by estimate, else when a button is pressed."""
 
 from collections.abc import Hashable
 from dataclasses import replace
@@ -16,10 +16,10 @@ A_SECOND = 1e10
 def wanted(
     subject: LiveSubject, what: Hashable, n_forwards: int, label: str, key: str, *, besides: int = 0
 ) -> bool:
-    """Whether to do the work `what` now: it is quick, it was done before, or the button here is pressed.
+    """Whether to do the work `what` now: it is short, was done before, or the button drawn here is pressed.
 
-    It is quick where it takes half a second together with `besides` other forward passes. What is done afterwards stands
-    inside `app_pages.toolkit.stoppable.until_done(what)`.
+    Short means at most half a second together with `besides` other forward passes. The work itself belongs inside
+    `app_pages.toolkit.stoppable.until_done(what)`.
     """
     one = multiply_adds(subject.loaded.config, len(subject.record))
     is_short = (n_forwards + besides) * one <= AT_ONCE
@@ -27,11 +27,11 @@ def wanted(
 
 
 def multiply_adds(config: ModelConfig, n: int) -> int:
-    """The multiply-adds of one forward pass of an input of `n` positions."""
+    """Number of multiply-adds of one forward pass with `n` positions."""
     return n_multiply_adds(replace(config, n_positions=n) if config.is_text else config)
 
 
 def duration(n: int) -> str:
-    """How long `n` multiply-adds take, in words; no promise."""
+    """Rough time that `n` multiply-adds take, as text."""
     seconds = n / A_SECOND
     return f"about {max(1, round(seconds))} s" if seconds < 90 else f"about {round(seconds / 60)} min"

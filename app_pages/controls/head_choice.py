@@ -1,4 +1,4 @@
-"""Choosing a head and a query: the controls that hold the choice, and the overview on which a click sets it."""
+"""Choice of a head and a query: the controls that hold it, and the callbacks that set it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ _NO_HEADS = "This lens has one map for the whole layer, all its heads together."
 
 @dataclass(frozen=True, kw_only=True)
 class HeadChoice:
-    """The head that a page, or a part of it, is about, and how its weights are coloured."""
+    """The head that a page, or a part of it, is about, and the colour scale of its weights."""
 
     layer: int
     head: int
@@ -45,12 +45,12 @@ class HeadChoice:
     lens: Lens = LENSES[ATTENTION]  # of one without heads there is head 0 alone
 
     def weights_to(self, maximum: str, *weights: np.ndarray) -> WeightScale:
-        """The colour scale of figures of these weights, which all that are compared share; `maximum` says whose it is."""
+        """Colour scale for figures of these weights, common to all that are compared; `maximum` names what its end is."""
         lens = self.lens
         return weight_scale(self.scale, maximum, *weights, what=lens.quantity, shares=lens.sums_to_1)
 
     def of_head(self, *records: AttentionRecord) -> WeightScale:
-        """The same, of the chosen head in one record, or in all that are compared."""
+        """Colour scale for the chosen head in one record, or in all records that are compared."""
         maximum = "this head's own maximum" if len(records) == 1 else "this head's maximum on all sides"
         return self.weights_to(maximum, *(record.pattern[self.layer, self.head] for record in records))
 
@@ -64,14 +64,12 @@ def choose_head(
     with_roles: bool = True,
     lens: Lens = LENSES[ATTENTION],
 ) -> HeadChoice:
-    """Layer, head and colours, in the bar of the page; where it is `stepped`, with buttons to the heads next to it.
+    """Draws the controls of layer, head and colours in the page's bar; returns the choice.
 
-    Through a `lens` without heads no head can be chosen; the one that was stays chosen for the others.
-
-    A part that is about no head leaves them out; one that draws no map of weights is `with_colours` False, and one that
-    says elsewhere what the head is called is `with_roles` False.
+    `stepped` adds buttons to the neighbouring heads. `with_colours` is False on pages without maps of weights, `with_roles`
+    where the head's name is written elsewhere. A `lens` without heads hides the control of the head, which keeps its value.
     """
-    _open_on_a_telling_head(subject.record)
+    _choose_clear_head(subject.record)
     with slots.controls:
         layer, head = _choose_layer_and_head(subject.record, stepped, lens.has_heads)
     scale: ColourScale = "fixed"
@@ -86,13 +84,15 @@ def choose_head(
     return HeadChoice(layer=layer, head=head, scale=scale, lens=lens)
 
 
-def _open_on_a_telling_head(record: AttentionRecord) -> None:
-    """Where nothing was chosen yet, neither in the address nor in this session, and after a change to the other kind of
-    input, of whose encoder nobody has chosen a head."""
-    nothing = opened_bare() and not any(
+def _choose_clear_head(record: AttentionRecord) -> None:
+    """Chooses a head and a query with a clear pattern if nothing is chosen yet.
+
+    That is: neither in the address nor in this session, or not since the kind of input was changed.
+    """
+    is_unchosen = opened_bare() and not any(
         held is not None for held in (LAYER.held(), HEAD.held(), QUERY.held(), st.session_state.get("opened"))
     )
-    if st.session_state.pop(OTHER_KIND, False) or nothing:
+    if st.session_state.pop(OTHER_KIND, False) or is_unchosen:
         take_head(*clearest_head(record))
         if record.unit == "token":
             QUERY.take(len(record) // 2)
@@ -113,14 +113,14 @@ def _choose_layer_and_head(record: AttentionRecord, stepped: bool, has_heads: bo
             head = HEAD.choose(range(n_heads))
         else:
             st.selectbox("Head", ["all"], key="no_head", disabled=True, width=120, help=_NO_HEADS)
-        for key, sign, what, layers, heads in ARROWS if stepped else ():
+        for key, icon, action, layers, heads in ARROWS if stepped else ():
             if heads and not has_heads:
                 continue
             st.button(
                 "",
-                icon=f":material/{sign}:",
+                icon=f":material/{icon}:",
                 key=f"step_{key}",
-                help=f"{what.capitalize()} (the {key} arrow key does the same while a head map has the focus)",
+                help=f"{action.capitalize()} (the {key} arrow key does the same while a head map has the focus)",
                 on_click=step,
                 args=(layers, heads),
             )
@@ -128,19 +128,19 @@ def _choose_layer_and_head(record: AttentionRecord, stepped: bool, has_heads: bo
 
 
 def choose_scale() -> ColourScale:
-    """What the colours of every map of attention weights on the page reach to."""
+    """Draws the control of the colour scale: whether colours reach to weight 1 or to each map's own maximum."""
     return SCALES[SCALE.choose()]
 
 
 def choose_query(record: AttentionRecord) -> int:
-    """The position in `record` whose row is looked at; tokens of a text, which can occur twice, are numbered.
+    """Draws the list of positions; returns the position in `record` whose row is shown. Repeated tokens are numbered.
 
-    What is held, and stands in the address, is the position in the input: where a view has merged pieces or hidden
-    tokens, the word that holds it is chosen.
+    The held value, also in the address, is a position in the input: if the record merges word pieces or hides tokens, the
+    word that contains it is chosen.
     """
     help = [
         "The token or patch whose attention is shown. Click one in the figures to choose it.",
-        *_about(record),
+        *_token_notes(record),
     ]
 
     def holding(held: int, _options: Sequence[int]) -> int:
@@ -157,31 +157,31 @@ def choose_query(record: AttentionRecord) -> int:
     return record.position_of(number)
 
 
-def _about(record: AttentionRecord) -> list[str]:
-    """A sentence for each token that is no word and no patch."""
+def _token_notes(record: AttentionRecord) -> list[str]:
+    """A sentence for each token that is neither a word nor a patch."""
     meanings = {
-        record.tokens[position]: what for role, what in _ROLES.items() for position in record.at(role)
+        record.tokens[position]: meaning for role, meaning in _ROLES.items() for position in record.at(role)
     }
     if record.has_class_token and record.has_classes:
         meanings[record.tokens[0]] += ": the classifier reads its row of the last layer"
     if record.continuing_prefix and record.at("continuation"):
         meanings[f"{record.continuing_prefix}…"] = "goes on with the word before it"
-    about = [f"{as_code(token)} {what}." for token, what in meanings.items()]
+    sentences = [f"{as_code(token)} {meaning}." for token, meaning in meanings.items()]
     if record.patch_grid is not None:
-        about.append("`r3c4` is the patch in row 3 and column 4 of the grid, counted from 0.")
-    return about
+        sentences.append("`r3c4` is the patch in row 3 and column 4 of the grid, counted from 0.")
+    return sentences
 
 
 def take_query(position: float) -> None:
-    """For callbacks: the query from now on, by its position in the input. In a head view its lines are shown alone."""
+    """Callback: makes the position in the input the query, and shows only its lines."""
     QUERY.take(int(position))
     _show_alone()
 
 
 def take_from_second(first: Side, second: Side, position: int) -> None:
-    """For callbacks on the second side: the same position of the first becomes the query, where it has one."""
-    if (same := same_position(second, first, position)) is not None:
-        take_query(same)
+    """Callback on the second side: makes the corresponding position of the first side the query, if there is one."""
+    if (own_position := same_position(second, first, position)) is not None:
+        take_query(own_position)
 
 
 def _show_alone() -> None:
@@ -189,18 +189,18 @@ def _show_alone() -> None:
 
 
 def take_head(layer: int, head: int) -> None:
-    """For callbacks: the head from now on."""
+    """Callback: chooses the head."""
     LAYER.take(layer)
     HEAD.take(head)
 
 
 def take_layer(layer: int, _head: int = 0) -> None:
-    """For callbacks: the layer from now on, where it has one map for all its heads."""
+    """Callback: chooses the layer, under a lens that has one map for all heads of a layer."""
     LAYER.take(layer)
 
 
 def step(layers: int, heads: int) -> None:
-    """For callbacks: so many layers down and heads to the right, where there are heads; at an edge it goes on at the other."""
+    """Callback: moves the choice by `layers` down and `heads` to the right, wrapping around at the edges."""
     n_layers, n_heads = st.session_state["n_heads"]
     layer, head = LAYER.held(0) + layers, HEAD.held(0) + heads
     if n_heads:

@@ -12,9 +12,9 @@ LONGEST = 3500
 
 
 class TextBox(TextArea):
-    """A box for a text: two lines high, and as high as the text while one writes in it.
+    """A box for a text, two lines high, which grows with the text while it is edited.
 
-    Enter applies what was typed and Shift+Enter breaks the line; where the text is read `by_line`, Enter breaks it.
+    Enter applies the text and Shift+Enter breaks the line; with `by_line`, Enter breaks the line.
     """
 
     def __init__(

@@ -17,7 +17,7 @@ NO_MASK, CAUSAL = "no mask", "causal mask"
 
 
 def temperature_label(t: float) -> str:
-    """As the slider and the address have it."""
+    """The temperature as the slider and the address show it."""
     # No parentheses: in the page's address they end the url(...) by which a legend refers to its gradient.
     return {0.0: "0: argmax", math.inf: "∞: uniform"}.get(t, f"{t:g}")
 

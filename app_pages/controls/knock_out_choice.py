@@ -1,4 +1,4 @@
-"""Choosing how a token is hidden (a knock-out), and the encoder's answers without it."""
+"""Choice of how a token is hidden (a knock-out), and the encoder's answers without it."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ NAMES = {kind: name for name, kind in KNOCK_OUTS.items()}
 
 
 def choose_kind(*subjects: LiveSubject) -> KnockOutKind:
-    """Draws the kinds of knock-out that all of these encoders have; the chosen one."""
+    """Draws the kinds of knock-out that all of these encoders support; returns the chosen one."""
     common = set.intersection(*(set(kinds(subject.loaded)) for subject in subjects))
     return KNOCK_OUTS[KNOCK_OUT.choose([name for name, kind in KNOCK_OUTS.items() if kind in common])]
 
@@ -21,7 +21,7 @@ def choose_kind(*subjects: LiveSubject) -> KnockOutKind:
 def knock_out_answers(
     subject: LiveSubject, sets: Sequence[Sequence[int]], kind: KnockOutKind, title: str = ""
 ) -> np.ndarray:
-    """The answers [set, answer] without each of the `sets` of positions, with a bar where it takes longer."""
+    """Answers [set, answer] without each of these `sets` of positions; shows a progress bar if that takes long."""
     changes = knocked_out(subject.loaded, subject.given, sets, kind)
     text = f"Knocking out one {subject.record.unit} after the other in {title or subject.name} …"
     return answers_under(subject, changes, text)

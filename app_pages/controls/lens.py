@@ -1,4 +1,4 @@
-"""The lens of a page's maps: the box that chooses it, and what is written about it."""
+"""The lens of a page's maps: the control that chooses it, and its description."""
 
 import numpy as np
 import streamlit as st
@@ -23,7 +23,7 @@ _NEED_ENCODER = (
 
 
 def choose_lens(subject: Subject, slots: Slots, *others: LiveSubject, width: int = 250) -> LensChoice:
-    """Draws the box in the bar of the page; the choice. `others` are on the same page, seen through the same lens."""
+    """Draws the control in the page's bar and returns the choice; `others` are shown through the same lens on this page."""
     if len(subject.lenses) == 1:
         return LensChoice()  # nothing but the weights can be shown
     with slots.controls:
@@ -39,7 +39,7 @@ def choose_lens(subject: Subject, slots: Slots, *others: LiveSubject, width: int
 
 
 def about_lens(subject: Subject, lens: Lens) -> None:
-    """Draws the lens' formula, what it says and its source, with its limits as the help."""
+    """Draws the lens's formula, meaning and source, with its limits as a tooltip."""
     sentences = f"${lens.formula}$ :gray[{lens.says} ({lens.source}).]"
     if isinstance(subject, FileSubject):
         sentences += f" :gray[{_NEED_ENCODER}]"
@@ -51,7 +51,7 @@ def about_lens(subject: Subject, lens: Lens) -> None:
 
 
 def number_beside(subject: Subject, chosen: HeadChoice) -> str:
-    """A number that the figures of the chosen map do not show, in a sentence; "" where there is none."""
+    """Sentence with a number that the chosen map does not show; "" if there is none."""
     if isinstance(subject, FileSubject):
         return ""
     if chosen.lens.name == NORM_WEIGHTED:

@@ -16,7 +16,7 @@ GO_TO, NOTICE = "go_to", "notice"  # in the session, see `go_to` and `notify`
 
 
 class Page(NamedTuple):
-    """A page: the folder below `app_pages`, which is its address; then as HTML its title, what it answers, and what is seen."""
+    """A page: its folder in `app_pages`, which is its address; its title, its question and a description, as HTML."""
 
     name: str
     title: str
@@ -25,24 +25,24 @@ class Page(NamedTuple):
 
     @property
     def script(self) -> str:
-        """The file that draws it, as Streamlit takes it."""
+        """File that draws the page, as a path for Streamlit."""
         return f"app_pages/{self.name}/page.py"
 
 
 class Link(NamedTuple):
-    """A page, and what is chosen on it, as its address holds it."""
+    """A page, and the parameters of its address."""
 
     page: Page
     query: Mapping[str, str | list[str]]
 
 
 def link(page: Page, *choices: Choice) -> Link:
-    """Raises ValueError where the page does not have one of the controls."""
+    """Link to a page with these choices. Raises ValueError if the page lacks one of the controls."""
     return read_link(page.name, {choice.control.key: choice.written for choice in choices})
 
 
 def read_link(name: str, query: Mapping[str, str | list[str]]) -> Link:
-    """A link that stands in a text or a table. Raises ValueError where there is no such page, control or option."""
+    """Link from the name of a page and its parameters. Raises ValueError if the page, a control or an option does not exist."""
     if name not in PAGES:
         raise ValueError(f"there is no page {name}, but {', '.join(PAGES)}")
     controls = controls_of(name)
@@ -57,7 +57,7 @@ def read_link(name: str, query: Mapping[str, str | list[str]]) -> Link:
 
 @cache
 def controls_of(name: str) -> dict[str, Control[Any]]:
-    """The controls of a page by key: its own, in `<page>_controls.py`, and those that several pages share."""
+    """Controls of a page by key: its own, in `<page>_controls.py`, and those that several pages share."""
     controls: dict[str, Control[Any]] = {}
     for kind in ("input", "map", name):
         module = f"app_pages.controls.{kind}_controls"
@@ -70,20 +70,20 @@ def controls_of(name: str) -> dict[str, Control[Any]]:
 
 
 def go_to(page: Page, *choices: Choice) -> None:
-    """For callbacks: that page comes next; what is chosen stays.
+    """Callback: opens `page` next; what is chosen stays.
 
-    A control that was never drawn yet takes its value from `choices` into the address, and not from the session.
+    A control that was not drawn yet takes its value from the address, so it must be among `choices`.
     """
     st.session_state[GO_TO] = link(page, *choices)
 
 
 def notify(sentence: str) -> None:
-    """For callbacks: the page that comes next says this once, for a moment."""
+    """Callback: shows the sentence once, as a short notice on the next page."""
     st.session_state[NOTICE] = sentence
 
 
 def _term(word: str, meaning: str) -> str:
-    """A word of the trade, explained under the pointer."""
+    """HTML of a technical term with its meaning as a tooltip."""
     return f'<abbr title="{escape(meaning)}">{word}</abbr>'
 
 
