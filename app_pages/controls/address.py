@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 Value = TypeVar("Value")
 Option = TypeVar("Option")
@@ -360,7 +360,7 @@ class TextLine(Control[str]):
 class Expander(Toggle):
     """A part of the page that can be folded; `default` says whether it begins unfolded."""
 
-    def draw(self, label: str) -> DeltaGenerator:
+    def draw(self, label: str) -> ExpanderContainer:
         """Draws the expander; its attribute `open` says whether it is unfolded."""
         return st.expander(label, self.default, key=self.key, **_EXPANDER)
 

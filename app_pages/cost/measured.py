@@ -33,13 +33,12 @@ def measured() -> None:
         )
         if is_wanted:
             with progress("Measuring …", work_key) as move:
-                times = layer_types.milliseconds(
+                measurement = layer_types.milliseconds(
                     LENGTHS, d, radius=r // 2, kernel=k, rounds=ROUNDS, progress=move
                 )
-            st.session_state["cost_measured"] = ((d, r, k), times)
-    measured_sizes, times = st.session_state.get("cost_measured", (None, None))
-    if measured_sizes != (d, r, k):
-        times = None
+            st.session_state["cost_measured"] = ((d, r, k), measurement)
+    measured_sizes, last_times = st.session_state.get("cost_measured", (None, None))
+    times: dict[str, np.ndarray] | None = last_times if measured_sizes == (d, r, k) else None
     fits = {name: layer_types.fit(LENGTHS, values) for name, values in (times or {}).items()}
     left, right = beside("counted", "measured")
     with left:
@@ -49,15 +48,13 @@ def measured() -> None:
     with right:
         st.markdown("**Measured**: time of one pass on this machine")
         if times is None:
-            reason = (
-                "Not measured yet for these sizes"
-                if stopped_at(work_key) is None
-                else "The measurement was stopped"
-            )
+            is_new = stopped_at(work_key) is None
+            reason = "Not measured yet for these sizes" if is_new else "The measurement was stopped"
             st.info(f"{reason}: press Measure.", icon=":material/timer:")
         else:
             lines = {name: (fit.lengths, fit.values) for name, fit in fits.items()}
-            figure = length_scaling(LENGTHS, times, quantity="time (ms)", fits=lines)
+            milliseconds = {name: values.tolist() for name, values in times.items()}
+            figure = length_scaling(LENGTHS, milliseconds, quantity="time (ms)", fits=lines)
             show(figure, key="cost_times")
     st.table(_growth_table(fits), hide_index=True, border="horizontal")
     if times is not None:

@@ -7,13 +7,8 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import wanted
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.heads_controls import MEAN, REPLACED_BY
-from app_pages.heads.ablation_code import Away, away, can_undo, forget_tokens, take_away, toggle, undo
-from app_pages.heads.effects import (
-    as_vectors,
-    each_part,
-    forwards_of_heads,
-    what_changes,
-)
+from app_pages.heads.ablation_code import Away, Part, away, can_undo, forget_tokens, take_away, toggle, undo
+from app_pages.heads.effects import as_vectors, each_part, forwards_of_heads, what_changes
 from app_pages.heads.numbers import how_to_measure
 from app_pages.show.all_heads import overview_of
 from app_pages.show.input_in_colours import input_in_colours
@@ -23,6 +18,7 @@ from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, difference, verdict
 from app_pages.toolkit.stoppable import until_done
+from model.atlas.data_source import Spread
 from model.atlas.results import HeadResults
 from model.experiments.ablation import ablated
 from model.experiments.knock_out import changes
@@ -85,8 +81,8 @@ def _choose_means(stored: HeadResults | None, record: ForwardRecord) -> np.ndarr
 def _choose_parts(record: ForwardRecord, gone: Away) -> None:
     """Draws the list of all parts that can be taken away, and the buttons that undo and reset."""
     n_layers, n_heads, *_ = record.pattern.shape
-    names = {
-        ("h", layer, head): head_name(layer, head) for layer in range(n_layers) for head in range(n_heads)
+    names: dict[Part, str] = {
+        ("h", layer, head): head_name(layer, head) for layer, head in np.ndindex(n_layers, n_heads)
     }
     names |= {("a", layer): f"L{layer}, all heads" for layer in range(n_layers)}
     names |= {("f", layer): f"L{layer} feed-forward" for layer in range(n_layers)}
@@ -103,21 +99,10 @@ def _choose_parts(record: ForwardRecord, gone: Away) -> None:
             wrap=True,
             on_change=lambda: take_away(set(st.session_state["ablate_parts"])),
         )
+    icon, is_whole = ":material/undo:", not any(gone)
+    st.button("Undo", key="ablate_undo", on_click=undo, disabled=not can_undo(), type="tertiary", icon=icon)
     st.button(
-        "Undo",
-        icon=":material/undo:",
-        key="ablate_undo",
-        on_click=undo,
-        disabled=not can_undo(),
-        type="tertiary",
-    )
-    st.button(
-        "Put all back",
-        key="ablate_reset",
-        on_click=take_away,
-        args=((),),
-        disabled=not any(gone),
-        type="tertiary",
+        "Put all back", key="ablate_reset", on_click=take_away, args=((),), disabled=is_whole, type="tertiary"
     )
 
 
@@ -129,12 +114,12 @@ def _without_clause(gone: Away, record: ForwardRecord) -> str:
     names += [f"the feed-forward of L{layer}" for layer in gone.feed_forwards]
     names += [token.format(record.tokens[index]) for index in gone.positions]
     if len(names) > AT_MOST:
-        counts = (
+        counts = [
             (len(gone.heads), "head", "heads"),
             (len(gone.layers), "whole layer of heads", "whole layers of heads"),
-        )
-        counts += ((len(gone.feed_forwards), "feed-forward", "feed-forwards"),)
-        counts += ((len(gone.positions), record.unit, record.units),)
+            (len(gone.feed_forwards), "feed-forward", "feed-forwards"),
+            (len(gone.positions), record.unit, record.units),
+        ]
         names = [f"{n} {singular if n == 1 else plural}" for n, singular, plural in counts if n]
     return "Without " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
@@ -168,16 +153,16 @@ def _draw_effects(
     st.markdown("**Each part alone: what changes without it**")
     vectors = None if means is None else as_vectors(means)
     work_key = ("ablate", subject, vectors is None)
-    label = f"Take away each of the {record.pattern.shape[0] * record.pattern.shape[1]} heads in turn"
-    effects = np.full((record.pattern.shape[0], record.pattern.shape[1] + 2), np.nan)
+    n_layers, n_heads, *_ = record.pattern.shape
+    label = f"Take away each of the {n_layers * n_heads} heads in turn"
+    effects = np.full((n_layers, n_heads + 2), np.nan)
     if wanted(subject, work_key, forwards_of_heads(record), label, "ablate_all"):
         with until_done(work_key):
             effects = changes(record, each_part(subject, vectors))
     spread = None if stored is None else stored.spreads.get("zero" if means is None else "mean")
     over_data = None
-    if spread is not None and spread.mean.shape == record.pattern.shape[:2]:
+    if spread is not None and spread.mean.shape == (n_layers, n_heads):
         over_data = np.pad(spread.mean, ((0, 0), (0, 2)), constant_values=np.nan)
-    n_heads = record.pattern.shape[1]
     is_gone = np.zeros(effects.shape, bool)
     for layer, head in gone.heads:
         is_gone[layer, head] = True
@@ -199,7 +184,9 @@ def _draw_effects(
     )
 
 
-def _over_data(subject: LiveSubject, chosen: HeadChoice, stored: HeadResults | None, spread: object) -> str:
+def _over_data(
+    subject: LiveSubject, chosen: HeadChoice, stored: HeadResults | None, spread: Spread | None
+) -> str:
     if stored is None or spread is None:
         return how_to_measure(subject.checkpoint, f"--with {MEASURE}")
     index = chosen.layer, chosen.head
@@ -235,28 +222,22 @@ def _draw_input(subject: LiveSubject, chosen: HeadChoice, after: Side, gone: Awa
 
 
 def _draw_maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
+    """Draws all heads before and after, then the chosen one: before, after, and the difference."""
     sides, head = (before, after), (chosen.layer, chosen.head)
     for side, column in zip(sides, beside("ablate_all_maps"), strict=True):
         with column:
-            st.markdown(f"**All heads, {side.title.lower()}**")
-            key = f"ablate_overview_{side.title.lower()}"
-            overview_of(
-                side.record, head_summary(side.record), selected=head, scale="own", key=key, small=True
-            )
+            record, when = side.record, side.title.lower()
+            st.markdown(f"**All heads, {when}**")
+            key = f"ablate_overview_{when}"
+            overview_of(record, head_summary(record), selected=head, scale="own", key=key, small=True)
     st.caption("Each map from 0 to its own maximum. A click chooses the head that is shown below.")
     scale = weight_scale("own", "the maximum of both", *(side.record.pattern[head] for side in sides))
     columns = beside("ablate_maps", 3)
     for side, column in zip(sides, columns, strict=False):
         with column:
-            figure = attention_heatmap(
-                side.record,
-                *head,
-                query=query,
-                scale=scale,
-                title=f"{head_name(*head)}, {side.title.lower()}",
-            )
+            title = f"{head_name(*head)}, {side.title.lower()}"
+            figure = attention_heatmap(side.record, *head, query=query, scale=scale, title=title)
             show(figure, key=f"ablate_map_{side.title.lower()}")
     with columns[2]:
-        show(
-            difference(before, after, head, query=query, title="After minus before"), key="ablate_difference"
-        )
+        figure = difference(before, after, head, query=query, title="After minus before")
+        show(figure, key="ablate_difference")

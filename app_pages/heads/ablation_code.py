@@ -30,9 +30,10 @@ class Away(NamedTuple):
 
     @property
     def parts(self) -> set[Part]:
-        heads = {("h", *each) for each in self.heads}
+        """The same as one set, in no order."""
+        heads: set[Part] = {("h", *head) for head in self.heads}
         others = zip("afp", (self.layers, self.feed_forwards, self.positions), strict=True)
-        return heads | {(kind, index) for kind, each in others for index in each}
+        return heads | {(kind, index) for kind, indices in others for index in indices}
 
 
 def away(record: ForwardRecord) -> Away:

@@ -31,7 +31,7 @@ def as_vectors(means: Means) -> Vectors:
 def each_part(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
     """Answers [layer, part, answer] with one part ablated: each head, then all heads, then the feed-forward."""
     heads = each_head(subject, means)
-    layers, vectors = range(subject.loaded.config.n_layers), _array(means)
+    layers, vectors = range(subject.loaded.config.n_layers), None if means is None else _array(means)
     interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
     interventions += [ablated(feed_forwards=(layer,)) for layer in layers]
     answers = of(probabilities, subject.checkpoint, (subject.given,), tuple(interventions))[0]
@@ -85,5 +85,5 @@ def _by_head(subject: LiveSubject, steps: Iterator[HeadAnswers], text: str, what
     return collect(steps, config)[:, :, 0]
 
 
-def _array(means: Vectors | None) -> Means | None:
-    return None if means is None else np.array(means, np.float32)
+def _array(means: Vectors) -> Means:
+    return np.array(means, np.float32)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from html import escape
+from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -11,8 +12,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.input_controls import DIGIT
 from app_pages.controls.pages import ATTENTION, go_to
-from app_pages.heads.head_line import say_head
-from app_pages.heads.numbers import how_to_measure
+from app_pages.heads.numbers import how_to_measure, say_head
 from app_pages.inputs.digit_input import take_digit
 from app_pages.show.show import clickable
 from app_pages.subject import encoders, shipped_inputs
@@ -24,6 +24,7 @@ from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
 from viz.builders.number_format import format_number
 from viz.heads.digit_examples import digit_examples
 
+Row = Mapping[Any, Any]  # of the stored table, by column
 MEASURE = "examples"
 COLUMNS = 6  # digits in a row
 MOST = 12
@@ -58,36 +59,44 @@ def examples(subject: LiveSubject, _slots: Slots, chosen: HeadChoice) -> None:
 
 def _draw_texts(subject: LiveSubject, rows: pd.DataFrame, source: DataSource) -> None:
     texts = own_texts() if source.data == OWN_NAME else {}
-    lines = "".join(_line(row, _example_link(subject, row, texts)) for row in rows.itertuples())
-    header = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"
-    st.html(f'<table class="liked">{header}<tbody>{lines}</tbody></table>')
-
-
-def _example_link(subject: LiveSubject, row: object, texts: Mapping[int, str]) -> str:
-    """Number of the example; if its text is known, as a link that opens it with this head and query."""
-    if row.number not in texts:
-        return f"{row.number:,}"
-    query_string = {"kind": encoders.TEXT, "text": texts[row.number], "checkpoint": subject.checkpoint}
-    query_string |= {"layer": row.layer, "head": row.head, "query": f"{row.query} {row.query_token}"}
-    return f'<a href="./?{escape(urlencode(query_string))}" title="open in Attention">{row.number:,}</a>'
-
-
-def _line(row: object, number: str) -> str:
-    query, key = (
-        f'<{tag} title="{title}">{escape(token)}</{tag}>'
-        for tag, title, token in (("b", "query", row.query_token), ("mark", "key", row.key_token))
+    lines = "".join(
+        _line(row, _number(subject, row, texts.get(row["number"]))) for row in rows.to_dict("records")
     )
-    if row.query == row.key:
-        phrase = f'<b title="query and key"><mark>{escape(row.key_token)}</mark></b>'
+    head = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"
+    st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
+
+
+def _number(subject: LiveSubject, row: Row, text: str | None) -> str:
+    """The number of the example; where its text is known, as a link to this head and query on it."""
+    number = f"{row['number']:,}"
+    if text is None:
+        return number
+    query = {"kind": encoders.TEXT, "text": text, "checkpoint": subject.checkpoint}
+    query |= {
+        "layer": row["layer"],
+        "head": row["head"],
+        "query": f"{row['query']} {row['query_token']}",
+    }
+    return f'<a href="./?{escape(urlencode(query))}" title="open in Attention">{number}</a>'
+
+
+def _line(row: Row, number: str) -> str:
+    """A row of the table: weight, text with query and key marked, and the number of the example."""
+    query = f'<b title="query">{escape(row["query_token"])}</b>'
+    key = f'<mark title="key">{escape(row["key_token"])}</mark>'
+    if row["query"] == row["key"]:
+        words = f'<b title="query and key"><mark>{escape(row["key_token"])}</mark></b>'
     else:
-        first, last = (query, key) if row.query < row.key else (key, query)
-        phrase = f"{first}{escape(row.between)}{last}"
-    text = f"{escape(row.before)}{phrase}{escape(row.after)}"
-    return f'<tr><td>{format_number(row.weight, ".2f")}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
+        first, last = (query, key) if row["query"] < row["key"] else (key, query)
+        words = f"{first}{escape(row['between'])}{last}"
+    text = f"{escape(row['before'])}{words}{escape(row['after'])}"
+    weight = format_number(row["weight"], ".2f")
+    return f'<tr><td>{weight}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
 
 
 def _draw_digits(subject: LiveSubject, rows: pd.DataFrame) -> None:
     record, (images, _) = subject.record, shipped_inputs.test_digits()
+    assert record.patch_grid is not None, record.unit
     rows = rows[(rows["number"] >= 1) & (rows["number"] <= len(images))].head(MOST)
     numbers = (rows["number"] - 1).tolist()  # of the data from 1, of the gallery from 0
     queries, keys = rows["query"].tolist(), rows["key"].tolist()

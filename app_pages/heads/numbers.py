@@ -8,10 +8,13 @@ import streamlit as st
 
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import wanted
+from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.heads_controls import HERE, NUMBERS_OF
+from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, go_to
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.effects import as_vectors, each_head, forwards_of_heads
 from app_pages.subject.cache import of
+from app_pages.subject.head_name import head_names
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.markdown import plain
@@ -21,89 +24,111 @@ from model.atlas.results import HeadResults
 from model.checkpoint import available, read_config
 from model.experiments import knock_out
 from model.experiments.importance import importance
-from model.measures.head_roles import ON_ONE_INPUT, HeadRole, possible_roles, roles_from_numbers
+from model.measures.head_roles import (
+    ON_ONE_INPUT,
+    HeadRole,
+    possible_roles,
+    roles_from_numbers,
+    too_few_positions,
+)
 from model.measures.head_statistics import statistics, statistics_of_even_weights
 from model.record import AttentionRecord, ForwardRecord
-from viz.builders.number_format import percent
+from viz.builders.number_format import head_name, percent
 
+LINKS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
 BACKWARD = 3  # forwards that a forward with gradients and its backward take, about
 
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers:
+    """The measures [layer, head] of all heads by the names of `COLUMNS`: on this input and, where stored, over a data set."""
+
     record: AttentionRecord
-    here: Mapping[str, np.ndarray]  # [layer, head], by the names of `COLUMNS`
-    spreads: Mapping[str, Spread]  # the same over a data set; empty where nothing is stored
-    data: str  # such as "256 MNIST test digits", in Markdown
-    samples: Mapping[str, int]  # of what was measured on fewer of them, on how many
+    here: Mapping[str, np.ndarray]
+    stored: HeadResults | None
     chance: Mapping[str, np.ndarray] | None  # what even weights would give here; None over a data set
-    unknown: float  # share of the tokens of the data set that the vocabulary lacks
     first: str  # which of the two is compared and gives names, `HERE` or `OVER`
 
     @property
-    def values(self) -> dict[str, np.ndarray]:
-        """The compared numbers [layer, head] by column name, in the order of `COLUMNS`."""
-        by_name = (
-            self.here if self.first == HERE else {name: each.mean for name, each in self.spreads.items()}
-        )
-        return {name: by_name[name] for name in COLUMNS if name in by_name}
+    def spreads(self) -> Mapping[str, Spread]:
+        """Means and standard deviations over the data set; empty where nothing is stored."""
+        return {} if self.stored is None else self.stored.spreads
 
     @property
-    def shape(self) -> tuple[int, int]:
-        return self.record.pattern.shape[:2]
+    def data(self) -> str:
+        """Such as "256 MNIST test digits", in Markdown; "" where nothing is stored."""
+        return "" if self.stored is None else plain(over(self.stored.source))
+
+    @property
+    def values(self) -> dict[str, np.ndarray]:
+        """The numbers that are compared, in the order of `COLUMNS`."""
+        means = {name: spread.mean for name, spread in self.spreads.items()}
+        values = self.here if self.first == HERE else means
+        return {name: values[name] for name in COLUMNS if name in values}
+
+    @property
+    def heads(self) -> list[tuple[int, int]]:
+        """Layer and head of every head, in order."""
+        n_layers, n_heads, *_ = self.record.pattern.shape
+        return list(np.ndindex(n_layers, n_heads))
 
     def roles(self, layer: int, head: int) -> tuple[HeadRole, ...]:
         return roles_from_numbers(self.record, self.values, layer, head, self.chance)
 
 
 def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
-    """Numbers of all heads; draws the control that chooses between this input and the data set, where both are known."""
-    stored = subject.stored_heads
-    shape = subject.record.pattern.shape[:2]
-    spreads = (
-        {} if stored is None else {k: each for k, each in stored.spreads.items() if each.mean.shape == shape}
-    )
-    first, data, samples, unknown = HERE, "", {}, 0.0
-    if spreads:
-        data, samples = plain(over(stored.source)), stored.source.samples
-        unknown = stored.source.unknown or 0.0
+    """Draws the control for this input or the data set, where there is a choice; the numbers."""
+    stored, record = subject.stored_heads, subject.record
+    if stored is not None and stored.z.shape[:2] != record.pattern.shape[:2]:
+        stored = None
+    first = HERE
+    if stored is not None:
         with slots.controls:
-            first = NUMBERS_OF.choose(help=f"The data set is {data}.")
+            first = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
     here = subject.measure(statistics)
     if isinstance(subject, LiveSubject):
         here = here | effects(subject, stored)
-    return Numbers(
-        record=subject.record,
-        here=here,
-        spreads=spreads,
-        data=data,
-        samples=samples,
-        chance=statistics_of_even_weights(subject.record) if first == HERE else None,
-        unknown=unknown,
-        first=first,
-    )
+    chance = statistics_of_even_weights(record) if first == HERE else None
+    return Numbers(record=record, here=here, stored=stored, chance=chance, first=first)
+
+
+def say_head(subject: Subject, chosen: HeadChoice) -> None:
+    """Draws the number and the roles of the chosen head, and links to the pages that show what it does."""
+    names = head_names(subject, chosen.layer, chosen.head)
+    attended = subject.record.attended
+    roles = "has none of the roles"
+    if too_few_positions(attended):
+        roles = f"has no role: {len(attended)} {attended.units} are too few"
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
+        name = f"**{head_name(chosen.layer, chosen.head)}**"
+        name += f" · {names.whole}" if names.whole else f" :gray[{roles}]"
+        st.markdown(name, help=names.help, width="content")
+        for page in LINKS if isinstance(subject, LiveSubject) else (ATTENTION,):
+            key = f"heads_to_{page.name}"
+            st.button(f"{LINKS[page]} →", type="tertiary", key=key, on_click=go_to, args=(page,))
 
 
 def say_source(subject: Subject, numbers: Numbers) -> None:
     """Writes why there are no numbers over a data set, or on how much of it they were measured."""
-    if numbers.unknown:
-        share = percent(numbers.unknown, below="<")
+    source = None if numbers.stored is None else numbers.stored.source
+    if source is not None and source.unknown:
+        share = percent(source.unknown, below="<")
         st.caption(f"Of the tokens of {numbers.data}, {share} are unknown to this tokenizer.")
     if not isinstance(subject, LiveSubject):
         st.caption("A record holds one input, so these are the numbers of that input alone.")
-    elif numbers.spreads and not {"importance", "zero"} <= set(numbers.spreads):
+    elif source is None:
+        st.caption(f"These are the numbers of this input alone. {how_to_measure(subject.checkpoint)}")
+    elif not {"importance", "zero"} <= set(numbers.spreads):
         st.caption(
             f"What a head is worth: {how_to_measure(subject.checkpoint, '--with importance,ablation')}"
         )
-    elif numbers.samples:
-        names: dict[int, list[str]] = {}
-        for name, n in numbers.samples.items():
+    elif source.samples:
+        titles: dict[int, list[str]] = {}
+        for name, n in source.samples.items():
             if name in COLUMNS:
-                names.setdefault(n, []).append(COLUMNS[name].title)
-        counts = [f"{n:,} of them: {', '.join(titles)}" for n, titles in names.items()]
-        st.caption(f"Not measured on all of the data set, but on {'; on '.join(counts)}.")
-    elif not numbers.spreads:
-        st.caption(f"These are the numbers of this input alone. {how_to_measure(subject.checkpoint)}")
+                titles.setdefault(n, []).append(COLUMNS[name].title)
+        fewer = [f"{n:,} of them: {', '.join(measured)}" for n, measured in titles.items()]
+        st.caption(f"Not measured on all of the data set, but on {'; on '.join(fewer)}.")
 
 
 def explained(numbers: Numbers) -> None:
@@ -139,8 +164,8 @@ def _formula(numbers: Numbers, name: str) -> str:
 
 def how_to_measure(name: str, *options: str) -> str:
     """Sentence with the command that stores the missing numbers; for an encoder from elsewhere the user fills in its folder."""
-    clause = "this was not measured" if options else "nothing is stored"
-    return f"Over a data set {clause} for this encoder: `{command(name, *options)}` measures it."
+    missing = "this was not measured" if options else "nothing is stored"
+    return f"Over a data set {missing} for this encoder: `{command(name, *options)}` measures it."
 
 
 def command(name: str, *options: str) -> str:
@@ -160,13 +185,14 @@ def effects(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.nd
         means = None
     n_ablations = 1 if means is None else 2
     n_forwards = BACKWARD + n_ablations * forwards_of_heads(before)
-    work_key = ("effects", subject, n_ablations)
-    label = f"Measure what each of the {before.pattern.shape[0] * before.pattern.shape[1]} heads is worth on this input"
-    if not wanted(subject, work_key, n_forwards, label, "heads_effects"):
+    what = ("effects", subject, n_ablations)
+    n_heads = before.pattern.shape[0] * before.pattern.shape[1]
+    label = f"Measure what each of the {n_heads} heads is worth on this input"
+    if not wanted(subject, what, n_forwards, label, "heads_effects"):
         return {}
-    with until_done(work_key):
-        result = {"importance": of(importance, subject.checkpoint, (subject.given,))[0]}
-        result["zero"] = knock_out.effects(before, each_head(subject, None))
+    with until_done(what):
+        values = {"importance": of(importance, subject.checkpoint, (subject.given,))[0]}
+        values["zero"] = knock_out.effects(before, each_head(subject, None))
         if means is not None:
-            result["mean"] = knock_out.effects(before, each_head(subject, as_vectors(means)))
-    return result
+            values["mean"] = knock_out.effects(before, each_head(subject, as_vectors(means)))
+    return values

@@ -6,8 +6,7 @@ from app_pages.heads.ablate import ablate
 from app_pages.heads.examples import examples
 from app_pages.heads.patch import patch
 from app_pages.heads.prune import prune
-from app_pages.heads.scatter import scatter
-from app_pages.heads.table import table
+from app_pages.heads.table import scatter, table
 from app_pages.inputs.row import choose_input, choose_input_or_record
 
 OF_RECORDS = {TABLE: table, SCATTER: scatter}  # these need no encoder

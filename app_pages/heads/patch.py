@@ -10,13 +10,7 @@ from app_pages.controls.estimated_work import wanted
 from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.heads_controls import SECOND_DIGIT, SECOND_TEXT
 from app_pages.controls.map_controls import QUERY
-from app_pages.heads.effects import (
-    each_head_patched,
-    each_position_patched,
-    forwards_of_heads,
-    forwards_of_positions,
-    what_changes,
-)
+from app_pages.heads import effects
 from app_pages.inputs.digit_input import second_digit
 from app_pages.inputs.one_word_changed import one_word_changed
 from app_pages.show.all_heads import clickable_heads
@@ -120,17 +114,17 @@ def _draw_heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord,
     st.markdown(f"**Each head's output z, taken from the second {_kind(before)}**")
     work_key, n_heads = ("patch heads", subject, source), before.pattern.shape[0] * before.pattern.shape[1]
     label = f"Patch {n_heads} heads in turn"
-    if not wanted(subject, work_key, forwards_of_heads(before), label, "patch_all"):
+    if not wanted(subject, work_key, effects.forwards_of_heads(before), label, "patch_all"):
         return
     with until_done(work_key):
-        effects = changes(before, each_head_patched(subject, source))
+        changed = changes(before, effects.each_head_patched(subject, source))
     head = chosen.layer, chosen.head
-    title = [what_changes(before)]
-    figure = head_grid(effects, selected=head, title=title, signed=before.predicted_class is not None)
+    title = [effects.what_changes(before)]
+    figure = head_grid(changed, selected=head, title=title, signed=before.predicted_class is not None)
     clickable_heads(figure, key="patch_heads", chosen=head)
-    largest = np.unravel_index(int(np.abs(effects).argmax()), effects.shape)
+    largest = divmod(int(np.abs(changed).argmax()), changed.shape[1])
     st.caption(
-        f"Each cell: one head puts out, at all positions, what it does for the second {_kind(before)}. Largest change: {head_name(*largest)} ({format_number(float(effects[largest]), '+.2g')}). "
+        f"Each cell: one head puts out, at all positions, what it does for the second {_kind(before)}. Largest change: {head_name(*largest)} ({format_number(float(changed[largest]), '+.2g')}). "
         "A click chooses the head."
     )
 
@@ -139,15 +133,15 @@ def _draw_positions(subject: LiveSubject, before: ForwardRecord, source: Input) 
     st.markdown(f"**Each state of the residual stream, taken from the second {_kind(before)}**")
     work_key = ("patch positions", subject, source)
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
-    if not wanted(subject, work_key, forwards_of_positions(before), label, "patch_states"):
+    if not wanted(subject, work_key, effects.forwards_of_positions(before), label, "patch_states"):
         return
     with until_done(work_key):
-        effects = changes(before, each_position_patched(subject, source))
+        changed = changes(before, effects.each_position_patched(subject, source))
     query = QUERY.held(0)
     query = query if isinstance(query, int) and query < len(before) else 0
     signed = before.predicted_class is not None
     figure = stage_positions(
-        effects, before.stages, before.tokens, query=query, what=what_changes(before), signed=signed
+        changed, before.stages, before.tokens, query=query, what=effects.what_changes(before), signed=signed
     )
     clickable(
         figure,

@@ -37,15 +37,17 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         st.info(how_to_measure(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
         return
     methods = [
-        method for method in PRUNED_BY if any((each.rows["how"] == method).any() for each in stored.values())
+        method
+        for method in PRUNED_BY
+        if any((table.rows["how"] == method).any() for table in stored.values())
     ]
     with slots.controls:
         method = PRUNED.choose([PRUNED_BY[way] for way in methods])
     steps = {name: _steps(table, method) for name, table in stored.items()}
-    by_encoder = {name: each for name, each in steps.items() if each}
-    for name, each in by_encoder.items():
-        st.markdown(_in_words(name, stored[name], each))
-    figure = pruning_curve({name: _curve(name, each) for name, each in by_encoder.items()})
+    by_encoder = {name: curve for name, curve in steps.items() if curve}
+    for name, curve in by_encoder.items():
+        st.markdown(_in_words(name, stored[name], curve))
+    figure = pruning_curve({name: _curve(name, curve) for name, curve in by_encoder.items()})
 
     def take(step: dict) -> None:
         if step["encoder"] == subject.checkpoint and step["went"]:
@@ -94,7 +96,7 @@ def _steps(table: ResultTable, how: str) -> list[PruningStep]:
 
 
 def _int_or_none(value: float | None) -> int | None:
-    return None if pd.isna(value) else int(value)
+    return None if value is None or pd.isna(value) else int(value)
 
 
 def _in_words(name: str, table: ResultTable, steps: list[PruningStep]) -> str:
@@ -128,7 +130,7 @@ def _older_file_sentence(name: str, table: ResultTable, first: PruningStep) -> s
 
 
 def _name(step: PruningStep) -> str:
-    return "" if step.layer is None else head_name(step.layer, step.head)
+    return "" if step.layer is None or step.head is None else head_name(step.layer, step.head)
 
 
 def _accuracy(steps: list[PruningStep], index: int) -> str:
@@ -143,8 +145,10 @@ def _change(step: PruningStep) -> str:
 
 
 def _curve(name: str, steps: list[PruningStep]) -> Curve:
+    config = encoders.config_of(name)
+    assert config is not None, name  # what is damaged has no stored results
     return Curve(
-        encoders.config_of(name).norm_placement,
+        config.norm_placement,
         [_name(step) for step in steps],
         np.array([step.accuracy for step in steps]),
         np.array([step.loss for step in steps]),

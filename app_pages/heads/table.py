@@ -1,4 +1,4 @@
-"""A table with a row for each head: sorted by any column, filtered by layer, role or search; a click chooses the head."""
+"""The numbers of all heads: a table that can be sorted, filtered and searched, and any two of its columns as a scatter plot."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,16 +8,17 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
+from app_pages.controls import heads_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
-from app_pages.controls.heads_controls import ANY, HERE, LAYERS, NONE, ROLE, SEARCH, SORT
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.head_line import say_head
-from app_pages.heads.numbers import Numbers, choose_numbers, explained, in_words, say_source
+from app_pages.heads.numbers import Numbers, choose_numbers, explained, in_words, say_head, say_source
+from app_pages.show.all_heads import clickable_heads
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject.subject import Subject
 from model.measures.head_roles import HeadRole, possible_roles
 from viz.builders.number_format import head_name
+from viz.heads.head_scatter import head_scatter
 
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
@@ -31,17 +32,22 @@ class Head(NamedTuple):
     def name(self) -> str:
         return head_name(self.layer, self.head)
 
+    @property
+    def role_names(self) -> list[str]:
+        return [role.name for role in self.roles]
+
 
 def table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws a row for each head that matches the search and the filter; a click on a row chooses its head."""
     numbers = choose_numbers(subject, slots)
-    all_heads = [Head(*index, numbers.roles(*index)) for index in np.ndindex(numbers.shape)]
+    all_heads = [Head(layer, head, numbers.roles(layer, head)) for layer, head in numbers.heads]
     with slots.controls:
-        searched = SEARCH.choose()
+        searched = controls.SEARCH.choose()
     with slots.more, st.popover("Filter", key="heads_filter"):
         layers, role = _choose_filter(numbers, all_heads)
-    rows = found(all_heads, searched, layers, role)
+    rows = matching_heads(all_heads, searched, layers, role)
     say_head(subject, chosen)
-    sort = SORT.read()
+    sort = controls.SORT.read()
     if rows:
         _draw_table(chosen, numbers, ordered(rows, numbers.values, sort), sort)
     else:
@@ -54,21 +60,47 @@ def table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
         mean = f"mean ± standard deviation over {numbers.data}"
         st.caption(
             f"Large: this input; small: {mean}."
-            if numbers.first == HERE
+            if numbers.first == controls.HERE
             else f"Large: {mean}; small: this input."
         )
     say_source(subject, numbers)
     explained(numbers)
 
 
-def found(heads: Iterable[Head], searched: str, layers: Sequence[int], role: str) -> list[Head]:
-    """Heads in `layers` (all if empty) with this `role` that match every word of `searched`."""
+def scatter(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws any two numbers of the heads against each other; a click on a point chooses its head."""
+    numbers = choose_numbers(subject, slots)
+    names, values = {COLUMNS[name].title: name for name in numbers.values}, numbers.values
+    if len(names) < 2:
+        st.info("Rows that do not sum to 1 leave these heads fewer than two numbers.", icon=":material/info:")
+        return
+    first, second = ("entropy", "distance") if "distance" in values else list(values)[:2]
+    with slots.controls:
+        x = controls.ACROSS.choose(names, COLUMNS[first].title)
+        y = controls.UP.choose(names, COLUMNS[second].title)
+    units = {COLUMNS["distance"].title: f" ({numbers.record.units})"}
+    say_head(subject, chosen)
+    chart = head_scatter(
+        values[names[x]],
+        values[names[y]],
+        titles=(x + units.get(x, ""), y + units.get(y, "")),
+        selected=(chosen.layer, chosen.head),
+        roles=[", ".join(role.name for role in numbers.roles(*index)) for index in numbers.heads],
+        source="this input" if numbers.first == controls.HERE else f"means over {numbers.data}",
+    )
+    clickable_heads(chart, key="heads_scatter", chosen=(chosen.layer, chosen.head), width="stretch")
+    say_source(subject, numbers)
+    explained(numbers)
+
+
+def matching_heads(heads: Iterable[Head], searched: str, layers: Sequence[int], role: str) -> list[Head]:
+    """The heads of `layers` (all where that is empty) with the `role` that match every word of the search."""
     words = re.findall(r"\S+", searched.lower())
     return [
         head
         for head in heads
         if (not layers or head.layer in layers)
-        and (role == ANY or (role == NONE and not head.roles) or role in [one.name for one in head.roles])
+        and (role == controls.ANY or role in (head.role_names or [controls.NONE]))
         and all(_matches(head, word) for word in words)
     ]
 
@@ -77,23 +109,23 @@ def _matches(head: Head, word: str) -> bool:
     if match := re.fullmatch(r"(?:l(\d+))?(?:h(\d+))?", word):
         layer, number = match.groups()
         return layer in (None, str(head.layer)) and number in (None, str(head.head))
-    return any(word in role.name for role in head.roles)
+    return any(word in name for name in head.role_names)
 
 
 def ordered(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> list[Head]:
-    """Heads sorted by the column in `sort`, those without a number last; unchanged if it names no column."""
+    """The heads sorted by the column that `sort` names, NaN last; in their own order where it names none."""
     column = sort.removeprefix("-")
     if column == "head":
-        return sorted(heads, key=lambda each: (each.layer, each.head), reverse=True)
+        return sorted(heads, key=lambda head: (head.layer, head.head), reverse=True)
     if column not in values:
         return list(heads)
     sign = -1 if sort.startswith("-") else 1
 
-    def sort_key(each: Head) -> tuple[bool, float]:
-        value = float(values[column][each.layer, each.head])
+    def rank(head: Head) -> tuple[bool, float]:
+        value = float(values[column][head.layer, head.head])
         return (True, 0.0) if np.isnan(value) else (False, sign * value)
 
-    return sorted(heads, key=sort_key)
+    return sorted(heads, key=rank)
 
 
 def next_sort(sort: str, column: str) -> str:
@@ -104,19 +136,19 @@ def next_sort(sort: str, column: str) -> str:
 
 
 def _choose_filter(numbers: Numbers, all_heads: Sequence[Head]) -> tuple[list[int], str]:
-    layers = LAYERS.choose(range(numbers.shape[0]))
-    names = [each.name for each in possible_roles(numbers.record)]
-    role = ROLE.choose((ANY, *names, NONE))
-    counts = {name: sum(name in [role.name for role in each.roles] for each in all_heads) for name in names}
-    counted = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
-    st.caption(f"Found: {', '.join(counted)}." if counted else "None of these roles was found.")
+    layers = controls.LAYERS.choose(range(len(numbers.record.pattern)))
+    names = [role.name for role in possible_roles(numbers.record)]
+    role = controls.ROLE.choose((controls.ANY, *names, controls.NONE))
+    counts = {name: sum(name in head.role_names for head in all_heads) for name in names}
+    roles = [f"{count} {name}{'s' * (count > 1)}" for name, count in counts.items() if count]
+    st.caption(f"Found: {', '.join(roles)}." if roles else "None of these roles was found.")
     return layers, role
 
 
 def _show_all() -> None:
-    SEARCH.take("")
-    LAYERS.take([])
-    ROLE.take(ANY)
+    controls.SEARCH.take("")
+    controls.LAYERS.take([])
+    controls.ROLE.take(controls.ANY)
 
 
 def _draw_table(chosen: HeadChoice, numbers: Numbers, rows: Sequence[Head], sort: str) -> None:
@@ -125,7 +157,7 @@ def _draw_table(chosen: HeadChoice, numbers: Numbers, rows: Sequence[Head], sort
         _rows(numbers, rows, (chosen.layer, chosen.head)),
         key="heads_table",
         take_row=lambda head: take_head(*head),
-        take_column=lambda column: SORT.take(next_sort(sort, column)),
+        take_column=lambda column: controls.SORT.take(next_sort(sort, column)),
     )
 
 
@@ -181,6 +213,6 @@ def _number_cell(numbers: Numbers, name: str, head: Head, largest: float) -> Tab
         "" if spread is None else f"{column.written(spread.mean[index])} ± {column.written(spread.sd[index])}"
     )
     here = column.written(float(numbers.here[name][index])) if name in numbers.here else ""
-    text, small = (here, mean) if numbers.first == HERE else (mean, here)
+    text, small = (here, mean) if numbers.first == controls.HERE else (mean, here)
     share = min(max(value / largest, 0), 1) if np.isfinite(value) else 0
     return {"name": "number", "text": text, "small": small, "bar": round(share, 4)}

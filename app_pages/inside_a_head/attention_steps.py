@@ -64,9 +64,9 @@ def products(view: View) -> None:
         "Gold raises the sum, purple lowers it. A click on a row chooses the key."
     )
     chart = vector_rows(
-        view.by_key(attention.products),
+        view.vectors(attention.products),
         what="product of q and k",
-        totals=view.by_key(attention.dots),
+        totals=view.numbers(attention.dots),
         total="sum: q · k",
         chosen=view.name(key),
         clicks=True,
@@ -83,7 +83,7 @@ def scale(view: View) -> None:
         rf"s_{{i,{key}}} = \frac{{{format_tex(attention.dots[key], '.4g')}}}{{\sqrt{{{d_k}}}}} "
         rf"= \frac{{{format_tex(attention.dots[key], '.4g')}}}{{{d_k**0.5:.3f}}} = {format_tex(attention.scores[key], '.4g')}"
     )
-    dots = view.by_key(attention.dots)
+    dots = view.numbers(attention.dots)
     _draw_bars(view, attention.scores, what="score", before=dots, was="q · k", key="inside_scores")
 
 
@@ -132,7 +132,7 @@ def values(view: View) -> None:
         rf"z_i = \sum_{{j=0}}^{{{view.n - 1}}} A_{{ij}} \, v_j \in \mathbb{{R}}^{{{attention.v.shape[1]}}}"
     )
     st.markdown("A row is $A_{ij} v_j$: the value of a key times its weight.")
-    rows, totals = view.by_key(attention.weighted), view.by_key(attention.pattern)
+    rows, totals = view.vectors(attention.weighted), view.numbers(attention.pattern)
     if view.n_hidden:
         name = f"the other {view.n_hidden}"
         rows[name], totals[name] = attention.remaining(view.keys)
@@ -194,7 +194,7 @@ def draw_rows_with_lengths(
 
 def _draw_bars(view: View, values: np.ndarray, *, key: str, **drawn: Any) -> None:
     """Draws `values` [key] of the drawn keys as bars, and says how many keys these are."""
-    bars = value_bars(view.by_key(values), chosen=view.name(view.key), clicks=True, **drawn)
+    bars = value_bars(view.numbers(values), chosen=view.name(view.key), clicks=True, **drawn)
     _draw_scrollable(view, bars, key=key)
     _say_how_many(view)
 

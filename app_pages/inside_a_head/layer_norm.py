@@ -1,6 +1,7 @@
 """LayerNorm on a vector that one types and on the chosen token's own, and batch normalisation on the same numbers."""
 
 import re
+from typing import Literal
 
 import numpy as np
 import streamlit as st
@@ -129,11 +130,12 @@ def _norm_position(norm_placement: str, sublayer: str) -> str:
 def _draw_batch(values: np.ndarray) -> None:
     """Draws the same numbers under layer normalisation and under batch normalisation."""
     st.markdown("#### LayerNorm beside batch normalisation, on the same numbers")
-    for over, column in zip(("features", "batch"), beside("features", "batch"), strict=True):
-        normed = normalise(values, over)
+    axes: tuple[Literal["features", "batch"], ...] = ("features", "batch")
+    for axis, column in zip(axes, beside(*axes), strict=True):
+        normed = normalise(values, axis)
         with column:
-            chart = averaged_axis(values, normed.output, normed.mean, normed.spread, over=over)
-            show(chart, key=f"inside_over_{over}")
+            chart = averaged_axis(values, normed.output, normed.mean, normed.spread, over=axis)
+            show(chart, key=f"inside_over_{axis}")
     remark = (
         " Your batch holds one vector, so every feature is its own mean: batch normalisation gives 0 everywhere."
         if len(values) == 1

@@ -102,12 +102,12 @@ def _draw_step(view: View, name: str, number: int) -> bool:
                 )
             elif name.startswith("add_"):
                 st.caption("The encoder keeps this sum only after the norm: the next step compares both.")
-    return expander.open
+    return bool(expander.open)
 
 
 def difference_bound(difference: float) -> str:
     """A bound of one digit for `difference`: 2.1e-7 is below 3 × 10⁻⁷."""
-    return format_number(Context(prec=1, rounding=ROUND_CEILING).create_decimal(difference), "e")
+    return format_number(float(Context(prec=1, rounding=ROUND_CEILING).create_decimal(difference)), ".0e")
 
 
 def _open(names: Iterable[str]) -> None:

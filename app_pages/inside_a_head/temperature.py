@@ -18,7 +18,7 @@ from viz.builders.number_format import head_name
 from viz.compare.stage_curves import stage_curves
 from viz.inside.temperature_curve import temperature_curve
 
-TEMPERATURES = TEMPERATURE.options
+TEMPERATURES = TEMPERATURE.options or []
 
 
 def temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:

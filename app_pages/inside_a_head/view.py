@@ -46,9 +46,13 @@ class View:
         token = self.record.tokens[position]
         return self.record.labels[position].removesuffix(token) + label(token, 14)
 
-    def by_key(self, values: np.ndarray) -> dict[str, np.ndarray | float]:
-        """Values of the drawn keys by the key's label; `values` is [key, ...]."""
+    def numbers(self, values: np.ndarray) -> dict[str, float]:
+        """Of `values` [key] those of the drawn keys, by the key's label."""
         return {self.name(key): values[key] for key in self.keys}
+
+    def vectors(self, rows: np.ndarray) -> dict[str, np.ndarray]:
+        """Of `rows` [key, component] those of the drawn keys, by the key's label."""
+        return {self.name(key): rows[key] for key in self.keys}
 
     def take_row(self, row: dict) -> None:
         """Callback: chooses the key whose row was clicked; rows below the keys are ignored."""
@@ -64,11 +68,10 @@ def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:
     record = subject.record
     steps = steps_of(subject, chosen.layer, chosen.head, query)
     n = len(record)
-    labels = {STRONGEST: STRONGEST, **dict(enumerate(record.labels))}
-    key = KEY.choose(
-        labels, format_func=labels.__getitem__
-    )  # Streamlit keeps it: it must not refer to the record
-    key = steps.attention.strongest(1)[0] if key == STRONGEST else key
+    labels: dict[int | str, str] = {STRONGEST: STRONGEST, **dict(enumerate(record.labels))}
+    # Streamlit keeps the function: it must not refer to the record.
+    option = KEY.choose(labels, format_func=labels.__getitem__)
+    key = option if isinstance(option, int) else steps.attention.strongest(1)[0]
     show_all = n > FEW and ALL_KEYS.choose(label=f"All {n} keys")
     keys = range(n) if show_all or n <= FEW else {key, *steps.attention.strongest(STRONG)}
     return View(

@@ -5,7 +5,7 @@ downloaded. A closed menu costs 0.2 ms of a run; as a fragment of its own, which
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -65,51 +65,51 @@ def _draw_menu(figure: Figure, key: str) -> None:
 
 
 def _choose_style(key: str) -> ExportStyle:
-    on_screen = st.context.theme.type or LIGHT
-    theme = _choose(
+    on_screen: Literal["light", "dark"] = "dark" if st.context.theme.type == DARK else "light"
+    colours = _choose(
         "Colours",
         (SCREEN, LIGHT, DARK),
         "theme",
         key,
-        format_func=lambda each: f"{each} ({on_screen})" if each == SCREEN else each,
+        format_func=lambda option: f"{option} ({on_screen})" if option == SCREEN else option,
     )
-    theme = on_screen if theme == SCREEN else theme
+    theme: Literal["light", "dark"] = (
+        on_screen if colours == SCREEN else "dark" if colours == DARK else "light"
+    )
     size = _choose("Size", (NATURAL, COLUMN, OWN), "size", key)
     if size == NATURAL:
         return ExportStyle(theme=theme)
-    width, font, clear = PAPER.width_cm, PAPER.font_pt, PAPER.transparent
+    width, font, is_clear = PAPER.width_cm, PAPER.font_pt, PAPER.transparent
     if size == OWN:
         with st.container(horizontal=True, gap="small"):
-            width = _choose_number("Width, cm", WIDTHS_CM, PAPER.width_cm, "width_cm", key)
-            font = _choose_number("Font size, pt", FONTS_PT, PAPER.font_pt, "font_pt", key)
-        clear = st.toggle(
-            "No background", _last_choice("transparent", True), key=f"file_of_{key}_transparent"
-        )
-        _remember_choice("transparent", clear)
-    return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=font, transparent=clear)
+            width = _choose_number("Width, cm", WIDTHS_CM, width, "width_cm", key)
+            font = _choose_number("Font size, pt", FONTS_PT, font, "font_pt", key)
+        first = _choices().get("transparent", True)
+        is_clear = st.toggle("No background", first, key=f"file_of_{key}_transparent")
+        _choices()["transparent"] = is_clear
+    return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=font, transparent=is_clear)
 
 
-def _choose(label: str, options: tuple[str, ...], what: str, key: str, **look: Any) -> str:
+def _choose(label: str, options: tuple[str, ...], what: str, key: str, **widget: Any) -> str:
     """Draws one row of options; begins with the option that was last chosen in any figure's menu."""
-    first = _last_choice(what, options[0])
-    widget = f"file_of_{key}_{what}"
-    chosen = st.segmented_control(label, options, default=first, required=True, key=widget, **look) or first
-    return _remember_choice(what, chosen)
+    first = _choices().get(what, options[0])
+    key = f"file_of_{key}_{what}"
+    option = st.segmented_control(label, options, default=first, required=True, key=key, **widget) or first
+    _choices()[what] = option
+    return option
 
 
-def _choose_number(label: str, ends: tuple[float, float], first: float, what: str, key: str) -> float:
-    last = float(_last_choice(what, first))
+def _choose_number(label: str, ends: tuple[float, float], first: float | None, what: str, key: str) -> float:
+    """Draws a box for a number; begins with the number that was last chosen in any figure's menu."""
+    last = float(_choices().get(what, first or ends[0]))
     value = st.number_input(label, *ends, last, 0.5, key=f"file_of_{key}_{what}", width=130, format="%g")
-    return _remember_choice(what, last if value is None else value)
+    _choices()[what] = last if value is None else value
+    return _choices()[what]
 
 
-def _last_choice(what: str, first: Any) -> Any:
-    return st.session_state.setdefault(_MEMORY, {}).get(what, first)
-
-
-def _remember_choice(what: str, value: Any) -> Any:
-    st.session_state.setdefault(_MEMORY, {})[what] = value
-    return value
+def _choices() -> dict[str, Any]:
+    """What was chosen last in this session, by the kind of choice."""
+    return st.session_state.setdefault(_MEMORY, {})
 
 
 def name_parts(key: str) -> list[str]:

@@ -1,5 +1,7 @@
 """The line beside a map that says whether it may be read as an explanation, and the details that open below it."""
 
+from typing import Literal
+
 import numpy as np
 import streamlit as st
 
@@ -106,11 +108,9 @@ def _draw_details(checked: Checked, query: int) -> None:
         return
     what = "cosine distance" if predicted is None else f"fall of the log-odds of {predicted}, nats"
     columns = beside("faithful_deletion", "faithful_insertion")
-    curve_kinds = (
-        ("deletion", curves.deletion, curves.random),
-        ("insertion", curves.insertion, curves.random[:, ::-1]),
-    )
-    for column, (kind, curve, random) in zip(columns, curve_kinds, strict=True):
+    kinds: tuple[Literal["deletion", "insertion"], ...] = ("deletion", "insertion")
+    drawn = ((curves.deletion, curves.random), (curves.insertion, curves.random[:, ::-1]))
+    for column, kind, (curve, random) in zip(columns, kinds, drawn, strict=True):
         own, others = area(curve, verdict.n), area(random, verdict.n)
         mean, sd = format_number(float(others.mean()), ".3f"), format_number(float(others.std(ddof=1)), ".3f")
         reading = f"area {format_number(float(own), '.3f')}, random {mean} ± {sd}"

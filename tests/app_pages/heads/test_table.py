@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from app_pages.controls.heads_controls import ANY, NONE
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.table import ANY, NONE, Head, found, next_sort, ordered
+from app_pages.heads.table import Head, matching_heads, next_sort, ordered
 from model.measures.head_roles import possible_roles
 from model.measures.head_statistics import STATISTICS
 from model.record.from_arrays import from_arrays
@@ -13,7 +14,7 @@ HEADS = [Head(0, 0, ()), Head(0, 1, (NEXT,)), Head(1, 0, (SINK,)), Head(1, 1, (N
 
 
 def names(heads: list[Head]) -> list[str]:
-    return [each.name for each in heads]
+    return [head.name for head in heads]
 
 
 @pytest.mark.parametrize(
@@ -33,13 +34,13 @@ def names(heads: list[Head]) -> list[str]:
     ],
 )
 def test_a_search_finds_places_and_roles(searched: str, expected: list[str]) -> None:
-    assert names(found(HEADS, searched, [], ANY)) == expected
+    assert names(matching_heads(HEADS, searched, [], ANY)) == expected
 
 
 def test_filters_narrow_down_together() -> None:
-    assert names(found(HEADS, "", [0, 10], ANY)) == ["L0 H0", "L0 H1", "L10 H1"]
-    assert names(found(HEADS, "", [], NONE)) == ["L0 H0", "L10 H1"]
-    assert names(found(HEADS, "h1", [1], SINK.name)) == ["L1 H1"]
+    assert names(matching_heads(HEADS, "", [0, 10], ANY)) == ["L0 H0", "L0 H1", "L10 H1"]
+    assert names(matching_heads(HEADS, "", [], NONE)) == ["L0 H0", "L10 H1"]
+    assert names(matching_heads(HEADS, "h1", [1], SINK.name)) == ["L1 H1"]
 
 
 def test_a_column_sorts_both_ways_and_what_has_no_number_stands_last() -> None:

@@ -24,7 +24,7 @@ def view(tokens: tuple[str, ...], patch_grid: tuple[int, int] | None = None) -> 
 
 
 def test_tokens_that_occur_twice_are_told_apart() -> None:
-    assert list(view(("the", "film", "the", "x" * 40)).by_key(np.arange(4))) == [
+    assert list(view(("the", "film", "the", "x" * 40)).numbers(np.arange(4))) == [
         "0 the",
         "2 the",
         "3 xxxxxxxxxxxxx…",
@@ -37,7 +37,7 @@ def test_patches_have_names_of_their_own() -> None:
 
 
 def test_what_is_drawn_of_the_keys() -> None:
-    found = view(("a", "b", "c", "d")).by_key(np.array([1.0, 2.0, 3.0, 4.0]))
+    found = view(("a", "b", "c", "d")).numbers(np.array([1.0, 2.0, 3.0, 4.0]))
     assert found == {"0 a": 1, "2 c": 3, "3 d": 4}
 
 
