@@ -20,7 +20,7 @@ from model.atlas.results import (
 )
 from model.capture import capture
 from model.checkpoint import load, predictions
-from model.checkpoint.training_history import logged, measured, tasks
+from model.checkpoint.training_history import all_figures, logged_values, tasks
 from model.checkpoint.training_recording import read_recording
 from model.record import ForwardRecord
 from model.record.record_file import HALF, read_file
@@ -90,8 +90,8 @@ def test_history_and_recording_of_a_training_open(numbers: dict[str, np.ndarray]
     for name, stored in {"run_step": "at", "accuracy": "accuracy", "gradient_norm": "gradient_norm"}.items():
         np.testing.assert_array_equal(getattr(film, name), numbers[f"film.{stored}"])
     np.testing.assert_array_equal(film.probes[0].pattern, numbers["film.pattern"])
-    assert [figures["data"] for figures in measured(loaded.history)] == ["thirty films", "ten films"]
-    assert logged(loaded.history, "loss")["value"].tolist() == [2.5, 2.25, 0.75]
+    assert [figures["data"] for figures in all_figures(loaded.history)] == ["thirty films", "ten films"]
+    assert logged_values(loaded.history, "loss")["value"].tolist() == [2.5, 2.25, 0.75]
 
 
 def test_predictions_open() -> None:

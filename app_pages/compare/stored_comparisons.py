@@ -11,7 +11,7 @@ from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.atlas.results import EncoderComparison, comparison_file, read_comparison
-from model.checkpoint.seeds import seed_of
+from model.checkpoint.seeds import split_seed
 from viz.compare.stage_curves import Band
 
 ACROSS, ONE_SEED = " against ", "one seed"
@@ -97,7 +97,7 @@ def _comparisons_of_seeds(
 
 def _difference_title(first: str, second: str, is_text: bool) -> str:
     """What the two encoders differ in, such as "pre-LN, two seeds"; "" if they are not of one family of seeds."""
-    seedless, seeds = zip(*map(seed_of, (first, second)), strict=True)
+    seedless, seeds = zip(*map(split_seed, (first, second)), strict=True)
     families = {name.removesuffix("-pre-ln").removesuffix("-post-ln") for name in seedless}
     if seedless == (first, second) or len(families) > 1:
         return ""

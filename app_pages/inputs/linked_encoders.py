@@ -46,7 +46,7 @@ def say_gone(shown: str | None) -> None:
     for name, why in st.session_state[_GONE].items():
         instead = f" {shown} is shown instead." if shown else ""
         st.warning(
-            f"{locations.as_shown(name)} cannot be opened: {plain(str(why))}.{instead}",
+            f"{locations.printable_name(name)} cannot be opened: {plain(str(why))}.{instead}",
             icon=":material/search_off:",
         )
 

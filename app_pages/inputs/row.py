@@ -22,8 +22,8 @@ from app_pages.subject.cache import loaded
 from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded_text, n_parameters
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
-from model.checkpoint.seeds import by_seed, seed_of
-from model.checkpoint.training_history import Figures, measured, standard_error
+from model.checkpoint.seeds import group_by_seed, split_seed
+from model.checkpoint.training_history import Figures, all_figures, standard_error
 from model.inputs import Text
 from model.loaded import Loaded
 from viz.builders.number_format import with_error
@@ -161,18 +161,18 @@ def _choose_kind() -> str:
 
 def _choose_encoder(kind: str) -> str | None:
     """Those that differ in their seed alone stand once in the box, with a second box for the seed."""
-    seeds = by_seed(encoders.checkpoints(kind))
+    seeds = group_by_seed(encoders.checkpoints(kind))
     held = CHECKPOINT.held() or st.query_params.get("checkpoint")
     shown = [held if held in names else names[0] for names in seeds.values()]
     # Not by a shorter name: the address holds what stands in the box, and must say the seed.
     name = CHECKPOINT.choose(shown, gone=alike)
-    if name is not None and len(names := seeds[seed_of(name)[0]]) > 1:
+    if name is not None and len(names := seeds[split_seed(name)[0]]) > 1:
         st.session_state["seed"] = name
         st.selectbox(
             "Seed",
             names,
             key="seed",
-            format_func=lambda name: f"seed {seed_of(name)[1]}",
+            format_func=lambda name: f"seed {split_seed(name)[1]}",
             on_change=_take_seed,
             help="The same recipe with other random numbers: what differs between two seeds is chance.",
             width=100,
@@ -200,7 +200,7 @@ def alike(held: str | None, names: Sequence[str]) -> str | None:
 
 def _after_kind(name: str) -> str:
     """Of "mnist-pre-ln-seed1" this is "pre-ln"."""
-    return seed_of(name)[0].partition("-")[2]
+    return split_seed(name)[0].partition("-")[2]
 
 
 def _describe(loaded: Loaded, n_parameters: int) -> None:
@@ -215,7 +215,7 @@ def _describe(loaded: Loaded, n_parameters: int) -> None:
             + (f"reference accuracy: {plain(published)}  \n" if published else "")
             + f"runs on {loaded.device.type.upper()}"
         )
-        if figures := measured(loaded.history):
+        if figures := all_figures(loaded.history):
             st.caption("Accuracy, with its standard error:")
             st.dataframe([_accuracy(each) for each in figures], hide_index=True, width=440)
             if said := [
@@ -229,10 +229,10 @@ def _describe(loaded: Loaded, n_parameters: int) -> None:
 
 def _seed(name: str) -> str:
     """A line about the seed, where there are encoders that differ in nothing else; "" where there are none."""
-    alike = by_seed(checkpoint.available()).get(seed_of(name)[0], ())
+    alike = group_by_seed(checkpoint.available()).get(split_seed(name)[0], ())
     if len(alike) < 2 or name not in alike:
         return ""
-    return f"seed {seed_of(name)[1]}: one of {len(alike)} encoders that differ only in the random numbers of their training  \n"
+    return f"seed {split_seed(name)[1]}: one of {len(alike)} encoders that differ only in the random numbers of their training  \n"
 
 
 def _accuracy(figures: Figures) -> dict[str, str]:

@@ -7,7 +7,7 @@ from app_pages.subject.cache import Checkpoint, cached, loaded
 from app_pages.subject.shipped_inputs import test_digits
 from app_pages.subject.stored_results import States, file_state
 from model import checkpoint, inputs
-from model.checkpoint.seeds import seed_of
+from model.checkpoint.seeds import split_seed
 from model.config import DIGITS, ModelConfig
 
 TEXT, DIGIT, RECORD = "Text", "Digit", "Record"  # kinds of input
@@ -89,7 +89,7 @@ def pair(name: str) -> tuple[str, str] | None:
 
 
 def _paired(name: str, names: list[str]) -> tuple[str, str] | None:
-    seedless = seed_of(name)[0]
+    seedless = split_seed(name)[0]
     stem, seed = seedless.removesuffix("-pre-ln").removesuffix("-post-ln"), name.removeprefix(seedless)
     pair_names = (f"{stem}-pre-ln{seed}", f"{stem}-post-ln{seed}")
     return pair_names if name in pair_names and set(pair_names) <= set(names) else None

@@ -73,5 +73,5 @@ def say_on_cpu(*names: str) -> None:
     """Writes a caption for each of these encoders that was moved to the CPU because the GPU's memory is too small."""
     for name in filter(is_on_cpu_instead, names):
         st.caption(
-            f"The memory of the GPU is too small for {plain(locations.as_shown(name))}: it runs on the CPU."
+            f"The memory of the GPU is too small for {plain(locations.printable_name(name))}: it runs on the CPU."
         )

@@ -14,7 +14,7 @@ from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
 from app_pages.training.tasks import explain, in_words, judged_on
-from model.checkpoint.training_history import logged, smoothed, standard_error, tasks
+from model.checkpoint.training_history import logged_values, smooth, standard_error, tasks
 from viz.builders.number_format import percent, with_error
 from viz.builders.palette import side_colours
 from viz.training.run_curves import run_curves
@@ -41,11 +41,11 @@ def histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> None:
     data_name = judged_on(task for history in by_encoder.values() for task in tasks(history))
     for column, (value, entries, is_smoothed, y_title) in zip(columns, CURVES, strict=True):
         title = y_title.format(judged_on=data_name)
-        by_name = {name: logged(history, value, entries) for name, history in by_encoder.items()}
+        by_name = {name: logged_values(history, value, entries) for name, history in by_encoder.items()}
         n = math.ceil(max(map(len, by_name.values())) / MOST)
         if is_smoothed:
             n = max(n, SMOOTH)
-            by_name = {name: smoothed(table, n) for name, table in by_name.items()}
+            by_name = {name: smooth(table, n) for name, table in by_name.items()}
             title = f"{title}, mean of {n:,} logged batches"
         elif n > 1:
             by_name = {name: table[::n] for name, table in by_name.items()}
@@ -85,7 +85,7 @@ def _result_text(history: dict) -> str:
 
 def _with_errors(table: pd.DataFrame, history: dict) -> pd.DataFrame:
     """The table of accuracies with two more columns: number of examples, and standard error."""
-    counts = logged(history, "n", "evaluations").rename(columns={"value": "n"})
+    counts = logged_values(history, "n", "evaluations").rename(columns={"value": "n"})
     table = table.merge(counts.drop_duplicates(["phase", "step"]), how="left", on=["phase", "step"])
     known = table["n"].notna()
     errors = [

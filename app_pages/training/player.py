@@ -17,7 +17,7 @@ from app_pages.toolkit.markdown import plain
 from app_pages.training.tasks import GLANCES, explain, in_words, judged_on
 from model.checkpoint import read_config
 from model.checkpoint.training_history import standard_error
-from model.checkpoint.training_recording import TrainingRecording, formed_at_step, read_recording
+from model.checkpoint.training_recording import TrainingRecording, formation_step, read_recording
 from model.record.from_arrays import from_arrays
 from viz.attention.head_overview import head_overview
 from viz.builders.head_grids import formation_map
@@ -49,7 +49,7 @@ def formed(name: Checkpoint, probe: int) -> np.ndarray:
     """Training step at which each head had formed, int [layer, head]."""
     recording = film(name)
     assert recording is not None  # it was shown above
-    return formed_at_step(recording, probe)
+    return formation_step(recording, probe)
 
 
 def player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: DeltaGenerator) -> None:

@@ -29,14 +29,15 @@ def _in_root(home: Path, _root: Path | None) -> Listing:
 @st.cache_data(ttl=SECONDS_OF_CACHE, show_spinner="Looking through the Hugging Face cache …")
 def in_cache() -> Listing:
     """Encoders in this machine's Hugging Face cache."""
-    from model.sources.hub import cached as in_hub_cache  # as late as this: it takes a third of a second
 
-    return in_hub_cache()
+    from model.sources.hub import cached_models  # imported late: it takes a third of a second
+
+    return cached_models()
 
 
 def installed() -> Listing:
     """Encoders that were installed as Python packages."""
-    return locations.packaged()
+    return locations.encoders_in_packages()
 
 
 def look_again() -> None:

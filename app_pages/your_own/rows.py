@@ -134,4 +134,4 @@ def _look_inside(name: str) -> None:
 
 
 def _as_key(name: str) -> str:
-    return "".join(character if character.isalnum() else "_" for character in locations.as_shown(name))
+    return "".join(character if character.isalnum() else "_" for character in locations.printable_name(name))

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-from ..checkpoint.cli import CHECKPOINT, in_one_sentence, load_checkpoint
+from ..checkpoint.cli import CHECKPOINT, exit_with_one_sentence, load_checkpoint
 from ..loaded import Loaded
 from .dataset_examples import examples_for
 from .measure_dataset import EXTRA, SAMPLE, MeasureOptions, measure_dataset
@@ -32,7 +32,7 @@ def main() -> None:
     arguments = _parser().parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
-        with in_one_sentence("model.atlas"):
+        with exit_with_one_sentence("model.atlas"):
             for path in measure(load_checkpoint(arguments.checkpoint, arguments.device), arguments):
                 print(path)
     except KeyboardInterrupt:

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..files.content import content_of
-from ..files.errors import why
+from ..files.content import read_bounded
+from ..files.errors import error_text
 from ..files.writing import replacing
 from ..schema import convert
 from .data_source import DataSource
@@ -64,13 +64,13 @@ def read_table(
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
-        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {why(error)}") from error
+        raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error_text(error)}") from error
 
 
 def _read(
     path: Path, required: Mapping[str, pa.DataType], optional: Mapping[str, pa.DataType]
 ) -> tuple[DataSource, dict[str, list]]:
-    content = io.BytesIO(content_of(path, LARGEST_FILE))
+    content = io.BytesIO(read_bounded(path, LARGEST_FILE))
     file = pq.ParquetFile(content, arrow_extensions_enabled=False)
     metadata, schema = file.metadata, file.schema_arrow
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]

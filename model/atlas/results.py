@@ -24,7 +24,7 @@ import pyarrow as pa
 from jaxtyping import Float, Int
 from msgspec import Meta
 
-from ..files.errors import one_sentence
+from ..files.errors import errors_in_one_sentence
 from ..files.json_file import folder_and_name, read_as, replace_text
 from ..measures.head_matching import Pairing, by_distance
 from ..schema import Count, Number
@@ -221,7 +221,7 @@ def read_heads(path: Path) -> HeadResults | None:
     if (table := read_table(path, _HEAD | {Z: NUMBERS})) is None:
         return None
     source, columns = table
-    with one_sentence(f"{folder_and_name(path)} cannot be read"):
+    with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         shape = _n_layers_and_heads(columns)
         z = columns.pop(Z)
         if len({len(vector) for vector in z}) != 1:
@@ -242,7 +242,7 @@ def read_layers(path: Path) -> LayerResults | None:
     if (table := read_table(path, _LAYER_COLUMNS)) is None:
         return None
     source, columns = table
-    with one_sentence(f"{folder_and_name(path)} cannot be read"):
+    with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         rows_by_curve: dict[str, list[int]] = {}
         for row, (curve, index) in enumerate(zip(columns["curve"], columns["place"], strict=True)):
             rows = rows_by_curve.setdefault(curve, [])
@@ -276,7 +276,7 @@ def read_comparison(path: Path) -> EncoderComparison | None:
     """Reads a comparison; None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
     if (stored := read_as(path, StoredComparison)) is None:
         return None
-    with one_sentence(f"{folder_and_name(path)} cannot be read"):
+    with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         source = stored["source"]
         if len(source.weights) != 2 or source.n < 2:
             raise ValueError(

@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..checkpoint.cli import CHECKPOINT, in_one_sentence, load_checkpoint
+from ..checkpoint.cli import CHECKPOINT, exit_with_one_sentence, load_checkpoint
 from ..files.arrays_file import KINDS
 from ..inputs import Text, prepare
 from ..inputs.picture_file import read_picture
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--device", default="auto")
     options = parser.parse_args(arguments)
-    with in_one_sentence(program):
+    with exit_with_one_sentence(program):
         if options.out.suffix.lower() not in KINDS:
             raise ValueError(f"--out must end in {' or '.join(KINDS)}, got {options.out.name}")
         if options.second is not None and options.text is None:

@@ -28,7 +28,7 @@ from .. import huggingface
 from ..config import MOST_PATTERNS, ModelConfig
 from ..device import find_device
 from ..files.encoder_files import CONFIG, HISTORY, PREDICTIONS, RECORDING, TOKENIZER, WEIGHTS
-from ..files.errors import one_sentence
+from ..files.errors import errors_in_one_sentence
 from ..files.json_file import folder_and_name, read_object
 from ..files.tokenizer_file import open_tokenizer
 from ..files.writing import new_folder, replacing
@@ -66,19 +66,19 @@ def available() -> list[str]:
 
 
 def read_config(name_or_path: str | Path) -> ModelConfig:
-    """The configuration of a checkpoint; its weights are not read. Raises ValueError, in one sentence, where it is damaged."""
+    """The configuration of a checkpoint, without reading its weights. Raises ValueError, in one sentence, if it is damaged."""
     folder = _folder(name_or_path)
     if huggingface.is_foreign(folder):
-        with one_sentence(f"{folder.name} cannot be read"):
+        with errors_in_one_sentence(f"{folder.name} cannot be read"):
             return huggingface.find(folder).config
     path = folder / CONFIG
     values = read_object(path, folder_and_name(path))
-    with one_sentence(f"{folder_and_name(path)} is damaged"):
+    with errors_in_one_sentence(f"{folder_and_name(path)} is damaged"):
         return convert_closed(values, ModelConfig)
 
 
 def predictions(name: str) -> dict[str, np.ndarray] | None:
-    """The answers of a digit checkpoint to all test digits, None where they were never stored.
+    """A digit checkpoint's predictions for all test digits; None if they were never stored.
 
     "predicted" holds the class (uint8), "loss" the cross-entropy in nats (float32), each of shape [digit].
     Raises ValueError, in one sentence, where the file is damaged.
@@ -86,7 +86,7 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
     path = _folder(name) / PREDICTIONS
     if not path.is_file():
         return None
-    with one_sentence(f"{folder_and_name(path)} cannot be read"):
+    with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         arrays = load_file(path)
         if set(arrays) != {"predicted", "loss"} or arrays["predicted"].shape != arrays["loss"].shape:
             raise ValueError("it must hold `predicted` and `loss`, one of each a digit")
@@ -94,14 +94,14 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
 
 
 def recording_arrays(folder: Path) -> dict[str, np.ndarray] | None:
-    """The arrays that a training run recorded, by the names of `model.train.snapshot.take_snapshot`; None where there are none.
+    """The arrays that `model.train.snapshot.take_snapshot` recorded during training, by name; None if there are none.
 
     Raises ValueError, in one sentence, where the file is damaged, or larger than any recording.
     """
     path = folder / RECORDING
     if not path.is_file():
         return None
-    with one_sentence(f"{folder_and_name(path)} cannot be read"):
+    with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         with gzip.open(path) as file:
             content = file.read(
                 LARGEST_RECORDING + 1
@@ -112,9 +112,9 @@ def recording_arrays(folder: Path) -> dict[str, np.ndarray] | None:
 
 
 def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
-    """The encoder of a checkpoint, by its name or by the path of its folder; `device` as for `model.device.find_device`.
+    """The encoder of a checkpoint, by its name or the path of its folder, on a `device` ("auto", "cpu", "cuda", ...).
 
-    Raises FileNotFoundError where there is none, ValueError, in one sentence, where it is damaged.
+    Raises FileNotFoundError if there is no such checkpoint, ValueError, in one sentence, if it is damaged.
 
     >>> from loupe import load
     >>> load("checkpoints/imdb-pre-ln", device="cpu")
@@ -125,7 +125,7 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     model: Transformer
     history: dict[str, Any] = {}
     if huggingface.is_foreign(folder):
-        with one_sentence(f"{folder.name} cannot be read"):
+        with errors_in_one_sentence(f"{folder.name} cannot be read"):
             model, tokenizer = huggingface.open_encoder(folder)
     else:
         config = read_config(folder)
@@ -143,39 +143,44 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
 
 
 def fingerprint(name_or_path: str | Path) -> str:
-    """A hash of all files that are read of a checkpoint, its recorded training and predictions included.
+    """A hash of all files of a checkpoint that are ever read, the recorded training and predictions included.
 
-    Files are hashed once, and again when their size, time of change or inode differ. Raises FileNotFoundError where there
-    is no such checkpoint.
+    The hash of a file is cached until its size, modification time or inode changes. Raises FileNotFoundError if there is
+    no such checkpoint.
     """
     folder = _folder(name_or_path)
     names = list(OWN_FILES)
     if huggingface.is_foreign(folder):
-        names = sorted(str(path.relative_to(folder)) for kind in FOREIGN_FILES for path in folder.glob(kind))
-    hashes = {name: _hash_of(folder / name) for name in names if (folder / name).is_file()}
+        names = sorted(
+            str(path.relative_to(folder)) for pattern in FOREIGN_FILES for path in folder.glob(pattern)
+        )
+    hashes = {name: _file_hash(folder / name) for name in names if (folder / name).is_file()}
     return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
 
 
 def weights_hash(name_or_path: str | Path) -> str:
-    """A hash of the weights alone, which says whether stored measurements are of these weights.
+    """A hash of a checkpoint's weights alone; stored results carry it to show which weights they were measured with.
 
-    Raises FileNotFoundError where there is no such checkpoint.
+    Raises FileNotFoundError if there is no such checkpoint.
     """
     paths = [path for path in sorted(_folder(name_or_path).glob("*.safetensors")) if path.name != PREDICTIONS]
     if not paths:
         raise FileNotFoundError(f"{name_or_path!r} has no weights")
-    hashes = [_hash_of(path) for path in paths]
+    hashes = [_file_hash(path) for path in paths]
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
-def _hash_of(path: Path) -> str:
-    state = path.stat()
-    return _hash(path, state.st_size, state.st_mtime_ns, state.st_ino)
+def _file_hash(path: Path) -> str:
+    status = path.stat()
+    return _cached_file_hash(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 @lru_cache(maxsize=1024)
-def _hash(path: Path, size: int, *state: int) -> str:
-    """SHA-256 of the content; size and state instead of a file that is too large to be opened: a sparse one can claim terabytes."""
+def _cached_file_hash(path: Path, size: int, *state: int) -> str:
+    """SHA-256 of a file's content; above `LARGEST_FILE`, its size and `state` (time, inode) instead.
+
+    A sparse file can claim terabytes, which would take hours to read.
+    """
     if size > LARGEST_FILE:
         return json.dumps([size, *state])
     with path.open("rb") as file:
@@ -189,55 +194,62 @@ def save(
     tokenizer: Tokenizer | None = None,
     recording: dict[str, Tensor] | None = None,
 ) -> None:
-    """Writes a checkpoint beside `folder`, then moves it there: after a kill or on a full disk, the old or the new is there.
+    """Writes a checkpoint to a temporary folder and then moves it to `folder`, so that no crash leaves half of one.
 
-    Raises OSError where it cannot be written.
+    Raises OSError if it cannot be written.
     """
-    with new_folder(folder) as new:
-        save_model(model, str(new / WEIGHTS))
-        _write_json(new / CONFIG, model.config.to_json())
-        _write_json(new / HISTORY, history)
+    with new_folder(folder) as new_path:
+        save_model(model, str(new_path / WEIGHTS))
+        _write_json(new_path / CONFIG, model.config.to_json())
+        _write_json(new_path / HISTORY, history)
         if recording is not None:
             # Patterns are mostly zeros. Without the time of writing, the same recording is the same file.
-            (new / RECORDING).write_bytes(gzip.compress(serialize(recording), mtime=0))
+            (new_path / RECORDING).write_bytes(gzip.compress(serialize(recording), mtime=0))
         if tokenizer is not None:
-            tokenizer.save(str(new / TOKENIZER))
+            tokenizer.save(str(new_path / TOKENIZER))
         # safetensors lets nobody but the owner read what it wrote
-        shutil.copymode(new / CONFIG, new / WEIGHTS)
-        old = _replaced(folder)
+        shutil.copymode(new_path / CONFIG, new_path / WEIGHTS)
+        old_path = _backup_folder(folder)
         if folder.exists():
-            shutil.rmtree(old, ignore_errors=True)
-            old.parent.mkdir(exist_ok=True)
-            folder.replace(old)
-        new.replace(folder)
-        shutil.rmtree(old.parent, ignore_errors=True)
+            shutil.rmtree(old_path, ignore_errors=True)
+            old_path.parent.mkdir(exist_ok=True)
+            folder.replace(old_path)
+        new_path.replace(folder)
+        shutil.rmtree(old_path.parent, ignore_errors=True)
 
 
 def record_figures(
     name_or_path: str | Path, figures: dict[str, Any], by_example: dict[str, np.ndarray] | None = None
 ) -> None:
-    """Adds the `figures` of an evaluation to `history.json`; `by_example` becomes the file that `predictions` reads.
+    """Adds the `figures` of an evaluation to `history.json`, and writes `by_example` to the file that `predictions` reads.
 
     The first data set's figures are kept under `figures`, those of others in the list `also_measured`; new ones replace
-    old ones of the same data. Raises OSError where they cannot be written.
+    old ones of the same data. Raises OSError if they cannot be written.
     """
     folder = _folder(name_or_path)
     if by_example is not None:
-        with replacing(folder / PREDICTIONS) as new:
-            save_arrays(by_example, new)
-            shutil.copymode(folder / CONFIG, new)
+        with replacing(folder / PREDICTIONS) as new_path:
+            save_arrays(by_example, new_path)
+            shutil.copymode(folder / CONFIG, new_path)
     history = _read_history(folder)
-    first, others = history.get("figures", figures), history.get("also_measured", [])
-    if first.get("data") == figures.get("data"):
-        first = figures
+    first_figures, other_figures = history.get("figures", figures), history.get("also_measured", [])
+    if first_figures.get("data") == figures.get("data"):
+        first_figures = figures
     else:
-        others = [other for other in others if other.get("data") != figures.get("data")] + [figures]
-    with replacing(folder / HISTORY) as new:
-        _write_json(new, history | {"figures": first} | ({"also_measured": others} if others else {}))
+        other_figures = [entry for entry in other_figures if entry.get("data") != figures.get("data")] + [
+            figures
+        ]
+    with replacing(folder / HISTORY) as new_path:
+        _write_json(
+            new_path,
+            history
+            | {"figures": first_figures}
+            | ({"also_measured": other_figures} if other_figures else {}),
+        )
 
 
-def _replaced(folder: Path) -> Path:
-    """Where `save` puts the checkpoint that it replaces, until the new one stands in its place."""
+def _backup_folder(folder: Path) -> Path:
+    """The path to which `save` moves the old checkpoint until the new one is in place."""
     return folder.parent / f".{folder.name}-old" / folder.name
 
 
@@ -246,7 +258,10 @@ def _folder(name_or_path: str | Path) -> Path:
 
 
 def _name_and_folder(name_or_path: str | Path) -> tuple[str, Path]:
-    """A name (`model.sources.locations`) goes before any path; a path need not lie in the project."""
+    """The name and the folder of a checkpoint; what is both a name (`model.sources.locations`) and a path counts as a name.
+
+    Raises FileNotFoundError if it is neither.
+    """
     name = str(name_or_path)
     try:
         folder = locations.find(name, CHECKPOINTS)
@@ -255,27 +270,27 @@ def _name_and_folder(name_or_path: str | Path) -> tuple[str, Path]:
             raise  # no path: the sentence says what is missing
         folder = Path(name_or_path)
         name = folder.name
-    for candidate in (folder, _replaced(folder)):
+    for candidate in (folder, _backup_folder(folder)):
         if candidate.is_dir():
             return name, candidate
-    known = f"there are {', '.join(available())}"
+    message = f"there are {', '.join(available())}"
     if not CHECKPOINTS.is_dir():  # installed as loupe.model
-        known = (
+        message = (
             "the trained encoders are not installed with the library: name the path of a checkpoint's folder"
         )
-    raise FileNotFoundError(f"no checkpoint {str(name_or_path)!r}; {known}")
+    raise FileNotFoundError(f"no checkpoint {str(name_or_path)!r}; {message}")
 
 
 def _read_history(folder: Path) -> dict[str, Any]:
     path = folder / HISTORY
     values = read_object(path, folder_and_name(path)) if path.exists() else {}
-    with one_sentence(f"{folder_and_name(path)} is damaged"):
+    with errors_in_one_sentence(f"{folder_and_name(path)} is damaged"):
         check_history(values)
     return values
 
 
 def _read_weights(path: Path, config: ModelConfig) -> Transformer:
-    with one_sentence(f"the weights of {path.parent.name} cannot be read"):
+    with errors_in_one_sentence(f"the weights of {path.parent.name} cannot be read"):
         with safe_open(path, "pt") as file:
             shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
         _check_sizes(config, len(shapes), sum(map(math.prod, shapes.values())))  # before anything is built
@@ -285,9 +300,9 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         for name in shapes:
             if shapes[name] != expected.get(name):
                 raise ValueError(f"{name} is {shapes[name]}, but config.json asks for {expected.get(name)}")
-        missing, _ = load_model(model, path, strict=False)
-        if missing:
-            raise ValueError(f"{min(missing)} is missing, but config.json asks for it")
+        missing_names, _ = load_model(model, path, strict=False)
+        if missing_names:
+            raise ValueError(f"{min(missing_names)} is missing, but config.json asks for it")
         for name, value in model.named_parameters():
             if not value.isfinite().all():
                 raise ValueError(f"{name} holds numbers that are not finite")
@@ -295,14 +310,17 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
 
 
 def _check_sizes(config: ModelConfig, n_tensors: int, n_numbers: int) -> None:
-    """Raises ValueError where the stored tensors cannot be those of such an encoder, or it is too large to be shown."""
+    """Raises ValueError if the stored tensors do not fit the configuration, or the encoder is too large to be shown."""
     if n_numbers > MOST_NUMBERS:
         raise ValueError(f"they are more than {MOST_NUMBERS:,} numbers, too many to be shown")
     if config.n_layers > n_tensors or config.least_size > n_numbers:
         raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
-    n = config.n_positions
-    if n * config.d_model > LARGEST_POSITION_TABLE or config.n_layers * config.n_heads * n**2 > MOST_PATTERNS:
-        raise ValueError(f"{n:,} positions are too many for an encoder of this size to be shown")
+    n_positions = config.n_positions
+    if (
+        n_positions * config.d_model > LARGEST_POSITION_TABLE
+        or config.n_layers * config.n_heads * n_positions**2 > MOST_PATTERNS
+    ):
+        raise ValueError(f"{n_positions:,} positions are too many for an encoder of this size to be shown")
 
 
 def _write_json(path: Path, values: dict[str, Any]) -> None:
@@ -313,17 +331,17 @@ def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
     assert config.vocab_size is not None  # an encoder of texts
     name = folder_and_name(path)
     values = read_object(path, name)
-    with one_sentence(f"{name} cannot be read"):
+    with errors_in_one_sentence(f"{name} cannot be read"):
         tokenizer = open_tokenizer(values)
-    largest = max(tokenizer.get_vocab().values(), default=0)
-    if largest >= config.vocab_size:
-        known = f"{path.parent.name} knows {config.vocab_size} tokens"
-        raise ValueError(f"{known}, its tokenizer numbers them up to {largest}")
+    largest_id = max(tokenizer.get_vocab().values(), default=0)
+    if largest_id >= config.vocab_size:
+        message = f"{path.parent.name} knows {config.vocab_size} tokens"
+        raise ValueError(f"{message}, its tokenizer numbers them up to {largest_id}")
     truncation = values.get("truncation")
-    is_left = isinstance(truncation, dict) and truncation.get("direction") == "Left"
-    tokenizer.enable_truncation(config.n_positions, direction="left" if is_left else "right")
-    with one_sentence(f"{name} cannot be used"):
-        added = encode(tokenizer, "").ids
-    if max(added, default=0) >= config.vocab_size or len(added) >= config.n_positions:
-        raise ValueError(f"{name} adds tokens {added} for which there is no place")
+    is_left_truncated = isinstance(truncation, dict) and truncation.get("direction") == "Left"
+    tokenizer.enable_truncation(config.n_positions, direction="left" if is_left_truncated else "right")
+    with errors_in_one_sentence(f"{name} cannot be used"):
+        added_ids = encode(tokenizer, "").ids
+    if max(added_ids, default=0) >= config.vocab_size or len(added_ids) >= config.n_positions:
+        raise ValueError(f"{name} adds tokens {added_ids} for which there is no place")
     return tokenizer

@@ -1,4 +1,4 @@
-"""Shared by all commands: encoders are named as in the app, and errors are one sentence instead of a traceback."""
+"""What all commands share: loading an encoder by its name, and printing errors as one sentence instead of a traceback."""
 
 import os
 import sys
@@ -19,22 +19,23 @@ CHECKPOINT = (
 
 
 def load_checkpoint(name_or_path: str, device: str) -> Loaded:
-    """As `model.checkpoint.load`, also by the app's names for encoders below the folder `LOUPE_MODELS`.
+    """Loads a checkpoint by name or path; names of encoders below the folder `LOUPE_MODELS` are known, too.
 
-    Raises as `load` and `locations.use` do.
+    Raises FileNotFoundError if there is no such checkpoint, ValueError if it or `LOUPE_MODELS` cannot be read.
     """
     locations.use_variable(os.environ)
     return load(name_or_path, device)
 
 
 @contextmanager
-def in_one_sentence(program: str) -> Iterator[None]:
-    """Around the body of a command: a ValueError, an OSError or a GPU without memory becomes one sentence on stderr and exit code 2."""
+def exit_with_one_sentence(program: str) -> Iterator[None]:
+    """Context for the body of a command: it prints a ValueError, an OSError or a lack of GPU memory as one sentence
+    to stderr and exits with code 2."""
     try:
         yield
     except OutOfMemory:
         sentence = GPU_TOO_SMALL
-    except OSError as error:  # unlike `why`: who typed the command may see the path
+    except OSError as error:  # unlike `error_text`: who typed the command may see the path
         sentence = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     except ValueError as error:
         sentence = str(error)

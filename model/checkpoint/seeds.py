@@ -6,15 +6,15 @@ from collections.abc import Iterable
 _SEEDED = re.compile(r"(.+)-seed(\d+)")
 
 
-def seed_of(name: str) -> tuple[str, int]:
-    """The name of a checkpoint without its seed, and the seed; 0 where the name has none."""
+def split_seed(name: str) -> tuple[str, int]:
+    """A checkpoint's name without the suffix -seedN, and the seed N; 0 if there is no suffix."""
     match = _SEEDED.fullmatch(name)
     return (match[1], int(match[2])) if match else (name, 0)
 
 
-def by_seed(names: Iterable[str]) -> dict[str, list[str]]:
-    """Names of checkpoints by their name without seed, lowest seed first."""
+def group_by_seed(names: Iterable[str]) -> dict[str, list[str]]:
+    """The names of checkpoints, grouped under their name without seed and sorted by seed."""
     families: dict[str, list[str]] = {}
     for name in names:
-        families.setdefault(seed_of(name)[0], []).append(name)
-    return {family: sorted(members, key=seed_of) for family, members in families.items()}
+        families.setdefault(split_seed(name)[0], []).append(name)
+    return {family: sorted(members, key=split_seed) for family, members in families.items()}

@@ -1,6 +1,6 @@
 """`history.json`: the types of the fields that are read, and the log of a training run as tables.
 
-Other fields are allowed and not looked at.
+Other fields are allowed and ignored.
 """
 
 import math
@@ -30,7 +30,7 @@ class Phase(TypedDict):
 
 
 class Recipe(TypedDict, total=False):
-    """How an encoder was trained, as far as pages read it."""
+    """The fields that pages read of the recipe by which an encoder was trained."""
 
     published: str | None
     phases: list[Phase]
@@ -48,14 +48,14 @@ class History(TypedDict, total=False):
 
 
 class StepOfRun(TypedDict):
-    """When a row of the log was written."""
+    """The phase and the step of training at which a row of the log was written."""
 
     phase: Count
     step: Count
 
 
 def check_history(history: dict[str, Any]) -> None:
-    """Raises ValueError, in one sentence, where a figure, a phase or a logged step is not what it must be."""
+    """Raises ValueError, in one sentence, if a field that is read has a wrong type or a value out of range."""
     convert(history, History)
     n_phases = len(tasks(history))
     for name in ("log", "evaluations"):
@@ -68,8 +68,8 @@ def check_history(history: dict[str, Any]) -> None:
                 raise ValueError(f"{name} {index} holds a number beyond {LARGEST}")
 
 
-def measured(history: dict[str, Any]) -> list[Figures]:
-    """The figures of every data set that the encoder was measured on: n, accuracy, loss and data."""
+def all_figures(history: dict[str, Any]) -> list[Figures]:
+    """Accuracy and loss of the encoder on each data set that it was evaluated on."""
     return [*([history["figures"]] if "figures" in history else []), *history.get("also_measured", [])]
 
 
@@ -83,7 +83,7 @@ def tasks(history: dict[str, Any]) -> tuple[str, ...]:
     return tuple(phase["task"] for phase in history.get("recipe", {}).get("phases", []))
 
 
-def logged(history: dict[str, Any], value: str, entries: str = "log") -> pd.DataFrame:
+def logged_values(history: dict[str, Any], value: str, entries: str = "log") -> pd.DataFrame:
     """A table of one value in the history's "log" or "evaluations", with columns phase, step and value.
 
     Steps are counted from the beginning of the run; a phase ends at its last evaluation. Entries without the value are
@@ -95,21 +95,21 @@ def logged(history: dict[str, Any], value: str, entries: str = "log") -> pd.Data
         lengths[phase] = max(lengths[phase], int(row["step"]) + 1)
     rows = [row for row in history.get(entries, []) if value in row]
     table = pd.DataFrame(rows, columns=["phase", "step", value]).rename(columns={value: "value"})
-    return table.assign(step=table["step"] + starts(lengths)[table["phase"].to_numpy(int)])
+    return table.assign(step=table["step"] + phase_offsets(lengths)[table["phase"].to_numpy(int)])
 
 
-def starts(lengths: list[int]) -> np.ndarray:
+def phase_offsets(lengths: list[int]) -> np.ndarray:
     """The number of steps before each phase, from the `lengths` of the phases."""
     return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(int)
 
 
-def smoothed(table: pd.DataFrame, n: int) -> pd.DataFrame:
-    """A table of `logged` with each `n` neighbours of a phase replaced by their mean, at the mean of their steps.
+def smooth(table: pd.DataFrame, n_averaged: int) -> pd.DataFrame:
+    """A table as `logged_values` returns it, with every `n_averaged` consecutive rows of a phase replaced by their mean.
 
-    The last entries of a phase, if fewer than `n`, are dropped, unless the phase has no others.
+    The last rows of a phase, if fewer than `n_averaged`, are dropped, unless the phase has no others.
     """
     if table.empty:
         return table
-    groups = table.groupby(["phase", table.groupby("phase").cumcount() // n], as_index=False)
+    groups = table.groupby(["phase", table.groupby("phase").cumcount() // n_averaged], as_index=False)
     means = groups[["step", "value"]].mean()
-    return means[(groups.size()["size"] == n) | ~means["phase"].duplicated()]
+    return means[(groups.size()["size"] == n_averaged) | ~means["phase"].duplicated()]

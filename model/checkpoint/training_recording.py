@@ -1,4 +1,4 @@
-"""The recording of a training run: at chosen steps the patterns of a few fixed inputs, and norms by layer."""
+"""The recording of a training run: the patterns of a few fixed inputs, and norms of each layer, at chosen steps."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from ..inputs.digits import examples
 from ..loaded import Loaded
 from ..measures.head_measures import head_distance
 from . import recording_arrays
-from .training_history import starts, tasks
+from .training_history import phase_offsets, tasks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,18 +24,21 @@ class Probe:
     residual_norm: Float[np.ndarray, "moment stage"]  # mean over positions
 
     def pattern_at(self, moment: int) -> Float[np.ndarray, "layer head query key"]:
-        """The attention weights at a moment, from 0 to 1."""
+        """The attention weights, from 0 to 1, at the recorded step with the index `moment`."""
         return self.pattern[moment] / np.float32(255)
 
     @property
     def layer_entropy(self) -> Float[np.ndarray, "moment layer"]:
-        """Mean over the heads."""
+        """Normalised entropy of the patterns, as the mean over the heads of each layer."""
         return self.entropy.mean(axis=-1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingRecording:
-    """All arrays have one entry a moment; moments are spaced geometrically within each phase of the run."""
+    """The recording of a training run; its arrays have one entry for each recorded step ("moment").
+
+    The recorded steps are spaced geometrically within each phase of the run.
+    """
 
     tasks: tuple[str, ...]  # of each phase
     phase: Int[np.ndarray, " moment"]
@@ -51,7 +54,7 @@ class TrainingRecording:
 
     @property
     def phase_starts(self) -> list[int]:
-        """The first moment of each phase after the first phase."""
+        """Index of the first recorded step of each phase but the first."""
         return (np.flatnonzero(np.diff(self.phase)) + 1).tolist()
 
     @property
@@ -61,76 +64,81 @@ class TrainingRecording:
 
 
 def read_recording(loaded: Loaded) -> TrainingRecording | None:
-    """The recording of a checkpoint's training, None where it has none. Raises ValueError, in one sentence, where it is damaged."""
+    """The recording of a checkpoint's training; None if there is none. Raises ValueError, in one sentence, if it is damaged."""
     arrays = recording_arrays(loaded.folder) if loaded.folder else None
     if arrays is None:
         return None
     try:
         task_names = tasks(loaded.history)
-        n, n_layers = len(arrays["phase"]), loaded.config.n_layers
-        phase, step = (_field(arrays, name, np.int64, n) for name in ("phase", "step"))
+        n_moments, n_layers = len(arrays["phase"]), loaded.config.n_layers
+        phase, step = (_checked_array(arrays, name, np.int64, n_moments) for name in ("phase", "step"))
         if not loaded.history["probes"]:
             raise ValueError("it names no input that was watched")
-        lengths = [int(step[phase == number].max()) + 1 for number in range(len(task_names))]
+        lengths = [int(step[phase == index].max()) + 1 for index in range(len(task_names))]
         return TrainingRecording(
             tasks=task_names,
             phase=phase,
             step=step,
-            run_step=starts(lengths)[phase] + step,
-            accuracy=_field(arrays, "accuracy", np.float32, n),
-            gradient_norm=_field(arrays, "gradient_norm", np.float32, n, n_layers),
+            run_step=phase_offsets(lengths)[phase] + step,
+            accuracy=_checked_array(arrays, "accuracy", np.float32, n_moments),
+            gradient_norm=_checked_array(arrays, "gradient_norm", np.float32, n_moments, n_layers),
             is_clipped=loaded.history.get("film_gradients") != "before clipping",
             probes=tuple(
-                _probe(loaded, arrays, number, name) for number, name in enumerate(loaded.history["probes"])
+                _probe(loaded, arrays, index, name) for index, name in enumerate(loaded.history["probes"])
             ),
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise ValueError(f"the recording of {loaded.name} does not fit its history: {error}") from error
 
 
-def _probe(loaded: Loaded, arrays: dict[str, np.ndarray], number: int, name: str) -> Probe:
+def _probe(loaded: Loaded, arrays: dict[str, np.ndarray], index: int, name: str) -> Probe:
     probe_input = name if loaded.config.is_text else examples()[0][int(name.rpartition(" ")[2])]
     tokens = prepare(loaded, probe_input)[1].tokens
-    n, length = len(arrays["phase"]), len(tokens)
+    n_moments, n_tokens = len(arrays["phase"]), len(tokens)
     n_layers, n_heads = loaded.config.n_layers, loaded.config.n_heads
     return Probe(
         name=name,
         tokens=tokens,
-        pattern=_field(arrays, f"pattern.{number}", np.uint8, n, n_layers, n_heads, length, length),
-        entropy=_field(arrays, f"entropy.{number}", np.float32, n, n_layers, n_heads),
-        residual_norm=_field(arrays, f"residual_norm.{number}", np.float32, n, 2 * n_layers + 1),
+        pattern=_checked_array(
+            arrays, f"pattern.{index}", np.uint8, n_moments, n_layers, n_heads, n_tokens, n_tokens
+        ),
+        entropy=_checked_array(arrays, f"entropy.{index}", np.float32, n_moments, n_layers, n_heads),
+        residual_norm=_checked_array(
+            arrays, f"residual_norm.{index}", np.float32, n_moments, 2 * n_layers + 1
+        ),
     )
 
 
-def _field(arrays: dict[str, np.ndarray], name: str, kind: type, *shape: int) -> np.ndarray:
-    """An array of the recording. Raises ValueError where its type or shape is another."""
+def _checked_array(arrays: dict[str, np.ndarray], name: str, kind: type, *shape: int) -> np.ndarray:
+    """The array `name` of the recording. Raises ValueError if it is not of type `kind` and this `shape`."""
     array = arrays[name]
     if array.dtype != kind or array.shape != shape:
         raise ValueError(f"{name} is {array.dtype} {array.shape}, it must be {kind.__name__} {shape}")
     return array
 
 
-def formed_at_step(recording: TrainingRecording, probe: int) -> Int[np.ndarray, "layer head"]:
-    """The step of the run at which each head reached its final pattern on a probe, as `formed_at` defines it."""
-    return recording.run_step[formed_at(way_to_form(recording.probes[probe].pattern))]
+def formation_step(recording: TrainingRecording, probe: int) -> Int[np.ndarray, "layer head"]:
+    """The training step from which on each head's pattern on a probe is close to its final one (`formation_index`)."""
+    return recording.run_step[formation_index(distances_to_final(recording.probes[probe].pattern))]
 
 
-def way_to_form(
+def distances_to_final(
     pattern: UInt8[np.ndarray, "moment layer head query key"],
 ) -> Float[np.ndarray, "moment layer head"]:
-    """Head distance of each head at each moment to the same head at the last moment; 0 at the end."""
+    """Distance (`head_distance`) of each head's pattern at each recorded step to its pattern at the last one."""
     n_layers, n_heads = pattern.shape[1:3]
-    way = np.empty(pattern.shape[:3])
+    distances = np.empty(pattern.shape[:3])
     for layer, head in np.ndindex(n_layers, n_heads):
-        rows = pattern[:, layer, head].astype(np.float64)
-        rows /= np.maximum(rows.sum(axis=-1, keepdims=True), 1)  # 255ths do not add up exactly
-        way[:, layer, head] = head_distance(rows[-1], rows)
-    return way
+        patterns = pattern[:, layer, head].astype(np.float64)
+        patterns /= np.maximum(patterns.sum(axis=-1, keepdims=True), 1)  # 255ths do not add up exactly
+        distances[:, layer, head] = head_distance(patterns[-1], patterns)
+    return distances
 
 
-def formed_at(way: Float[np.ndarray, "moment layer head"]) -> Int[np.ndarray, "layer head"]:
-    """The first moment from which on a head stays less than half as far from its final pattern as at the start."""
-    far = way >= way[0] / 2
-    far[-1] = False
-    last_far = len(way) - 1 - np.argmax(far[::-1], axis=0)
-    return np.where(far.any(axis=0), last_far + 1, 0)
+def formation_index(distances: Float[np.ndarray, "moment layer head"]) -> Int[np.ndarray, "layer head"]:
+    """Index of the first recorded step from which on a head's distance to its final pattern stays below half its
+    distance at the start."""
+    is_far = distances >= distances[0] / 2
+    is_far[-1] = False
+    last_far_index = len(distances) - 1 - np.argmax(is_far[::-1], axis=0)
+    return np.where(is_far.any(axis=0), last_far_index + 1, 0)

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from .. import checkpoint
-from ..checkpoint.cli import in_one_sentence
+from ..checkpoint.cli import exit_with_one_sentence
 from .measurements import CLAIMS_FILE, read_measurements, write_measurements
 from .trained import measure_trained
 from .untrained import measure_untrained, stored_runs
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="measure fresh encoders and short runs anew")
     arguments = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
-    with in_one_sentence("model.claims"):
+    with exit_with_one_sentence("model.claims"):
         measure(arguments.data, arguments.out, again=arguments.again)
 
 

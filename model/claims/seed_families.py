@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from .. import checkpoint
-from ..checkpoint.seeds import by_seed, seed_of
+from ..checkpoint.seeds import group_by_seed, split_seed
 from ..inputs import InputLike
 from ..inputs.digits import examples
 from ..loaded import Loaded
@@ -55,12 +55,12 @@ class SeedFamily:
 
 def load_families() -> list[SeedFamily]:
     """Loads all checkpoints that exist in both norm placements, grouped by data set, with the seeds common to both."""
-    seeds_by_name = by_seed(checkpoint.available())
+    seeds_by_name = group_by_seed(checkpoint.available())
     families = []
     for name, encoders in ENCODER_NAMES.items():
         pre, post = (
             {
-                seed_of(checkpoint_name)[1]: checkpoint_name
+                split_seed(checkpoint_name)[1]: checkpoint_name
                 for checkpoint_name in seeds_by_name.get(f"{name}-{placement}-ln", [])
             }
             for placement in ("pre", "post")

@@ -20,7 +20,7 @@ from torch.nn import functional
 from tqdm import tqdm
 
 from ..checkpoint import record_figures
-from ..checkpoint.cli import CHECKPOINT, in_one_sentence, load_checkpoint
+from ..checkpoint.cli import CHECKPOINT, exit_with_one_sentence, load_checkpoint
 from ..device import hand_back
 from ..experiments.batching import batch_size
 from ..inputs.digits import examples, to_input, to_labels
@@ -128,7 +128,7 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     arguments = parser.parse_args()
     torch.set_num_threads(os.cpu_count() or 1)  # the app's single thread would leave cores idle here
-    with in_one_sentence("model.evaluate"):
+    with exit_with_one_sentence("model.evaluate"):
         loaded = load_checkpoint(arguments.checkpoint, arguments.device)
         logits, labels = evaluate(loaded, arguments.csv)
         figures = classification(logits, labels)

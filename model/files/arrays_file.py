@@ -16,7 +16,7 @@ import numpy as np
 from safetensors import deserialize
 from safetensors.numpy import save as serialize
 
-from .errors import one_sentence
+from .errors import errors_in_one_sentence
 
 LARGEST = 2**29  # bytes of all arrays together: a record of BERT-base at 512 tokens is 455 MB
 MOST_ENTRIES = 1000
@@ -28,7 +28,7 @@ _DTYPES |= {"I8": "i1", "U8": "u1", "BOOL": "?"}
 
 
 class Contents(NamedTuple):
-    """What a file holds, by name: a text is one string or a list of them."""
+    """Arrays and texts of a file, by name; a text is a string or a list of strings."""
 
     arrays: dict[str, np.ndarray]
     texts: dict[str, str | list[str]]
@@ -39,7 +39,7 @@ def read_arrays(content: bytes, name: str, wanted: Collection[str]) -> Contents:
 
     Raises ValueError, in one sentence that begins with the name, where the file is damaged, too large or of another kind.
     """
-    with one_sentence(f"{name} cannot be read"):
+    with errors_in_one_sentence(f"{name} cannot be read"):
         if name.lower().endswith(".npz"):
             return _read_npz(content, wanted)
         if name.lower().endswith(".safetensors"):
@@ -75,14 +75,16 @@ def _read_npz(content: bytes, wanted: Collection[str]) -> Contents:
             raise ValueError(f"it holds {len(entries):,} entries, of at most {MOST_ENTRIES:,}")
         if len(by_name) < len(entries):
             raise ValueError("it holds two arrays of one name")
-        chosen = {name: entry for name, entry in by_name.items() if name in wanted}
-        _add_bounded(0, sum(entry.file_size for entry in chosen.values()), 0)  # before anything is unpacked
-        total = 0
-        for name, entry in chosen.items():
+        entry_names = {name: entry for name, entry in by_name.items() if name in wanted}
+        _add_bounded(
+            0, sum(entry.file_size for entry in entry_names.values()), 0
+        )  # before anything is unpacked
+        n_bytes_total = 0
+        for name, entry in entry_names.items():
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError(f"{name} is compressed in a way that is not read")
             values = _read_npy(file.read(entry), name)
-            total = _add_bounded(total, values.nbytes, values.size)
+            n_bytes_total = _add_bounded(n_bytes_total, values.nbytes, values.size)
             if values.dtype.kind != "U":
                 arrays[name] = values
             elif values.ndim > 1:
@@ -106,21 +108,21 @@ def _read_npy(content: bytes, name: str) -> np.ndarray:
 
 
 def _read_safetensors(content: bytes, wanted: Collection[str]) -> Contents:
-    (length,) = struct.unpack_from("<Q", content)
-    if length > min(LARGEST_HEADER, len(content) - 8):
-        raise ValueError(f"its header claims {length:,} bytes")
-    header = json.loads(content[8 : 8 + length])
+    (header_length,) = struct.unpack_from("<Q", content)
+    if header_length > min(LARGEST_HEADER, len(content) - 8):
+        raise ValueError(f"its header claims {header_length:,} bytes")
+    header = json.loads(content[8 : 8 + header_length])
     if not isinstance(header, dict) or len(header) > MOST_ENTRIES:
         raise ValueError("its header is not that of a safetensors file")
     _add_bounded(0, len(content), 0)
     metadata = header.get("__metadata__") or {}
-    arrays, total = {}, 0
+    arrays, n_bytes_total = {}, 0
     for name, entry in deserialize(content):
         if name not in wanted:
             continue
         if (dtype := _DTYPES.get(entry["dtype"])) is None:
             raise ValueError(f"{name} is stored as {entry['dtype']}, which is not read")
-        total = _add_bounded(total, len(entry["data"]), math.prod(entry["shape"]))
+        n_bytes_total = _add_bounded(n_bytes_total, len(entry["data"]), math.prod(entry["shape"]))
         values = np.frombuffer(entry["data"], dtype)
         if entry["dtype"] == "BF16":  # the upper half of a float32
             values = (values.astype(np.uint32) << 16).view(np.float32)
@@ -129,7 +131,7 @@ def _read_safetensors(content: bytes, wanted: Collection[str]) -> Contents:
 
 
 def _text(entry: str) -> str | list[str]:
-    """The list of strings that the entry is in JSON, or else the entry itself."""
+    """The list of strings that `entry` holds as JSON; `entry` itself if it is no such list."""
     if not entry.startswith("["):
         return entry
     try:
@@ -139,9 +141,9 @@ def _text(entry: str) -> str | list[str]:
     return values if all(isinstance(value, str) for value in values) else entry
 
 
-def _add_bounded(total: int, n_bytes: int, n_numbers: int) -> int:
-    """`total` with `n_bytes` more, or 4 bytes a number where that is more: a record holds float32. Raises ValueError above `LARGEST`."""
-    total += max(n_bytes, 4 * n_numbers)
-    if total > LARGEST:
+def _add_bounded(n_bytes_total: int, n_bytes: int, n_numbers: int) -> int:
+    """`n_bytes_total` plus the bytes of one array, at least 4 a number, as records hold float32. Raises ValueError above `LARGEST`."""
+    n_bytes_total += max(n_bytes, 4 * n_numbers)
+    if n_bytes_total > LARGEST:
         raise ValueError(f"its arrays take more than {LARGEST >> 20} MB")
-    return total
+    return n_bytes_total

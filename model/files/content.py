@@ -6,9 +6,9 @@ from pathlib import Path
 
 
 def check_regular(path: Path) -> None:
-    """Raises FileNotFoundError where there is nothing, ValueError where there is a folder, a pipe or a socket.
+    """Raises FileNotFoundError if there is no such file, ValueError for a folder, a pipe or a socket.
 
-    To open a pipe would wait until somebody writes into it.
+    Opening a pipe would wait until somebody writes into it.
     """
     if path.is_file():
         return
@@ -17,8 +17,8 @@ def check_regular(path: Path) -> None:
     raise ValueError("it is not a file")
 
 
-def content_of(path: Path, largest: int) -> bytes:
-    """The bytes of a file. Raises as `check_regular` does, ValueError above `largest` bytes, and OSError."""
+def read_bounded(path: Path, largest: int) -> bytes:
+    """The bytes of a regular file. Raises ValueError above `largest` bytes or for other than a file, and OSError."""
     check_regular(path)
     with path.open("rb") as file:
         content = file.read(largest + 1)

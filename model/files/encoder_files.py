@@ -28,18 +28,18 @@ UNREAD_WEIGHTS = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".onnx", ".msgpack")
 
 
 def shard_names(index: Path) -> list[str]:
-    """Names of the files over which the weights are spread, in order, by `model.safetensors.index.json`.
+    """Sorted names of the weight files that `index` (a `model.safetensors.index.json`) lists.
 
     Raises ValueError, in one sentence, where the index is damaged or names a file outside its own folder.
     """
-    listed = read_object(index, INDEX).get("weight_map")
+    weight_map = read_object(index, INDEX).get("weight_map")
     if (
-        not isinstance(listed, dict)
-        or not listed
-        or not all(isinstance(name, str) for name in listed.values())
+        not isinstance(weight_map, dict)
+        or not weight_map
+        or not all(isinstance(name, str) for name in weight_map.values())
     ):
         raise ValueError(f"{INDEX} has no weight_map of names")
-    names = sorted(set(listed.values()))
+    names = sorted(set(weight_map.values()))
     for name in names:
         if Path(name).name != name or not name.endswith(SAFETENSORS):
             raise ValueError(f"{INDEX} names {name[:100]!r}, which is not a safetensors file in this folder")

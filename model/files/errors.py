@@ -32,36 +32,38 @@ DAMAGE = (
 )
 
 
-def in_a_line(text: str, longest: int = LONGEST) -> str:
-    """Invisible characters become blanks, and of a long text the middle is left out."""
-    if len(text) > 4 * longest:
-        text = f"{text[: 2 * longest]} … {text[-longest:]}"
-    visible = "".join(" " if category(sign) in HIDDEN and sign not in JOINERS else sign for sign in text)
+def single_line(text: str, max_length: int = LONGEST) -> str:
+    """`text` in at most `max_length` characters: invisible ones become blanks, and the middle of a longer text is left out."""
+    if len(text) > 4 * max_length:
+        text = f"{text[: 2 * max_length]} … {text[-max_length:]}"
+    visible = "".join(
+        " " if category(character) in HIDDEN and character not in JOINERS else character for character in text
+    )
     line = " ".join(visible.split())
-    if len(line) <= longest:
+    if len(line) <= max_length:
         return line
-    end = longest // 3
-    return f"{line[: longest - end - 3]} … {line[-end:]}"
+    n_tail = max_length // 3
+    return f"{line[: max_length - n_tail - 3]} … {line[-n_tail:]}"
 
 
-def why(error: BaseException) -> str:
-    """What went wrong, without the path that the system adds."""
+def error_text(error: BaseException) -> str:
+    """The error as text, without the path that the system adds."""
     if isinstance(error, FileNotFoundError):
         return "there is no such file"
     if isinstance(error, OSError):
-        return error.strerror or in_a_line(str(error)) or "the system does not hand it over"
+        return error.strerror or single_line(str(error)) or "the system does not hand it over"
     if isinstance(error, MemoryError):
         return "there is not enough memory for it"
     if isinstance(error, RecursionError):
         return "a value in it is nested too deeply"
     if isinstance(error, KeyError):
-        return in_a_line(f"it lacks {error.args[0]}" if error.args else "something is missing")
-    return in_a_line(str(error)) or type(error).__name__
+        return single_line(f"it lacks {error.args[0]}" if error.args else "something is missing")
+    return single_line(str(error)) or type(error).__name__
 
 
 @contextmanager
-def one_sentence(what: str = "") -> Iterator[None]:
-    """Whatever a damaged file or folder can raise becomes a ValueError of one sentence, which begins with `what`."""
+def errors_in_one_sentence(what: str = "") -> Iterator[None]:
+    """Context in which any error of a damaged file or folder becomes a ValueError of one sentence, beginning with `what`."""
     try:
         yield
     except BaseException as error:
@@ -71,4 +73,4 @@ def one_sentence(what: str = "") -> Iterator[None]:
             raise
         if not what and isinstance(error, OSError):
             what = "the folder cannot be read"
-        raise ValueError(f"{what}: {why(error)}" if what else why(error)) from error
+        raise ValueError(f"{what}: {error_text(error)}" if what else error_text(error)) from error

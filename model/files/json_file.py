@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from ..schema import convert_closed
-from .content import content_of
-from .errors import one_sentence
+from .content import read_bounded
+from .errors import errors_in_one_sentence
 from .writing import replacing
 
 LARGEST_JSON = 2**25  # bytes
 
 
 def parse_json(content: bytes) -> Any:
-    """Values of JSON in UTF-8. Raises ValueError where it is none, or where a text holds a lone surrogate."""
+    """The value that JSON in UTF-8 encodes. Raises ValueError for anything else, and for texts with a lone surrogate."""
     try:
         values = json.loads(content.decode())
         json.dumps(
@@ -25,13 +25,13 @@ def parse_json(content: bytes) -> Any:
 
 
 def read_json(path: Path, name: str) -> Any:
-    """Values of a JSON file. Raises ValueError, in one sentence that begins with `name`, where it cannot be read."""
-    with one_sentence(f"{name} cannot be read"):
-        return parse_json(content_of(path, LARGEST_JSON))
+    """The value in a JSON file. Raises ValueError, in one sentence that begins with `name`, if it cannot be read."""
+    with errors_in_one_sentence(f"{name} cannot be read"):
+        return parse_json(read_bounded(path, LARGEST_JSON))
 
 
 def read_object(path: Path, name: str) -> dict[str, Any]:
-    """As `read_json`. Raises ValueError also where the file holds no JSON object."""
+    """The object in a JSON file. Raises ValueError, beginning with `name`, if it cannot be read or holds no object."""
     values = read_json(path, name)
     if not isinstance(values, dict):
         raise ValueError(f"{name} must hold a JSON object")
@@ -45,17 +45,17 @@ def read_as(path: Path, kind: Any) -> Any:
     """
     if not path.exists():
         return None
-    with one_sentence(f"{folder_and_name(path)} cannot be read"):
-        return convert_closed(parse_json(content_of(path, LARGEST_JSON)), kind)
+    with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
+        return convert_closed(parse_json(read_bounded(path, LARGEST_JSON)), kind)
 
 
 def folder_and_name(path: Path) -> str:
-    """The end of a path, by which a message names a file: never more of where the files of this machine lie."""
+    """The last two parts of a path, for messages, which must not tell where the files of this machine lie."""
     return f"{path.parent.name}/{path.name}"
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Writes a text file whole. Raises OSError where it cannot be written; what was there before then stays."""
+    """Replaces the content of a text file. Raises OSError if it cannot be written; the old content then stays."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as new:
         new.write_text(text, encoding="utf-8")

@@ -57,7 +57,7 @@ KNOWN = frozenset(
 def open_tokenizer(values: dict[str, Any]) -> Tokenizer:
     """The tokenizer that the content of a `tokenizer.json` describes, without padding, truncation and BPE dropout.
 
-    Raises ValueError, in one sentence, where `check` refuses it, and what the library raises where the file is damaged.
+    Raises ValueError, in one sentence, if `check` refuses it, and any error of the library if the content is damaged.
     """
     check(values)
     # The library reads what was checked, not the file: of a key that occurs twice there it could take the other value.
@@ -69,39 +69,39 @@ def open_tokenizer(values: dict[str, Any]) -> Tokenizer:
 
 def check(values: dict[str, Any]) -> None:
     """Raises ValueError, in one sentence, where the content of a `tokenizer.json` could ask for unbounded work."""
-    for kind, (several, allowed, most_growth) in _KINDS.items():
+    for kind_of_part, (plural, allowed, max_growth) in _KINDS.items():
         growth = 1.0
-        for component in _components(values.get(kind), several):
+        for component in _components(values.get(kind_of_part), plural):
             name = component.get("type")
             if not isinstance(name, str) or name not in allowed:
-                raise ValueError(f"its {kind.replace('_', '-')} {_short(name)} is not supported")
+                raise ValueError(f"its {kind_of_part.replace('_', '-')} {_short(name)} is not supported")
             factor = allowed[name]
             growth *= factor(component) if callable(factor) else factor
-        if growth > most_growth:
+        if growth > max_growth:
             raise ValueError(
-                f"its {kind.replace('_', '-')} can make a text {growth:,.0f} times as long, and at most {most_growth:,} times is allowed"
+                f"its {kind_of_part.replace('_', '-')} can make a text {growth:,.0f} times as long, and at most {max_growth:,} times is allowed"
             )
     _check_model(values.get("model"))
     _check_added(values.get("added_tokens"))
 
 
-def _components(component: Any, several: str) -> Iterator[dict[str, Any]]:
-    """The components of one kind, such as normalizers: the component itself, or all in its nested sequences."""
-    waiting = [component] if component is not None else []
+def _components(component: Any, plural: str) -> Iterator[dict[str, Any]]:
+    """The components of one kind, such as normalizers: `component` itself, or all that it holds if it is a sequence."""
+    pending = [component] if component is not None else []
     for _ in range(MOST_COMPONENTS):
-        if not waiting:
+        if not pending:
             return
-        component = waiting.pop()
+        component = pending.pop()
         if not isinstance(component, dict):
-            raise ValueError(f"one of its {several} is not an object")
+            raise ValueError(f"one of its {plural} is not an object")
         if component.get("type") != "Sequence":
             yield component
-        elif isinstance(inner := component.get(several), list):
-            waiting += inner
+        elif isinstance(parts := component.get(plural), list):
+            pending += parts
         else:
-            raise ValueError(f"a sequence has no {several}")
-    if waiting:
-        raise ValueError(f"it has more than {MOST_COMPONENTS} {several}")
+            raise ValueError(f"a sequence has no {plural}")
+    if pending:
+        raise ValueError(f"it has more than {MOST_COMPONENTS} {plural}")
 
 
 # Of each component: by what factor it can lengthen a text, in bytes
@@ -138,13 +138,13 @@ def _check_pattern(pattern: Any) -> None:
 
 
 def _prepend_growth(component: dict[str, Any]) -> float:
-    """1: the prefix is put once before a text, not before each character."""
+    """Factor by which a prefix lengthens each character: 1, as it is added once per text."""
     _check_name(component.get("prepend"), "what it puts before a text")
     return 1.0
 
 
 def _charsmap_growth(component: dict[str, Any]) -> float:
-    """The length of the longest replacement in a character map of SentencePiece, in bytes.
+    """Factor by which SentencePiece's character map can lengthen a text: the bytes of its longest replacement.
 
     The map holds the length of a tree, the tree, and the replacements, each ended by a zero byte.
     """
@@ -159,8 +159,8 @@ def _charsmap_growth(component: dict[str, Any]) -> float:
 
 
 def _template_growth(component: dict[str, Any]) -> float:
-    """1, as a template holds each text once at most. Raises ValueError where it does not."""
-    for key, allowed in (("single", ["A"]), ("pair", ["A", "B"])):
+    """Factor by which a template lengthens a text: 1. Raises ValueError if it repeats a text."""
+    for key, allowed_texts in (("single", ["A"]), ("pair", ["A", "B"])):
         pieces = component.get(key)
         pieces = pieces if isinstance(pieces, list) else []
         texts = [
@@ -168,7 +168,7 @@ def _template_growth(component: dict[str, Any]) -> float:
             for piece in pieces
             if isinstance(piece, dict) and isinstance(piece.get("Sequence"), dict)
         ]
-        if len(pieces) > LONGEST_NAME or len(set(texts)) < len(texts) or not set(texts) <= set(allowed):
+        if len(pieces) > LONGEST_NAME or len(set(texts)) < len(texts) or not set(texts) <= set(allowed_texts):
             raise ValueError(f"its template for a {key} text holds a text twice, or one that does not exist")
     tokens = component.get("special_tokens")
     for token in tokens.values() if isinstance(tokens, dict) else []:
@@ -181,7 +181,7 @@ def _template_growth(component: dict[str, Any]) -> float:
 
 
 def _end_tokens_growth(component: dict[str, Any]) -> float:
-    """1: two tokens are added to a text. Raises ValueError where their names are too long."""
+    """Factor by which two end tokens lengthen a text: 1. Raises ValueError if their names are too long."""
     for key in ("sep", "cls"):
         _check_name(next(iter(component.get(key) or [None]), None), f"its token {key}")
     return 1.0
@@ -219,10 +219,10 @@ def _check_model(model: Any) -> None:
     for key, value in model.items():
         if isinstance(value, str):
             _check_name(value, key)
-    longest = model.get("max_input_chars_per_word")
-    if longest is not None and not (isinstance(longest, int) and 0 <= longest <= LONGEST_WORD):
+    max_length = model.get("max_input_chars_per_word")
+    if max_length is not None and not (isinstance(max_length, int) and 0 <= max_length <= LONGEST_WORD):
         raise ValueError(
-            f"it splits words of up to {_short(longest)} characters; at most {LONGEST_WORD} are allowed"
+            f"it splits words of up to {_short(max_length)} characters; at most {LONGEST_WORD} are allowed"
         )
     pieces = model.get("vocab")
     if isinstance(pieces, list):  # Unigram: pairs of a piece and its score

@@ -24,23 +24,23 @@ _RANDOM = "[a-z0-9_]{8}"  # as `tempfile` names folders
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write into, which replaces `path` at the end of the `with`; after an error `path` is as it was."""
+    """Context with the path of a temporary file, which replaces `path` at its end; after an error `path` is unchanged."""
     if path.exists() and not path.is_file():  # a device such as /dev/stdout cannot be replaced
         yield path
         return
-    target = path.resolve()  # where a link leads to
-    new = target.with_name(f"{target.name}.{NEW}")
+    resolved_path = path.resolve()  # where a link leads to
+    temporary = resolved_path.with_name(f"{resolved_path.name}.{NEW}")
     try:
         with os_errors(path):
-            yield new
-            new.replace(target)
+            yield temporary
+            temporary.replace(resolved_path)
     finally:
-        new.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """An empty folder to fill and then move to `folder`; if it is not moved, it is deleted at the end of the `with`.
+    """Context with an empty folder, to fill and then move to `folder`; if it is not moved, it is deleted at the end.
 
     What a killed process left behind is deleted by a call on a later day.
     """
@@ -50,14 +50,14 @@ def new_folder(folder: Path) -> Iterator[Path]:
         tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch,
         os_errors(folder),
     ):
-        new = Path(scratch, NEW)
-        new.mkdir()
-        yield new
+        empty_folder = Path(scratch, NEW)
+        empty_folder.mkdir()
+        yield empty_folder
 
 
 @contextmanager
 def os_errors(path: Path) -> Iterator[None]:
-    """Errors of the disk inside the `with` name `path`; those of safetensors and tokenizers become the OSError of Python."""
+    """Context in which errors of the disk, also those of safetensors and tokenizers, become an OSError that names `path`."""
     try:
         yield
     except OSError as error:
@@ -73,10 +73,12 @@ def os_errors(path: Path) -> Iterator[None]:
 
 
 def _delete_left_behind(folder: Path) -> None:
-    """Deletes old temporary folders of `folder` that hold nothing else."""
+    """Deletes what calls of `new_folder` for this `folder` left behind if they were killed on an earlier day."""
     pattern = re.compile(rf"\.{re.escape(folder.name)}-{_RANDOM}")
-    for left in [path for path in folder.parent.iterdir() if pattern.fullmatch(path.name) and path.is_dir()]:
+    for old_folder in [
+        path for path in folder.parent.iterdir() if pattern.fullmatch(path.name) and path.is_dir()
+    ]:
         with suppress(FileNotFoundError):  # another process deletes it at the same time
-            is_old = time.time() - left.stat().st_mtime > LEFT_BEHIND
-            if is_old and {path.name for path in left.iterdir()} <= {NEW}:
-                shutil.rmtree(left, ignore_errors=True)
+            is_old = time.time() - old_folder.stat().st_mtime > LEFT_BEHIND
+            if is_old and {path.name for path in old_folder.iterdir()} <= {NEW}:
+                shutil.rmtree(old_folder, ignore_errors=True)

@@ -24,22 +24,22 @@ BLOCK = {
 def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, TOKENS)
     refuse_variants(layout)
-    if layout.number("inner_group_num", 1) != 1:
+    if layout.whole_number("inner_group_num", 1) != 1:
         raise ValueError("inner_group_num is not 1: groups of several inner layers are not supported")
-    act = layout.activation("hidden_act", "gelu_new")
+    activation = layout.activation("hidden_act", "gelu_new")
     masked = MaskedTokenLayers(
         "predictions.dense",
         "predictions.LayerNorm",
         ("predictions.bias", "predictions.decoder.bias"),
-        act,
+        activation,
     )
     outputs = read_outputs(layout, pooler="pooler", masked=masked)
-    n_layers = layout.layers("num_hidden_layers", shared=True)
-    n_groups = layout.number("num_hidden_groups", 1)
+    n_layers = layout.n_layers("num_hidden_layers", shared=True)
+    n_groups = layout.whole_number("num_hidden_groups", 1)
     if not 1 <= n_groups <= n_layers:
         raise ValueError(f"{n_layers} layers cannot be in {n_groups} groups")
     groups = [int(layer / (n_layers / n_groups)) for layer in range(n_layers)]
-    width = layout.number("embedding_size")
+    width = layout.whole_number("embedding_size")
     outputs.family = replace(outputs.family, name="ALBERT", d_embedding=width, n_layer_groups=n_groups)
     layout.map_linear("embedding.norm.1", "encoder.embedding_hidden_mapping_in")
     return read_text_encoder(
@@ -47,6 +47,6 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         outputs,
         [f"encoder.albert_layer_groups.{group}.albert_layers.0" for group in groups],
         BLOCK,
-        activation=act,
-        padding_id=layout.token("pad_token_id", 0),
+        activation=activation,
+        padding_id=layout.token_id("pad_token_id", 0),
     )

@@ -50,18 +50,18 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
 def read_like_bert(
     layout: Layout, name: str, outputs: Outputs, *, first_position: int = 0, d_embedding: int | None = None
 ) -> Reading:
-    """An encoder of BERT's blocks. Raises ValueError where a part is of a kind that is not supported."""
+    """Reads an encoder that consists of BERT's blocks. Raises ValueError if it is a variant that is not supported."""
     refuse_variants(layout)
-    layers = [f"encoder.layer.{layer}" for layer in range(layout.layers("num_hidden_layers"))]
-    block, final_norm = _block_names(layout, layers[0])
+    layer_prefixes = [f"encoder.layer.{layer}" for layer in range(layout.n_layers("num_hidden_layers"))]
+    part_names, final_norm = _block_names(layout, layer_prefixes[0])
     outputs.family = replace(outputs.family, name=name, d_embedding=d_embedding)
     return read_text_encoder(
         layout,
         outputs,
-        layers,
-        block,
+        layer_prefixes,
+        part_names,
         first_position=first_position,
-        padding_id=layout.token("pad_token_id"),
+        padding_id=layout.token_id("pad_token_id"),
         embedding_norm=layout.has_tensor("embeddings.LayerNorm.weight"),
         final_norm=final_norm,
     )
@@ -70,8 +70,8 @@ def read_like_bert(
 def read_text_encoder(
     layout: Layout,
     outputs: Outputs,
-    layers: Sequence[str],
-    block: Mapping[str, str],
+    layer_prefixes: Sequence[str],
+    part_names: Mapping[str, str],
     *,
     d_model: str = "hidden_size",
     n_heads: str = "num_attention_heads",
@@ -83,33 +83,33 @@ def read_text_encoder(
     embedding_norm: bool = True,
     final_norm: str | None = None,
 ) -> Reading:
-    """Maps embedding and blocks; `outputs.family` says what else the family has.
+    """The configuration of a text encoder, and where each of its parameters is stored.
 
-    `layers` are the stored names of the blocks, `block` those of the parts in each by ours; `d_model`, `n_heads` and
-    `d_ff` are keys of config.json. Positions before the `first_position` are not read. With a `final_norm` norms stand
-    before each sublayer.
+    `layer_prefixes` are the stored names of the blocks; `part_names` maps our name of each part of a block to the stored name.
+    `d_model`, `n_heads` and `d_ff` are the keys of config.json for these widths. Rows of the position table before
+    `first_position` are skipped. `final_norm` is the stored name of the norm after the last block, None in post-LN.
     """
-    sizes = layout.widths(layout.number(d_model), layout.number(n_heads))
-    n_stored = layout.number("max_position_embeddings")
-    n_types = layout.number("type_vocab_size", 0) if layout.has_tensor(TYPES) else 0
+    widths = layout.widths(layout.whole_number(d_model), layout.whole_number(n_heads))
+    n_stored = layout.whole_number("max_position_embeddings")
+    n_types = layout.whole_number("type_vocab_size", 0) if layout.has_tensor(TYPES) else 0
     family = replace(outputs.family, n_token_types=n_types)
     placement: NormPlacement = "pre" if final_norm else "post"
     config = ModelConfig(
-        d_model=sizes.d_model,
-        n_heads=sizes.n_heads,
-        d_k=sizes.d_head,
-        d_v=sizes.d_head,
-        n_layers=len(layers),
-        d_ff=layout.number(d_ff),
-        n_positions=layout.n_positions(n_stored, len(layers), sizes.n_heads, first_position),
-        vocab_size=layout.number("vocab_size"),
+        d_model=widths.d_model,
+        n_heads=widths.n_heads,
+        d_k=widths.d_head,
+        d_v=widths.d_head,
+        n_layers=len(layer_prefixes),
+        d_ff=layout.whole_number(d_ff),
+        n_positions=layout.n_positions(n_stored, len(layer_prefixes), widths.n_heads, first_position),
+        vocab_size=layout.whole_number("vocab_size"),
         padding_id=padding_id,
         norm_placement=placement,
         final_norm=final_norm is not None,
         embedding_norm=embedding_norm,
         positions="learned",
         activation=activation or layout.activation(),
-        layer_norm_eps=layer_norm_eps or layout.real("layer_norm_eps", 1e-12),
+        layer_norm_eps=layer_norm_eps or layout.real_number("layer_norm_eps", 1e-12),
         class_names=outputs.class_names,
         masked_token_output=outputs.masked_token_output,
         family=family,
@@ -123,7 +123,7 @@ def read_text_encoder(
         layout.map_linear(
             "embedding.norm.0" if family.d_embedding else "embedding.norm", "embeddings.LayerNorm"
         )
-    layout.map_blocks(layers, block)
+    layout.map_blocks(layer_prefixes, part_names)
     if final_norm:
         layout.map_linear("final_norm", final_norm)
     return layout.reading(config)
@@ -133,18 +133,21 @@ def refuse_variants(layout: Layout) -> None:
     """Raises ValueError for decoders, and for positions that are not added to the embedding."""
     if layout.values.get("is_decoder") or layout.values.get("add_cross_attention"):
         raise ValueError("this is a decoder, but only encoders are supported")
-    kind = layout.values.get("position_embedding_type", "absolute")
-    if kind != "absolute":
+    position_kind = layout.values.get("position_embedding_type", "absolute")
+    if position_kind != "absolute":
         raise ValueError(
-            f"its position_embedding_type is {shortened(kind)}, but only 'absolute' is supported"
+            f"its position_embedding_type is {shortened(position_kind)}, but only 'absolute' is supported"
         )
 
 
-def _block_names(layout: Layout, first: str) -> tuple[Mapping[str, str], str | None]:
-    """Names of the parts of each block, and of the norm after the last where there is one, by the norms of the `first`."""
-    if layout.has_tensor(f"{first}.attention.output.LayerNorm.weight"):
+def _block_names(layout: Layout, first_block: str) -> tuple[Mapping[str, str], str | None]:
+    """Stored names of a block's parts, by our names, and of the norm after the last block (None in post-LN).
+
+    The names of the norms in the block `first_block` tell which layout the encoder has.
+    """
+    if layout.has_tensor(f"{first_block}.attention.output.LayerNorm.weight"):
         return BLOCK, None
     for norm, names in PRE_NORM_BLOCKS.items():
-        if layout.has_tensor(f"{first}.{norm}"):
+        if layout.has_tensor(f"{first_block}.{norm}"):
             return names
-    raise ValueError(f"{layout.prefix}{first}.attention.output.LayerNorm.weight is missing")
+    raise ValueError(f"{layout.prefix}{first_block}.attention.output.LayerNorm.weight is missing")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..config import ModelConfig
-from ..files.errors import in_a_line
+from ..files.errors import single_line
 from .encoder import ImportedEncoder
 from .folder import find
 from .tokenizer import read_tokenizer
@@ -19,7 +19,7 @@ POOLED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
-    """An encoder in words, or why it cannot be opened."""
+    """Facts about an encoder as text, or the reason why it cannot be opened."""
 
     family: str  # "BERT"; "" where it is not known
     config: ModelConfig | None
@@ -30,7 +30,7 @@ class Description:
 
 
 def describe(folder: Path) -> Description:
-    """Describes a folder by configuration, headers and tokenizer; its `problem` is why it cannot be opened."""
+    """Describes the encoder in a folder without loading its weights; `problem` is set if it cannot be opened."""
     try:
         encoder = find(folder)
         if encoder.config.is_text:
@@ -42,7 +42,7 @@ def describe(folder: Path) -> Description:
         config=encoder.config,
         summary=_summary(encoder.config),
         notes=tuple(encoder.reading.notes),
-        left_out=tuple(map(in_a_line, encoder.left_out)),
+        left_out=tuple(map(single_line, encoder.left_out)),
     )
 
 
@@ -50,13 +50,13 @@ def _summary(config: ModelConfig) -> tuple[tuple[str, str], ...]:
     family = config.family
     n_parameters = sum(value.numel() for value in ImportedEncoder(config).parameters())
     if config.is_text:
-        reads = f"text, up to {config.n_positions:,} tokens of a vocabulary of {config.vocab_size:,}"
+        input_text = f"text, up to {config.n_positions:,} tokens of a vocabulary of {config.vocab_size:,}"
         if family.n_token_types > 1:
-            reads += "; token types mark a second part of the text"
+            input_text += "; token types mark a second part of the text"
     else:
         colours = "colour" if config.n_channels == 3 else "greyscale"
-        side = config.image_size
-        reads = f"pictures of {side} × {side} in {colours}, as {config.n_patches:,} patches of {config.patch_size} × {config.patch_size}"
+        image_side = config.image_size
+        input_text = f"pictures of {image_side} × {image_side} in {colours}, as {config.n_patches:,} patches of {config.patch_size} × {config.patch_size}"
     shared = (
         f", with {family.n_layer_groups} sets of weights shared among the layers"
         if family.n_layer_groups
@@ -68,7 +68,7 @@ def _summary(config: ModelConfig) -> tuple[tuple[str, str], ...]:
         ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),
         ("LayerNorm", PLACEMENTS[config.norm_placement]),
         ("parameters", f"{n_parameters:,}"),
-        ("input", reads),
+        ("input", input_text),
         ("output", "; ".join(_outputs(config))),
         ("memory", f"{max(1, _megabytes(config, n_parameters)):,.0f} MB of memory with its longest input"),
     )

@@ -23,19 +23,19 @@ BLOCK = {
 
 def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, TOKENS)
-    act = layout.activation("activation")
-    masked = MaskedTokenLayers("vocab_transform", "vocab_layer_norm", ("vocab_projector.bias",), act)
+    activation = layout.activation("activation")
+    masked = MaskedTokenLayers("vocab_transform", "vocab_layer_norm", ("vocab_projector.bias",), activation)
     outputs = read_outputs(layout, hidden=("pre_classifier", "relu"), masked=masked)
     outputs.family = replace(outputs.family, name="DistilBERT")
     return read_text_encoder(
         layout,
         outputs,
-        [f"transformer.layer.{layer}" for layer in range(layout.layers("n_layers"))],
+        [f"transformer.layer.{layer}" for layer in range(layout.n_layers("n_layers"))],
         BLOCK,
         d_model="dim",
         n_heads="n_heads",
         d_ff="hidden_dim",
-        activation=act,
+        activation=activation,
         layer_norm_eps=1e-12,  # in its code, not in its configuration
-        padding_id=layout.token("pad_token_id", 0),
+        padding_id=layout.token_id("pad_token_id", 0),
     )

@@ -18,7 +18,7 @@ MASKED = MaskedTokenLayers(
 def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, bert.TOKENS)
     outputs = read_outputs(layout, hidden=("classifier.dense", "gelu"), masked=MASKED)
-    if layout.output_name(f"{DISCRIMINATOR}.dense.weight"):
+    if layout.output_tensor_name(f"{DISCRIMINATOR}.dense.weight"):
         layout.map_output_linear("token_hidden", f"{DISCRIMINATOR}.dense")
         layout.map_output_linear("token_classifier", f"{DISCRIMINATOR}.dense_prediction")
         outputs.family = replace(
@@ -27,7 +27,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
             token_hidden=layout.activation(),
             token_answers="each",
         )
-    width = layout.number("embedding_size", layout.number("hidden_size"))
+    width = layout.whole_number("embedding_size", layout.whole_number("hidden_size"))
     has_own_width = layout.has_tensor("embeddings_project.weight")
     if has_own_width:
         layout.map_linear("embedding.norm.1", "embeddings_project")

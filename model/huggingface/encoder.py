@@ -54,24 +54,24 @@ class BiasedScores(HookPoint):
         self._bias = (bias,)  # [bucket, head]; in a tuple, or it would be a part of every block
 
     def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
-        n = activation.shape[-1]
+        n_positions = activation.shape[-1]
         (bias,) = self._bias
-        buckets = relative_buckets(n, bias.num_embeddings).to(activation.device)
+        buckets = relative_buckets(n_positions, bias.num_embeddings).to(activation.device)
         return super().forward(activation + bias(buckets).permute(2, 0, 1))
 
 
 def relative_buckets(n: int, n_buckets: int) -> Int[Tensor, "query key"]:
     """The bucket of each pair of positions (Raffel et al. 2020, 2.1): half of them for keys up to the query, half for later ones.
 
-    In each half, one bucket a distance for the nearest, then wider ones in steps of the logarithm.
+    In each half, the nearest distances have a bucket each; farther ones share buckets that grow logarithmically.
     """
     position = torch.arange(n)
     behind = position - position[:, None]
     half = n_buckets // 2
-    exact, distance = half // 2, behind.abs()
-    steps = torch.log(distance.float() / exact) / math.log(FURTHEST / exact) * (half - exact)
-    far = (exact + steps.clamp(min=0).long()).clamp(max=half - 1)
-    return (behind > 0) * half + torch.where(distance < exact, distance, far)
+    n_exact, distance = half // 2, behind.abs()
+    log_steps = torch.log(distance.float() / n_exact) / math.log(FURTHEST / n_exact) * (half - n_exact)
+    far_bucket = (n_exact + log_steps.clamp(min=0).long()).clamp(max=half - 1)
+    return (behind > 0) * half + torch.where(distance < n_exact, distance, far_bucket)
 
 
 class TokenOutput(nn.Module):
@@ -92,8 +92,8 @@ class TokenOutput(nn.Module):
         self, states: Float[Tensor, "masked d_model"], embedding: Float[Tensor, "vocab width"]
     ) -> Float[Tensor, "masked vocab"]:
         states = self.norm(self.activation(self.transform(states)))
-        rows = embedding if self.decoder is None else self.decoder.weight
-        return functional.linear(states, rows, self.bias)
+        token_vectors = embedding if self.decoder is None else self.decoder.weight
+        return functional.linear(states, token_vectors, self.bias)
 
 
 class ImportedEncoder(Transformer):
@@ -106,16 +106,16 @@ class ImportedEncoder(Transformer):
             self.config = config
             self.embedding = ImportedEmbedding(config)
             self.masked_token_output = TokenOutput(config) if config.masked_token_output else None  # type: ignore[assignment]  # called alike
-            d, pooled = config.d_model, config.d_pooled
-            self.pooler = nn.Linear(d, pooled) if family.pooler else nn.Identity()
+            d_model, d_pooled = config.d_model, config.d_pooled
+            self.pooler = nn.Linear(d_model, d_pooled) if family.pooler else nn.Identity()
             self.pooler_act = OUTPUT_ACTIVATIONS[family.pooler or "none"]()
             if config.n_classes:
-                self.classifier = nn.Linear(pooled, config.n_classes)
-            self.second_classifier = nn.Linear(pooled, config.n_classes) if family.two_classifiers else None
-            self.token_hidden = nn.Linear(d, d) if family.token_hidden else nn.Identity()
+                self.classifier = nn.Linear(d_pooled, config.n_classes)
+            self.second_classifier = nn.Linear(d_pooled, config.n_classes) if family.two_classifiers else None
+            self.token_hidden = nn.Linear(d_model, d_model) if family.token_hidden else nn.Identity()
             self.token_act = OUTPUT_ACTIVATIONS[family.token_hidden or "none"]()
             n_token_classes = len(family.token_class_names)
-            self.token_classifier = nn.Linear(d, n_token_classes) if n_token_classes else None
+            self.token_classifier = nn.Linear(d_model, n_token_classes) if n_token_classes else None
             if n_token_classes:
                 self.token_logits = HookPoint()
             if not family.biases:
@@ -149,15 +149,15 @@ class ImportedEncoder(Transformer):
             block.attention.scores = BiasedScores(bias)
 
     def _share_layers(self, n_groups: int) -> None:
-        """Makes linear layers and norms one object in all blocks of a group; hook points stay each block's own."""
-        per_group = len(self.blocks) / n_groups
+        """Lets all blocks of a group share their linear layers and norms; each block keeps its own hook points."""
+        group_size = len(self.blocks) / n_groups
         for layer, block in enumerate(self.blocks):
-            first = self.blocks[math.ceil(int(layer / per_group) * per_group)]
-            _share(block, first)
+            first_block = self.blocks[math.ceil(int(layer / group_size) * group_size)]
+            _share(block, first_block)
 
 
-def _share(block: nn.Module, first: nn.Module) -> None:
-    for name, module in first.named_children():
+def _share(block: nn.Module, first_block: nn.Module) -> None:
+    for name, module in first_block.named_children():
         if isinstance(module, nn.Linear | nn.LayerNorm):
             setattr(block, name, module)
         else:

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 
 from ..config import ModelConfig
 from ..files.encoder_files import CONFIG, MODULES, PREPROCESSOR
-from ..files.errors import one_sentence
+from ..files.errors import errors_in_one_sentence
 from ..files.json_file import read_object
 from . import albert, bert, distilbert, electra, mpnet, roberta, torch_encoder, vit
 from .encoder import ImportedEncoder
@@ -48,7 +48,7 @@ BUFFERS = ("position_ids", "token_type_ids", "attention.self.distance_embedding"
 
 @dataclass(frozen=True, slots=True)
 class EncoderFolder:
-    """An encoder's configuration, tensors and left-out parts, by the headers of its files: no weights are read yet."""
+    """Configuration, tensor shapes and left-out parts of an encoder, read from its files before the weights are."""
 
     reading: Reading
     stored: Stored
@@ -61,7 +61,7 @@ class EncoderFolder:
 
 
 def is_foreign(folder: Path) -> bool:
-    """Whether the folder is laid out as Hugging Face's are, and not as this project's own."""
+    """Whether the folder has Hugging Face's layout rather than this project's own."""
     if (folder / MODULES).is_file():
         return True
     path = folder / CONFIG
@@ -82,64 +82,64 @@ def _names_a_model(path: Path, *_state: int) -> bool:
     return "model_type" in values or "architectures" in values
 
 
-@one_sentence()
+@errors_in_one_sentence()
 def find(folder: Path) -> EncoderFolder:
-    """Reads configuration and headers. Raises ValueError, in one sentence, where the encoder cannot be shown."""
-    sentences = read_modules(folder)
-    inner = folder / sentences.encoder if sentences else folder
-    values = read_object(inner / CONFIG, CONFIG)
-    kind = values.get("model_type")
-    if not isinstance(kind, str) or kind not in FAMILIES:
-        shown = shortened(kind) if kind is not None else "missing"
+    """The encoder in a folder, by its configuration and tensor headers. Raises ValueError if it cannot be shown."""
+    sentence_modules = read_modules(folder)
+    encoder_folder = folder / sentence_modules.encoder if sentence_modules else folder
+    values = read_object(encoder_folder / CONFIG, CONFIG)
+    model_type = values.get("model_type")
+    if not isinstance(model_type, str) or model_type not in FAMILIES:
+        shown = shortened(model_type) if model_type is not None else "missing"
         raise ValueError(f"the model_type in config.json is {shown}; supported are {SUPPORTED}")
-    tensors = stored(inner).renamed(_current_name)
-    if kind in ("vit", "deit"):
-        path = inner / PREPROCESSOR
+    tensors = stored(encoder_folder).renamed(_current_name)
+    if model_type in ("vit", "deit"):
+        path = encoder_folder / PREPROCESSOR
         reading = vit.read(values, tensors, read_object(path, PREPROCESSOR) if path.is_file() else None)
     else:
-        reading = FAMILIES[kind](values, tensors)
+        reading = FAMILIES[model_type](values, tensors)
     left_out: list[str] = []
-    if sentences is not None:
-        left_out += sentences.left_out
-        reading = with_modules(reading, sentences)
-        if sentences.dense is not None:
-            tensors = tensors.with_others(sentences.dense)
+    if sentence_modules is not None:
+        left_out += sentence_modules.left_out
+        reading = with_modules(reading, sentence_modules)
+        if sentence_modules.dense is not None:
+            tensors = tensors.with_others(sentence_modules.dense)
     _check(reading, tensors)
     return EncoderFolder(
         reading,
         tensors,
-        inner,
-        (*left_out, *_unused(reading, tensors, bool(values.get("tie_word_embeddings", True)))),
+        encoder_folder,
+        (*left_out, *_unused_tensors(reading, tensors, bool(values.get("tie_word_embeddings", True)))),
     )
 
 
-@one_sentence()
+@errors_in_one_sentence()
 def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None]:
-    """The encoder with its weights, in float32 on the CPU, and its tokenizer. Raises ValueError as `find` does."""
+    """The encoder with its weights, in float32 on the CPU, and its tokenizer. Raises ValueError if it cannot be shown."""
     encoder = find(folder)
     tokenizer = read_tokenizer(encoder.folder, encoder.config) if encoder.config.is_text else None
     model = ImportedEncoder(encoder.config)
     parameters = dict(model.named_parameters(remove_duplicate=False))
-    by_stored: dict[str, list[str]] = {}
+    names_by_tensor: dict[str, list[str]] = {}
     for name, source in encoder.reading.sources.items():
-        by_stored.setdefault(source.name, []).append(name)
-    values: dict[str, torch.Tensor] = {}
-    for stored_name, tensor in encoder.stored.tensors(by_stored):
+        names_by_tensor.setdefault(source.name, []).append(name)
+    tensors_by_name: dict[str, torch.Tensor] = {}
+    for stored_name, tensor in encoder.stored.tensors(names_by_tensor):
         if not tensor.isfinite().all():
             raise ValueError(f"{stored_name} holds numbers that are not finite")
-        for name in by_stored[stored_name]:
-            parameter, first = parameters[name], encoder.reading.sources[name].first
-            rows = tensor.reshape(-1, *parameter.shape[1:])[first : first + parameter.shape[0]]
-            values[name] = rows.contiguous()
-    values |= {name: torch.zeros(parameters[name].shape) for name in encoder.reading.zeros}
-    model.load_state_dict(values, strict=False, assign=True)
-    if unset := [name for name, value in model.named_parameters() if value.is_meta]:
-        raise ValueError(f"nothing is stored for {unset[0]}")
+        for name in names_by_tensor[stored_name]:
+            parameter, first_row = parameters[name], encoder.reading.sources[name].first
+            rows = tensor.reshape(-1, *parameter.shape[1:])[first_row : first_row + parameter.shape[0]]
+            tensors_by_name[name] = rows.contiguous()
+    tensors_by_name |= {name: torch.zeros(parameters[name].shape) for name in encoder.reading.zeros}
+    model.load_state_dict(tensors_by_name, strict=False, assign=True)
+    if unset_names := [name for name, value in model.named_parameters() if value.is_meta]:
+        raise ValueError(f"nothing is stored for {unset_names[0]}")
     return model.requires_grad_(False).eval(), tokenizer
 
 
 def _current_name(name: str) -> str:
-    """The name as it is today: before 2019 a norm's gain was called gamma, and its shift beta."""
+    """The present name of a tensor: before 2019 a norm's weight was called gamma, and its bias beta."""
     for old, new in ((".gamma", ".weight"), (".beta", ".bias")):
         if name.endswith(old):
             return name.removesuffix(old) + new
@@ -148,25 +148,30 @@ def _current_name(name: str) -> str:
 
 def _check(reading: Reading, stored: Stored) -> None:
     """Raises ValueError for the first tensor that is missing or of another shape than the configuration asks for."""
-    expected = {
+    expected_shapes = {
         name: tuple(value.shape)
         for name, value in ImportedEncoder(reading.config).named_parameters(remove_duplicate=False)
     }
-    if missing := sorted(set(expected) - set(reading.sources) - set(reading.zeros)):
+    if missing := sorted(set(expected_shapes) - set(reading.sources) - set(reading.zeros)):
         raise ValueError(f"nothing is stored for {missing[0]}")
-    for ours, source in reading.sources.items():
-        wanted: Shape = source.shape or expected[ours]
+    for parameter_name, source in reading.sources.items():
+        expected_shape: Shape = source.shape or expected_shapes[parameter_name]
         if (shape := stored.shapes.get(source.name)) is None:
-            raise ValueError(f"{source.name} is missing from the weights; it should have shape {wanted}")
-        if shape != wanted:
-            raise ValueError(f"{source.name} has shape {shape}, but config.json asks for {wanted}")
+            raise ValueError(
+                f"{source.name} is missing from the weights; it should have shape {expected_shape}"
+            )
+        if shape != expected_shape:
+            raise ValueError(f"{source.name} has shape {shape}, but config.json asks for {expected_shape}")
 
 
-def _unused(reading: Reading, stored: Stored, tied: bool) -> tuple[str, ...]:
-    used = {source.name for source in reading.sources.values()}
-    known = (*BUFFERS, *((*TIED, "decoder.bias") if tied and reading.config.masked_token_output else ()))
+def _unused_tensors(reading: Reading, stored: Stored, tied: bool) -> tuple[str, ...]:
+    used_names = {source.name for source in reading.sources.values()}
+    ignored_endings = (
+        *BUFFERS,
+        *((*TIED, "decoder.bias") if tied and reading.config.masked_token_output else ()),
+    )
     return tuple(
         name
-        for name in sorted(set(stored.shapes) - used)
-        if not any(f".{name}".endswith(f".{ending}") for ending in known)
+        for name in sorted(set(stored.shapes) - used_names)
+        if not any(f".{name}".endswith(f".{ending}") for ending in ignored_endings)
     )

@@ -21,7 +21,7 @@ MPNET_BLOCK = {
 def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, TOKENS)
     outputs = read_outputs(layout, pooler="pooler.dense", hidden=("classifier.dense", "tanh"), masked=LM_HEAD)
-    n_buckets = layout.number("relative_attention_num_buckets", 32)
+    n_buckets = layout.whole_number("relative_attention_num_buckets", 32)
     if not 4 <= n_buckets < 4 * FURTHEST:
         raise ValueError(
             f"{n_buckets:,} relative_attention_num_buckets: from 4 to {4 * FURTHEST - 1} are supported"
@@ -31,8 +31,8 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     return read_text_encoder(
         layout,
         outputs,
-        [f"encoder.layer.{layer}" for layer in range(layout.layers("num_hidden_layers"))],
+        [f"encoder.layer.{prefix}" for prefix in range(layout.n_layers("num_hidden_layers"))],
         MPNET_BLOCK,
-        padding_id=layout.token("pad_token_id", 1),
+        padding_id=layout.token_id("pad_token_id", 1),
         first_position=2,  # as its code counts, whatever the padding's number
     )

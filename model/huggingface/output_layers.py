@@ -40,7 +40,7 @@ def read_outputs(
     hidden: tuple[str, Act] | None = None,
     masked: MaskedTokenLayers | None = None,
 ) -> Outputs:
-    """Maps the tensors of all output layers that are stored, and returns which they are.
+    """Maps the tensors of all stored output layers, and returns which layers these are.
 
     `pooler` names the encoder's own linear layer before a tanh, `hidden` one that belongs to a classifier of whole texts,
     with the activation after it, `masked` the layers that predict masked tokens.
@@ -50,75 +50,84 @@ def read_outputs(
         _read_masked_token_output(layout, outputs, masked)
     # Some older files hold a pooler beside a classifier of tokens that never used it.
     classifies_tokens = "TokenClassification" in str(layout.values.get("architectures"))
-    token_classifier = layout.output_name("classifier.weight")
-    if hidden and layout.output_name(f"{hidden[0]}.weight") and not classifies_tokens:
+    token_classifier = layout.output_tensor_name("classifier.weight")
+    if hidden and layout.output_tensor_name(f"{hidden[0]}.weight") and not classifies_tokens:
         layout.map_output_linear("pooler", hidden[0])
         outputs.family = replace(outputs.family, pooler=hidden[1])
-        final = "classifier.out_proj" if hidden[0] == "classifier.dense" else "classifier"
-        _read_classifier(layout, outputs, final)
+        name = "classifier.out_proj" if hidden[0] == "classifier.dense" else "classifier"
+        _read_classifier(layout, outputs, name)
     elif pooler and layout.has_tensor(f"{pooler}.weight") and not classifies_tokens:
         layout.map_linear("pooler", pooler)
         outputs.family = replace(outputs.family, pooler="tanh")
-        for final in ("classifier", *_pair_classifiers(layout)):
-            if layout.output_name(f"{final}.weight"):
-                _read_classifier(layout, outputs, final)
+        for name in ("classifier", *_next_sentence_classifiers(layout)):
+            if layout.output_tensor_name(f"{name}.weight"):
+                _read_classifier(layout, outputs, name)
                 break
     elif token_classifier is not None:
-        names = layout.class_labels(layout.n_output_rows(token_classifier))
+        class_names = layout.class_labels(layout.n_output_rows(token_classifier))
         layout.map_output_linear("token_classifier", "classifier")
-        outputs.family = replace(outputs.family, token_class_names=names)
+        outputs.family = replace(outputs.family, token_class_names=class_names)
     return outputs
 
 
-def _pair_classifiers(layout: Layout) -> tuple[str, ...]:
-    """Names of the layer that says whether a second sentence follows the first.
+def _next_sentence_classifiers(layout: Layout) -> tuple[str, ...]:
+    """Possible names of the layer that classifies whether a second sentence follows the first.
 
-    Empty unless the architecture is named for that task: most files hold the layer and never use it.
+    Empty unless the architecture's name says that the layer was trained: most files hold it without using it.
     """
     architecture = str(layout.values.get("architectures", ""))
-    for_pairs = any(word in architecture for word in ("PreTraining", "NextSentence", "SentenceOrder"))
-    return ("cls.seq_relationship", "sop_classifier.classifier") if for_pairs else ()
+    was_trained = any(word in architecture for word in ("PreTraining", "NextSentence", "SentenceOrder"))
+    return ("cls.seq_relationship", "sop_classifier.classifier") if was_trained else ()
 
 
-def _read_classifier(layout: Layout, outputs: Outputs, final: str) -> None:
-    name = layout.output_name(f"{final}.weight")
+def _read_classifier(layout: Layout, outputs: Outputs, layer_name: str) -> None:
+    name = layout.output_tensor_name(f"{layer_name}.weight")
     if name is None:
-        raise ValueError(f"{final}.weight is missing")
-    n = layout.n_output_rows(name)
-    layout.map_output_linear("classifier", final)
-    is_of_pairs = final in _pair_classifiers(layout) and n == 2
-    outputs.class_names = ("follows", "does not follow") if is_of_pairs else layout.class_labels(n)
-    outputs.family = replace(outputs.family, answers=answers_of(layout, n))
+        raise ValueError(f"{layer_name}.weight is missing")
+    n_classes = layout.n_output_rows(name)
+    layout.map_output_linear("classifier", layer_name)
+    classifies_pairs = layer_name in _next_sentence_classifiers(layout) and n_classes == 2
+    outputs.class_names = (
+        ("follows", "does not follow") if classifies_pairs else layout.class_labels(n_classes)
+    )
+    outputs.family = replace(outputs.family, answers=answer_kind(layout, n_classes))
 
 
-def answers_of(layout: Layout, n: int) -> Answers:
-    """How the numbers of `n` classes are read, as `transformers` does: one choice of several unless config.json says otherwise."""
-    problem = layout.values.get("problem_type")
-    if problem == "multi_label_classification":
+def answer_kind(layout: Layout, n_classes: int) -> Answers:
+    """What the logits of `n_classes` classes mean, by the rules of `transformers`.
+
+    "choice" is a softmax over classes, "each" a sigmoid for each class, and "numbers" a regression.
+    """
+    problem_type = layout.values.get("problem_type")
+    if problem_type == "multi_label_classification":
         return "each"
-    if problem == "regression" or n == 1:
+    if problem_type == "regression" or n_classes == 1:
         return "numbers"
     return "choice"
 
 
 def _read_masked_token_output(layout: Layout, outputs: Outputs, names: MaskedTokenLayers) -> None:
     if (
-        layout.output_name(f"{names.transform}.weight") is None
-        or layout.output_name(f"{names.norm}.weight") is None
+        layout.output_tensor_name(f"{names.transform}.weight") is None
+        or layout.output_tensor_name(f"{names.norm}.weight") is None
     ):
         return
     layout.map_output_linear("masked_token_output.transform", names.transform)
     layout.map_output_linear("masked_token_output.norm", names.norm)
-    tied = layout.flag("tie_word_embeddings", True)
+    is_tied = layout.flag("tie_word_embeddings", True)
     # untied, the decoder's own bias is the one that is added
-    stored = (layout.output_name(name) for name in (names.biases if tied else names.biases[::-1]))
-    layout.sources["masked_token_output.bias"] = Source(next(filter(None, stored), names.biases[0]))
-    decoder = None if tied else next(filter(None, (_name_ending(layout, name) for name in TIED)), None)
-    if decoder is not None:
-        layout.sources["masked_token_output.decoder.weight"] = Source(decoder)
+    bias_names = (
+        layout.output_tensor_name(name) for name in (names.biases if is_tied else names.biases[::-1])
+    )
+    layout.sources["masked_token_output.bias"] = Source(next(filter(None, bias_names), names.biases[0]))
+    decoder_name = (
+        None if is_tied else next(filter(None, (_stored_name_ending(layout, name) for name in TIED)), None)
+    )
+    if decoder_name is not None:
+        layout.sources["masked_token_output.decoder.weight"] = Source(decoder_name)
     outputs.masked_token_output = True
-    outputs.family = replace(outputs.family, masked_token_act=names.act, tied_output=decoder is None)
+    outputs.family = replace(outputs.family, masked_token_act=names.act, tied_output=decoder_name is None)
 
 
-def _name_ending(layout: Layout, ending: str) -> str | None:
+def _stored_name_ending(layout: Layout, ending: str) -> str | None:
     return next((name for name in layout.stored.shapes if f".{name}".endswith(f".{ending}")), None)

@@ -21,4 +21,6 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     outputs = read_outputs(layout, pooler="pooler.dense", hidden=("classifier.dense", "tanh"), masked=LM_HEAD)
     name = NAMES.get(str(values.get("model_type")), "RoBERTa")
     # fairseq counts positions from the padding's number on
-    return bert.read_like_bert(layout, name, outputs, first_position=layout.number("pad_token_id", 1) + 1)
+    return bert.read_like_bert(
+        layout, name, outputs, first_position=layout.whole_number("pad_token_id", 1) + 1
+    )

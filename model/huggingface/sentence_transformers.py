@@ -34,28 +34,28 @@ class SentenceModules:
 
 
 def read_modules(folder: Path) -> SentenceModules | None:
-    """The modules of a folder; None where it is not of sentence-transformers. Raises ValueError where it is damaged."""
+    """The modules of a folder; None if it was not saved by sentence-transformers. Raises ValueError if it is damaged."""
     path = folder / MODULES
     if not path.is_file():
         return None
     encoder, left_out = "", []
     pooling: Pooling | None = None
     dense: Stored | None = None
-    act: Act = "none"
+    activation: Act = "none"
     for module in _modules(path):
-        kind, name = str(module.get("type", "")).rpartition(".")[2], str(module.get("path", ""))
+        module_type, name = str(module.get("type", "")).rpartition(".")[2], str(module.get("path", ""))
         if Path(name).is_absolute() or ".." in Path(name).parts or len(Path(name).parts) > 1:
             raise ValueError(f"{MODULES} names the folder {shortened(name)}, which is not inside this folder")
-        if kind == "Transformer":
+        if module_type == "Transformer":
             encoder = name
-        elif kind == "Pooling":
+        elif module_type == "Pooling":
             pooling = _pooling(read_object(folder / name / CONFIG, CONFIG))
-        elif kind == "Dense" and dense is None:
-            act = _activation(folder / name / CONFIG)
+        elif module_type == "Dense" and dense is None:
+            activation = _activation(folder / name / CONFIG)
             dense = _with_prefix(stored(folder / name), name)
-        elif kind != "Normalize":  # which changes no cosine
-            left_out.append(f"{name or kind} ({kind})")
-    return SentenceModules(encoder, pooling, dense, act, tuple(left_out))
+        elif module_type != "Normalize":  # which changes no cosine
+            left_out.append(f"{name or module_type} ({module_type})")
+    return SentenceModules(encoder, pooling, dense, activation, tuple(left_out))
 
 
 def _with_prefix(stored: Stored, prefix: str) -> Stored:
@@ -72,28 +72,30 @@ def _activation(path: Path) -> Act:
 
 
 def _modules(path: Path) -> list[dict[str, Any]]:
-    listed = read_json(path, MODULES)
-    if not isinstance(listed, list) or not all(isinstance(module, dict) for module in listed):
+    modules = read_json(path, MODULES)
+    if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
         raise ValueError(f"{MODULES} must hold a list of modules")
-    return listed
+    return modules
 
 
 def _pooling(values: dict[str, Any]) -> Pooling:
     if isinstance(mode := values.get("pooling_mode"), str):
         names = [mode]
     else:
-        names = [name for name, is_on in values.items() if "pooling_mode_" in name and is_on is True]
+        names = [
+            name for name, is_enabled in values.items() if "pooling_mode_" in name and is_enabled is True
+        ]
     poolings = POOLINGS | MODES
     if len(names) != 1 or names[0] not in poolings:
-        shown = ", ".join(poolings.get(name, name) for name in names) or "nothing"
+        names_text = ", ".join(poolings.get(name, name) for name in names) or "nothing"
         raise ValueError(
-            f"the pooling is {shown}; supported are class token, mean and maximum, one at a time"
+            f"the pooling is {names_text}; supported are class token, mean and maximum, one at a time"
         )
     return poolings[names[0]]
 
 
 def with_modules(reading: Reading, sentences: SentenceModules) -> Reading:
-    """The encoder's own pooler and classifier are replaced by the pooling, and a linear layer after it."""
+    """`reading` with its pooler and classifier replaced by the pooling of `sentences` and the linear layer after it, if any."""
     sources = {
         name: source
         for name, source in reading.sources.items()

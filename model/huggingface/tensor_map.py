@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..config import MOST_PATTERNS, ModelConfig
 from ..family_options import Activation
-from ..files.errors import in_a_line
+from ..files.errors import single_line
 from .weights import Shape, Stored
 
 ACTIVATIONS: dict[str, Activation] = {  # by their names in config.json
@@ -27,7 +27,7 @@ LONGEST_NAME = 200  # characters of a class's name
 
 
 class Source(NamedTuple):
-    """Where the numbers of one of the encoder's parameters are stored."""
+    """The stored tensor, or the rows of it, that one parameter of the encoder is read from."""
 
     name: str
     shape: Shape | None = None  # as it is stored; None for the parameter's own
@@ -44,7 +44,7 @@ class Widths(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A folder as a family's module reads it: its configuration, and where each parameter is stored."""
+    """An encoder's configuration, and the stored tensor that each of its parameters is read from."""
 
     config: ModelConfig
     sources: Mapping[str, Source]  # by the names of `ImportedEncoder`
@@ -54,7 +54,7 @@ class Reading:
 
 @dataclass
 class Layout:
-    """Collects a `Reading`: from the `values` of config.json and the tensors that are stored."""
+    """Builds a `Reading` from the `values` of config.json and the stored tensors."""
 
     values: Mapping[str, Any]
     stored: Stored
@@ -71,29 +71,29 @@ class Layout:
             raise ValueError(f"{known} is missing from the weights")
         return cls(values, stored, names[0].removesuffix(known))
 
-    def number(self, name: str, default: int | None = None) -> int:
-        """A whole number of config.json, not negative. Raises ValueError where it is none."""
+    def whole_number(self, name: str, default: int | None = None) -> int:
+        """The value of `name` in config.json. Raises ValueError unless it is a whole number that is not negative."""
         value = self.values.get(name)
         value = default if value is None else value
         if type(value) is not int or not 0 <= value <= LARGEST_NUMBER:
             raise ValueError(f"config.json has {name} {shortened(value)}, which must be a whole number")
         return value
 
-    def layers(self, name: str, *, shared: bool = False) -> int:
-        """The number of layers. Raises ValueError, before any is built, where the weights cannot have so many."""
-        n, most = self.number(name), MOST_LAYERS if shared else len(self.stored.shapes)
-        if not 1 <= n <= min(most, MOST_LAYERS):
-            raise ValueError(f"config.json has {name} {n}, which does not fit the weights")
-        return n
+    def n_layers(self, name: str, *, shared: bool = False) -> int:
+        """The number of layers in config.json. Raises ValueError if the stored weights cannot have so many."""
+        n_layers, max_layers = self.whole_number(name), MOST_LAYERS if shared else len(self.stored.shapes)
+        if not 1 <= n_layers <= min(max_layers, MOST_LAYERS):
+            raise ValueError(f"config.json has {name} {n_layers}, which does not fit the weights")
+        return n_layers
 
-    def real(self, name: str, default: float) -> float:
+    def real_number(self, name: str, default: float) -> float:
         value = self.values.get(name, default)
         if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > LARGEST_NUMBER:
             raise ValueError(f"config.json has {name} {shortened(value)}, which must be a number")
         return float(value)
 
-    def token(self, name: str, default: int | None = None) -> int | None:
-        """The id of a token, None where config.json has none. Raises ValueError where it is no whole number."""
+    def token_id(self, name: str, default: int | None = None) -> int | None:
+        """The token id under `name` in config.json, None if it has none. Raises ValueError for other than a whole number."""
         value = self.values.get(name, default)
         if value is not None and type(value) is not int:
             raise ValueError(
@@ -116,42 +116,42 @@ class Layout:
         return ACTIVATIONS[value]
 
     def widths(self, d_model: int, n_heads: int) -> "Widths":
-        """The width of each head. Raises ValueError where the heads do not share `d_model` evenly."""
+        """`d_model`, `n_heads` and the width of each head. Raises ValueError if `d_model` is no multiple of `n_heads`."""
         if not n_heads or d_model % n_heads:
             raise ValueError(f"a width of {d_model} cannot be divided among {n_heads} heads")
         return Widths(d_model, n_heads, d_model // n_heads)
 
     def check_patterns(self, n_positions: int, n_layers: int, n_heads: int) -> None:
         """Raises ValueError where the patches of a picture make more attention weights than can be shown."""
-        if (n := n_layers * n_heads * n_positions**2) > MOST_PATTERNS:
+        if (n_weights := n_layers * n_heads * n_positions**2) > MOST_PATTERNS:
             raise ValueError(
-                f"{n_positions:,} positions make {n:,} attention weights; at most {MOST_PATTERNS:,} can be shown"
+                f"{n_positions:,} positions make {n_weights:,} attention weights; at most {MOST_PATTERNS:,} can be shown"
             )
 
     def n_positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
-        """How many of the `stored` positions are read: all from the `first` on, or as many as can be shown."""
-        n = stored - first
-        most = isqrt(MOST_PATTERNS // max(n_layers * n_heads, 1))
-        if n > most:
+        """The number of positions that are read: all that are `stored` from `first` on, or as many as can be shown."""
+        n_available = stored - first
+        n_shown = isqrt(MOST_PATTERNS // max(n_layers * n_heads, 1))
+        if n_available > n_shown:
             self.notes.append(
-                f"It could read {n:,} tokens; here only the first {most:,} are read, to limit memory."
+                f"It could read {n_available:,} tokens; here only the first {n_shown:,} are read, to limit memory."
             )
-        return min(n, most)
+        return min(n_available, n_shown)
 
     def has_tensor(self, name: str) -> bool:
         """Whether the encoder's own part of the weights has a tensor of this name."""
         return self.prefix + name in self.stored.shapes
 
-    def output_name(self, name: str) -> str | None:
-        """The stored name of an output layer's tensor, which may have no prefix or the encoder's; None where there is none."""
-        outer = self.prefix.rstrip(".").rpartition(".")[0]
-        for before in dict.fromkeys((f"{outer}." if outer else "", "", self.prefix)):
-            if before + name in self.stored.shapes:
-                return before + name
+    def output_tensor_name(self, name: str) -> str | None:
+        """The stored name of an output layer's tensor, with or without the encoder's prefix; None if it is not stored."""
+        outer_prefix = self.prefix.rstrip(".").rpartition(".")[0]
+        for prefix in dict.fromkeys((f"{outer_prefix}." if outer_prefix else "", "", self.prefix)):
+            if prefix + name in self.stored.shapes:
+                return prefix + name
         return None
 
     def map_tensor(self, ours: str, theirs: str, shape: Shape | None = None, first: int = 0) -> None:
-        """Reads our parameter `ours` from the tensor `theirs` below the prefix; `first` is its first row there."""
+        """Maps our parameter `ours` to the tensor `theirs` below the prefix, which has this `shape`, from row `first` on."""
         self.sources[ours] = Source(self.prefix + theirs, shape, first)
 
     def map_linear(self, ours: str, theirs: str, *, bias: bool = True) -> None:
@@ -160,23 +160,26 @@ class Layout:
             self.map_tensor(f"{ours}.{part}", f"{theirs}.{part}")
 
     def map_blocks(self, stored_names: Sequence[str], parts: Mapping[str, str], *, bias: bool = True) -> None:
-        """Maps weight and `bias` of all `parts` (stored name by ours) of the blocks with these stored names."""
+        """Maps the weights, and with `bias` the biases, of the blocks with these stored names.
+
+        `parts` maps our name of each part of a block to its stored name.
+        """
         for layer, block in enumerate(stored_names):
             for ours, theirs in parts.items():
                 self.map_linear(f"blocks.{layer}.{ours}", f"{block}.{theirs}", bias=bias)
 
     def reading(self, config: ModelConfig) -> Reading:
-        """The reading with this configuration and all that was mapped."""
+        """The `Reading` of this configuration with all tensors that were mapped."""
         return Reading(config, self.sources, self.zeros, self.notes)
 
     def map_output_linear(self, ours: str, theirs: str) -> None:
         """Maps weight and bias of an output layer."""
         for part in ("weight", "bias"):
-            name = self.output_name(f"{theirs}.{part}") or f"{theirs}.{part}"
+            name = self.output_tensor_name(f"{theirs}.{part}") or f"{theirs}.{part}"
             self.sources[f"{ours}.{part}"] = Source(name)
 
     def n_output_rows(self, name: str) -> int:
-        """The number of rows of an output layer's weight, which is its number of classes. Raises ValueError without it."""
+        """The number of classes of an output layer: the rows of its weight. Raises ValueError if it is not stored."""
         if (shape := self.stored.shapes.get(name)) is None:
             raise ValueError(f"{name} is missing from the weights")
         if len(shape) != 2:
@@ -185,24 +188,28 @@ class Layout:
             raise ValueError(f"{name} has shape {shape}; from 1 to {MOST_CLASSES:,} classes can be shown")
         return shape[0]
 
-    def class_labels(self, n: int) -> tuple[str, ...]:
-        """Names of `n` classes by config.json; where it names another number of them, "class 0", "class 1", ..."""
-        named = self.values.get("id2label")
-        if isinstance(named, dict) and len(named) == n and all(str(index) in named for index in range(n)):
-            return _distinct([_name(named[str(index)]) for index in range(n)])
-        if isinstance(named, dict) and named:
+    def class_labels(self, n_classes: int) -> tuple[str, ...]:
+        """Names of the `n_classes` classes in config.json; "class 0", "class 1", ... if it does not name exactly `n_classes`."""
+        labels = self.values.get("id2label")
+        if (
+            isinstance(labels, dict)
+            and len(labels) == n_classes
+            and all(str(index) in labels for index in range(n_classes))
+        ):
+            return _distinct_names([_class_name(labels[str(index)]) for index in range(n_classes)])
+        if isinstance(labels, dict) and labels:
             self.notes.append(
-                f"config.json names {len(named)} classes, but the weights have {n}: the classes are numbered instead."
+                f"config.json names {len(labels)} classes, but the weights have {n_classes}: the classes are numbered instead."
             )
-        return tuple(f"class {index}" for index in range(n))
+        return tuple(f"class {index}" for index in range(n_classes))
 
 
-def _name(value: object) -> str:
-    return in_a_line(value if isinstance(value, str) else shortened(value), LONGEST_NAME)
+def _class_name(value: object) -> str:
+    return single_line(value if isinstance(value, str) else shortened(value), LONGEST_NAME)
 
 
-def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, with their number behind those that are empty or occur twice: no figure could tell these apart."""
+def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, with its index appended to each that is empty or occurs twice: figures could not tell these apart."""
     counts = Counter(names)
     return tuple(
         name if name and counts[name] == 1 else f"{name or 'class'} {index}"

@@ -27,78 +27,80 @@ BLOCK = {
     "norm_attention": "norm1",
     "norm_feed_forward": "norm2",
 }
-AROUND = ("embedding", "positions", "embedding_norm", "classifier")
+OUTER_TENSORS = ("embedding", "positions", "embedding_norm", "classifier")
 
 
 def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     layout = Layout.find(values, stored, FIRST)
     names = values.get("names", {})
-    if not isinstance(names, dict) or set(names) - set(AROUND):
-        raise ValueError(f"names must say which tensors are {', '.join(AROUND)}, got {shortened(names)}")
-    around = {key: str(name) for key, name in names.items()}
+    if not isinstance(names, dict) or set(names) - set(OUTER_TENSORS):
+        raise ValueError(
+            f"names must say which tensors are {', '.join(OUTER_TENSORS)}, got {shortened(names)}"
+        )
+    outer_names = {key: str(name) for key, name in names.items()}
     n_layers = sum(
         layout.has_tensor(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(MOST_LAYERS)
     )
-    d = _shape(stored, layout.prefix + FIRST)[-1]
-    d_ff = _shape(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
-    vocab_size, table = _shape(stored, around.get("embedding", "embedding.weight"))[0], None
-    if "positions" in around:
-        table = _shape(stored, around["positions"])
-        if table[-1] != d or any(n != 1 for n in table[:-2]):
+    d_model = _shape_of(stored, layout.prefix + FIRST)[-1]
+    d_ff = _shape_of(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
+    vocab_size, table_shape = _shape_of(stored, outer_names.get("embedding", "embedding.weight"))[0], None
+    if "positions" in outer_names:
+        table_shape = _shape_of(stored, outer_names["positions"])
+        if table_shape[-1] != d_model or any(length != 1 for length in table_shape[:-2]):
             raise ValueError(
-                f"{around['positions']} has shape {table}, but should hold {d} numbers for each position"
+                f"{outer_names['positions']} has shape {table_shape}, but should hold {d_model} numbers for each position"
             )
-    n_stored = table[-2] if table else layout.number("n_positions", 512)
-    sizes = layout.widths(d, layout.number("n_heads"))
-    classifier = around.get("classifier")
+    n_stored = table_shape[-2] if table_shape else layout.whole_number("n_positions", 512)
+    widths = layout.widths(d_model, layout.whole_number("n_heads"))
+    classifier = outer_names.get("classifier")
     labels = layout.class_labels(layout.n_output_rows(f"{classifier}.weight")) if classifier else ()
-    pre = layout.flag("norm_first", False)
+    is_pre_norm = layout.flag("norm_first", False)
     config = ModelConfig(
-        d_model=d,
-        n_heads=sizes.n_heads,
-        d_k=sizes.d_head,
-        d_v=sizes.d_head,
+        d_model=d_model,
+        n_heads=widths.n_heads,
+        d_k=widths.d_head,
+        d_v=widths.d_head,
         n_layers=n_layers,
         d_ff=d_ff,
-        n_positions=layout.n_positions(n_stored, n_layers, sizes.n_heads),
+        n_positions=layout.n_positions(n_stored, n_layers, widths.n_heads),
         vocab_size=vocab_size,
-        padding_id=layout.token("padding_id"),
+        padding_id=layout.token_id("padding_id"),
         class_names=labels,
-        norm_placement="pre" if pre else "post",
+        norm_placement="pre" if is_pre_norm else "post",
         final_norm=layout.has_tensor("norm.weight"),
-        embedding_norm="embedding_norm" in around,
+        embedding_norm="embedding_norm" in outer_names,
         embedding_scaled=layout.flag("embedding_scaled", False),
-        positions="learned" if table else "sinusoidal",
+        positions="learned" if table_shape else "sinusoidal",
         pooling=convert(values.get("pooling", "mean"), Pooling, "pooling"),
         activation=layout.activation("activation", "relu"),
-        layer_norm_eps=layout.real("layer_norm_eps", 1e-5),
+        layer_norm_eps=layout.real_number("layer_norm_eps", 1e-5),
         family=Family(name=MODEL_TYPE),
     )
-    layout.sources["embedding.tokens.weight"] = Source(around.get("embedding", "embedding.weight"))
-    if table:
-        layout.sources["embedding.position_table"] = Source(around["positions"], table)
+    layout.sources["embedding.tokens.weight"] = Source(outer_names.get("embedding", "embedding.weight"))
+    if table_shape:
+        layout.sources["embedding.position_table"] = Source(outer_names["positions"], table_shape)
     if config.embedding_norm:
-        _around(layout, "embedding.norm", around["embedding_norm"])
+        _map_outer_layer(layout, "embedding.norm", outer_names["embedding_norm"])
     if classifier:
-        _around(layout, "classifier", classifier)
+        _map_outer_layer(layout, "classifier", classifier)
     layers = [f"layers.{layer}" for layer in range(n_layers)]
     layout.map_blocks(layers, BLOCK)
     for layer, name in enumerate(layers):
-        for row, part in enumerate(("w_q", "w_k", "w_v")):  # one above the other in one matrix
-            ours, theirs = f"blocks.{layer}.attention.{part}", f"{name}.self_attn.in_proj"
-            layout.map_tensor(f"{ours}.weight", f"{theirs}_weight", (3 * d, d), row * d)
-            layout.map_tensor(f"{ours}.bias", f"{theirs}_bias", (3 * d,), row * d)
+        for row, projection in enumerate(("w_q", "w_k", "w_v")):  # one above the other in one matrix
+            target, source = f"blocks.{layer}.attention.{projection}", f"{name}.self_attn.in_proj"
+            layout.map_tensor(f"{target}.weight", f"{source}_weight", (3 * d_model, d_model), row * d_model)
+            layout.map_tensor(f"{target}.bias", f"{source}_bias", (3 * d_model,), row * d_model)
     if config.final_norm:
         layout.map_linear("final_norm", "norm")
     return layout.reading(config)
 
 
-def _around(layout: Layout, ours: str, theirs: str) -> None:
+def _map_outer_layer(layout: Layout, ours: str, theirs: str) -> None:
     for part in ("weight", "bias"):
         layout.sources[f"{ours}.{part}"] = Source(f"{theirs}.{part}")
 
 
-def _shape(stored: Stored, name: str) -> tuple[int, ...]:
+def _shape_of(stored: Stored, name: str) -> tuple[int, ...]:
     if name not in stored.shapes:
         raise ValueError(f"{name} is missing from the weights")
     if len(shape := stored.shapes[name]) < 2:

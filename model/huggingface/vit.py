@@ -8,7 +8,7 @@ from typing import Any
 from ..config import ModelConfig
 from ..family_options import Family
 from ..inputs.resize import LARGEST_SIDE, read_pixels
-from .output_layers import Outputs, answers_of
+from .output_layers import Outputs, answer_kind
 from .tensor_map import Layout, Reading
 from .weights import Stored
 
@@ -28,30 +28,34 @@ BLOCK = {
 
 
 def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None = None) -> Reading:
-    """`preprocessor` is the content of preprocessor_config.json, None where there is no such file."""
+    """Reads a ViT or DeiT; `preprocessor` is the content of preprocessor_config.json, None if there is no such file."""
     layout = Layout.find(values, stored, CLASS_TOKEN)
-    layers = [f"encoder.layer.{layer}" for layer in range(layout.layers("num_hidden_layers"))]
-    sizes = layout.widths(layout.number("hidden_size"), layout.number("num_attention_heads"))
-    d, image, patch = sizes.d_model, _side(values, "image_size"), _side(values, "patch_size")
-    channels = layout.number("num_channels", 3)
+    layers = [f"encoder.layer.{layer}" for layer in range(layout.n_layers("num_hidden_layers"))]
+    sizes = layout.widths(layout.whole_number("hidden_size"), layout.whole_number("num_attention_heads"))
+    d_model, image, patch = (
+        sizes.d_model,
+        _square_side(values, "image_size"),
+        _square_side(values, "patch_size"),
+    )
+    channels = layout.whole_number("num_channels", 3)
     if channels not in (1, 3):
         raise ValueError(
             f"config.json has num_channels {channels}; supported are 1 (greyscale) and 3 (colour)"
         )
-    distilled = layout.has_tensor("embeddings.distillation_token")
+    is_distilled = layout.has_tensor("embeddings.distillation_token")
     outputs = _read_outputs(layout)
-    pixels, note = read_pixels(preprocessor, channels)
+    pixel_norm, note = read_pixels(preprocessor, channels)
     layout.notes += [note] if note else []
-    n_positions = (image // max(patch, 1)) ** 2 + 1 + distilled
+    n_positions = (image // max(patch, 1)) ** 2 + 1 + is_distilled
     layout.check_patterns(n_positions, len(layers), sizes.n_heads)
     biases = layout.flag("qkv_bias", True)
     config = ModelConfig(
-        d_model=d,
+        d_model=d_model,
         n_heads=sizes.n_heads,
         d_k=sizes.d_head,
         d_v=sizes.d_head,
         n_layers=len(layers),
-        d_ff=layout.number("intermediate_size"),
+        d_ff=layout.whole_number("intermediate_size"),
         n_positions=n_positions,
         image_size=image,
         patch_size=patch,
@@ -60,22 +64,22 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         final_norm=True,
         positions="learned",
         activation=layout.activation(),
-        layer_norm_eps=layout.real("layer_norm_eps", 1e-12),
+        layer_norm_eps=layout.real_number("layer_norm_eps", 1e-12),
         class_names=outputs.class_names,
         family=replace(
             outputs.family,
-            name="DeiT" if distilled else "ViT",
-            distillation_token=distilled,
+            name="DeiT" if is_distilled else "ViT",
+            distillation_token=is_distilled,
             biases=biases,
-            pixels=pixels,
+            pixels=pixel_norm,
         ),
     )
-    layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d))
-    if distilled:
-        layout.map_tensor("embedding.distillation_token", "embeddings.distillation_token", (1, 1, d))
-    layout.map_tensor("embedding.position_table", "embeddings.position_embeddings", (1, n_positions, d))
+    layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d_model))
+    if is_distilled:
+        layout.map_tensor("embedding.distillation_token", "embeddings.distillation_token", (1, 1, d_model))
+    layout.map_tensor("embedding.position_table", "embeddings.position_embeddings", (1, n_positions, d_model))
     projection = "embeddings.patch_embeddings.projection"
-    layout.map_tensor("embedding.patches.weight", f"{projection}.weight", (d, channels, patch, patch))
+    layout.map_tensor("embedding.patches.weight", f"{projection}.weight", (d_model, channels, patch, patch))
     layout.map_tensor("embedding.patches.bias", f"{projection}.bias")
     layout.map_blocks(layers, ATTENTION, bias=biases)
     layout.map_blocks(layers, BLOCK)
@@ -85,12 +89,12 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
 
 def _read_outputs(layout: Layout) -> Outputs:
     for first, second in (("classifier", None), ("cls_classifier", "distillation_classifier")):
-        if name := layout.output_name(f"{first}.weight"):
+        if name := layout.output_tensor_name(f"{first}.weight"):
             n = layout.n_output_rows(name)
             layout.map_output_linear("classifier", first)
             if second:
                 layout.map_output_linear("second_classifier", second)
-            family = Family(answers=answers_of(layout, n), two_classifiers=second is not None)
+            family = Family(answers=answer_kind(layout, n), two_classifiers=second is not None)
             return Outputs(class_names=layout.class_labels(n), family=family)
     if layout.has_tensor("pooler.dense.weight"):
         layout.map_linear("pooler", "pooler.dense")
@@ -98,13 +102,13 @@ def _read_outputs(layout: Layout) -> Outputs:
     return Outputs()
 
 
-def _side(values: Mapping[str, Any], name: str) -> int:
-    """The side of a square, in pixels, which config.json may give once or twice."""
-    value = values.get(name)
-    if isinstance(value, list) and len(value) == 2 and value[0] == value[1]:
-        value = value[0]
-    if type(value) is not int or not 1 <= value <= LARGEST_SIDE:
+def _square_side(values: Mapping[str, Any], name: str) -> int:
+    """The side of a square, in pixels; config.json may give it as one number or as two equal ones."""
+    side = values.get(name)
+    if isinstance(side, list) and len(side) == 2 and side[0] == side[1]:
+        side = side[0]
+    if type(side) is not int or not 1 <= side <= LARGEST_SIDE:
         raise ValueError(
-            f"config.json has {name} {shortened(value)}, which must be the side of a square, up to {LARGEST_SIDE:,} pixels"
+            f"config.json has {name} {shortened(side)}, which must be the side of a square, up to {LARGEST_SIDE:,} pixels"
         )
-    return value
+    return side

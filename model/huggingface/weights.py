@@ -11,7 +11,7 @@ from safetensors import safe_open
 from torch import Tensor
 
 from ..files.encoder_files import INDEX, PICKLES, WEIGHTS, shard_names
-from ..files.errors import one_sentence
+from ..files.errors import errors_in_one_sentence
 
 Shape = tuple[int, ...]
 PICKLE_BEGINNINGS = (
@@ -35,15 +35,15 @@ FLOATS = ("F64", "F32", "F16", "BF16")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """Names and shapes of what a folder's files hold, and in which file each lies; no numbers are read yet."""
+    """Names, shapes and files of the tensors in a folder, whose numbers are not read yet."""
 
     shapes: Mapping[str, Shape]
     locations: Mapping[str, tuple[Path, str]]  # by name: the file, and the name in it
     n_bytes: int
 
-    def renamed(self, new: Callable[[str], str | None]) -> "Stored":
-        """The same under other names; without those for which `new` returns None."""
-        names = {name: renamed for name in self.shapes if (renamed := new(name)) is not None}
+    def renamed(self, new_name: Callable[[str], str | None]) -> "Stored":
+        """These tensors under the names that `new_name` returns, without those for which it returns None."""
+        names = {name: renamed for name in self.shapes if (renamed := new_name(name)) is not None}
         return Stored(
             shapes={renamed: self.shapes[name] for name, renamed in names.items()},
             locations={renamed: self.locations[name] for name, renamed in names.items()},
@@ -51,7 +51,7 @@ class Stored:
         )
 
     def with_others(self, other: "Stored") -> "Stored":
-        """The tensors of both; where a name is in both, that of `other`."""
+        """The tensors of both; for a name in both, the tensor of `other`."""
         return Stored(
             shapes={**self.shapes, **other.shapes},
             locations={**self.locations, **other.locations},
@@ -59,22 +59,22 @@ class Stored:
         )
 
     def tensors(self, names: Iterable[str]) -> Iterator[tuple[str, Tensor]]:
-        """Name and value, float32, of these tensors, one after the other. Raises ValueError where one cannot be read."""
+        """Yields name and float32 value of each of these tensors. Raises ValueError if one cannot be read."""
         by_file: dict[Path, list[tuple[str, str]]] = {}
         for name in names:
             path, name_in_file = self.locations[name]
             by_file.setdefault(path, []).append((name, name_in_file))
-        for path, pairs in by_file.items():
-            with _named(path), safe_open(path, "pt") as file:
-                for name, name_in_file in pairs:
+        for path, names_in_file in by_file.items():
+            with _errors_with_file_name(path), safe_open(path, "pt") as file:
+                for name, name_in_file in names_in_file:
                     yield name, file.get_tensor(name_in_file).to(torch.float32)
 
 
 @contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Errors of a file of weights become a ValueError of one sentence that begins with its name."""
+def _errors_with_file_name(path: Path) -> Iterator[None]:
+    """Context in which an error about the file becomes a ValueError of one sentence, beginning with the file's name."""
     try:
-        with one_sentence(f"{path.name} cannot be read"):
+        with errors_in_one_sentence(f"{path.name} cannot be read"):
             yield
     except ValueError as error:
         if isinstance(error.__cause__, MemoryError | RuntimeError):  # of which torch names the whole path
@@ -83,7 +83,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def stored(folder: Path) -> Stored:
-    """The tensors in a folder. Raises ValueError, in one sentence, where there are none, or none that can be read."""
+    """The tensors in a folder. Raises ValueError, in one sentence, if it has no weights that can be read."""
     if (folder / WEIGHTS).exists():
         paths = [folder / WEIGHTS]
     elif (folder / INDEX).exists():
@@ -104,12 +104,12 @@ def stored(folder: Path) -> Stored:
 def _header(path: Path) -> Iterator[tuple[str, Shape]]:
     if not path.is_file():
         raise ValueError(f"{path.name} is missing")
-    with _named(path):
+    with _errors_with_file_name(path):
         with path.open("rb") as file:
-            first = file.read(8)
-        if first.startswith(PICKLE_BEGINNINGS):
+            header_length = file.read(8)
+        if header_length.startswith(PICKLE_BEGINNINGS):
             raise ValueError(f"it is a pickle under another name; {CONVERT}")
-        if (length := int.from_bytes(first, "little")) > LARGEST_HEADER:
+        if (length := int.from_bytes(header_length, "little")) > LARGEST_HEADER:
             raise ValueError(f"its header claims {length:,} bytes; at most {LARGEST_HEADER:,} are read")
         with safe_open(path, "pt") as file:
             for name in file.keys():  # noqa: SIM118

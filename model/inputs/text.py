@@ -11,7 +11,7 @@ from tokenizers.pre_tokenizers import Sequence, Split, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import WordLevelTrainer, WordPieceTrainer
 
-from ..files.errors import one_sentence
+from ..files.errors import errors_in_one_sentence
 from ..record import Positions, Role
 
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
@@ -56,7 +56,7 @@ def encode(
     """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
     parts = [part.encode("utf-8", "replace").decode("utf-8") for part in (text, second) if part is not None]
-    with one_sentence("the tokenizer cannot read this text"):
+    with errors_in_one_sentence("the tokenizer cannot read this text"):
         for part in parts:
             _check_growth(tokenizer, part)
         encoding = tokenizer.encode(parts[0], parts[1] if len(parts) > 1 else None)

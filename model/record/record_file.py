@@ -19,8 +19,8 @@ import numpy as np
 
 from ..config import ModelConfig
 from ..files.arrays_file import LARGEST, Contents, read_arrays, write_arrays
-from ..files.content import content_of
-from ..files.errors import one_sentence
+from ..files.content import read_bounded
+from ..files.errors import errors_in_one_sentence
 from ..files.writing import replacing
 from ..schema import convert_closed
 from ..version import VERSION
@@ -150,15 +150,15 @@ def read_file(path: str | Path) -> RecordFile:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no file {path.name}")
-    with one_sentence(f"{path.name} cannot be read"):
-        content = content_of(path, LARGEST)
+    with errors_in_one_sentence(f"{path.name} cannot be read"):
+        content = read_bounded(path, LARGEST)
     return from_bytes(content, path.name)
 
 
 def from_bytes(content: bytes, name: str) -> RecordFile:
     """Reads a record file from its bytes; `name` is used in error messages. Raises ValueError as `read_file` does."""
     contents = read_arrays(content, name, WANTED)
-    with one_sentence(f"{name} cannot be read"):
+    with errors_in_one_sentence(f"{name} cannot be read"):
         settings = _settings(contents)
         if "pattern" in contents.arrays and contents.arrays["pattern"].dtype == np.float16:
             settings["precision"] = HALF

@@ -1,4 +1,4 @@
-"""Where encoders come from: a name, as it stands in the address of a page, to the folder that holds the encoder.
+"""Where encoders come from: finds the folder of an encoder by its name, as URLs of pages give it.
 
 | name | place |
 |---|---|
@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..files.encoder_files import CONFIG, SAFETENSORS, UNREAD_WEIGHTS, WEIGHTS
-from .names import HUB, Listing, as_shown
+from .names import HUB, Listing, printable_name
 from .uploads import UPLOAD, upload_named
 
 PACKAGE, MODELS = "pip:", "models:"
@@ -45,9 +45,9 @@ _recently_checked: dict[tuple[Path, Path], tuple[Path, float]] = {}
 
 
 def use(root: Path | None) -> None:
-    """From now on the encoders below this folder have names; None for no such folder.
+    """Sets the folder whose encoders can be opened by name, beside those of the project; None for no folder.
 
-    Raises ValueError, in one sentence, where it is no folder that can be read.
+    Raises ValueError, in one sentence, if it is no folder that can be read.
     """
     global _root
     _root = None
@@ -62,7 +62,7 @@ def use(root: Path | None) -> None:
 
 
 def use_variable(environment: Mapping[str, str]) -> None:
-    """As `use`, of the folder that `LOUPE_MODELS` names; none where it is not set. Raises as `use` does."""
+    """Sets the folder that the environment variable `LOUPE_MODELS` names, or none. Raises ValueError if it cannot be read."""
     folder = environment.get(VARIABLE)
     use(Path(folder) if folder else None)
 
@@ -76,19 +76,19 @@ def has_root() -> bool:
 
 
 def shipped(home: Path) -> list[str]:
-    """The names of the checkpoints below `home`; also of one that `model.checkpoint.save` is about to replace."""
-    whole = (*home.glob("*/config.json"), *home.glob(".*-old/*/config.json"))
-    return sorted({path.parent.name for path in whole if _can_be_shown(path)})
+    """Sorted names of the checkpoints in the folder `home`, with those that `model.checkpoint.save` is replacing."""
+    config_paths = (*home.glob("*/config.json"), *home.glob(".*-old/*/config.json"))
+    return sorted({path.parent.name for path in config_paths if _can_be_shown(path)})
 
 
 def _is_shipped(name: str, home: Path) -> bool:
-    """Whether `name` is one of `shipped(home)`, which looks through all of them."""
+    """Whether `name` is one of `shipped(home)`, without listing all of them."""
     folders = (home / name, home / f".{name}-old" / name)
     return PART.fullmatch(name) is not None and any(_can_be_shown(folder / CONFIG) for folder in folders)
 
 
 def _can_be_shown(config: Path) -> bool:
-    """Whether the folder has regular files and a name that can stand in an address; to open a pipe would wait for ever."""
+    """Whether the folder of this `config.json` has a valid name and regular files; opening a pipe would wait for ever."""
     weights = config.with_name(WEIGHTS)
     regular = config.is_file() and (weights.is_file() or not weights.exists())
     return regular and PART.fullmatch(config.parent.name) is not None
@@ -97,72 +97,72 @@ def _can_be_shown(config: Path) -> bool:
 def find(name: str, home: Path) -> Path:
     """The folder of the encoder with this name; `home` holds those that come with the project.
 
-    Raises FileNotFoundError where there is none, ValueError where it must not be read, each in one sentence.
+    Raises FileNotFoundError if there is no such encoder, ValueError if it must not be read, each in one sentence.
     """
     if _is_shipped(name, home):
         return home / name
     if name == MINILM:
-        if (folder := _minilm()) is not None:
+        if (folder := _minilm_folder()) is not None:
             return folder
         raise FileNotFoundError(f"the package {MINILM_PACKAGE} is not installed")
     if name.startswith(UPLOAD):
         if (upload := upload_named(name)) is not None:
-            return _checked(upload.folder, upload.folder, name)
+            return _folder_inside(upload.folder, upload.folder, name)
         raise FileNotFoundError("this upload is gone: it was deleted with the session that made it")
     if name.startswith(HUB):
         from .hub import cache_root, snapshot  # as late as this: it takes a third of a second
 
-        return _checked(snapshot(name.removeprefix(HUB)), cache_root(), name)
+        return _folder_inside(snapshot(name.removeprefix(HUB)), cache_root(), name)
     if _root is None:
-        raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
-    folder = _checked(_root.joinpath(*_parts(name.removeprefix(MODELS), _root)), _root, name)
-    if not (folder / CONFIG).is_file() and not any(_is_of_encoder(path.name) for path in folder.iterdir()):
-        raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
+        raise FileNotFoundError(f"no encoder is called {printable_name(name)}")
+    folder = _folder_inside(_root.joinpath(*_path_parts(name.removeprefix(MODELS), _root)), _root, name)
+    if not (folder / CONFIG).is_file() and not any(_is_encoder_file(path.name) for path in folder.iterdir()):
+        raise FileNotFoundError(f"no encoder is called {printable_name(name)}")
     return folder
 
 
 def below_root(home: Path) -> Listing:
-    """The encoders below the folder that was set by `use`, alphabetically; the listing is bounded in number and in time."""
+    """The encoders below the folder that was set by `use`, sorted by name; a large folder is not searched to its end."""
     if _root is None:
         return Listing()
-    taken, names, refused, odd = set(shipped(home)), [], [], 0
-    walk = _Walk(_root)
+    shipped_names, names, refused, n_invalid = set(shipped(home)), [], [], 0
+    walk = _FolderSearch(_root)
     for folder in walk:
         parts = folder.relative_to(_root).parts
         name = "/".join(parts) or _root.name
         if not all(map(PART.fullmatch, parts or (name,))):
-            odd += 1
+            n_invalid += 1
             continue
         try:
-            _checked(folder, _root, name)
+            _folder_inside(folder, _root, name)
         except (ValueError, OSError) as error:
             refused.append(f"{error}")
             continue
-        names.append(f"{MODELS}{name}" if name in taken else name)
-    if odd:
-        several = "1 folder is" if odd == 1 else f"{odd:,} folders are"
+        names.append(f"{MODELS}{name}" if name in shipped_names else name)
+    if n_invalid:
+        subject = "1 folder is" if n_invalid == 1 else f"{n_invalid:,} folders are"
         refused.append(
-            f"{several} left out: a name may contain only {ALLOWED}, and must not begin with a dot"
+            f"{subject} left out: a name may contain only {ALLOWED}, and must not begin with a dot"
         )
     if walk.gave_up:
         refused.append(f"the folder is large, and only its first {len(names):,} encoders are listed")
     return Listing(names=tuple(sorted(names)), refused=tuple(refused))
 
 
-def packaged() -> Listing:
-    """Encoders that an installed package carries; found without importing it."""
-    return Listing(names=(MINILM,) if _minilm() is not None else ())
+def encoders_in_packages() -> Listing:
+    """The encoders that installed packages contain, found without importing these."""
+    return Listing(names=(MINILM,) if _minilm_folder() is not None else ())
 
 
-def _parts(name: str, root: Path) -> tuple[str, ...]:
-    """The folders from `root` to the encoder of that name. Raises FileNotFoundError where no encoder can have it."""
+def _path_parts(name: str, root: Path) -> tuple[str, ...]:
+    """The parts of the path from `root` to the encoder `name`. Raises FileNotFoundError for an impossible name."""
     parts = tuple(name.split("/"))
     if len(parts) > DEEPEST or not all(map(PART.fullmatch, parts)):
-        raise FileNotFoundError(f"no encoder is called {as_shown(name)}")
+        raise FileNotFoundError(f"no encoder is called {printable_name(name)}")
     return () if parts == (root.name,) and (root / CONFIG).is_file() else parts
 
 
-def _minilm() -> Path | None:
+def _minilm_folder() -> Path | None:
     spec = find_spec(MINILM_MODULE)
     if spec is None or spec.origin is None:
         return None
@@ -170,10 +170,10 @@ def _minilm() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _checked(folder: Path, root: Path, name: str) -> Path:
-    """As `_check_links`, whose result is kept for a second: a page asks for its encoder dozens of times."""
-    resolved, until = _recently_checked.get((folder, root), (None, 0.0))
-    if resolved is None or time.monotonic() > until or not resolved.is_dir():
+def _folder_inside(folder: Path, root: Path, name: str) -> Path:
+    """`_check_links(folder, root, name)`, cached for a second, as a page asks for its encoder dozens of times."""
+    resolved, expires_at = _recently_checked.get((folder, root), (None, 0.0))
+    if resolved is None or time.monotonic() > expires_at or not resolved.is_dir():
         resolved = _check_links(folder, root, name)
         if len(_recently_checked) >= MOST_LISTED:
             _recently_checked.clear()
@@ -182,36 +182,36 @@ def _checked(folder: Path, root: Path, name: str) -> Path:
 
 
 def _check_links(folder: Path, root: Path, name: str) -> Path:
-    """`folder` without links, if it and everything in it lie below `root`, and all links in it stay inside.
+    """`folder` with its links resolved, after checking that it and all links in it stay below `root`.
 
-    Raises as `find` does.
+    Raises FileNotFoundError if it does not exist, ValueError if a link leads outside or it holds other than files.
     """
-    shown = as_shown(name)
-    outside = f"{shown} is not read: a link in it points outside the folder that may be read"
+    shown_name = printable_name(name)
+    outside_message = f"{shown_name} is not read: a link in it points outside the folder that may be read"
     try:
         if not (resolved := folder.resolve(strict=True)).is_relative_to(root):
-            raise ValueError(outside)
+            raise ValueError(outside_message)
         if not resolved.is_dir():
             raise FileNotFoundError
-        for number, entry in enumerate(_entries(resolved, depth=2)):
-            if number == MOST_FILES:
-                raise ValueError(f"{shown} is not read: it holds more than {MOST_FILES:,} files")
+        for n_entries, entry in enumerate(_entries(resolved, depth=2)):
+            if n_entries == MOST_FILES:
+                raise ValueError(f"{shown_name} is not read: it holds more than {MOST_FILES:,} files")
             if entry.is_symlink() and not Path(entry.path).resolve(strict=True).is_relative_to(root):
-                raise ValueError(outside)
-            kind = entry.stat().st_mode
-            if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
+                raise ValueError(outside_message)
+            mode = entry.stat().st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
                 raise ValueError(
-                    f"{shown} is not read: {as_shown(entry.name)} is neither a file nor a folder"
+                    f"{shown_name} is not read: {printable_name(entry.name)} is neither a file nor a folder"
                 )
     except FileNotFoundError as error:
-        raise FileNotFoundError(f"no encoder is called {shown}") from error
+        raise FileNotFoundError(f"no encoder is called {shown_name}") from error
     except (OSError, RuntimeError) as error:  # a link that leads in a circle, or what may not be read
-        raise ValueError(f"{shown} cannot be read") from error
+        raise ValueError(f"{shown_name} cannot be read") from error
     return resolved
 
 
 def _entries(folder: Path, depth: int) -> Iterator[os.DirEntry]:
-    """Files and folders in a folder, down to `depth` levels; hidden ones too, which a file may name."""
+    """Yields files and folders in a folder, hidden ones included, down to `depth` levels."""
     with os.scandir(folder) as entries:
         for entry in entries:
             yield entry
@@ -219,8 +219,8 @@ def _entries(folder: Path, depth: int) -> Iterator[os.DirEntry]:
                 yield from _entries(Path(entry.path), depth - 1)
 
 
-class _Walk:
-    """Iterates over the folders below `root` with files of an encoder; `gave_up` says whether a limit ended it early."""
+class _FolderSearch:
+    """Iterates over the folders below `root` that hold an encoder; `gave_up` says whether a limit ended the search early."""
 
     def __init__(self, root: Path) -> None:
         self._root, self._n_entries, self._n_encoders = root, 0, 0
@@ -228,38 +228,38 @@ class _Walk:
         self.gave_up = False
 
     def __iter__(self) -> Iterator[Path]:
-        yield from self._in(self._root, DEEPEST)
+        yield from self._search(self._root, DEEPEST)
 
-    def _in(self, folder: Path, depth: int) -> Iterator[Path]:
-        """Folders below one with a `config.json` are left out: they hold parts of the same encoder."""
-        below: list[str] = []
+    def _search(self, folder: Path, depth: int) -> Iterator[Path]:
+        """Yields `folder` and folders below it that hold an encoder; below a `config.json` lie parts of the same encoder."""
+        subfolders: list[str] = []
         files: list[str] = []
         try:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     self._n_entries += 1
-                    if self._is_enough():
+                    if self._reached_limit():
                         return
                     if not entry.name.startswith("."):
-                        (below if _is_folder(entry) else files).append(entry.name)
+                        (subfolders if _is_folder(entry) else files).append(entry.name)
         except OSError:
             return
-        whole = CONFIG in files
-        if whole or (folder != self._root and any(map(_is_of_encoder, files))):
+        has_config = CONFIG in files
+        if has_config or (folder != self._root and any(map(_is_encoder_file, files))):
             self._n_encoders += 1
             yield folder
-        for name in sorted(below) if depth and not whole else ():
+        for name in sorted(subfolders) if depth and not has_config else ():
             path = folder / name
             if not path.is_symlink():
-                yield from self._in(path, depth - 1)
+                yield from self._search(path, depth - 1)
             elif not path.resolve().is_relative_to(self._root):
                 yield path  # to be refused by name
             elif not folder.resolve().is_relative_to(
                 path.resolve()
             ):  # else it would be walked again and again
-                yield from self._in(path, depth - 1)
+                yield from self._search(path, depth - 1)
 
-    def _is_enough(self) -> bool:
+    def _reached_limit(self) -> bool:
         self.gave_up |= self._n_entries > MOST_ENTRIES or self._n_encoders >= MOST_LISTED
         self.gave_up |= time.monotonic() > self._until
         return self.gave_up
@@ -272,5 +272,5 @@ def _is_folder(entry: os.DirEntry) -> bool:
         return False
 
 
-def _is_of_encoder(file: str) -> bool:
+def _is_encoder_file(file: str) -> bool:
     return file == CONFIG or file.endswith(WEIGHT_SUFFIXES)

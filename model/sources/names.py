@@ -1,4 +1,4 @@
-"""Names of encoders, as they stand in addresses and sentences."""
+"""Names of encoders, as URLs and messages contain them."""
 
 import re
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ HUB = "hub:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The encoders of one source: their names in addresses, and a sentence for each that is not listed."""
+    """The encoders of one source: the names that open them, and a sentence for each that cannot be opened."""
 
     names: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 
 
-def as_shown(name: str) -> str:
-    """A name for use in a sentence: without characters that no name here has, and cut to 80 characters."""
-    shown = re.sub(r"[^\w .,+=@()/:-]", "", name)
-    return shown if len(shown) <= 80 else f"{shown[:80]}…"
+def printable_name(name: str) -> str:
+    """A name for use in a message: only characters that names may contain, and at most 80 of them."""
+    cleaned = re.sub(r"[^\w .,+=@()/:-]", "", name)
+    return cleaned if len(cleaned) <= 80 else f"{cleaned[:80]}…"

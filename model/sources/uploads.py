@@ -19,13 +19,13 @@ MB = 2**20
 
 
 class Upload:
-    """The folder of one encoder. Whoever holds the object has the files; with the last reference they are gone."""
+    """The temporary folder of an uploaded encoder; it is deleted with the last reference to this object."""
 
     def __init__(self, title: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="loupe-")).resolve()
         self._end = finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         # 64 bits that nobody can guess: nobody else's address opens it
-        self.name = f"{UPLOAD}{as_part(title)}-{secrets.token_hex(8)}"
+        self.name = f"{UPLOAD}{safe_part(title)}-{secrets.token_hex(8)}"
         _known[self.name] = self
 
     @property
@@ -41,7 +41,7 @@ _known: WeakValueDictionary[str, Upload] = WeakValueDictionary()
 
 
 def upload_named(name: str) -> Upload | None:
-    """The upload of that name, None where it was deleted."""
+    """The upload with this name; None if it was deleted."""
     return _known.get(name)
 
 
@@ -51,69 +51,69 @@ def delete_all() -> None:
 
 
 def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upload:
-    """Writes `files`, pairs of the name that the browser gives and the content, into a temporary folder.
+    """Writes `files`, pairs of the path in the browser and the content, into a temporary folder.
 
-    Files whose names are not those of an encoder's files are left out. Together they may have `at_most` bytes.
-    Raises ValueError, in one sentence, where the files make no encoder.
+    Files whose names are not those of an encoder's files are ignored; the others may have `at_most` bytes together.
+    Raises ValueError, in one sentence, if the files are not those of an encoder or too large.
     """
     contents: dict[str, bytes | memoryview] = {}
     title = ""
     for path_in_browser, content in files:
-        *above, file = path_in_browser.replace("\\", "/").split("/")
-        if file.lower().endswith(PICKLES):
+        *parent_folders, file_name = path_in_browser.replace("\\", "/").split("/")
+        if file_name.lower().endswith(PICKLES):
             raise ValueError(
-                f"{as_part(file)} is a pickle, which can run code when it is loaded, so it is not read"
+                f"{safe_part(file_name)} is a pickle, which can run code when it is loaded, so it is not read"
             )
-        if (target := _target(above, file, content)) is None:
+        if (target := _target_path(parent_folders, file_name, content)) is None:
             continue
         if target in contents:
             raise ValueError(f"{target} was chosen twice")
         contents[target] = content
-        title = above[0] if above and target == CONFIG else title
-    if (total := sum(map(len, contents.values()))) > at_most:
+        title = parent_folders[0] if parent_folders and target == CONFIG else title
+    if (n_bytes := sum(map(len, contents.values()))) > at_most:
         raise ValueError(
-            f"these files are {total / MB:,.0f} MB; at most {max(at_most, 0) / MB:,.0f} MB more may be uploaded"
+            f"these files are {n_bytes / MB:,.0f} MB; at most {max(at_most, 0) / MB:,.0f} MB more may be uploaded"
         )
     if CONFIG not in contents:
         raise ValueError("config.json is missing: it describes the model")
     if not any(WEIGHTS.fullmatch(name) for name in contents):
         raise ValueError("the weights are missing: model.safetensors")
-    made = Upload(title or _title(contents[CONFIG]))
+    new_upload = Upload(title or _encoder_title(contents[CONFIG]))
     for target, content in contents.items():
-        path = made.folder / target
+        path = new_upload.folder / target
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content)
-    return made
+    return new_upload
 
 
-def as_part(title: str) -> str:
-    """A name from elsewhere as one part of a name here: without signs that mean something in a path, and never empty."""
-    part = re.sub(r"[^\w.+=-]+", "-", title.replace("\\", "/").rstrip("/").rpartition("/")[2])
-    return re.sub(r"^\W+|\W+$", "", part[:40]) or "encoder"
+def safe_part(title: str) -> str:
+    """`title` as a safe part of an encoder's name: without characters that have a meaning in a path, and never empty."""
+    safe_name = re.sub(r"[^\w.+=-]+", "-", title.replace("\\", "/").rstrip("/").rpartition("/")[2])
+    return re.sub(r"^\W+|\W+$", "", safe_name[:40]) or "encoder"
 
 
-def _target(above: list[str], file: str, content: bytes | memoryview) -> str | None:
-    """Where to write a file that was in the folders `above`; None for files that are not read."""
+def _target_path(parent_folders: list[str], file_name: str, content: bytes | memoryview) -> str | None:
+    """Path below the upload's folder for a file that was in the folders `parent_folders`; None for a file that is not needed."""
     # a browser numbers what it saves again
-    file = re.sub(r" ?\(\d+\)(?=\.)", "", file)
-    if file not in FILES and not WEIGHTS.fullmatch(file):
+    file_name = re.sub(r" ?\(\d+\)(?=\.)", "", file_name)
+    if file_name not in FILES and not WEIGHTS.fullmatch(file_name):
         return None
-    if above and PART.fullmatch(above[-1]):
-        return f"{above[-1]}/{file}"
-    if file == CONFIG and any(key.startswith("pooling_mode") for key in _read(content)):
-        return f"1_Pooling/{file}"  # chosen beside the other files, without its folder
-    return file
+    if parent_folders and PART.fullmatch(parent_folders[-1]):
+        return f"{parent_folders[-1]}/{file_name}"
+    if file_name == CONFIG and any(key.startswith("pooling_mode") for key in _read_object(content)):
+        return f"1_Pooling/{file_name}"  # chosen beside the other files, without its folder
+    return file_name
 
 
-def _title(config: bytes | memoryview) -> str:
-    """The name that a configuration gives its encoder, "" where it gives none."""
-    values = _read(config)
+def _encoder_title(config: bytes | memoryview) -> str:
+    """The encoder's name in the content of a config.json, "" if there is none."""
+    values = _read_object(config)
     names = (values.get(key) for key in ("_name_or_path", "model_type"))
     return next((name for name in names if isinstance(name, str) and name), "")
 
 
-def _read(content: bytes | memoryview) -> dict:
-    """The object in a JSON file; empty where it cannot be read, which is reported when the encoder is opened."""
+def _read_object(content: bytes | memoryview) -> dict:
+    """The object in the content of a JSON file; empty if it is damaged, which is reported when the encoder is opened."""
     try:
         values = parse_json(bytes(content)) if len(content) < MB else {}
     except ValueError:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from ..checkpoint import CHECKPOINTS
-from ..files.errors import one_sentence
+from ..files.errors import errors_in_one_sentence
 from ..files.json_file import folder_and_name, read_as, replace_text
 from ..schema import Count, Number, PositiveCount, convert_closed
 from .digit_training import N_HELD_OUT, digit_encoder, held_out_accuracy, train_steps, warmup_rates
@@ -106,7 +106,7 @@ def loss_scale_limit(losses: Iterable[float | None]) -> float:
 def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
     """Reads the stored runs; none if there is no file. Raises ValueError, in one sentence, if it is damaged."""
     rows = read_as(path, list[dict[str, Any]]) or []
-    with one_sentence(f"{folder_and_name(path)} cannot be read"):
+    with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         # before runs named their precision, all were in bf16
         runs: list[WarmupRun] = convert_closed([{"precision": "bf16"} | row for row in rows], list[WarmupRun])
         return runs

@@ -16,7 +16,7 @@ import torch
 from torch import distributed
 
 from ..checkpoint import CHECKPOINTS, save
-from ..checkpoint.cli import in_one_sentence
+from ..checkpoint.cli import exit_with_one_sentence
 from ..device import find_device
 from .loop import train
 from .prepare import prepare
@@ -43,7 +43,7 @@ def main() -> None:
     # The app's single thread would leave cores idle here; torchrun sets the variable for each process.
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
     try:
-        with in_one_sentence("model.train"):
+        with exit_with_one_sentence("model.train"):
             device = find_device(arguments.device)
             if "RANK" in os.environ:  # started by torchrun
                 distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")

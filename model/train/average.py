@@ -11,7 +11,7 @@ from pathlib import Path
 from torch import Tensor
 
 from ..checkpoint import save
-from ..checkpoint.cli import in_one_sentence
+from ..checkpoint.cli import exit_with_one_sentence
 from ..transformer import Transformer
 from .starting_checkpoint import StartingCheckpoint
 
@@ -66,7 +66,7 @@ def main() -> None:
         "shares", nargs="+", metavar="FOLDER=SHARE", help="a checkpoint and its share of the mean"
     )
     arguments = parser.parse_args()
-    with in_one_sentence("model.train.average"):
+    with exit_with_one_sentence("model.train.average"):
         pairs = (pair.rpartition("=") for pair in arguments.shares)
         average({Path(folder): float(share) for folder, _, share in pairs}, arguments.out)
 

@@ -17,7 +17,7 @@ from torch.nn.utils import clip_grad_norm_
 from tqdm import tqdm
 
 from ..checkpoint import CHECKPOINTS
-from ..checkpoint.cli import in_one_sentence
+from ..checkpoint.cli import exit_with_one_sentence
 from ..config import preset
 from ..device import find_device
 from ..theory.learning_rate import learning_rate
@@ -54,7 +54,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
-    with in_one_sentence("model.train.warmup"):
+    with exit_with_one_sentence("model.train.warmup"):
         precision = None if arguments.precision == "auto" else arguments.precision
         make_missing(arguments.data, arguments.out, find_device(arguments.device), precision)
 

@@ -12,7 +12,7 @@ from app_pages.training import histories
 from app_pages.training.histories import MOST, _with_errors
 from app_pages.training.tasks import GLANCES, TASKS, in_words
 from model import checkpoint
-from model.checkpoint.training_history import logged
+from model.checkpoint.training_history import logged_values
 from model.train.task_digits import Digits
 from model.train.task_reviews import Sentiment, TrueLabels
 from model.train.task_sentences import CombinedTask
@@ -176,10 +176,10 @@ def test_an_accuracy_on_the_way_says_of_how_many_examples_it_is(open_app: Open, 
     path.write_text(json.dumps(history))
     app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.PART.to("Training history"))
     assert not app.exception
-    found = _with_errors(logged(history, "accuracy", "evaluations"), history)
+    found = _with_errors(logged_values(history, "accuracy", "evaluations"), history)
     assert found["examples"].tolist() == ["10", "not known"]
     assert found["standard error"].tolist() == ["15.8\u2009%", "not known"]
-    assert _with_errors(logged({}, "accuracy", "evaluations"), {}).empty
+    assert _with_errors(logged_values({}, "accuracy", "evaluations"), {}).empty
 
 
 def test_a_film_is_judged_on_as_many_as_the_tasks_glance_at() -> None:

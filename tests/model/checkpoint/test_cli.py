@@ -4,7 +4,7 @@ import os
 import pytest
 import torch
 
-from model.checkpoint.cli import in_one_sentence
+from model.checkpoint.cli import exit_with_one_sentence
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,11 @@ from model.checkpoint.cli import in_one_sentence
 def test_what_cannot_be_done_is_one_sentence(
     error: Exception, said: str, capsys: pytest.CaptureFixture
 ) -> None:
-    with pytest.raises(SystemExit) as ended, in_one_sentence("model.it"):
+    with pytest.raises(SystemExit) as ended, exit_with_one_sentence("model.it"):
         raise error
     assert (ended.value.code, capsys.readouterr().err) == (2, f"model.it: {said}\n")
 
 
 def test_what_is_wrong_in_the_program_is_not_hidden() -> None:
-    with pytest.raises(ZeroDivisionError), in_one_sentence("model.it"):
+    with pytest.raises(ZeroDivisionError), exit_with_one_sentence("model.it"):
         1 // 0  # noqa: B018

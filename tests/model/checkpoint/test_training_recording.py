@@ -8,7 +8,12 @@ import torch
 from safetensors.torch import save as serialize
 
 from model import checkpoint
-from model.checkpoint.training_recording import formed_at, formed_at_step, read_recording, way_to_form
+from model.checkpoint.training_recording import (
+    distances_to_final,
+    formation_index,
+    formation_step,
+    read_recording,
+)
 from model.train.snapshot import join_snapshots, take_snapshot
 from tests.model import tiny
 from tests.tolerance import rounding
@@ -102,7 +107,7 @@ def heads(*weights_on_first_key: float) -> np.ndarray:
 
 
 def test_the_way_ends_at_zero_and_is_the_divergence_from_the_last_form():
-    way = way_to_form(heads(0.0, 0.5, 1.0))[:, 0, 0]
+    way = distances_to_final(heads(0.0, 0.5, 1.0))[:, 0, 0]
     assert way[2] == 0
     assert way[0] == pytest.approx(np.log(2), rel=0.01)  # no key in common
     # JSD of (1/2, 1/2) and (1, 0), the mixture being (3/4, 1/4)
@@ -121,7 +126,7 @@ def test_the_way_ends_at_zero_and_is_the_divergence_from_the_last_form():
     ],
 )
 def test_a_head_has_formed_once_it_stays_less_than_half_as_far(way, moment):
-    assert formed_at(np.array(way, float)[:, None, None]).item() == moment
+    assert formation_index(np.array(way, float)[:, None, None]).item() == moment
 
 
 def test_what_a_film_says_of_its_moments(filmed):
@@ -137,8 +142,8 @@ def test_what_a_film_says_of_its_moments(filmed):
 
 def test_steps_at_which_heads_formed_are_steps_of_the_run(filmed):
     film = read_recording(checkpoint.load(filmed, "cpu"))
-    moments = formed_at(way_to_form(film.probes[0].pattern))
-    assert formed_at_step(film, 0).tolist() == [[[0, 4, 5, 7][head] for head in layer] for layer in moments]
+    moments = formation_index(distances_to_final(film.probes[0].pattern))
+    assert formation_step(film, 0).tolist() == [[[0, 4, 5, 7][head] for head in layer] for layer in moments]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from model.capture import capture
 from model.checkpoint import load, predictions, record_figures, save
-from model.checkpoint.training_history import measured
+from model.checkpoint.training_history import all_figures
 from model.config import preset
 from model.evaluate import __main__ as module
 from model.evaluate.__main__ import classification, evaluate
@@ -163,8 +163,8 @@ def test_figures_of_several_data_sets_stand_beside_each_other(review_folder):
         record_figures(review_folder, figures(data, accuracy))
     history = load(review_folder, "cpu").history
     assert history["figures"] == figures("reviews", 1.0)
-    assert measured(history) == [figures("reviews", 1.0), figures("edits", 0.6), figures("sentences", 0.8)]
-    assert measured({}) == []
+    assert all_figures(history) == [figures("reviews", 1.0), figures("edits", 0.6), figures("sentences", 0.8)]
+    assert all_figures({}) == []
 
 
 @pytest.mark.parametrize(

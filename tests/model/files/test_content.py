@@ -3,16 +3,16 @@ from pathlib import Path
 
 import pytest
 
-from model.files.content import check_regular, content_of
+from model.files.content import check_regular, read_bounded
 
 
 def test_a_file_of_the_largest_size_is_read_and_a_larger_one_is_not(tmp_path: Path) -> None:
     path = tmp_path / "it"
     path.write_bytes(b"x" * 2**20)
-    assert content_of(path, 2**20) == b"x" * 2**20
+    assert read_bounded(path, 2**20) == b"x" * 2**20
     path.write_bytes(b"x" * (2**20 + 1))
     with pytest.raises(ValueError, match=r"^it is larger than 1 MB$"):
-        content_of(path, 2**20)
+        read_bounded(path, 2**20)
 
 
 def test_what_is_not_there_is_told_from_what_is_not_a_file(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models
 
 from model.capture import capture
 from model.checkpoint import load
-from model.files.errors import LONGEST, in_a_line
+from model.files.errors import LONGEST, single_line
 from model.huggingface import describe
 from model.inputs import Text, prepare
 from model.inputs.text import encode
@@ -51,10 +51,10 @@ def change_tokenizer(folder: Path, **parts: object) -> None:
 
 
 def test_what_is_said_is_one_line_without_hidden_characters() -> None:
-    assert in_a_line("two\nlines\x00 \u202eand\u2066\tmore") == "two lines and more"
-    assert in_a_line("می\u200cخواهم") == "می\u200cخواهم"
+    assert single_line("two\nlines\x00 \u202eand\u2066\tmore") == "two lines and more"
+    assert single_line("می\u200cخواهم") == "می\u200cخواهم"
     for length in (LONGEST, LONGEST + 1, 5 * LONGEST, 10**6):
-        said = in_a_line("a" * (length - 1) + "z")
+        said = single_line("a" * (length - 1) + "z")
         assert len(said) == LONGEST
         assert said[0] + said[-1] == "az"
 

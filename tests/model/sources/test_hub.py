@@ -60,7 +60,7 @@ def test_a_download_fetches_what_is_read_and_nothing_else(one: Hub, cache: Path)
     folder = locations.find("hub:some/bert", cache)
     found = {str(path.relative_to(folder)): path for path in folder.rglob("*") if path.is_file()}
     assert {name: path.read_bytes() for name, path in found.items()} == NEEDED
-    assert hub.cached().names == ("hub:some/bert",)
+    assert hub.cached_models().names == ("hub:some/bert",)
     assert not list(cache.parent.glob("*.json"))
 
 
@@ -84,7 +84,7 @@ def test_the_progress_goes_up_to_the_sum_of_the_sizes(one: Hub) -> None:
 
 def test_a_revision_is_told_from_the_main_branch(one: Hub, cache: Path) -> None:
     assert fetch(one, revision="a-branch") == f"hub:some/bert@{COMMIT[:8]}"
-    assert hub.cached().names == (f"hub:some/bert@{COMMIT[:8]}",)
+    assert hub.cached_models().names == (f"hub:some/bert@{COMMIT[:8]}",)
     assert locations.find(f"hub:some/bert@{COMMIT[:8]}", cache).name == COMMIT
     with pytest.raises(FileNotFoundError, match="some/bert is not in the Hugging Face cache"):
         locations.find("hub:some/bert", cache)
@@ -102,7 +102,7 @@ def test_shards_are_those_that_the_index_names(one: Hub) -> None:
     assert "other.safetensors" not in one.asked
     folder = hub.snapshot("some/bert")
     (folder / names[1]).unlink()
-    assert hub.cached().names == ()
+    assert hub.cached_models().names == ()
     with pytest.raises(FileNotFoundError):
         hub.snapshot("some/bert")
 
@@ -115,7 +115,7 @@ def test_an_index_that_names_other_places_is_refused(one: Hub, named: object) ->
     one.files["model.safetensors.index.json"] = json.dumps({"weight_map": {"a": named}}).encode()
     with pytest.raises(ValueError, match=r"^model.safetensors.index.json (names|has no weight_map)"):
         fetch(one)
-    assert hub.cached().names == ()
+    assert hub.cached_models().names == ()
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
@@ -123,7 +123,7 @@ def test_a_wrong_hash_leaves_nothing_that_opens(one: Hub, cache: Path, file: str
     one.sent[file] = bytes(len(NEEDED[file]))
     with pytest.raises(ValueError, match=f"^{file} of some/bert is not the file that the Hub lists"):
         fetch(one)
-    assert hub.cached().names == ()
+    assert hub.cached_models().names == ()
     assert not any(path.read_bytes() == one.sent[file] for path in cache.rglob("*") if path.is_file())
     one.sent.clear()
     assert fetch(one) == "hub:some/bert"
@@ -136,7 +136,7 @@ def test_a_download_that_is_cut_off_leaves_nothing_that_opens(one: Hub, cache: P
         ValueError, match=r"^(the download of some/bert is incomplete|the Hub cannot be reached)"
     ):
         fetch(one)
-    assert hub.cached().names == ()
+    assert hub.cached_models().names == ()
     assert not list(cache.rglob("*.incomplete"))
     one.cut_off.clear()
     assert fetch(one) == "hub:some/bert"
@@ -149,7 +149,7 @@ def test_one_that_stops_the_download_leaves_nothing_that_opens(one: Hub) -> None
 
     with pytest.raises(KeyboardInterrupt):
         fetch(one, report=stop)
-    assert hub.cached().names == ()
+    assert hub.cached_models().names == ()
 
 
 def test_more_than_may_be_fetched_is_refused_before_anything_is_fetched(one: Hub) -> None:
@@ -166,7 +166,7 @@ def test_more_than_was_said_is_not_taken(one: Hub) -> None:
     one.sizes["model.safetensors"] = 100
     with pytest.raises(ValueError, match="is larger than the Hub says"):
         fetch(one)
-    assert hub.cached().names == ()
+    assert hub.cached_models().names == ()
 
 
 def test_what_cannot_be_had_is_said_in_one_sentence(one: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,13 +262,13 @@ def test_no_token_is_sent(one: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_empty_or_damaged_cache_is_no_error(cache: Path) -> None:
-    assert hub.cached() == locations.Listing()
+    assert hub.cached_models() == locations.Listing()
     (cache / "models--some--bert" / "snapshots").mkdir(parents=True)
     (cache / "models--some--bert" / "snapshots" / "file").write_text("")
     (cache / "models--a--b" / "snapshots" / COMMIT).mkdir(parents=True)
     (cache / "models--a--b" / "snapshots" / COMMIT / "config.json").write_bytes(CONFIG)
-    assert hub.cached().names == ()
-    assert hub.cached().refused == ("a/b is in the cache, but without model.safetensors",)
+    assert hub.cached_models().names == ()
+    assert hub.cached_models().refused == ("a/b is in the cache, but without model.safetensors",)
 
 
 def test_a_snapshot_that_leads_out_of_the_cache_is_not_read(cache: Path, tmp_path: Path) -> None:

