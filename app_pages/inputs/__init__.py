@@ -1,1 +1,1 @@
-"""Where the input and the checkpoint are chosen: the row of the input and its parts."""
+"""Choice of the input and the encoder: the input row and its parts."""

@@ -1,4 +1,4 @@
-"""Picking one of the test digits, or drawing one."""
+"""Choice of a test digit, or of a digit that the user draws."""
 
 import math
 
@@ -33,9 +33,10 @@ SIDE = 44  # pixels of the picture in the row
 
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
-    """The digit, None where nothing is drawn, and its label where it has one; an encoder that reads colour takes any picture.
+    """Draws the controls; returns the picture, None if nothing is drawn, and its label, None if unknown.
 
-    In sight are the picture and its number; how to come to another one stands behind a button.
+    Only the picture and its number are visible; a button opens the other ways to choose one. An encoder of colour pictures
+    accepts uploads too.
     """
     picture = st.container(width="content", key="picture")
     number = st.container(width="content")
@@ -48,25 +49,25 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
             image, label = own_picture(), None
         elif source == DRAW:
             image, label = drawing.drawn_digit(), None
-        elif (found := _test_digits()) is None:
+        elif (digits := _test_digits()) is None:
             image, label = None, None
         else:
-            images, labels = found
+            images, labels = digits
             with number:
-                chosen = DIGIT.choose(most=len(images) - 1)
-            _gallery(images, labels, chosen, checkpoint)
-            image, label = images[chosen], int(labels[chosen])
-    drawn = image if image is not None and image.any() else None
+                digit_number = DIGIT.choose(most=len(images) - 1)
+            _draw_gallery(images, labels, digit_number, checkpoint)
+            image, label = images[digit_number], int(labels[digit_number])
+    shown_image = image if image is not None and image.any() else None
     with picture:  # black until something is drawn: it takes the same room, and the row stays where it is
-        st.image(BLANK if drawn is None else drawn, width=SIDE, output_format="PNG")
-    return (None, None) if drawn is None else (Picture.of(drawn), label)
+        st.image(BLANK if shown_image is None else shown_image, width=SIDE, output_format="PNG")
+    return (None, None) if shown_image is None else (Picture.of(shown_image), label)
 
 
 def second_digit(control: DigitNumber) -> tuple[Picture | None, int | None]:
-    """A box for a second test digit to compare with. The picture and its label; None where test digits cannot be read."""
-    if (found := _test_digits()) is None:
+    """Draws the box for a second test digit; returns its picture and label, or Nones if test digits cannot be read."""
+    if (digits := _test_digits()) is None:
         return None, None
-    images, labels = found
+    images, labels = digits
     picture = st.container(width="content", key=f"{control.key}_picture")
     number = control.choose(most=len(images) - 1)
     with picture:
@@ -75,7 +76,7 @@ def second_digit(control: DigitNumber) -> tuple[Picture | None, int | None]:
 
 
 def _test_digits() -> tuple[np.ndarray, np.ndarray] | None:
-    """None, and a sentence, where the files are missing or damaged."""
+    """Images and labels of the test digits; None, after a warning, if the files are missing or damaged."""
     try:
         return shipped_inputs.test_digits()
     except (OSError, ValueError):
@@ -83,8 +84,8 @@ def _test_digits() -> tuple[np.ndarray, np.ndarray] | None:
         return None
 
 
-def _gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str | None) -> None:
-    ids, captions, legend = _list(labels, checkpoint)
+def _draw_gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str | None) -> None:
+    ids, captions, legend = _choose_listed(labels, checkpoint)
     n_pages = max(1, math.ceil(len(ids) / PAGE))
     pages = st.container()  # the thumbnails come first, and need to know which page it is
     page = st.pagination(n_pages, key="gallery_page", max_visible_pages=5)
@@ -92,10 +93,10 @@ def _gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str
         if not len(ids):
             st.info("No such digit: both predict the same for every digit of this class.")
             return
-        part = slice((page - 1) * PAGE, page * PAGE)
-        shown = ids[part]
+        page_slice = slice((page - 1) * PAGE, page * PAGE)
+        shown_ids = ids[page_slice]
         thumbnails = image_gallery(
-            images[shown], shown.tolist(), captions[part], selected=digit, columns=COLUMNS
+            images[shown_ids], shown_ids.tolist(), captions[page_slice], selected=digit, columns=COLUMNS
         )
         clickable(
             thumbnails,
@@ -110,10 +111,10 @@ def _gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint: str
             st.caption(legend)
 
 
-def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[str], str]:
-    """What the gallery lists, and how its captions read.
+def _choose_listed(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[str], str]:
+    """Draws the filters of the gallery; returns the digits' numbers, their captions, and a legend of the captions.
 
-    Orders that need predictions are offered where these were written down.
+    Orders that need predictions are offered only if predictions are stored.
     """
     own = None if checkpoint is None else encoders.predictions(checkpoint)
     pair = None if checkpoint is None else encoders.pair(checkpoint)
@@ -132,9 +133,9 @@ def _list(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[
 def ordered(
     labels: np.ndarray, digit_class: str, order: str, predictions: list[dict[str, np.ndarray]]
 ) -> tuple[np.ndarray, list[str]]:
-    """Numbers of the digits to show, and under each its label and what was predicted, where an order needs that.
+    """Numbers of the digits to show, and captions with label and, where the order needs them, predictions.
 
-    `predictions` are of one checkpoint for "hardest first", of the two that are compared for "disagree".
+    `predictions` belong to one encoder for "hardest first", and to the two compared ones for "disagree".
     """
     ids = np.arange(len(labels)) if digit_class == "all" else np.flatnonzero(labels == int(digit_class))
     if order == AS_THEY_COME:
@@ -142,8 +143,10 @@ def ordered(
     if order == DISAGREE:
         ids = predicted_differently(ids, *(made["predicted"] for made in predictions))
     ids = hardest_first(ids, [made["loss"] for made in predictions])
-    said = zip(*(made["predicted"][ids].tolist() for made in predictions), strict=True)
-    return ids, [f"{label}→{'|'.join(map(str, each))}" for label, each in zip(labels[ids], said, strict=True)]
+    answers = zip(*(made["predicted"][ids].tolist() for made in predictions), strict=True)
+    return ids, [
+        f"{label}→{'|'.join(map(str, pair))}" for label, pair in zip(labels[ids], answers, strict=True)
+    ]
 
 
 def _first_page() -> None:
@@ -151,5 +154,5 @@ def _first_page() -> None:
 
 
 def take_digit(point: dict) -> None:
-    """For callbacks: the digit from now on."""
+    """Callback: chooses the digit with this `id`."""
     DIGIT.take(int(point["id"]))

@@ -1,4 +1,4 @@
-"""A list of the user's own inputs, kept in this session alone, and stepping through it while all other choices stay."""
+"""A list of the user's own inputs, kept only in this session, and buttons that step through it while other choices stay."""
 
 from dataclasses import dataclass, replace
 
@@ -34,7 +34,7 @@ _LISTS, _ORDERS, _AT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One input of the list: a text, or a picture as encoders of grey digits and as those of colours take it."""
+    """One input of the list: a text, or a picture in the forms that encoders of digits and of colour pictures read."""
 
     name: str = ""  # of a picture's file
     label: str = ""  # as it was given, "" where it was not
@@ -44,7 +44,7 @@ class Item:
     colours: Picture | None = None
 
     def given(self, config: ModelConfig, *, reads_pairs: bool) -> Input | None:
-        """What the encoder is given; None where it cannot take it."""
+        """The input for this encoder; None if it cannot read the item."""
         if self.text is not None:
             return self.text if reads_pairs else replace(self.text, second=None)
         if self.digit is not None:
@@ -54,7 +54,7 @@ class Item:
         return Picture.of(from_code(self.drawing)) if self.drawing else None
 
     def choose(self, config: ModelConfig) -> list[Choice]:
-        """For callbacks: what the row of the input shows from now on, as the address of another page needs it."""
+        """Callback: puts the item into the controls of the input row; returns these choices for a link."""
         if self.text is not None:
             choices = [TEXT.to(self.text.text), SECOND_PART.to(self.text.second or "")]
         elif self.digit is not None:
@@ -73,7 +73,7 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Listed:
-    """The list, and what of that which was given did not become a part of it, in sentences."""
+    """A list of inputs, with sentences on what was left out of it."""
 
     items: tuple[Item, ...]
     notes: tuple[str, ...] = ()
@@ -84,25 +84,25 @@ def held(kind: str) -> Listed | None:
 
 
 def hold(kind: str, listed: Listed | None) -> None:
-    """From now on the list of this kind; with None there is none."""
-    for memory, value in ((_LISTS, listed), (_ORDERS, None), (_AT, None)):
-        st.session_state[memory] = {**st.session_state.get(memory, {}), kind: value}
+    """Sets the list of this kind of input; None removes it."""
+    for state_key, value in ((_LISTS, listed), (_ORDERS, None), (_AT, None)):
+        st.session_state[state_key] = {**st.session_state.get(state_key, {}), kind: value}
 
 
 def in_order(kind: str, order: list[int]) -> None:
-    """In which order the items are gone through: that of the table, without what it does not show."""
+    """Sets the order in which the buttons step through the items: that of the table, without hidden rows."""
     st.session_state[_ORDERS] = {**st.session_state.get(_ORDERS, {}), kind: order}
 
 
 def at(kind: str) -> int | None:
-    """Which item was opened last."""
+    """Index of the item that was opened last; None if none was."""
     return st.session_state.get(_AT, {}).get(kind)
 
 
 def open_item(kind: str, number: int, name: str) -> list[Choice]:
-    """For callbacks: the item of this number, read by the encoder of that name, is the input from now on.
+    """Callback: makes item `number` the input, read by the encoder `name`.
 
-    Returns what a page needs in its address on which nothing of that was drawn yet; kind and encoder stand on every page.
+    Returns the choices that a link to another page needs; kind and encoder are not among them, since every page has them.
     """
     listed, config = held(kind), encoders.config_of(name)
     st.session_state[_AT] = {**st.session_state.get(_AT, {}), kind: number}
@@ -112,7 +112,7 @@ def open_item(kind: str, number: int, name: str) -> list[Choice]:
 
 
 def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
-    """Of the item that was opened, as long as it is the input: the class that it was labelled with; None for unknown."""
+    """Class index of the label of the opened item, as long as `given` is that item; None if unknown."""
     listed, number, config = held(kind), at(kind), encoders.config_of(name)
     if name is None or listed is None or number is None or config is None or not config.chooses:
         return None
@@ -126,32 +126,32 @@ def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
 
 
 def stepper(kind: str, name: str | None, given: Input | None) -> None:
-    """“◂ 3 of 27 ▸” in the row of the input; nothing where no item of a list was opened."""
+    """Draws “◂ 3 of 27 ▸” in the input row; nothing if no item of a list was opened."""
     listed, number, config = held(kind), at(kind), encoders.config_of(name)
     order = st.session_state.get(_ORDERS, {}).get(kind) or []
     if name is None or listed is None or config is None or number is None or number not in order:
         return
-    place, n = order.index(number), len(order)
-    changed = (
+    position, n = order.index(number), len(order)
+    remark = (
         ""
         if given == listed.items[number].given(config, reads_pairs=encoders.reads_pairs(name))
         else ", changed"
     )
     with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key="stepper"):
-        for key, sign, what, to in (
-            ("previous", "chevron_left", "previous", place - 1),
-            ("next", "chevron_right", "next", place + 1),
+        for key, icon, direction, target in (
+            ("previous", "chevron_left", "previous", position - 1),
+            ("next", "chevron_right", "next", position + 1),
         ):
             if key == "next":
-                said = f"{place + 1:,} of {n:,}{changed}"
-                st.button(said, type="tertiary", key="several_back", on_click=_back, help="Back to the list")
+                label = f"{position + 1:,} of {n:,}{remark}"
+                st.button(label, type="tertiary", key="several_back", on_click=_back, help="Back to the list")
             st.button(
                 "",
-                icon=f":material/{sign}:",
+                icon=f":material/{icon}:",
                 key=f"several_{key}",
-                help=f"The {what} input of the list",
-                disabled=not 0 <= to < n,
-                args=(kind, order[to % n], name),
+                help=f"The {direction} input of the list",
+                disabled=not 0 <= target < n,
+                args=(kind, order[target % n], name),
                 type="tertiary",
                 on_click=open_item,
             )
@@ -162,7 +162,7 @@ def _back() -> None:
 
 
 def thumbnail_of(item: Item) -> np.ndarray | None:
-    """A picture as it stands in the list."""
+    """Picture of the item for the list; None for a text."""
     if item.digit is not None:
         return shipped_inputs.test_digits()[0][item.digit]
     if item.colours is not None:

@@ -1,4 +1,4 @@
-"""Encoders that the address names: opened before a page is drawn, and said where they are not there."""
+"""Encoders named in the address: opened before a page is drawn, with a warning if they do not exist."""
 
 import streamlit as st
 
@@ -15,18 +15,18 @@ _GONE, _INSTEAD = "own_gone", "own_instead"
 
 
 def arrive() -> None:
-    """Before a page is drawn: opens what the address names, and finds out what is no longer there."""
+    """Opens the encoders that the address names and notes which no longer exist; called before a page is drawn."""
     shipped, gone = checkpoint.available(), {}
     for name in opened():
-        if (why := _missing(name)) is not None:
+        if (reason := _missing(name)) is not None:
             remove(name)
-            gone[name] = why
+            gone[name] = reason
     for key in KEYS:
         linked = st.query_params.get(key)
         if linked is None or linked in shipped or linked in opened():
             continue
-        if (why := gone.get(linked) or _missing(linked)) is not None:
-            gone[linked] = why
+        if (reason := gone.get(linked) or _missing(linked)) is not None:
+            gone[linked] = reason
             continue
         open_(linked)
         with st.spinner("Reading the encoder …"):  # its files are hashed, once
@@ -37,28 +37,28 @@ def arrive() -> None:
 
 
 def say_gone(shown: str | None) -> None:
-    """What of the address or of the list is not there, as long as the page shows what has taken its place."""
+    """Writes a warning for each missing encoder, as long as the page shows its replacement `shown`."""
     if _GONE not in st.session_state:
         return
     if st.session_state.setdefault(_INSTEAD, shown) != shown:
         del st.session_state[_GONE], st.session_state[_INSTEAD]
         return
-    for name, why in st.session_state[_GONE].items():
+    for name, reason in st.session_state[_GONE].items():
         instead = f" {shown} is shown instead." if shown else ""
         st.warning(
-            f"{locations.printable_name(name)} cannot be opened: {plain(str(why))}.{instead}",
+            f"{locations.printable_name(name)} cannot be opened: {plain(str(reason))}.{instead}",
             icon=":material/search_off:",
         )
 
 
 def _take_kind(name: str) -> None:
-    """An address that names an encoder of pictures alone opens them."""
+    """Switches to pictures if the address names an encoder of pictures but no kind of input."""
     if "kind" not in st.query_params and "kind" not in st.session_state and kind_of(name) == DIGIT:
         KIND.take(DIGIT)
 
 
 def _missing(name: str) -> str | None:
-    """Why there is no such encoder for this session; None where there is one."""
+    """Reason why this session cannot open the encoder; None if it can."""
     if name.startswith(UPLOAD) and name not in uploads():
         return "an upload can be seen only in the session that made it, and is deleted when that ends"
     try:

@@ -1,4 +1,4 @@
-"""A second text to compare with: the first one with one word changed, so that the two line up."""
+"""A second text for comparison: the first one with one word changed, so that positions correspond."""
 
 import re
 
@@ -16,9 +16,9 @@ OPPOSITES = {one: other for pair in _PAIRS for one, other in (pair, pair[::-1])}
 
 
 def one_word_changed(text: str) -> str:
-    """The first word of `text` that has an opposite here is that; where none has, its longest word is hidden."""
+    """The text with the first word that has an opposite here replaced by it; if none has, the longest word is masked."""
     words = re.findall(r"\w+", text)
     for word in words:
-        if (other := OPPOSITES.get(word.lower())) is not None:
-            return re.sub(rf"\b{word}\b", other, text, count=1)
+        if (opposite := OPPOSITES.get(word.lower())) is not None:
+            return re.sub(rf"\b{word}\b", opposite, text, count=1)
     return text.replace(max(words, key=len), "[MASK]", 1) if words else text

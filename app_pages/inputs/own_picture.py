@@ -1,4 +1,4 @@
-"""An uploaded picture, for encoders that read colour: kept until the session ends."""
+"""An uploaded picture for encoders of colour pictures, kept until the session ends."""
 
 import numpy as np
 import streamlit as st
@@ -10,7 +10,7 @@ HELD = "own_picture"  # in the session
 
 
 def own_picture() -> np.ndarray | None:
-    """uint8 [height, width, 3], None where there is none yet."""
+    """Draws the upload; returns the picture uint8 [height, width, 3], None if there is none yet."""
     formats = ("png", "jpg", "jpeg", "webp", "bmp")
     st.file_uploader(
         "Upload a picture", formats, key="own_picture_upload", max_upload_size=LARGEST, on_change=_take

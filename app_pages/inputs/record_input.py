@@ -1,4 +1,4 @@
-"""Opening a record file, or attention from elsewhere: kept until the session ends."""
+"""Opening a record file, or attention from elsewhere; it is kept until the session ends."""
 
 import streamlit as st
 
@@ -21,14 +21,14 @@ WHAT = (
 
 
 def open_record(name: str, content: bytes) -> None:
-    """For callbacks: from now on that file is what pages of attention show in this session.
+    """Callback: opens the file as the record of this session, for the pages that show attention.
 
-    Raises ValueError, in one sentence, where it is no record.
+    Raises ValueError, in one sentence, if it is no record.
     """
     name = name.rpartition("/")[2][-LONGEST_NAME:]
-    read = from_bytes(content, name)
+    opened = from_bytes(content, name)
     st.session_state[OPENED] = FileSubject(
-        file_name=name, record=read.record, settings=read.settings, picture=read.picture
+        file_name=name, record=opened.record, settings=opened.settings, picture=opened.picture
     )
     st.session_state[OTHER_KIND] = True
     KIND.take(encoders.RECORD)
@@ -36,17 +36,17 @@ def open_record(name: str, content: bytes) -> None:
 
 
 def record_input() -> FileSubject | None:
-    """What is open, with a button to open something else; None where nothing is."""
+    """Draws what record is open, with a button to open another; returns it, None if none is open."""
     if (subject := open_subject()) is None:
         return None
-    read, attended = subject.record, subject.record.attended
-    layers, heads = read.pattern.shape[:2]
-    if read.patch_grid is not None:
-        size = "{} × {} patches".format(*read.patch_grid)
-    elif read.keys is None:
-        size = f"{len(read)} tokens"
+    record, attended = subject.record, subject.record.attended
+    layers, heads = record.pattern.shape[:2]
+    if record.patch_grid is not None:
+        size = "{} × {} patches".format(*record.patch_grid)
+    elif record.keys is None:
+        size = f"{len(record)} tokens"
     else:
-        size = f"{len(read)} queries × {len(attended)} keys"
+        size = f"{len(record)} queries × {len(attended)} keys"
     st.markdown(f"{as_code(subject.file_name)} :gray[{layers} × {heads} heads, {size}]", width="content")
     with st.popover("", icon=":material/info:", type="tertiary", key="about_record"):
         _describe(subject)
@@ -56,31 +56,31 @@ def record_input() -> FileSubject | None:
 
 
 def most_mb() -> int:
-    """The megabytes of the largest file that can be opened, as the server was started."""
+    """Size limit of a record file in megabytes, which also depends on how the server was started."""
     return min(LARGEST, st.get_option("server.maxUploadSize"))
 
 
 def invite() -> None:
-    """Where nothing is open: how to open something."""
+    """Draws the upload for a record, where none is open."""
     with st.container(key="open_record", width=640):
         _upload()
 
 
 def _upload() -> None:
-    number, at_most = st.session_state.get("uploads", 0), most_mb()
+    round_number, at_most = st.session_state.get("uploads", 0), most_mb()
     st.file_uploader(
         "Open a record file",
         ["npz", "safetensors"],
-        key=f"record_upload_{number}",
+        key=f"record_upload_{round_number}",
         max_upload_size=at_most,
         on_change=_take_upload,
-        args=(f"record_upload_{number}",),
+        args=(f"record_upload_{round_number}",),
     )
     if problem := st.session_state.get("record_problem"):
         st.warning(problem)
-    larger = f"For files of up to {LARGEST} MB, start the app with `--server.maxUploadSize {LARGEST}`."
+    hint = f"For files of up to {LARGEST} MB, start the app with `--server.maxUploadSize {LARGEST}`."
     st.caption(
-        f"{WHAT} Only this session sees it, and only until it ends. {larger if at_most < LARGEST else ''}"
+        f"{WHAT} Only this session sees it, and only until it ends. {hint if at_most < LARGEST else ''}"
     )
 
 
@@ -117,8 +117,8 @@ def _describe(subject: FileSubject) -> None:
     st.caption("  \n".join(lines))
     name, text = settings.get("checkpoint"), settings.get("text")
     if isinstance(text, str) and isinstance(name, str) and _is_here(name, weights):
-        again = (name, text, settings.get("second_part"))
-        st.button("Run this encoder on the text", key="read_again", on_click=_read_again, args=again)
+        arguments = (name, text, settings.get("second_part"))
+        st.button("Run this encoder on the text", key="read_again", on_click=_read_again, args=arguments)
     st.button("Close the record", key="close_record", on_click=_close)
 
 

@@ -1,4 +1,4 @@
-"""The row of a page in which its input is chosen: what goes in, through which encoder, and what that encoder is."""
+"""The input row of a page: the input, the encoder that reads it, and information about that encoder."""
 
 from collections.abc import Sequence
 from typing import NoReturn
@@ -54,9 +54,9 @@ NO_NUMBERS = (
 
 
 def choose_input(places: tuple[DeltaGenerator, DeltaGenerator] | None = None) -> tuple[LiveSubject, Slots]:
-    """Draws the row, and below it the bar that the page fills, where it has not made one itself (`controls.control_bar.bar`).
+    """Draws the input row and, unless the page has made one itself, the bar of controls below; returns both.
 
-    Where nothing can be read, a sentence ends the page.
+    If there is no input or no encoder, the page ends with a sentence.
     """
     row = _Row()
     if row.kind == encoders.RECORD:
@@ -66,14 +66,14 @@ def choose_input(places: tuple[DeltaGenerator, DeltaGenerator] | None = None) ->
 
 
 def choose_input_or_record() -> tuple[Subject, Slots]:
-    """As `choose_input`, for a page that needs no more than attention patterns, and so shows records from files as well."""
+    """Like `choose_input`, for pages that need only attention patterns and so accept records from files too."""
     row = _Row()
     subject = row.file_subject() if row.kind == encoders.RECORD else row.live_subject()
     return subject, row.slots()
 
 
 class _Row:
-    """The row's places, and the kind and the encoder that were chosen in it."""
+    """The containers of the input row, with the chosen kind of input and encoder."""
 
     def __init__(self) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="input"):
@@ -92,17 +92,17 @@ class _Row:
             )
 
     def slots(self, bar_of_page: tuple[DeltaGenerator, DeltaGenerator] | None = None) -> Slots:
-        """What the page fills; draws the bar where the page has none."""
+        """Containers that the page fills; draws the bar if the page has none."""
         controls, more = bar_of_page or bar("controls")
         return Slots(beside=self._beside, answer=self._answer, controls=controls, more=more)
 
     def open_record(self) -> FileSubject | None:
-        """Shows in the row which record is open."""
+        """Shows the open record in the row; returns it, None if none is open."""
         with self._input:
             return record_input()
 
     def file_subject(self) -> FileSubject:
-        """The record that is open; where none is, a way to open one ends the page."""
+        """The open record; if none is open, draws the upload and ends the page."""
         if (subject := self.open_record()) is None:
             invite()
             st.stop()
@@ -111,7 +111,7 @@ class _Row:
         return subject
 
     def live_subject(self) -> LiveSubject:
-        """The encoder and its input; ends the page where there is no encoder, or nothing that it could read."""
+        """The encoder with its input; ends the page with a sentence if either is missing or cannot be used."""
         kind, name = self.kind, self._name
         say_gone(name)
         with self._input:
@@ -141,7 +141,7 @@ class _Row:
 
 
 def choose_encoder() -> str | None:
-    """For a page about encoders, whatever they read: which kind, and which of that kind."""
+    """Draws the choice of kind and encoder, without an input; returns the encoder's name, None if there is none."""
     if (kind := _choose_kind()) == encoders.RECORD:
         stop(NO_ENCODER)
     name = _choose_encoder(kind)
@@ -149,9 +149,9 @@ def choose_encoder() -> str | None:
     return name
 
 
-def stop(why: str) -> NoReturn:
-    """Ends the run with a sentence."""
-    st.info(why, icon=":material/info:")
+def stop(message: str) -> NoReturn:
+    """Writes a sentence and ends the page."""
+    st.info(message, icon=":material/info:")
     st.stop()
 
 
@@ -160,12 +160,15 @@ def _choose_kind() -> str:
 
 
 def _choose_encoder(kind: str) -> str | None:
-    """Those that differ in their seed alone stand once in the box, with a second box for the seed."""
+    """Draws the list of encoders; returns the chosen name, None if there is none.
+
+    Encoders that differ only in their seed are one entry, with a second list for the seed.
+    """
     seeds = group_by_seed(encoders.checkpoints(kind))
-    held = CHECKPOINT.held() or st.query_params.get("checkpoint")
-    shown = [held if held in names else names[0] for names in seeds.values()]
+    current = CHECKPOINT.held() or st.query_params.get("checkpoint")
+    options = [current if current in names else names[0] for names in seeds.values()]
     # Not by a shorter name: the address holds what stands in the box, and must say the seed.
-    name = CHECKPOINT.choose(shown, gone=alike)
+    name = CHECKPOINT.choose(options, gone=alike)
     if name is not None and len(names := seeds[split_seed(name)[0]]) > 1:
         st.session_state["seed"] = name
         st.selectbox(
@@ -186,53 +189,53 @@ def _take_seed() -> None:
 
 
 def _change_kind() -> None:
-    """A token's position means nothing on a digit, nor a patch in a text, nor a head in another encoder."""
+    """Callback: resets the query, since positions and heads mean nothing in another kind of input."""
     QUERY.take(0)
     st.session_state[OTHER_KIND] = True
     drawing.leave()
 
 
 def alike(held: str | None, names: Sequence[str]) -> str | None:
-    """After a change of the input kind, the checkpoint with the same norm placement, or else the first."""
-    alike = [name for name in names if held and _after_kind(name) == _after_kind(held)]
+    """Replacement for `held` after a change of the kind of input: an encoder of the same norm placement, or else the first."""
+    alike = [name for name in names if held and _placement_in(name) == _placement_in(held)]
     return next(iter([*alike, *names]), None)
 
 
-def _after_kind(name: str) -> str:
-    """Of "mnist-pre-ln-seed1" this is "pre-ln"."""
+def _placement_in(name: str) -> str:
+    """Norm placement in the name, such as "pre-ln" in "mnist-pre-ln-seed1"."""
     return split_seed(name)[0].partition("-")[2]
 
 
 def _describe(loaded: Loaded, n_parameters: int) -> None:
-    """Behind a button: what the encoder is, and how well it was found to do."""
+    """Draws a button that opens a description of the encoder, with its accuracies."""
     config = loaded.config
     published = loaded.history.get("recipe", {}).get("published")
     with st.popover("", icon=":material/info:", type="tertiary", key="about_encoder"):
         st.caption(
             f"{n_parameters:,} parameters  \n{PLACEMENTS[config.norm_placement]}, "
-            f"{_several(config.n_layers, 'layer')} × {_several(config.n_heads, 'head')}  \n"
-            + _seed(loaded.name)
+            f"{_count(config.n_layers, 'layer')} × {_count(config.n_heads, 'head')}  \n"
+            + _seed_line(loaded.name)
             + (f"reference accuracy: {plain(published)}  \n" if published else "")
             + f"runs on {loaded.device.type.upper()}"
         )
         if figures := all_figures(loaded.history):
             st.caption("Accuracy, with its standard error:")
-            st.dataframe([_accuracy(each) for each in figures], hide_index=True, width=440)
-            if said := [
-                what for name, what in _DATA.items() if any(name in each["data"] for each in figures)
+            st.dataframe([_accuracy(figure) for figure in figures], hide_index=True, width=440)
+            if notes := [
+                note for name, note in _DATA.items() if any(name in figure["data"] for figure in figures)
             ]:
-                st.caption(" ".join(said))
+                st.caption(" ".join(notes))
         else:
             st.caption("Its accuracy was not measured.")
         st.caption(_ENCODER)
 
 
-def _seed(name: str) -> str:
-    """A line about the seed, where there are encoders that differ in nothing else; "" where there are none."""
-    alike = group_by_seed(checkpoint.available()).get(split_seed(name)[0], ())
-    if len(alike) < 2 or name not in alike:
+def _seed_line(name: str) -> str:
+    """Line about the seed, if other encoders differ only in it; "" if none do."""
+    same_recipe = group_by_seed(checkpoint.available()).get(split_seed(name)[0], ())
+    if len(same_recipe) < 2 or name not in same_recipe:
         return ""
-    return f"seed {split_seed(name)[1]}: one of {len(alike)} encoders that differ only in the random numbers of their training  \n"
+    return f"seed {split_seed(name)[1]}: one of {len(same_recipe)} encoders that differ only in the random numbers of their training  \n"
 
 
 def _accuracy(figures: Figures) -> dict[str, str]:
@@ -240,5 +243,5 @@ def _accuracy(figures: Figures) -> dict[str, str]:
     return {"judged on": f"{n:,} {figures['data']}", "correct": with_error(p, standard_error(p, n))}
 
 
-def _several(n: int, what: str) -> str:
+def _count(n: int, what: str) -> str:
     return f"{n} {what}{'s' * (n != 1)}"

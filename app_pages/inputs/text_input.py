@@ -1,4 +1,4 @@
-"""Typing a text, or choosing an example."""
+"""Choice of a text: typed, or an example."""
 
 import streamlit as st
 
@@ -11,9 +11,9 @@ AT_MOST = f"The text box takes at most {LONGEST:,} characters."
 
 
 def text_input(name: str | None) -> tuple[Text | None, None]:
-    """The text for the encoder of that name, None where it is empty. The box is what counts; an example only fills it.
+    """Draws the text box and the list of examples, which fills it; returns the text, None if empty, and no label.
 
-    Encoders that were trained on pairs read a second text behind the first, where there is one.
+    Encoders that were trained on pairs get a box for the second text.
     """
     sentences = shipped_inputs.sentences()
     titles = {text: title for title, text in sentences.items()}
@@ -26,23 +26,23 @@ def text_input(name: str | None) -> tuple[Text | None, None]:
         key="example",
         placeholder="Examples" if sentences else "No examples",
         disabled=not sentences,
-        on_change=_fill,
+        on_change=_fill_in_example,
         width=160,
         label_visibility="collapsed",
     )
-    second = _second_part() if name is not None and encoders.reads_pairs(name) else None
+    second = _choose_second_part() if name is not None and encoders.reads_pairs(name) else None
     if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
         st.caption(AT_MOST)
     return (Text(text, second) if text.strip() else None), None
 
 
 def keep_text() -> None:
-    """Of a link to a page that reads none, such as Cost: the next page that does finds it."""
+    """Keeps the text of a link to a page without a text box, such as Cost, for the next page that has one."""
     if st.session_state["arrived"] and (text := st.query_params.get("text")):
         TEXT.take(text[:LONGEST])
 
 
-def _second_part() -> str | None:
+def _choose_second_part() -> str | None:
     with st.popover("Pair", key="second_part", help="A second text, for encoders of sentence pairs."):
         text = SECOND_PART.choose()
         st.caption(
@@ -52,6 +52,6 @@ def _second_part() -> str | None:
     return text if text.strip() else None
 
 
-def _fill() -> None:
+def _fill_in_example() -> None:
     if (title := st.session_state["example"]) is not None:
         TEXT.take(shipped_inputs.sentences()[title])

@@ -1,4 +1,4 @@
-"""What of a text the tokenizer does not know, and the button that separates the characters for an encoder that needs that."""
+"""A note on tokens that the vocabulary lacks, and a button that separates characters for encoders that need it."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from model.inputs.text import knows_characters_alone, with_spaces_between
 
 
 def say_unknown(subject: LiveSubject, *, where: str = "", box: TextBox = TEXT) -> None:
-    """A sentence where tokens are unknown, with `where` before it; `box` holds the text."""
+    """Writes how many tokens are unknown, after the words `where`; `box` is the control of the text."""
     if not subject.unknown or not isinstance(subject.given, Text):
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"unknown_{box.key}"):
@@ -19,21 +19,21 @@ def say_unknown(subject: LiveSubject, *, where: str = "", box: TextBox = TEXT) -
             st.button(
                 "Separate the characters",
                 key=f"separate_{box.key}",
-                on_click=_take,
+                on_click=_take_separated,
                 args=(separated, box),
                 help="Puts a space between the characters: this tokenizer knows single characters alone.",
             )
 
 
-def _take(separated: Text, box: TextBox) -> None:
-    """For callbacks; both parts in one step."""
+def _take_separated(separated: Text, box: TextBox) -> None:
+    """Callback: puts both separated parts into their boxes."""
     box.take(separated.text[:LONGEST])
     if separated.second is not None:
         SECOND_PART.take(separated.second[:LONGEST])
 
 
 def _with_spaces_between(name: Checkpoint, given: Text) -> Text | None:
-    """The text with its characters separated, where that makes more of it known to an encoder of characters; else None."""
+    """The text with spaces between its characters, if the encoder then knows more of it; else None."""
     if not _knows_characters_alone(name):
         return None
     tokenizer = loaded(name).tokenizer

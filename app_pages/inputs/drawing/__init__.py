@@ -1,4 +1,4 @@
-"""A canvas of 28×28 pixels to draw a digit on; the drawing lives in the address, as `?drawing=...`."""
+"""A canvas of 28×28 pixels for drawing a digit; the drawing is kept in the address, as `?drawing=...`."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ canvas = st.components.v2.component(
 
 
 def drawn_digit() -> np.ndarray:
-    """The drawing, uint8 [28, 28]."""
+    """Draws the canvas with its buttons; returns the drawing, uint8 [28, 28]."""
     try:
         image = from_code(DRAWING.read())
     except ValueError as error:
@@ -31,12 +31,12 @@ def drawn_digit() -> np.ndarray:
     blank = not image.any()
     with st.container(horizontal=True):
         st.button("Clear", key="clear", on_click=_keep, args=(BLANK,), disabled=blank)
-        said = "Moves the drawing to the middle and gives it the size that the training digits have."
+        help_text = "Moves the drawing to the middle and gives it the size that the training digits have."
         st.button(
             "Centre and scale",
             key="centre",
             disabled=blank,
-            help=said,
+            help=help_text,
             on_click=_keep,
             args=(centred(image),),
         )
@@ -54,18 +54,18 @@ def drawn_digit() -> np.ndarray:
 
 
 def leave() -> None:
-    """For callbacks: the address is of something else now. The drawing stays for when one comes back."""
+    """Callback: removes the drawing from the address; it is kept in the session."""
     DRAWING.leave()
     st.session_state["upload_problem"] = None
 
 
 def to_hex(image: np.ndarray) -> str:
-    """A hexadecimal digit a pixel, row by row: 16 grey levels, as the canvas reads and sends them."""
+    """The image as one hexadecimal digit per pixel, row by row: the 16 grey levels that the canvas uses."""
     return "".join(f"{level:x}" for level in np.round(image.ravel() / 17).astype(int))
 
 
 def from_hex(pixels: object) -> np.ndarray:
-    """uint8 [28, 28]. Raises ValueError where `pixels` is not 784 hexadecimal digits."""
+    """The image, uint8 [28, 28]. Raises ValueError unless `pixels` are 784 hexadecimal digits."""
     if not isinstance(pixels, str) or len(pixels) != BLANK.size:
         raise ValueError(f"a drawing is {BLANK.size} hexadecimal digits")
     return np.array([int(level, 16) * 17 for level in pixels], np.uint8).reshape(BLANK.shape)

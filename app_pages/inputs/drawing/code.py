@@ -1,6 +1,6 @@
-"""A drawing as a short piece of an address, and back.
+"""A drawing as a short code for the address, and back.
 
-16 grey levels, two pixels a byte, deflated, in the base64 that addresses may hold: 100 to 300 characters.
+16 grey levels, two pixels per byte, deflated, in URL-safe base64: 100 to 300 characters.
 """
 
 import base64
@@ -15,7 +15,7 @@ BLANK = np.zeros((SIDE, SIDE), np.uint8)
 
 
 def to_code(image: np.ndarray) -> str:
-    """From uint8 [28, 28]; the empty string where nothing is drawn. Rounds to the 16 levels 0, 17, ... 255."""
+    """Code of an image uint8 [28, 28], rounded to the 16 levels 0, 17, ... 255; "" for a blank one."""
     if not image.any():
         return ""
     levels = np.round(image.ravel() / 17).astype(np.uint8)
@@ -24,7 +24,7 @@ def to_code(image: np.ndarray) -> str:
 
 
 def from_code(code: str) -> np.ndarray:
-    """To uint8 [28, 28]. Raises ValueError, in one sentence, where the code was cut, changed or made up."""
+    """Image uint8 [28, 28] of a code. Raises ValueError, in one sentence, if the code is damaged."""
     if not code:
         return BLANK
     damaged = ValueError("The drawing in this address is damaged, so the canvas starts empty.")

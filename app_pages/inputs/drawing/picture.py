@@ -1,6 +1,6 @@
-"""A picture of a digit, prepared as MNIST's own digits were.
+"""A picture of a digit, preprocessed as MNIST's digits were.
 
-White ink on black, 20 pixels at its longer side, the centre of mass in the middle of 28×28 pixels
+White ink on black, 20 pixels on its longer side, the centre of mass in the middle of 28×28 pixels
 (LeCun et al. 1998, section III.A).
 """
 
@@ -20,19 +20,19 @@ FAINT = 0.2  # paper is never one grey; what is this close to it is not ink
 
 
 def from_file(content: bytes) -> np.ndarray:
-    """uint8 [28, 28]. Raises ValueError, in one sentence, where it is no picture, too large, or has no ink."""
+    """Digit uint8 [28, 28] from a file. Raises ValueError, in one sentence, if it is no picture, too large, or without ink."""
     return centred(ink(_decoded(content, _grey)))
 
 
 def in_colour(content: bytes) -> np.ndarray:
-    """uint8 [height, width, 3], as it is, or smaller: its longer side has at most `LONGER_SIDE` pixels.
+    """Picture uint8 [height, width, 3] from a file, reduced to at most `LONGER_SIDE` pixels on its longer side.
 
-    Raises ValueError, in one sentence, where it is no picture, or too large.
+    Raises ValueError, in one sentence, if the file is no picture, or too large.
     """
     return _decoded(content, _colours)
 
 
-def _decoded(content: bytes, how: Callable[[Image.Image], np.ndarray]) -> np.ndarray:
+def _decoded(content: bytes, convert: Callable[[Image.Image], np.ndarray]) -> np.ndarray:
     try:
         picture = Image.open(io.BytesIO(content), formats=FORMATS)  # reads the size, not the pixels
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
@@ -40,21 +40,21 @@ def _decoded(content: bytes, how: Callable[[Image.Image], np.ndarray]) -> np.nda
     except (UnidentifiedImageError, OSError, ValueError):
         raise ValueError(f"This file is not a picture; {', '.join(FORMATS)} can be read.") from None
     if picture.width * picture.height > MOST_PIXELS:
-        most = MOST_PIXELS // 1_000_000
+        millions = MOST_PIXELS // 1_000_000
         raise ValueError(
-            f"This picture is too large: {picture.width} × {picture.height} pixels, at most {most} million can be read."
+            f"This picture is too large: {picture.width} × {picture.height} pixels, at most {millions} million can be read."
         )
     if max(picture.size) > MOST_SIDE:
         sides = f"{picture.width} × {picture.height} pixels, at most {MOST_SIDE:,} a side can be read"
         raise ValueError(f"This picture is too long: {sides}.")
     try:
-        return how(ImageOps.exif_transpose(picture))
+        return convert(ImageOps.exif_transpose(picture))
     except (OSError, ValueError, SyntaxError, struct.error) as error:  # the decoders raise all of these
         raise ValueError(f"This picture is damaged: {error}.") from error
 
 
 def _colours(picture: Image.Image) -> np.ndarray:
-    """What is transparent is white."""
+    """RGB values of the picture; transparent pixels become white."""
     if picture.has_transparency_data:
         paper = Image.new("RGBA", picture.size, "white")
         picture = Image.alpha_composite(paper, picture.convert("RGBA"))
@@ -64,7 +64,7 @@ def _colours(picture: Image.Image) -> np.ndarray:
 
 
 def _grey(picture: Image.Image) -> np.ndarray:
-    """float32 [height, width] from 0 to 255. What is transparent is white, or black where that shows more."""
+    """Grey values float32 [height, width], 0 to 255; transparent pixels become white or black, whichever has more contrast."""
     if picture.mode.startswith("I"):  # 16 bits
         return np.asarray(picture, np.float32) / 257
     if not picture.has_transparency_data:
@@ -75,37 +75,38 @@ def _grey(picture: Image.Image) -> np.ndarray:
 
 
 def ink(grey: np.ndarray) -> np.ndarray:
-    """How far each pixel is from the paper, 0 to 255; the paper is the median of the border."""
+    """Ink uint8 [height, width]: each pixel's distance from the paper, the median of the border, scaled to 255."""
     border = np.concatenate((grey[0], grey[-1], grey[:, 0], grey[:, -1]))
-    away = np.abs(grey - np.median(border))
-    strongest = away.max()
-    if strongest < 16:
+    distance = np.abs(grey - np.median(border))
+    largest = distance.max()
+    if largest < 16:
         raise ValueError("There is no digit to see in this picture: it is one grey all over.")
-    away /= strongest
-    return (np.where(away < FAINT, 0, away) * 255).astype(np.uint8)
+    distance /= largest
+    return (np.where(distance < FAINT, 0, distance) * 255).astype(np.uint8)
 
 
 def centred(image: np.ndarray) -> np.ndarray:
-    """uint8 [28, 28] with the ink of `image` [height, width] at MNIST's size and place; blank stays blank."""
+    """Image uint8 [28, 28] with the ink of `image` [height, width] in MNIST's size and position; a blank one stays blank."""
     rows, columns = np.nonzero(image.any(axis=1))[0], np.nonzero(image.any(axis=0))[0]
     if not len(rows):
         return BLANK
     box = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    times = INK_SIDE / max(box.shape)
-    size = [max(1, round(side * times)) for side in box.shape[::-1]]
-    fine = Image.fromarray(box.astype(np.float32))
-    weight = np.asarray(
-        fine.resize(size, Image.Resampling.BOX if times < 1 else Image.Resampling.BILINEAR), np.float64
+    factor = INK_SIDE / max(box.shape)
+    size = [max(1, round(side * factor)) for side in box.shape[::-1]]
+    picture = Image.fromarray(box.astype(np.float32))
+    resized = np.asarray(
+        picture.resize(size, Image.Resampling.BOX if factor < 1 else Image.Resampling.BILINEAR), np.float64
     )
     # The thinner a line, the more paper is averaged in: as in MNIST the strongest ink is full.
-    small = np.round(weight * (255 / weight.max())).astype(np.uint8)
+    digit = np.round(resized * (255 / resized.max())).astype(np.uint8)
     centre = [
-        (np.arange(n) * weight.sum(axis=1 - axis)).sum() / weight.sum() for axis, n in enumerate(small.shape)
+        (np.arange(n) * resized.sum(axis=1 - axis)).sum() / resized.sum()
+        for axis, n in enumerate(digit.shape)
     ]
     top, left = (
         int(np.clip(round((SIDE - 1) / 2 - middle), 0, SIDE - n))
-        for middle, n in zip(centre, small.shape, strict=True)
+        for middle, n in zip(centre, digit.shape, strict=True)
     )
-    whole = BLANK.copy()
-    whole[top : top + small.shape[0], left : left + small.shape[1]] = small
-    return whole
+    result = BLANK.copy()
+    result[top : top + digit.shape[0], left : left + digit.shape[1]] = digit
+    return result
