@@ -1,1 +1,1 @@
-"""The parts of the page with a list of inputs and the prediction for each."""
+"""Parts of the page with a list of inputs and a prediction for each."""

@@ -1,4 +1,4 @@
-"""Where a list comes from: pasted, from a file, from pictures; or one to try it with."""
+"""Where a list comes from: pasted texts, a file, pictures, or examples."""
 
 from collections.abc import Callable
 
@@ -33,9 +33,9 @@ def enter_list(kind: str) -> None:
         _ROUND, 0
     )  # another one empties the widgets, and closes what they stand in
     if kind == encoders.TEXT:
-        _texts(made)
+        _draw_texts(made)
     else:
-        _pictures(made)
+        _draw_pictures(made)
     if problem := st.session_state.get(_PROBLEM):
         st.warning(problem, icon=":material/warning:")
     st.caption(
@@ -44,11 +44,11 @@ def enter_list(kind: str) -> None:
 
 
 def round_number() -> int:
-    """How many lists were entered in this session; a part of the keys of the widgets, which begin anew with each."""
+    """Number of lists entered in this session; part of the widgets' keys, so that they start empty after each list."""
     return st.session_state.get(_ROUND, 0)
 
 
-def _texts(made: int) -> None:
+def _draw_texts(made: int) -> None:
     key = f"several_paste_{made}"
     with st.form("several_texts", border=False):
         st.text_area(
@@ -59,10 +59,10 @@ def _texts(made: int) -> None:
             help=f"{_TABLE} Only the first {LONGEST:,} characters of a text are read.",
         )
         st.form_submit_button(
-            "Use these texts", type="primary", on_click=_take, args=(_pasted, encoders.TEXT, key)
+            "Use these texts", type="primary", on_click=_take_list, args=(_pasted, encoders.TEXT, key)
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _upload(
+        _draw_upload(
             ("csv", "tsv", "txt"),
             "Or a CSV or text file",
             made,
@@ -73,20 +73,20 @@ def _texts(made: int) -> None:
         st.button(
             "Try it with the examples",
             key="several_examples",
-            on_click=_take,
+            on_click=_take_list,
             args=(_sentences, encoders.TEXT),
         )
 
 
-def _pictures(made: int) -> None:
+def _draw_pictures(made: int) -> None:
     types = ("png", "jpg", "jpeg", "webp", "bmp", "csv")
     label = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB in all)"
-    _upload(types, label, made, _from_files, several=True, kind=encoders.DIGIT)
+    _draw_upload(types, label, made, _from_files, several=True, kind=encoders.DIGIT)
     name = f"Try it with {EXAMPLES} test digits"
-    st.button(name, key="several_examples", on_click=_take, args=(_test_digits, encoders.DIGIT))
+    st.button(name, key="several_examples", on_click=_take_list, args=(_test_digits, encoders.DIGIT))
 
 
-def _upload(
+def _draw_upload(
     types: tuple[str, ...], label: str, made: int, read: Callable[[str], Listed], *, several: bool, kind: str
 ) -> None:
     key = f"several_file_{made}"
@@ -96,14 +96,14 @@ def _upload(
         accept_multiple_files=several,
         key=key,
         max_upload_size=LARGEST,
-        on_change=_take,
+        on_change=_take_list,
         args=(read, kind, key),
         help=_PICTURES if several else _TABLE,
     )
 
 
-def _take(read: Callable[..., Listed], kind: str, *keys: str) -> None:
-    """For callbacks: the list that `read` returns is shown from now on, or what is wrong with it."""
+def _take_list(read: Callable[..., Listed], kind: str, *keys: str) -> None:
+    """Callback: shows the list that `read` returns, or the message of its ValueError."""
     try:
         listed = read(*keys)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Many inputs: a list of texts or pictures with the prediction for each, any of which can be opened."""
+"""Many inputs: a list of texts or pictures with the prediction for each; any of them can be opened."""
 
 from functools import partial
 
@@ -22,22 +22,22 @@ from viz.builders.number_format import percent, with_error
 
 
 def summary(listed: Listed, predictions: Predictions) -> None:
-    """How many there are, how many are right, and what was left out, each in a sentence."""
+    """Writes how many inputs there are, how many are right, and what was left out."""
     sentence = f"{len(predictions.lines):,} inputs."
     if n := predictions.n_labelled:
         share = predictions.n_right / n
-        which = "" if n == len(predictions.lines) else f" of the {n:,} with a label"
+        subset = "" if n == len(predictions.lines) else f" of the {n:,} with a label"
         # of answers that are all right or all wrong, sqrt(p (1 - p) / n) is 0, which says nothing
-        alike = share in (0, 1)
-        accuracy = percent(share) if alike else with_error(share, standard_error(share, n))
-        sentence = f"{len(predictions.lines):,} inputs, {predictions.n_right:,} right{which}: accuracy **{accuracy}** (n = {n:,})."
+        is_extreme = share in (0, 1)
+        accuracy = percent(share) if is_extreme else with_error(share, standard_error(share, n))
+        sentence = f"{len(predictions.lines):,} inputs, {predictions.n_right:,} right{subset}: accuracy **{accuracy}** (n = {n:,})."
     st.markdown(sentence)
     if notes := (*listed.notes, *predictions.notes):
         st.caption(plain(" ".join(notes)))
 
 
 def show(kind: str, name: Checkpoint, listed: Listed) -> None:
-    """Draws the table of predictions, and what opens another list."""
+    """Draws the table of predictions, and a menu for another list."""
     with more, st.popover("Another list", key=f"another_list_{round_number()}"):
         enter_list(kind)
     predictions: Predictions = predict(name, listed.items)
@@ -47,9 +47,9 @@ def show(kind: str, name: Checkpoint, listed: Listed) -> None:
     with controls:
         orders = (AS_GIVEN, HARDEST) if predictions.surprise else (AS_GIVEN,)
         order = ORDER.choose(orders)
-        only = bool(predictions.n_labelled) and WRONG_ONLY.choose()
+        wrong_only = bool(predictions.n_labelled) and WRONG_ONLY.choose()
     lines = predictions.order(surprising_first=order == HARDEST)
-    lines = [line for line in lines if line.right is False] if only else lines
+    lines = [line for line in lines if line.right is False] if wrong_only else lines
     input_list.in_order(kind, [line.number for line in lines])
 
     def take(number: int) -> None:
@@ -62,10 +62,10 @@ def show(kind: str, name: Checkpoint, listed: Listed) -> None:
         st.info("None of them is wrong.", icon=":material/check:")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.caption(f"A click on a row, or Enter, opens it on the page Attention. {predictions.explained}")
-        made = partial(as_csv, listed.items, predictions, lines)  # when it is asked for
+        make_csv = partial(as_csv, listed.items, predictions, lines)  # when it is asked for
         st.download_button(
             "CSV",
-            made,
+            make_csv,
             f"inputs-{name.replace('/', '-')}.csv",
             "text/csv",
             key="many_csv",

@@ -1,4 +1,4 @@
-"""Texts and their labels, from what was pasted or from a file: one text a line, or a table with a column `text`."""
+"""Texts and labels from pasted text or a file: one text per line, or a table with a column `text`."""
 
 import csv
 import io
@@ -15,12 +15,12 @@ COLUMNS = ("text", "second", "label")
 
 
 def from_file(name: str, content: bytes) -> Listed:
-    """Raises ValueError, in one sentence, where the file holds no texts; a `.csv` needs a column `text`."""
+    """List of the texts in a file; a `.csv` needs a column `text`. Raises ValueError, in one sentence, if it holds no texts."""
     shown = f"“{name[-60:]}”"
     try:
         # byte order marks tell what Excel writes as “Unicode text”
-        wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        text = content.decode("utf-16" if wide else "utf-8-sig")
+        is_utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        text = content.decode("utf-16" if is_utf16 else "utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
@@ -29,9 +29,9 @@ def from_file(name: str, content: bytes) -> Listed:
 
 
 def from_text(content: str, *, table: bool = False, shown: str = "What was pasted") -> Listed:
-    """The texts of a `table`, which has a line of names with `text` among them, or of lines, which may have one.
+    """List of the texts in `content`: lines or, with `table` or a header that names a column `text`, a table.
 
-    Raises ValueError, in one sentence.
+    Raises ValueError, in one sentence, if there are none.
     """
     if len(content) > MOST_SIGNS:
         raise ValueError(f"{shown} has {len(content):,} characters; at most {MOST_SIGNS:,} can be read.")
@@ -52,7 +52,7 @@ def from_text(content: str, *, table: bool = False, shown: str = "What was paste
 
 
 def _separator(first: str) -> str | None:
-    """The separator of the cells in a line of names; None where it is no line of names."""
+    """Separator of a header row that names a column `text`; None if the line is no such header."""
     for separator in SEPARATORS:
         names = _cells(first, separator)
         if "text" in names and (len(names) > 1 or first.strip().strip('"').lower() == "text"):
@@ -80,17 +80,19 @@ def _of_table(content: str, separator: str, shown: str) -> Listed:
             n_empty += not text.strip()
             texts.append((text, second, label))
     except csv.Error as error:
-        raise ValueError(f"{shown} cannot be read as a table: {_why(error, rows.line_num)}.") from None
+        raise ValueError(
+            f"{shown} cannot be read as a table: {_csv_error_message(error, rows.line_num)}."
+        ) from None
     notes = []
     if too_wide:
         notes.append(
-            f"{_several(too_wide, 'line')} of the table left out, with more cells than columns: put a text that "
+            f"{_count(too_wide, 'line')} of the table left out, with more cells than columns: put a text that "
             f"contains “{separator}” in quotation marks."
         )
     return _listed(texts, n_empty=n_empty, notes=notes)
 
 
-def _why(error: csv.Error, line: int) -> str:
+def _csv_error_message(error: csv.Error, line: int) -> str:
     if "end of data" in str(error):
         return "a quotation mark is opened and never closed"
     if "expected after" in str(error):
@@ -106,22 +108,26 @@ def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterab
     if len(texts) > MOST:
         notes.append(f"There are {len(texts):,} texts, of which the first {MOST:,} are read.")
     if n_empty:
-        notes.append(f"{_several(n_empty, 'empty line')} left out.")
-    kept = texts[:MOST]
-    if cut := [
-        max(len(text), len(second)) for text, second, _ in kept if max(len(text), len(second)) > LONGEST
+        notes.append(f"{_count(n_empty, 'empty line')} left out.")
+    first_texts = texts[:MOST]
+    if cut_lengths := [
+        max(len(text), len(second))
+        for text, second, _ in first_texts
+        if max(len(text), len(second)) > LONGEST
     ]:
-        longest = f", the longest of {max(cut):,}" if len(cut) > 1 else f", of {cut[0]:,}"
+        longest = (
+            f", the longest of {max(cut_lengths):,}" if len(cut_lengths) > 1 else f", of {cut_lengths[0]:,}"
+        )
         notes.append(
-            f"{_several(len(cut), 'text')} of more than {LONGEST:,} characters{longest}: the end is cut off, since the text "
+            f"{_count(len(cut_lengths), 'text')} of more than {LONGEST:,} characters{longest}: the end is cut off, since the text "
             "box takes no more."
         )
     items = (
         Item(text=Text(text[:LONGEST].strip(), second[:LONGEST].strip() or None), label=label[:200])
-        for text, second, label in kept
+        for text, second, label in first_texts
     )
     return Listed(items=tuple(items), notes=tuple(notes))
 
 
-def _several(n: int, what: str) -> str:
+def _count(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"

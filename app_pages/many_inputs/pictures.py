@@ -1,4 +1,4 @@
-"""Pictures and their labels, from files: PNG, JPEG and the like, and perhaps a table that says what each shows."""
+"""Pictures and labels from files: PNG, JPEG and the like, and optionally a table of labels."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -22,28 +22,28 @@ Files = Sequence[
 
 
 def from_files(files: Files) -> Listed:
-    """Raises ValueError, in one sentence, where there is no picture among them.
+    """List of the pictures in these files; a `.csv` among them has the columns `file` and `label`.
 
-    A `.csv` among them has the columns `file` and `label`.
+    Raises ValueError, in one sentence, if there is no picture among them.
     """
     tables = [file for file in files if file[0].lower().endswith(".csv")]
     pictures = [file for file in files if file not in tables]
     labels, notes = _labels(tables), []
     if len(pictures) > MOST:
         notes.append(f"There are {len(pictures):,} pictures, of which the first {MOST:,} are read.")
-    items, wrong = [], []
+    items, failures = [], []
     for name, read in pictures[:MOST]:
         try:
             items.append(_item(name, read(), labels.pop(name, "")))
         except ValueError as error:
-            wrong.append((name, str(error)))
-    if wrong:
-        reasons = " ".join(f"“{name[-LONGEST_NAME:]}”: {why}" for name, why in wrong[:_EXPLAINED])
-        count = "1 file" if len(wrong) == 1 else f"{len(wrong):,} files"
-        more = f" And {len(wrong) - _EXPLAINED:,} more." if len(wrong) > _EXPLAINED else ""
-        notes.append(f"{count} left out. {reasons}{more}")
+            failures.append((name, str(error)))
+    if failures:
+        reasons = " ".join(f"“{name[-LONGEST_NAME:]}”: {reason}" for name, reason in failures[:_EXPLAINED])
+        count = "1 file" if len(failures) == 1 else f"{len(failures):,} files"
+        rest = f" And {len(failures) - _EXPLAINED:,} more." if len(failures) > _EXPLAINED else ""
+        notes.append(f"{count} left out. {reasons}{rest}")
     if not items:
-        raise ValueError(notes[-1] if wrong else "There is no picture among these files.")
+        raise ValueError(notes[-1] if failures else "There is no picture among these files.")
     if labels and len(pictures) <= MOST:
         notes.append(f"{len(labels):,} of the labels name files that are not there.")
     return Listed(items=tuple(items), notes=tuple(notes))
@@ -56,19 +56,19 @@ def _item(name: str, content: bytes, label: str) -> Item:
         drawing = to_code(from_file(content))
     except ValueError:  # a picture in which there is no ink is none of a digit, and may be one for others
         drawing = ""
-    shown = Picture(colours.tobytes(), (colours.height, colours.width, 3))
-    return Item(name=name[-LONGEST_NAME:], label=label, drawing=drawing, colours=shown)
+    picture = Picture(colours.tobytes(), (colours.height, colours.width, 3))
+    return Item(name=name[-LONGEST_NAME:], label=label, drawing=drawing, colours=picture)
 
 
 def _labels(tables: Files) -> dict[str, str]:
     labels: dict[str, str] = {}
     for name, read in tables:
-        shown = f"“{name[-LONGEST_NAME:]}”"
+        quoted_name = f"“{name[-LONGEST_NAME:]}”"
         try:
             table = pd.read_csv(io.BytesIO(read()), dtype=str, keep_default_na=False, encoding="utf-8-sig")
         except ValueError as error:
-            raise ValueError(f"{shown} cannot be read as a table: {str(error).rstrip('.')}.") from None
+            raise ValueError(f"{quoted_name} cannot be read as a table: {str(error).rstrip('.')}.") from None
         if not {"file", "label"} <= set(table.columns):
-            raise ValueError(f"{shown} needs the columns “file” and “label”.")
+            raise ValueError(f"{quoted_name} needs the columns “file” and “label”.")
         labels |= dict(zip(table["file"].str.strip(), table["label"].str.strip().str[:200], strict=True))
     return labels

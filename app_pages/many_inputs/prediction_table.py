@@ -1,4 +1,4 @@
-"""The inputs in a table of which a row opens its input."""
+"""A table of the inputs with their predictions; a click on a row opens its input."""
 
 import base64
 import csv
@@ -35,7 +35,7 @@ def table(
     opened: int | None,
     take: Callable[[int], None],
 ) -> None:
-    """`lines` in their order; the one of the item that was `opened` last is marked. `take` gets the number of an item."""
+    """Draws `lines` in their order and marks the `opened` one; a click calls `take` with the number of the item."""
     rows: list[TableRow] = [
         {
             "key": line.number,
@@ -64,14 +64,14 @@ def _headings(items: Sequence[Item], predictions: Predictions) -> list[TableHead
 def _cells(item: Item, predictions: Predictions, line: Prediction) -> list[TableCell]:
     name: TableCell = {
         "name": "input",
-        "text": _beginning(item),
-        "help": _beginning(item, 600),
+        "text": _shortened(item),
+        "help": _shortened(item, 600),
         "is_button": True,
     }
     if line.left_out:
         name["small"] = f"{line.left_out:,} token{'s' * (line.left_out != 1)} left out"
     if (picture := thumbnail_of(item)) is not None:
-        name["picture"] = _thumbnail(picture)
+        name["picture"] = _thumbnail_uri(picture)
     cells: list[TableCell] = [{"name": "number", "text": f"{line.number + 1:,}"}, name]
     if predictions.has_unknown:
         cells.append({"name": "unknown", "text": percent(line.unknown, below="<")})
@@ -87,13 +87,13 @@ def _cells(item: Item, predictions: Predictions, line: Prediction) -> list[Table
             _label_cell(item.label if line.label is None else predictions.classes[line.label], line.right)
         )
     if predictions.surprise:
-        form = ".3f" if predictions.surprise == "distance" else ".2f"
-        cells.append({"name": "surprise", "text": format_number(line.surprise, form)})
+        number_format = ".3f" if predictions.surprise == "distance" else ".2f"
+        cells.append({"name": "surprise", "text": format_number(line.surprise, number_format)})
     return cells
 
 
 def _label_cell(label: str, right: bool | None) -> TableCell:
-    """The label, and whether the answer is right; None where that is not known."""
+    """Cell with the label and whether the answer is right; `right` is None if that is unknown."""
     if right is None:
         return {
             "name": "right",
@@ -105,7 +105,7 @@ def _label_cell(label: str, right: bool | None) -> TableCell:
     return {"name": "wrong", "text": f"✗ {label}", "help": "the prediction is wrong"}
 
 
-def _beginning(item: Item, signs: int = SIGNS) -> str:
+def _shortened(item: Item, signs: int = SIGNS) -> str:
     if item.text is None:
         return item.name
     text = item.text.text if item.text.second is None else f"{item.text.text} ‖ {item.text.second}"
@@ -113,36 +113,36 @@ def _beginning(item: Item, signs: int = SIGNS) -> str:
     return text if len(text) <= signs else f"{text[:signs]}…"
 
 
-def _thumbnail(picture: np.ndarray) -> str:
-    """As an address that holds the picture itself."""
-    small, file = Image.fromarray(picture), io.BytesIO()
-    small.thumbnail((2 * SIDE, 2 * SIDE))
-    small.save(file, "PNG" if small.mode == "L" else "JPEG")
+def _thumbnail_uri(picture: np.ndarray) -> str:
+    """Data URI of a reduced picture."""
+    thumbnail, file = Image.fromarray(picture), io.BytesIO()
+    thumbnail.thumbnail((2 * SIDE, 2 * SIDE))
+    thumbnail.save(file, "PNG" if thumbnail.mode == "L" else "JPEG")
     return f"data:image;base64,{base64.b64encode(file.getvalue()).decode()}"
 
 
 def as_csv(items: Sequence[Item], predictions: Predictions, lines: Sequence[Prediction]) -> bytes:
-    """The table with whole texts and all digits, in UTF-8.
+    """The table as CSV in UTF-8, with full texts and all digits.
 
-    A spreadsheet runs a cell that begins with one of `FORMULA`, and texts, labels, class names and the names of files were
-    written by others: such a cell gets an apostrophe before it, by which spreadsheets take it as text (OWASP, "CSV
-    Injection"). A program that reads the file finds the apostrophe too; numbers of our own are left as they are.
+    Spreadsheets run a cell that begins with one of `FORMULA`. Texts, labels, class names and file names come from others,
+    so such cells get an apostrophe in front, which makes spreadsheets treat them as text (OWASP, "CSV Injection"). Other
+    programs that read the file see the apostrophe too; our own numbers are left as they are.
     """
-    given = [items[line.number] for line in lines]
+    shown_items = [items[line.number] for line in lines]
     columns: dict[str, Sequence[object]] = {"number": [line.number + 1 for line in lines]}
-    texts = [item.text for item in given if item.text is not None]
-    if len(texts) < len(given):
-        columns["file"] = [_as_text(item.name) for item in given]
+    texts = [item.text for item in shown_items if item.text is not None]
+    if len(texts) < len(shown_items):
+        columns["file"] = [_escape_formula(item.name) for item in shown_items]
     else:
-        columns["text"] = [_as_text(text.text) for text in texts]
+        columns["text"] = [_escape_formula(text.text) for text in texts]
         if any(text.second for text in texts):
-            columns["second"] = [_as_text(text.second or "") for text in texts]
+            columns["second"] = [_escape_formula(text.second or "") for text in texts]
         columns["tokens_left_out"] = [line.left_out for line in lines]
         if predictions.has_unknown:
             columns["share_of_unknown_tokens"] = [line.unknown for line in lines]
-    columns["answer"] = [_as_text(line.answer) for line in lines]
+    columns["answer"] = [_escape_formula(line.answer) for line in lines]
     columns["probability"] = [line.probability for line in lines]
-    columns["label"] = [_as_text(item.label) for item in given]
+    columns["label"] = [_escape_formula(item.label) for item in shown_items]
     columns["right"] = [{True: "yes", False: "no", None: ""}[line.right] for line in lines]
     if predictions.surprise == "distance":
         columns["most_like_it"] = [None if line.nearest is None else line.nearest + 1 for line in lines]
@@ -153,5 +153,5 @@ def as_csv(items: Sequence[Item], predictions: Predictions, lines: Sequence[Pred
     return frame.to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC).encode("utf-8")
 
 
-def _as_text(cell: str) -> str:
+def _escape_formula(cell: str) -> str:
     return f"'{cell}" if cell.startswith(FORMULA) else cell

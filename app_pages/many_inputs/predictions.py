@@ -1,4 +1,4 @@
-"""The prediction for every input of a list, and how surprising each is."""
+"""The prediction for every input of a list, with a number for how surprising it is."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ SHOWN = 4  # classes or tokens named in a line
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What the encoder predicts for one input."""
+    """The prediction for one input."""
 
     number: int  # in the list, from 0
     answer: str
@@ -43,13 +43,13 @@ class Prediction:
 
     @property
     def right(self) -> bool | None:
-        """Whether the predicted class is the right one; None where that is not known."""
+        """Whether the predicted class is the right one; None if that is unknown."""
         return None if self.label is None else self.predicted == self.label
 
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """The predictions for a list, and what is said of them."""
+    """The predictions for a list, with explanations and notes."""
 
     lines: tuple[Prediction, ...]
     surprise: str  # what the number of that name is called, "" where there is none
@@ -58,7 +58,7 @@ class Predictions:
     classes: tuple[str, ...] = ()
 
     def order(self, *, surprising_first: bool) -> list[Prediction]:
-        """As given, or the most surprising first."""
+        """Predictions in the order of the list, or sorted by decreasing surprise."""
         if not surprising_first:
             return list(self.lines)
         values = np.array([line.surprise for line in self.lines])
@@ -71,18 +71,18 @@ class Predictions:
 
     @property
     def n_labelled(self) -> int:
-        """How many inputs have a label that is a class of the encoder."""
+        """Number of inputs whose label is a class of the encoder."""
         return sum(line.label is not None for line in self.lines)
 
     @property
     def n_right(self) -> int:
-        """How many of these are predicted as labelled."""
+        """Number of labelled inputs whose predicted class is their label."""
         return sum(line.right is True for line in self.lines)
 
 
 @cache.cached
 def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
-    """The predictions of an encoder for all items; a bar tells how far it is. The notes count what it cannot take."""
+    """Predictions of an encoder for all items, with a progress bar; its notes count the items that it cannot read."""
     config: ModelConfig = cache.loaded(name).config
     given, notes, encoded = _readable(name, items, config)
     numbers = sorted(given, key=lambda number: (len(encoded.get(number, ())), number))
@@ -102,9 +102,13 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
         )
         for number, line in zip(in_list, lines, strict=True)
     )
-    if cut := [line.left_out for line in predictions if line.left_out]:
-        many = f"{min(cut):,} to {max(cut):,} tokens" if len(cut) > 1 else _several(cut[0], "token")
-        notes.append(f"{_several(len(cut), 'text')} too long for this encoder: {many} left out.")
+    if left_out := [line.left_out for line in predictions if line.left_out]:
+        amount = (
+            f"{min(left_out):,} to {max(left_out):,} tokens"
+            if len(left_out) > 1
+            else _count(left_out[0], "token")
+        )
+        notes.append(f"{_count(len(left_out), 'text')} too long for this encoder: {amount} left out.")
     notes += label_notes
     return Predictions(
         lines=predictions,
@@ -118,8 +122,8 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
 def _readable(
     name: Checkpoint, items: Sequence[Item], config: ModelConfig
 ) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
-    """The inputs that the encoder takes, by number; notes; the tokens of texts, by number."""
-    given, tokens, unreadable = {}, {}, []
+    """Inputs that the encoder can read, by number; notes on the others; the tokens of the texts, by number."""
+    inputs, tokens, unreadable = {}, {}, []
     for number, item in enumerate(items):
         read = item.given(config, reads_pairs=encoders.reads_pairs(name))
         if isinstance(read, Text):
@@ -128,43 +132,43 @@ def _readable(
         if read is None:
             unreadable.append(number)
         else:
-            given[number] = read
+            inputs[number] = read
     notes = []
     if unreadable:
-        what = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
-        several = _several(len(unreadable), "text" if config.is_text else "picture")
+        reason = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
+        count = _count(len(unreadable), "text" if config.is_text else "picture")
         named = [items[number].name or f"number {number + 1:,}" for number in unreadable[:NAMED]]
-        shown = ", ".join(named) + (", …" if len(unreadable) > NAMED else "")
-        notes.append(f"{several} left out, {what}: {shown}.")
+        listed = ", ".join(named) + (", …" if len(unreadable) > NAMED else "")
+        notes.append(f"{count} left out, {reason}: {listed}.")
     n_pairs = sum(bool(item.text and item.text.second) for item in items)
     if n_pairs and not encoders.reads_pairs(name):
-        notes.append(f"This encoder reads one text at a time: {_several(n_pairs, 'second part')} left out.")
-    return given, notes, tokens
+        notes.append(f"This encoder reads one text at a time: {_count(n_pairs, 'second part')} left out.")
+    return inputs, notes, tokens
 
 
 def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> tuple[list[int], list[str]]:
-    """The right class of each input, -1 where it is not known; notes."""
-    classes_of, unknown = [], []
+    """Right class of each input, -1 if unknown; notes on labels that cannot be used."""
+    class_indices, unknown = [], []
     for number in numbers:
         label = items[number].label
         try:
-            classes_of.append(class_of(label, config.class_names) if label and config.chooses else -1)
+            class_indices.append(class_of(label, config.class_names) if label and config.chooses else -1)
         except ValueError:
-            classes_of.append(-1)
+            class_indices.append(-1)
             unknown.append(label)
     notes = []
     if not config.chooses and (n := sum(bool(items[number].label) for number in numbers)):
         notes.append(
-            f"{_several(n, 'label')} not compared: this encoder does not choose one of several classes."
+            f"{_count(n, 'label')} not compared: this encoder does not choose one of several classes."
         )
     if unknown:
         named = ", ".join(f"“{label[:30]}”" for label in list(dict.fromkeys(unknown))[:3])
         classes = ", ".join(config.class_names[:SHOWN]) + (", …" if config.n_classes > SHOWN else "")
         notes.append(
-            f"{_several(len(unknown), 'label')} not a class of this encoder ({named}); use {classes}, or a "
+            f"{_count(len(unknown), 'label')} not a class of this encoder ({named}); use {classes}, or a "
             f"number below {config.n_classes:,}."
         )
-    return classes_of, notes
+    return class_indices, notes
 
 
 Lines = tuple[list[dict], str, str]  # the fields of each line; what the surprise is, and what it means
@@ -179,16 +183,16 @@ def _lines(
     labels: list[int],
 ) -> Lines:
     if config.chooses:
-        return _of_classes(
+        return _class_lines(
             _in_list_order(probabilities, name, inputs, rows)[:, 0], labels, config.class_names
         )
     if config.n_classes:
-        return _of_answers(_in_list_order(answers, name, inputs, rows), config)
+        return _multi_label_lines(_in_list_order(answers, name, inputs, rows), config)
     if config.family.token_class_names:
         batches = _batches(token_answers, name, inputs)
         results = [result for batch in batches for result in batch]
-        return _of_tokens([results[row] for row in rows])
-    return _of_states(_in_list_order(probabilities, name, inputs, rows)[:, 0], numbers)
+        return _token_lines([results[row] for row in rows])
+    return _state_lines(_in_list_order(probabilities, name, inputs, rows)[:, 0], numbers)
 
 
 def _batches(make: Callable, name: Checkpoint, inputs: list[Input]) -> list:
@@ -202,7 +206,7 @@ def _in_list_order(make: Callable, name: Checkpoint, inputs: list[Input], rows: 
     return np.concatenate(batches)[rows] if batches else np.empty((0, 1, 1))
 
 
-def _of_classes(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:
+def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:
     right = np.array(labels, int)
     if not len(right):
         return [], "", ""
@@ -221,14 +225,16 @@ def _of_classes(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -
     if (right >= 0).all():
         return lines, "loss", "Loss: −ln of the probability of the right class, in nats."
     if (right < 0).all():
-        most = format_number(float(np.log(len(names))), ".2f")
-        why = f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {most} nats."
-        return lines, "entropy", why
-    why = "Loss where the right class is known; otherwise entropy, the loss expected from the encoder's own probabilities. Both in nats."
-    return lines, "loss or entropy", why
+        maximum = format_number(float(np.log(len(names))), ".2f")
+        explanation = (
+            f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {maximum} nats."
+        )
+        return lines, "entropy", explanation
+    explanation = "Loss where the right class is known; otherwise entropy, the loss expected from the encoder's own probabilities. Both in nats."
+    return lines, "loss or entropy", explanation
 
 
-def _of_answers(values: np.ndarray, config: ModelConfig) -> Lines:
+def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
     if config.family.answers == "numbers":
         lines = [{"answer": _numbers(row, config.class_names)} for row in values]
         return lines, "", "This encoder predicts numbers (regression), which do not say how certain it is."
@@ -256,7 +262,7 @@ def _numbers(row: np.ndarray, names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} {format_number(float(value), '.3g')}" for name, value in shown)
 
 
-def _of_tokens(results: list) -> Lines:
+def _token_lines(results: list) -> Lines:
     lines = []
     for result in results:
         names = ", ".join(f"{visible(token)} {name}" for token, name in result.named[:SHOWN])
@@ -269,7 +275,7 @@ def _of_tokens(results: list) -> Lines:
     )
 
 
-def _of_states(states: np.ndarray, numbers: list[int]) -> Lines:
+def _state_lines(states: np.ndarray, numbers: list[int]) -> Lines:
     size = f"{states.shape[-1]:,} numbers"
     if len(states) < 2:
         return (
@@ -289,5 +295,5 @@ def _of_states(states: np.ndarray, numbers: list[int]) -> Lines:
     )
 
 
-def _several(n: int, what: str) -> str:
+def _count(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"

@@ -1,1 +1,1 @@
-"""The parts of the Theory page."""
+"""Parts of the Theory page."""

@@ -1,4 +1,4 @@
-"""Before any training: gradients over depth and by layer, and hidden norms, against the theory."""
+"""Encoders before any training: gradients by depth and by layer, and norms of hidden states, against the theory."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -7,7 +7,7 @@ from app_pages.controls.theory_controls import AVERAGED, MEAN_OF_NORMS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory import claims
-from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
+from app_pages.theory.over_seeds import FigureWithText, over_seeds, progress_of_seeds
 from model.theory.gradients_at_start import InitialNorms, combine_seeds, lemma_2, norms_by_depth, sweep_depths
 from model.theory.untrained_encoder import UntrainedConfig
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
@@ -16,16 +16,16 @@ measured = cached(norms_by_depth)
 
 
 def at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seeds: int) -> None:
-    """Three figures of everything measured so far, drawn anew while more seeds come in."""
+    """Draws three figures of the seeds measured so far, and redraws them as more seeds are measured."""
     progress = progress_of_seeds()
     heading("The last layer's gradient over depth", key="theory_last")
-    last = BesideItsWords("last")
-    concentration = _assumptions(setting)
+    last = FigureWithText("last")
+    concentration = _draw_assumptions(setting)
     heading("The gradient layer by layer", key="theory_by_layer")
     kind = AVERAGED.choose()
-    by_layer = BesideItsWords("layers")
+    by_layer = FigureWithText("layers")
     heading("Hidden norms", key="theory_hidden")
-    hidden = BesideItsWords("hidden")
+    hidden = FigureWithText("hidden")
 
     def draw(results: dict[str, list[list[InitialNorms]]], done: bool) -> None:
         nonlocal concentration
@@ -56,15 +56,17 @@ def at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seed
     )
 
 
-def _assumptions(setting: UntrainedConfig) -> DeltaGenerator:
-    """What Theorem 1 assumes; returns the container for the assumption that is measured."""
-    assumed = claims.assumptions(setting)
-    n_met = f"{sum(assumed.values())} of {len(assumed)} hold for these encoders, two more are left open"
+def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:
+    """Draws what Theorem 1 assumes; returns the container for the one assumption that is measured."""
+    assumptions = claims.assumptions(setting)
+    n_met = (
+        f"{sum(assumptions.values())} of {len(assumptions)} hold for these encoders, two more are left open"
+    )
     with st.expander(f"What Theorem 1 assumes: {n_met}", icon=":material/rule:"):
-        for sentence, met in assumed.items():
+        for sentence, is_met in assumptions.items():
             st.markdown(
-                f":material/{'check' if met else 'close'}: {sentence}{'' if met else ': **not met**'}"
+                f":material/{'check' if is_met else 'close'}: {sentence}{'' if is_met else ': **not is_met**'}"
             )
-        measured_one = st.container()
+        measured_place = st.container()
         st.markdown(":material/help: The derivatives of the loss are bounded: assumed, not checked here.")
-    return measured_one
+    return measured_place

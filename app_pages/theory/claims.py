@@ -1,4 +1,4 @@
-"""What is said beside the figures of untrained encoders: what papers prove or measured, and what was measured here."""
+"""Texts beside the figures of untrained encoders: what papers prove or measured, and what was measured here."""
 
 from collections.abc import Mapping, Sequence
 
@@ -42,21 +42,21 @@ second norm takes is drawn as well.
 
 
 def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
-    """Slopes of norms [seed, depth] on log axes, by variant."""
+    """Text with the slopes of the norms [seed, depth] on log axes, for each variant."""
     if len(depths) < 2:
         return f"{LAST}\nOne depth has no slope: choose more layers."
     lines = ["| | slope | over the seeds |", "|---|---|---|"]
     for variant, by_seed in norms.items():
-        mean, least, largest = (
+        mean, smallest, largest = (
             format_number(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
         )
-        lines.append(f"| {variant} | **{mean}** | {least} to {largest} |")
+        lines.append(f"| {variant} | **{mean}** | {smallest} to {largest} |")
     fitted = f"Slope of the straight line that fits the points best on these axes, L = {depths[0]} to {depths[-1]}:"
     return "\n".join([LAST, fitted, "", *lines])
 
 
 def by_layer(norms: Mapping[str, np.ndarray]) -> str:
-    """The last layer over the first, of norms [seed, layer]."""
+    """Text with the ratio of last to first layer, from norms [seed, layer], for each variant."""
     lines, remark = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"], ""
     for variant, by_seed in norms.items():
         first, last, ratio = gradients_at_start.first_and_last(by_seed)
@@ -69,29 +69,31 @@ def by_layer(norms: Mapping[str, np.ndarray]) -> str:
 
 
 def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
-    """Norms [seed, layer] against `lemma` [3, layer]."""
+    """Text that compares norms [seed, layer] with the bounds and the line in `lemma` [3, layer]."""
     lines = []
     for variant, by_seed in norms.items():
         if variant == "pre-LN":
             inside = f"**{gradients_at_start.n_inside_band(by_seed, lemma)} of {lemma.shape[1]}** layers"
             lines.append(f"- {variant}: inside the band after {inside}.")
         elif variant == "post-LN":
-            off = percent(gradients_at_start.furthest_from_line(by_seed, lemma), 0)
-            lines.append(f"- {variant}: at most **{off}** away from the line, at any layer.")
+            deviation = percent(gradients_at_start.furthest_from_line(by_seed, lemma), 0)
+            lines.append(f"- {variant}: at most **{deviation}** away from the line, at any layer.")
         else:
-            least, largest = (format_number(norm, ".3g") for norm in gradients_at_start.layer_range(by_seed))
-            lines.append(f"- {variant}: {least} to {largest}.")
+            smallest, largest = (
+                format_number(norm, ".3g") for norm in gradients_at_start.layer_range(by_seed)
+            )
+            lines.append(f"- {variant}: {smallest} to {largest}.")
     return "\n".join([HIDDEN, "Measured here:", *lines])
 
 
 def assumptions(setting: UntrainedConfig) -> dict[str, bool]:
-    """What Theorem 1 assumes and this page sets, and whether the setting agrees."""
-    theory = setting.initialisation == "theory"
+    """For each assumption of Theorem 1 that this page controls, as a sentence, whether the setting meets it."""
+    is_theory = setting.initialisation == "theory"
     return {
-        r"$W_Q = W_K = 0$: every position attends to all alike": theory,
-        r"one head, no $W_O$ (with uniform attention the heads together do what one does)": theory
+        r"$W_Q = W_K = 0$: every position attends to all alike": is_theory,
+        r"one head, no $W_O$ (with uniform attention the heads together do what one does)": is_theory
         and setting.gain == 1,
-        r"$W_V$, $W_1$, $W_2$ of $d \times d$, Gaussian with Xavier's variance $1/d$": theory
+        r"$W_V$, $W_1$, $W_2$ of $d \times d$, Gaussian with Xavier's variance $1/d$": is_theory
         and setting.expansion == 1
         and setting.gain == 1,
         r"biases 0; norms with $\gamma = 1$, $\beta = 0$; ReLU": True,
@@ -101,7 +103,7 @@ def assumptions(setting: UntrainedConfig) -> dict[str, bool]:
 
 
 def concentration(excess: Mapping[str, float]) -> str:
-    """The theorem's last condition, measured: δ by variant."""
+    """Sentence with the measured δ of the theorem's last condition, for each variant."""
     deltas = ", ".join(f"{variant} {delta:.2f}" for variant, delta in excess.items())
     return (
         r"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "

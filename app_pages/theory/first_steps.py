@@ -1,4 +1,4 @@
-"""The first steps of training: how far they move what the encoder puts out."""
+"""The first training steps: how far they move the encoder's output."""
 
 from collections.abc import Mapping
 
@@ -8,7 +8,7 @@ from app_pages.controls.control_bar import bar
 from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_AXIS, WARM_UP_STEPS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
-from app_pages.theory.over_seeds import BesideItsWords, over_seeds, progress_of_seeds
+from app_pages.theory.over_seeds import FigureWithText, over_seeds, progress_of_seeds
 from model.theory.early_update import mean_first_and_last, model_update
 from model.theory.untrained_encoder import UntrainedConfig
 from viz.theory.placements import model_updates
@@ -26,7 +26,7 @@ measured = cached(model_update)
 
 
 def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_seeds: int) -> None:
-    """Draws how far the first steps move the output of each variant, as seeds are measured."""
+    """Draws how far the first steps move the output of each variant, and redraws it as seeds are measured."""
     with bar("steps")[0]:
         rate = RATE.choose()
         n_steps = N_STEPS.choose()
@@ -35,7 +35,7 @@ def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_
     n_warmup = 10 if warmup == TEN_STEPS else 0
     progress = progress_of_seeds()
     heading("The update of the model over its first steps", key="theory_updates")
-    figure = BesideItsWords("updates")
+    figure = FigureWithText("updates")
 
     def draw(results: dict[str, list[np.ndarray]], done: bool) -> None:
         updates = {variant: np.array(by_seed) for variant, by_seed in results.items()}
@@ -55,7 +55,7 @@ def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_
 
 
 def _table(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
-    """The text beside the figure: how far one step moves the output, and all steps, of updates [seed, step]."""
+    """Text beside the figure: how far one step and all steps move the output, from `updates` [seed, step]."""
     lines = [f"| measured here | after 1 step | after {n_steps} |", "|---|---|---|"]
     for variant, by_seed in updates.items():
         first, last = mean_first_and_last(by_seed)

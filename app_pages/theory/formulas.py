@@ -1,4 +1,4 @@
-"""What a sublayer and its norm do, as formulas."""
+"""Formulas of a sublayer and its norm, for each norm placement."""
 
 FORMULAS = {
     "pre-LN": r"$x + F(\mathrm{LN}(x))$, one norm at the end",
@@ -13,6 +13,6 @@ FORMULAS = {
 
 
 def formulas(variants: list[str]) -> str:
-    """What a sublayer F and its norm do to the stream x in each of the variants: two on one line, more on one each."""
-    between = " · " if len(variants) < 3 else "  \n"
-    return between.join(f"**{variant}** {FORMULAS[variant]}" for variant in variants)
+    """Formulas of these variants as Markdown, with x the stream and F a sublayer; one line for two, else one line each."""
+    separator = " · " if len(variants) < 3 else "  \n"
+    return separator.join(f"**{variant}** {FORMULAS[variant]}" for variant in variants)

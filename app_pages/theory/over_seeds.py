@@ -1,4 +1,4 @@
-"""Measuring seed by seed while somebody looks: a bar where there is something to wait for, figures as they grow."""
+"""Measurements seed by seed: a progress bar, and figures that are redrawn as results come in."""
 
 from collections.abc import Callable, Hashable, Sequence
 from time import monotonic
@@ -16,10 +16,10 @@ REDRAW_AFTER = 1.0  # seconds
 Result = TypeVar("Result")
 
 
-class BesideItsWords:
-    """A figure and what is to be said of it, side by side, or below each other in a narrow window.
+class FigureWithText:
+    """A figure with a text next to it, or below it in a narrow window.
 
-    Both can be drawn anew while numbers come in; what stands there from the run before stays until they first are.
+    Both can be redrawn as numbers come in; the previous run's version stays visible until the first drawing.
     """
 
     def __init__(self, key: str) -> None:
@@ -34,7 +34,7 @@ class BesideItsWords:
 
 
 def progress_of_seeds() -> DeltaGenerator:
-    """An empty container for a bar, at the right above what follows: it takes no room, so nothing moves."""
+    """Empty container for a progress bar, which takes no room, so that nothing moves when the bar appears."""
     with st.container(key="progress_of_seeds"):
         return st.empty()
 
@@ -49,10 +49,11 @@ def over_seeds(
     what: Hashable,
     bar: DeltaGenerator,
 ) -> None:
-    """Calls `measure(variant, seed)` for all seeds, and `draw(results by variant, whether that is all)` from time to time.
+    """Calls `measure(variant, seed)` for all seeds and, now and then, `draw(results by variant, whether they are complete)`.
 
-    `bar` is an empty container in which a line beginning with `text` says how many are done. Where the reader stopped this, the
-    seeds that were done for all variants are drawn: `measure` is cached. `what` is as in `stoppable`.
+    `bar` is an empty container for the progress bar, whose label begins with `text`. If the user stopped this work, the
+    seeds that were finished for all variants are drawn, from the cache of `measure`. `what` identifies the work as in
+    `stoppable`.
     """
     n_all = n_seeds * len(variants)
     if (share := stopped_at(what)) is not None:
@@ -71,11 +72,11 @@ def _measure(
     tell: Callable[[int], None],
 ) -> None:
     results: dict[str, list[Result]] = {variant: [] for variant in variants}
-    drawn = -REDRAW_AFTER
+    last_drawn = -REDRAW_AFTER
     for seed in range(n_seeds):
         for number, variant in enumerate(variants, start=seed * len(variants)):
             tell(number)
             results[variant].append(measure(variant, seed))
-        if seed == n_seeds - 1 or monotonic() - drawn > REDRAW_AFTER:
+        if seed == n_seeds - 1 or monotonic() - last_drawn > REDRAW_AFTER:
             draw(results, seed == n_seeds - 1)
-            drawn = monotonic()
+            last_drawn = monotonic()

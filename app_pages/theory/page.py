@@ -1,4 +1,4 @@
-"""Theory: pre-LN against post-LN in untrained encoders, measured while one looks."""
+"""Theory: pre-LN against post-LN in untrained encoders, measured on demand."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Learning rate by warm-up: short runs made while one looks, and longer ones that were stored."""
+"""Learning rate by warm-up: short runs made on demand, and longer stored ones."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -26,7 +26,7 @@ trained = cached(warmup_grid.train_once)
 
 
 def live_grid(variants: list[str]) -> None:
-    """One run after the other, until all are done or somebody stops it; what is done stays."""
+    """Trains one run after the other until all are done or the user stops; finished runs stay."""
     heading("Short runs of small encoders, made when you press Start", key="theory_live_runs")
     with bar("runs")[0]:
         n_layers = GRID_LAYERS.choose()
@@ -45,23 +45,23 @@ def live_grid(variants: list[str]) -> None:
         for variant in variants
     ]
     done: set = st.session_state.setdefault(DONE, set())
-    left = [cell for cell in cells if cell not in done]
+    cells_left = [cell for cell in cells if cell not in done]
     running = st.session_state.get(RUNNING) == cells
-    _start_or_stop(button, cells, running, len(left))
+    _draw_start_button(button, cells, running, len(cells_left))
     progress = st.empty()
-    where = containers(variants, key="theory_live")
+    places = containers(variants, key="theory_live")
     grid: Grid = {
         variant: [_trained(cell) for cell in cells if cell in done and cell[0] == variant]
         for variant in variants
     }
     if any(grid.values()):
-        draw_grids(grid, where, rates=RATES, warmups=WARMUPS, key=None if running else "theory_live")
+        draw_grids(grid, places, rates=RATES, warmups=WARMUPS, key=None if running else "theory_live")
     if running:
-        for number, cell in enumerate(left, 1):
-            progress.progress((number - 1) / len(left), f"Run {number} of {len(left)}")
+        for number, cell in enumerate(cells_left, 1):
+            progress.progress((number - 1) / len(cells_left), f"Run {number} of {len(cells_left)}")
             grid[cell[0]].append(_trained(cell))
             done.add(cell)
-            draw_grids(grid, where, rates=RATES, warmups=WARMUPS, key=None)
+            draw_grids(grid, places, rates=RATES, warmups=WARMUPS, key=None)
         st.session_state[RUNNING] = None
         st.rerun()
     if any(grid.values()):
@@ -69,7 +69,7 @@ def live_grid(variants: list[str]) -> None:
 
 
 def stored_grid() -> None:
-    """Longer runs at the checkpoints' size, where they come with the project."""
+    """Draws longer runs at the checkpoints' size, if they are stored."""
     heading("Longer runs of both digit encoders at full size, stored", key="theory_stored_runs")
     try:
         stored_runs(key="theory_stored")
@@ -78,20 +78,22 @@ def stored_grid() -> None:
 
 
 def over_seeds_of_small_encoders() -> None:
-    """What Norm placement says of warm-up, in the same words."""
+    """Writes the verdicts of the page Norm placement on the claims about warm-up, measured over several seeds."""
     try:
-        measured = stored_measurements()
+        measurements = stored_measurements()
     except (ValueError, OSError):
         return  # Norm placement says what is wrong with the file
     claims = [
-        claim for claim in CLAIMS if claim.key in ("warm_up", "warm_up_gain") and claim.measurements(measured)
+        claim
+        for claim in CLAIMS
+        if claim.key in ("warm_up", "warm_up_gain") and claim.measurements(measurements)
     ]
     if not claims:
         return
     st.markdown("**With more seeds: what [Norm placement](norm_placement) makes of it**")
     for column, claim in zip(st.columns(len(claims), gap="medium"), claims, strict=True):
         column.markdown(f"*{claim.says}*", help=claim.measured)
-        column.markdown(verdict_lines(claim.judgements(measured), claim.rule))
+        column.markdown(verdict_lines(claim.judgements(measurements), claim.rule))
 
 
 def _trained(cell: Cell) -> WarmupRun:
@@ -99,7 +101,7 @@ def _trained(cell: Cell) -> WarmupRun:
     return trained(SMALL, variant, n_layers, learning_rate=rate, warmup=n_warmup, n_steps=n_steps, seed=0)
 
 
-def _start_or_stop(place: DeltaGenerator, cells: list[Cell], running: bool, n_left: int) -> None:
+def _draw_start_button(place: DeltaGenerator, cells: list[Cell], running: bool, n_left: int) -> None:
     def press() -> None:
         st.session_state[RUNNING] = None if running else cells
 

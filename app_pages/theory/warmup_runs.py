@@ -1,4 +1,4 @@
-"""Runs over learning rate and warm-up: a grid a placement of the norm, and the losses over time; also the stored ones."""
+"""Runs over learning rate and warm-up: a grid of final losses for each norm placement, and losses over time."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
 
 
 def stored_runs(*, key: str) -> None:
-    """Those that come with the project, at the checkpoints' size. Raises ValueError where their file is damaged."""
+    """Draws the stored runs at the checkpoints' size. Raises ValueError if their file is damaged."""
     path = checkpoint.CHECKPOINTS / RUNS
     if not (runs := _read(path, path.stat().st_mtime_ns if path.exists() else 0)):
         st.info("There are no stored runs: `python -m model.train.warmup --data FOLDER` makes them.")
@@ -56,12 +56,12 @@ def stored_runs(*, key: str) -> None:
 
 @cached
 def _read(path: Path, _changed: int) -> list[WarmupRun]:
-    """`_changed` is when the file was, in ns: runs that are added while the app runs are read too."""
+    """Runs in the file; `_changed`, its modification time in ns, makes the cache notice new runs."""
     return read_runs(path)
 
 
 def containers(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
-    """An empty container for each name, side by side, to be drawn anew while runs come in."""
+    """Empty containers next to each other, by name, to be redrawn as runs come in."""
     names = list(names)
     columns = beside(*(f"{key}_{name.replace(' ', '_')}" for name in names))
     return {name: column.empty() for name, column in zip(names, columns, strict=True)}
@@ -69,18 +69,18 @@ def containers(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
 
 def draw_grids(
     grid: Grid,
-    where: dict[str, DeltaGenerator],
+    places: dict[str, DeltaGenerator],
     *,
     rates: Sequence[float],
     warmups: Sequence[int],
     key: str | None,
 ) -> None:
-    """All in the same colours and on the same axes; with the `key` None they are drawn anew in a moment."""
+    """Draws the grid of each placement with common colours and axes; with `key` None it will be redrawn within this run."""
     highest = loss_scale_limit([run.final_loss for runs in grid.values() for run in runs])
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
         errors = ["" if run.accuracy is None else _error(run.accuracy) for run in runs]
-        with where[name].container():
+        with places[name].container():
             figure = warmup_grid(
                 cells, title=name, errors=errors, rates=rates, warmups=warmups, highest=highest
             )
@@ -95,14 +95,14 @@ def _error(accuracy: float) -> str:
 
 
 def draw_losses(grid: Grid, rate: Box[str], *, key: str) -> None:
-    """Loss over steps of the runs with one learning rate, a line a warm-up."""
-    every = [run for runs in grid.values() for run in runs]
-    rates = [f"{rate:g}" for rate in sorted({run.learning_rate for run in every})]
-    first = f"{most_affected_rate(every):g}"
+    """Draws loss over steps of the runs with one learning rate, one line for each warm-up."""
+    all_runs = [run for runs in grid.values() for run in runs]
+    rates = [f"{rate:g}" for rate in sorted({run.learning_rate for run in all_runs})]
+    default_rate = f"{most_affected_rate(all_runs):g}"
     with bar(key)[0]:
-        chosen = rate.choose(rates, first)
+        chosen_rate = rate.choose(rates, default_rate)
     at_rate = {
-        name: [run for run in runs if f"{run.learning_rate:g}" == chosen] for name, runs in grid.items()
+        name: [run for run in runs if f"{run.learning_rate:g}" == chosen_rate] for name, runs in grid.items()
     }
     highest = loss_scale_limit([loss for runs in at_rate.values() for run in runs for loss in run.losses])
     for name, container in containers(at_rate, key=f"{key}_losses").items():
