@@ -117,3 +117,12 @@ def test_a_full_disk_leaves_the_old_file(bare, kind, capsys):
     assert capsys.readouterr().err == f"viz.export: {FULL}\n"
     assert out.read_bytes() == b"old"
     assert sorted(path.name for path in bare.parent.iterdir()) == sorted([out.name, bare.name])
+
+
+def test_the_usage_says_what_to_type(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    usage = " ".join(capsys.readouterr().out.split())
+    assert "--out" in usage
+    assert "--head L H" in usage
+    assert "FILE an .npz or .safetensors file" in usage

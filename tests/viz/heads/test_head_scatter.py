@@ -77,3 +77,5 @@ def test_roles_are_said_and_shapes_must_agree() -> None:
     assert said["L0 H0"] == "none"
     with pytest.raises(ValueError, match="expected shape"):
         scatter(up=UP[:1])
+    with pytest.raises(ValueError, match=r"expected shape \(4,\), got roles of \(3,\)"):
+        scatter(roles=ROLES[:3])
