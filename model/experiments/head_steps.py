@@ -222,7 +222,22 @@ def head_steps(
         }
     else:  # the encoder keeps a sum only after its norm, so the two steps are compared as one
         around = {"norm_attention": mid, "norm_feed_forward": post}
-    within = _differences_within(attention, feed_forward, record, unrecorded, layer, head, query)
+    scores = record.scores[layer, head, query]
+    within = {
+        "project": max(
+            _difference(attention.q, record.q[layer, head, query]),
+            _difference(attention.k, record.k[layer, head]),
+            _difference(attention.v, record.v[layer, head]),
+        ),
+        "products": _difference(attention.dots, scores * math.sqrt(record.config.d_k)),
+        "scale": _difference(attention.scores, scores),
+        "softmax": _difference(attention.pattern, record.pattern[layer, head, query]),
+        "values": _difference(attention.z[head], record.z[layer, head, query]),
+        "concatenate": _difference(attention.z, record.z[layer, :, query]),
+        "output": _difference(attention.out, unrecorded["attention_out"][query]),
+        "expand": _difference(feed_forward.hidden, unrecorded["feed_forward.hidden"][query]),
+        "contract": _difference(feed_forward.out, unrecorded["feed_forward_out"][query]),
+    }
     return HeadSteps(
         order=ORDER[config.norm_placement],
         x=x,
@@ -311,34 +326,6 @@ def _weights(layer: nn.Linear | nn.LayerNorm) -> tuple[np.ndarray, np.ndarray]:
     """The transposed weight, so that y = x W + b as in the papers, and the bias, in double precision."""
     weight, bias = (values.detach().cpu().numpy().astype(float) for values in (layer.weight, layer.bias))
     return weight.T, bias
-
-
-def _differences_within(
-    attention: AttentionSteps,
-    feed_forward: FeedForwardSteps,
-    record: ForwardRecord,
-    unrecorded: Mapping[str, Float32[np.ndarray, "position width"]],
-    layer: int,
-    head: int,
-    query: int,
-) -> dict[str, float]:
-    """Largest absolute difference between the recomputed and the encoder's own values, by step of attention and feed-forward."""
-    scores = record.scores[layer, head, query]
-    return {
-        "project": max(
-            _difference(attention.q, record.q[layer, head, query]),
-            _difference(attention.k, record.k[layer, head]),
-            _difference(attention.v, record.v[layer, head]),
-        ),
-        "products": _difference(attention.dots, scores * math.sqrt(record.config.d_k)),
-        "scale": _difference(attention.scores, scores),
-        "softmax": _difference(attention.pattern, record.pattern[layer, head, query]),
-        "values": _difference(attention.z[head], record.z[layer, head, query]),
-        "concatenate": _difference(attention.z, record.z[layer, :, query]),
-        "output": _difference(attention.out, unrecorded["attention_out"][query]),
-        "expand": _difference(feed_forward.hidden, unrecorded["feed_forward.hidden"][query]),
-        "contract": _difference(feed_forward.out, unrecorded["feed_forward_out"][query]),
-    }
 
 
 def _strongest(strengths: Float[np.ndarray, " item"], at_most: int) -> list[int]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from ..builders.curves import by_kind, curves, long_table, stage_axis
 from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
@@ -47,8 +48,7 @@ def stage_curves(
         for stage, mean, sd in zip(stages, *band, strict=False)
         if not np.isnan(mean)
     ]
-    columns = ("side", "stage", "mean", "sd", "low", "high")
-    band = {column: [row[index] for row in rows] for index, column in enumerate(columns)}
+    band = pd.DataFrame(rows, columns=["side", "stage", "mean", "sd", "low", "high"])
     top = from_zero_to or max([*frame["value"], *band["high"]], default=1.0) or 1.0
     description = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
     chart_form = _sides(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))

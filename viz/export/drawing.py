@@ -35,9 +35,7 @@ def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B00
     drawn, box, scale = _drawn(figure, style)
     unit = "cm" if style.width_cm else ""
     wide, high = (f"{number * scale / (CM if unit else 1):.2f}{unit}" for number in box[2:])
-    view = " ".join(f"{number:g}" for number in box)
-    head = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1" '
-    head += f'width="{wide}" height="{high}" viewBox="{view}">'
+    head = _svg_tag(wide, high, box)
     if not style.transparent:
         names = ["x", "y", "width", "height"]
         size = " ".join(f'{name}="{number:g}"' for name, number in zip(names, box, strict=True))
@@ -119,16 +117,20 @@ def _render(
     )
 
 
+def _svg_tag(width: str, height: str, box: PixelBox) -> str:
+    """The opening tag of an SVG of this size that shows this box."""
+    view = " ".join(f"{number:g}" for number in box)
+    names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" version="1.1"'
+    return f'<svg {names} width="{width}" height="{height}" viewBox="{view}">'
+
+
 def _extent(drawn: str) -> PixelBox:
     """The box of all that is drawn: a long name can reach beyond what Vega takes for the figure."""
     opening = _OPENING.search(drawn)
     assert opening, drawn[:200]
     width, height = map(float, opening.groups())
     wide, high = width + 2 * _AROUND, height + 2 * _AROUND
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{wide}" '
-    )
-    head += f'height="{high}" viewBox="{-_AROUND} {-_AROUND} {wide} {high}">'
+    head = _svg_tag(f"{wide:g}", f"{high:g}", (-_AROUND, -_AROUND, wide, high))
     looked_at = _BEHIND.sub(head, drawn, count=1)
     seen = Image.open(io.BytesIO(vl_convert.svg_to_png(looked_at, scale=_COARSE, ppi=72))).getbbox()
     if seen is None:

@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 from PIL import ImageColor
 
+from ..builders.cells import head_cells
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
@@ -38,43 +39,22 @@ def head_scatter(
     """
     need_shape(across.shape, across=across, up=up)
     need_shape((across.size,), roles=roles)
-    n_layers = len(across)
-    layer, head = np.indices(across.shape).reshape(2, -1)
-    x, y = across.ravel().astype(float), up.ravel().astype(float)
-    is_selected = (layer == selected[0]) & (head == selected[1])
-    names = [head_name(*index) for index in np.ndindex(across.shape)]
-    all_named = len(names) <= _ALL_NAMED
-    finite = np.flatnonzero(np.isfinite(x) & np.isfinite(y))
-    order = sorted(finite.tolist(), key=lambda row: bool(is_selected[row]))  # the chosen one above the others
-    columns = {
-        "layer": layer,
-        "head": head,
-        "name": np.array(names, object),
-        "x": x,
-        "y": y,
-        "role": np.array([role or "none" for role in roles], object),
-        "selected": is_selected,
-        "label": np.array(
-            [
-                name if all_named or is_chosen else ""
-                for name, is_chosen in zip(names, is_selected, strict=True)
-            ],
-            object,
-        ),
-    }
+    frame = head_cells(across, selected, called="x")
+    frame["y"] = up.ravel().astype(float)[frame.index]
+    frame["role"] = [roles[row] or "none" for row in frame.index]
+    frame["label"] = frame["name"].where(frame["selected"] | (len(frame) <= _ALL_NAMED), "")
+    drawn = frame[np.isfinite(frame["x"]) & np.isfinite(frame["y"])]
     ends = {
-        f"{axis}_{end}": number
-        for axis, values in (("x", x), ("y", y))
-        for end, number in _axis_ends(values[finite])
+        f"{axis}_{end}": number for axis in ("x", "y") for end, number in _axis_ends(drawn[axis].to_numpy())
     }
-    left_out = len(names) - len(order)
+    left_out = len(frame) - len(drawn)
     missing = f" {left_out} without one of the two." if left_out else ""
-    return _form(n_layers, *titles).with_data(
-        {name: values[order] for name, values in columns.items()},
+    return _form(len(across), *titles).with_data(
+        drawn[["layer", "head", "name", "x", "y", "role", "selected", "label"]],
         values=ends,
         height=_HEIGHT,
         title=heading(f"{titles[1]} by {titles[0]}, {source}"),
-        description=f"{len(order)} heads by {titles[0]} across and {titles[1]} up, {source}; {head_name(*selected)} "
+        description=f"{len(drawn)} heads by {titles[0]} across and {titles[1]} up, {source}; {head_name(*selected)} "
         f"is marked.{missing}",
     )
 

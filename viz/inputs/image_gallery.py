@@ -22,11 +22,10 @@ def image_gallery(
     *,
     selected: int | None,
     columns: int,
-    clickable: bool = True,
 ) -> VegaFigure:
     """Captioned images, `columns` in a row, from uint8 [image, height, width] or [image, height, width, 3].
 
-    The image with the id `selected` is framed. Where it is `clickable`, a click on an image or its caption sets the
+    The image with the id `selected` is framed. A click on an image or its caption sets the
     point selection `image`, field `id`. The pixels are sharp at the chart's own width, 61 for each column, so give it
     no other. Raises ValueError where images, ids and captions differ in number.
     """
@@ -47,16 +46,16 @@ def image_gallery(
         "selected": [number == selected for number in ids],
         **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
     }
-    return _form(clickable).with_data(
+    return _form().with_data(
         thumbnails,
         width=columns * (_SIDE + _GAP) - _GAP,
         height=-(-len(images) // columns) * (_SIDE + _CAPTION + _GAP),
-        description=f"{len(images)} image{'s' * (len(images) != 1)}" + " to choose from" * clickable,
+        description=f"{len(images)} image{'s' * (len(images) != 1)} to choose from",
     )
 
 
 @form
-def _form(clickable: bool) -> alt.TopLevelMixin:
+def _form() -> alt.TopLevelMixin:
     base = alt.Chart(data()).transform_calculate(url=CHOOSE)
     box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top")}
     pictures = base.mark_image(
@@ -69,10 +68,10 @@ def _form(clickable: bool) -> alt.TopLevelMixin:
         **box, y2="bottom:Q"
     )
     # On top and clear: a click on a stroke or on the caption counts as one on the image.
-    cover = base.mark_rect(fill="transparent", cursor="pointer" if clickable else "default").encode(
+    cover = base.mark_rect(fill="transparent", cursor="pointer").encode(
         **box, y2="end:Q", description="caption:N", tooltip=tip("caption:N")
     )
-    if clickable:
-        cover = cover.add_params(click_on("image", "id"))
     # Streamlit would squeeze what is not an image.
-    return alt.layer(pictures, text, frames, cover).properties(autosize="pad")
+    return alt.layer(pictures, text, frames, cover.add_params(click_on("image", "id"))).properties(
+        autosize="pad"
+    )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import altair as alt
 
-from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import NEUTRAL
 from ..builders.theme import FIT, INK
 from ..theory.placements import variant_channels
@@ -50,21 +50,16 @@ def seed_strip(
     """
     rows = []
     for number, line in enumerate(lines):
-        kinds = dict(zip(PLACEMENTS, (line.pre, line.post), strict=True))
+        seeds = [f"seed {seed}" for seed in line.seeds]
+        kinds = [("pre-LN", line.pre, seeds), ("post-LN", line.post, seeds)]
         if line.across is None:
-            need_shape((len(line.seeds),), **dict(zip(("pre", "post"), kinds.values(), strict=True)))
+            need_shape((len(seeds),), pre=line.pre, post=line.post)
         else:
-            kinds[ACROSS] = line.across
-        for kind, values in kinds.items():
-            seed_names = (
-                [f"seed {seed}" for seed in line.seeds]
-                if line.across is None
-                else ["two encoders"] * len(values)
-            )
+            kinds = [(kind, values, ["two encoders"] * len(values)) for kind, values, _ in kinds]
+            kinds.append((ACROSS, line.across, ["two encoders"] * len(line.across)))
+        for kind, values, names in kinds:
             y = number * _STEP + _DOTS[kind]
-            rows += [
-                (line.label, kind, seed, value, y) for seed, value in zip(seed_names, values, strict=True)
-            ]
+            rows += [(line.label, kind, name, value, y) for name, value in zip(names, values, strict=True)]
     columns = ["measured", "variant", "seed", "value", "y"]
     height = len(lines) * _STEP
     texts = {
@@ -83,11 +78,8 @@ def seed_strip(
 
 @form
 def _form(log: bool, axis: str, legend: bool) -> alt.TopLevelMixin:
-    scale = (
-        alt.Scale(type="log", nice=False, padding=14)
-        if log
-        else alt.Scale(zero=False, nice=False, padding=14)
-    )
+    kind: Kwargs = {"type": "log"} if log else {"zero": False}
+    scale = alt.Scale(**kind, nice=False, padding=14)
     ticks = alt.Axis(
         titleAnchor="end", tickCount=5, labelOverlap=True, format="~g", grid=True, gridOpacity=0.4
     )
@@ -110,13 +102,7 @@ def _form(log: bool, axis: str, legend: bool) -> alt.TopLevelMixin:
         .mark_rule(strokeWidth=3, opacity=0.4)
         .encode(x=along("least"), x2="largest:Q", color=channels["color"])
     )
-    dots = of_one_placement.mark_point(filled=True, opacity=0.9, size=60).encode(
-        color=channels["color"], shape=channels["shape"], tooltip=tooltip
-    )
-    between = base.transform_filter(f"datum.variant == '{ACROSS}'")
-    between = between.mark_point(filled=True, opacity=0.9, size=40, color=NEUTRAL, shape="diamond").encode(
-        tooltip=tooltip
-    )
+    dots, between = (marks.encode(tooltip=tooltip) for marks in _dots(base, channels, 0.9, 60, 40))
     text = alt.Chart(data("texts")).mark_text(
         align="left", baseline="middle", fontSize=11.5, color=INK, limit=0
     )
@@ -138,9 +124,17 @@ def _key() -> alt.TopLevelMixin:
     channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, alt.expr("width")], nice=False))
     base = alt.Chart(data()).encode(x=x, y=alt.value(11))
-    dots = base.transform_filter(f"datum.variant != '{ACROSS}'").mark_point(filled=True, opacity=1, size=70)
-    dots = dots.encode(color=channels["color"], shape=channels["shape"])
-    between = base.transform_filter(f"datum.variant == '{ACROSS}'")
-    between = between.mark_point(filled=True, opacity=1, size=45, color=NEUTRAL, shape="diamond")
+    dots, between = _dots(base, channels, 1, 70, 45)
     texts = base.mark_text(align="left", dx=9, fontSize=13, color=INK).encode(text="variant:N")
     return alt.layer(dots, between, texts).properties(autosize=FIT)
+
+
+def _dots(
+    base: alt.Chart, channels: Kwargs, opacity: float, size: int, size_across: int
+) -> tuple[alt.Chart, alt.Chart]:
+    """Points of one placement in its colour and shape, and grey ones that compare two placements."""
+    dots = base.transform_filter(f"datum.variant != '{ACROSS}'")
+    dots = dots.mark_point(filled=True, opacity=opacity, size=size)
+    between = base.transform_filter(f"datum.variant == '{ACROSS}'")
+    grey = between.mark_point(filled=True, opacity=opacity, size=size_across, color=NEUTRAL, shape="diamond")
+    return dots.encode(color=channels["color"], shape=channels["shape"]), grey

@@ -1,7 +1,7 @@
 """Placements of the norm compared over depth, layers or steps: lines for the mean over seeds, bands for their range."""
 
-import itertools
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import altair as alt
@@ -124,8 +124,11 @@ def seed_spread(
     KeyError for a variant whose name begins with no known placement.
     """
     frame = spread(values, positions)
+    log_ticks = {}
     if y_scale == "log":  # a zero, where nothing has moved yet, has no place there
         frame = frame[frame["least"] > 0]
+        shown = chain(frame["least"], frame["largest"], *(guided or {}).values())
+        log_ticks["y_ticks"] = one_two_five(shown) or [1, 2]  # the axis ends at the first and the last
     ends = [*positions[:1], *positions[-1:]] or [1, 2]
     last = [position == ends[-1] for position in positions]
     guide_frame = {"position": list(positions), "last": last, **(guided or {})}
@@ -136,18 +139,11 @@ def seed_spread(
             "ticks": list(positions)[:: max(1, -(-len(positions) // 9))],
             "first": ends[0],
             "last": ends[-1],
-            **(_log_ticks(frame, guided or {}) if y_scale == "log" else {}),
+            **log_ticks,
         },
         frames={"guides": guide_frame} if guides else None,
         description=f"{what}, a line a placement of the norm.",
     )
-
-
-def _log_ticks(frame: pd.DataFrame, guided: Mapping[str, np.ndarray]) -> dict[str, list[float]]:
-    """Ticks of a logarithmic y axis, which ends at the first and the last of them."""
-    return {
-        "y_ticks": one_two_five(itertools.chain(frame["least"], frame["largest"], *guided.values())) or [1, 2]
-    }
 
 
 def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.DataFrame:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT
 from viz.inputs.image_gallery import image_gallery
 
@@ -50,13 +50,6 @@ def test_a_click_on_image_or_caption_names_the_id():
     for picture, text, area in zip(pictures, texts, cover, strict=True):
         assert area["y"] == picture["y"]
         assert area["y2"] > text["y"]
-
-
-def test_a_picture_that_cannot_be_chosen_does_not_look_as_if():
-    images = np.zeros((1, 28, 28), np.uint8)
-    chart = image_gallery(images, [3], ["7"], selected=None, columns=1, clickable=False)
-    assert "params" not in chart.specification
-    assert "pointer" not in str(whole(chart))
 
 
 def test_an_empty_gallery_is_empty():
