@@ -1,4 +1,4 @@
-"""Choosing a mask: its kind, what belongs to that kind, and the heads in which it holds."""
+"""Choice of a mask: its kind, the options of that kind, and the layers and heads in which it holds."""
 
 import streamlit as st
 
@@ -26,28 +26,28 @@ WIDEST = 16  # radius of a window, in tokens
 
 
 def choose_kind(record: ForwardRecord) -> MaskKind:
-    """Draws the row of kinds; the chosen one."""
+    """Draws the kinds of mask and returns the chosen one."""
     return KINDS[MASK.choose(on_change=_choose_middle_query, args=(len(record),))]
 
 
 def _choose_middle_query(n: int) -> None:
-    """A causal mask leaves the first query itself alone: one in the middle shows what it does."""
+    """Callback: chooses a query in the middle, since a causal mask leaves the first one only itself."""
     if MASK.held() == "Causal" and not QUERY.held():
         QUERY.take(n // 2)
 
 
 def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
-    """Where nothing was chosen when the app was opened: blocks the position that moves the answer most."""
-    untouched = opened_bare() and not st.session_state.get(OPENED) and not BLOCKED_KEYS.read()
-    if untouched and (influential := most_influential_position(subject)):
+    """Blocks the position on which the answer depends most, if nothing was chosen when the app was opened."""
+    is_untouched = opened_bare() and not st.session_state.get(OPENED) and not BLOCKED_KEYS.read()
+    if is_untouched and (influential := most_influential_position(subject)):
         block_in(record, influential.position)
     st.session_state[OPENED] = True
 
 
 def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int) -> MaskChoice:
-    """Draws the controls of this kind of mask; the mask.
+    """Draws the controls of this kind of mask and returns the mask.
 
-    `record` is of the input without a mask; single cells are blocked in the row of `query`.
+    `record` is that of the input without a mask; single cells are blocked in the row of `query`.
     """
     unblock_in_other_text(record)
     radius, n_padding = 0, 0
@@ -85,22 +85,22 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
 
 
 def _blocked_or_free(code: Code, n: int) -> tuple[Blocked, ...]:
-    """What is blocked, with a button that frees all of it."""
+    """The blocked keys or cells; draws a button that frees them all."""
     positions = blocked(code, n)
     st.button("Unblock all", key="masks_free", on_click=block, args=(code, ()), disabled=not positions)
     return positions
 
 
 def _choose_positions(label: str, code: Code, record: ForwardRecord, row: tuple[int, ...]) -> None:
-    """A box for what can be blocked with a click as well: it shows what is blocked, and changes it.
+    """Draws a list of positions that shows what is blocked by clicks too, and changes it.
 
-    It holds the keys blocked in the cells of `row`; without a row, for every query.
+    It holds the keys that are blocked in the cells of `row` or, if `row` is empty, for every query.
     """
-    every = blocked(code, len(record))
-    st.session_state["masks_positions"] = [key for *query, key in every if tuple(query) == row]
+    all_blocked = blocked(code, len(record))
+    st.session_state["masks_positions"] = [key for *query, key in all_blocked if tuple(query) == row]
 
     def take() -> None:
-        others = (position for position in every if position[:-1] != row)
+        others = (position for position in all_blocked if position[:-1] != row)
         block(code, (*others, *((*row, key) for key in st.session_state["masks_positions"])))
 
     st.multiselect(
@@ -116,16 +116,18 @@ def _choose_positions(label: str, code: Code, record: ForwardRecord, row: tuple[
 
 
 def _choose_padding(record: ForwardRecord) -> int:
-    """How many positions are padding; 0, and a sentence, where a text leaves no room for any."""
+    """Number of padding positions; 0, after a message, if the text leaves no room for any."""
     config, n = record.config, len(record)
     if record.patch_grid is not None:
-        most = config.n_patches
+        largest = config.n_patches
         return PADDING.choose(
-            most=most, default=min(max(record.patch_grid), most), label="Last patches treated as padding"
+            most=largest,
+            default=min(max(record.patch_grid), largest),
+            label="Last patches treated as padding",
         )
-    most = min(config.n_positions - n, MOST_PADDING)
-    if config.padding_id is None or most < 1:
-        why = "has no padding token" if config.padding_id is None else f"reads {config.n_positions} tokens"
-        st.info(f"No room for padding: the encoder {why}, and this text has {n}.")
+    largest = min(config.n_positions - n, MOST_PADDING)
+    if config.padding_id is None or largest < 1:
+        reason = "has no padding token" if config.padding_id is None else f"reads {config.n_positions} tokens"
+        st.info(f"No room for padding: the encoder {reason}, and this text has {n}.")
         return 0
-    return PADDING.choose(most=most, default=min(8, most), label="[PAD] tokens appended")
+    return PADDING.choose(most=largest, default=min(8, largest), label="[PAD] tokens appended")

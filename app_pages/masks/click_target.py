@@ -1,6 +1,6 @@
-"""The input itself, in the colours of the chosen query; what that query may not see is struck out or hatched.
+"""The input in the colours of the chosen query; what the query may not see is struck out or hatched.
 
-A click blocks or frees where keys or cells are blocked one by one; elsewhere it chooses the query.
+Where keys or cells are blocked one by one, a click blocks or frees; elsewhere it chooses the query.
 """
 
 import streamlit as st
@@ -32,10 +32,10 @@ def click_target(
     query: int,
     n: int,
 ) -> None:
-    """Draws a board of cells where these are blocked and large enough to click; otherwise the text or the picture.
+    """Draws a board of cells if cells are blocked and large enough to click; otherwise the text or the picture.
 
-    `unmasked` has the positions of `after`, which is under the mask; `n` counts them without any padding that the mask
-    appends.
+    `unmasked` has the same positions as `after`, the record under the mask; `n` is their number without padding that the
+    mask appends.
     """
     head = chosen.layer, chosen.head
     pattern, mask, scale = after.pattern[head], after.mask[head], chosen.of_head(unmasked, after)

@@ -1,4 +1,4 @@
-"""What follows in all heads, and what the class token lost in one of them."""
+"""Effects of the mask in all heads, and the attention that the class token lost in one of them."""
 
 import numpy as np
 import streamlit as st
@@ -20,15 +20,15 @@ NAMED = 3  # keys that are named one by one
 
 
 def consequences(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
-    """Changed entropies of all heads, and what one query lost. `before` has the positions of `after`, and no mask."""
+    """Draws changed entropies of all heads, and the weight that one query lost. `before` is `after` without the mask."""
     entropies, loss = beside("consequences")
     with entropies:
-        _entropies((chosen.layer, chosen.head), before, after)
+        _draw_entropies((chosen.layer, chosen.head), before, after)
     with loss:
-        _lost(chosen, before, after, query)
+        _draw_lost(chosen, before, after, query)
 
 
-def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecord) -> None:
+def _draw_entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecord) -> None:
     heading("Entropy of every head, with the mask minus without", key="masks_entropy_heading")
     entropies = (mean_entropy(record.pattern, record.mask) for record in (before, after))
     chart = entropy_change(*entropies, selected=head)
@@ -40,7 +40,7 @@ def _entropies(head: tuple[int, int], before: ForwardRecord, after: ForwardRecor
     )
 
 
-def _lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+def _draw_lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
     position, name = (0, "the class token") if before.has_class_token else (query, f"query {query}")
     heading(f"What {name} attends to, before and after", key="masks_shift_heading")
     part = LOST_BY.choose()
@@ -62,8 +62,8 @@ def _lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query
 
 
 def _lost_sentence(name: str, loss: LostWeight, record: ForwardRecord) -> str:
-    """The share of attention that went to keys masked now in all of the heads, and which of them had most of it."""
-    most = list(zip(loss.keys, loss.weights, strict=True))[:NAMED]
-    names = ", ".join(f"{named(record, key)} {share(weight, 1)}" for key, weight in most)
-    more = " and others" if len(loss.keys) > len(most) else ""
-    return f"{name.capitalize()} cannot look any more where {share(loss.total, 1)} of its attention went: {names}{more}."
+    """Sentence on the share of attention that went to keys that are now masked, and the keys that had most of it."""
+    largest = list(zip(loss.keys, loss.weights, strict=True))[:NAMED]
+    names = ", ".join(f"{named(record, key)} {share(weight, 1)}" for key, weight in largest)
+    rest = " and others" if len(loss.keys) > len(largest) else ""
+    return f"{name.capitalize()} cannot look any more where {share(loss.total, 1)} of its attention went: {names}{rest}."

@@ -1,4 +1,4 @@
-"""The chosen head step by step: scores, scores after the mask, pattern, and what the mask changed in it."""
+"""The chosen head step by step: scores, scores after the mask, pattern, and the change by the mask."""
 
 import streamlit as st
 
@@ -12,8 +12,8 @@ from viz.builders.number_format import head_name
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 
 
-def maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> None:
-    """Four heatmaps of the chosen head: scores, scores after the mask, pattern, and what the mask changed."""
+def draw_maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> None:
+    """Draws four heatmaps of the chosen head: scores, scores after the mask, pattern, and the change by the mask."""
     head, tokens = (chosen.layer, chosen.head), after.record.tokens
     scores, mask = after.record.scores[head], after.record.mask[head]
     st.markdown(
@@ -22,13 +22,13 @@ def maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> None:
         r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ may attend to key $j$ and "
         r"$-\infty$ where it may not. Hatched: masked. Framed: the query."
     )
-    shown = 0, len(tokens) - 1  # first and last position in all four maps
+    zoom = 0, len(tokens) - 1  # first and last position in all four maps
     if len(tokens) > LEGIBLE:
-        shown = SHOWN.choose(most=len(tokens) - 1, default=(0, LEGIBLE - 1))
+        zoom = SHOWN.choose(most=len(tokens) - 1, default=(0, LEGIBLE - 1))
     figures = {
-        "scores": score_heatmap(scores, tokens, title="1 Scores s", query=query, zoom=shown),
+        "scores": score_heatmap(scores, tokens, title="1 Scores s", query=query, zoom=zoom),
         "masked": score_heatmap(
-            scores, tokens, mask=mask, title="2 Scores after the mask, s + m", query=query, zoom=shown
+            scores, tokens, mask=mask, title="2 Scores after the mask, s + m", query=query, zoom=zoom
         ),
         "pattern": attention_heatmap(
             after.record,
@@ -37,7 +37,7 @@ def maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> None:
             title="3 Pattern A",
             description="Attention under the mask, queries down, keys across",
             query=query,
-            zoom=shown,
+            zoom=zoom,
         ),
         "change": difference(
             unmasked,
@@ -47,7 +47,7 @@ def maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> None:
             title="4 Change of A",
             description="Change of attention by the mask, queries down, keys across",
             query=query,
-            zoom=shown,
+            zoom=zoom,
         ),
     }
     names = iter(figures)

@@ -1,4 +1,4 @@
-"""A mask in words: what it forbids, and how it begins the sentence about what it did."""
+"""A mask in words: what it forbids, and the beginning of a sentence about its effect."""
 
 from collections.abc import Sequence
 
@@ -12,18 +12,18 @@ NOTHING = "Without any mask"
 
 
 def without_or_with(choice: MaskChoice, record: ForwardRecord) -> str:
-    """The mask as the beginning of a sentence, with tokens as they are: plain text, not markup."""
+    """Beginning of a sentence that names the mask, such as "With a causal mask in head 1"; plain text."""
     parts = [
-        f"{axis[:-1] if len(some) == 1 else axis} {_listed(list(map(str, some)))}"
-        for axis, some in (("layers", choice.layers), ("heads", choice.heads))
-        if some is not None
+        f"{axis[:-1] if len(indices) == 1 else axis} {_listed(list(map(str, indices)))}"
+        for axis, indices in (("layers", choice.layers), ("heads", choice.heads))
+        if indices is not None
     ]
-    what = _what(choice, record)
-    return f"{what} in {' and '.join(parts)}" if what and parts else what or NOTHING
+    beginning = _beginning(choice, record)
+    return f"{beginning} in {' and '.join(parts)}" if beginning and parts else beginning or NOTHING
 
 
-def _what(choice: MaskChoice, record: ForwardRecord) -> str | None:
-    """None where the choice masks nothing."""
+def _beginning(choice: MaskChoice, record: ForwardRecord) -> str | None:
+    """What the mask hides, as the beginning of a sentence; None if it hides nothing."""
     n, is_text = len(record), record.unit == "token"
     names = [named(record, position) for position in range(n)]
     match choice.kind:
@@ -49,7 +49,7 @@ def _what(choice: MaskChoice, record: ForwardRecord) -> str | None:
 
 
 def named(record: ForwardRecord, position: int) -> str:
-    """A token in quotation marks, with its position where it occurs more than once; a patch as it is called."""
+    """The token in quotation marks, with its position if it occurs more than once; a patch by its label."""
     token = record.tokens[position]
     if record.unit != "token":
         return token
@@ -61,23 +61,23 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def explained(choice: MaskChoice, record: ForwardRecord) -> str:
-    """What a mask of this kind forbids, and what to click; holds no token of the input."""
+    """What this kind of mask forbids and what a click does; contains no token of the input."""
     is_text, n_layers = record.unit == "token", record.config.n_layers
     everywhere = all(
-        some is None or len(set(some)) == count
-        for some, count in ((choice.layers, n_layers), (choice.heads, record.config.n_heads))
+        indices is None or len(set(indices)) == count
+        for indices, count in ((choice.layers, n_layers), (choice.heads, record.config.n_heads))
     )
     match choice.kind:
         case "keys":
-            apart = ""
+            class_token_hint = ""
             if record.has_class_token and not is_text:
-                apart = " The class token has no patch: block it in the box."
-            unread = f"No {record.unit} reads from a blocked one any more"
+                class_token_hint = " The class token has no patch: block it in the box."
+            effect = f"No {record.unit} reads from a blocked one any more"
             if not everywhere:
-                unread = f"In the chosen layers and heads no {record.unit} reads from a blocked one; the others still do"
+                effect = f"In the chosen layers and heads no {record.unit} reads from a blocked one; the others still do"
             return (
                 f"Click a {record.unit} to block it as a key for every query; a second click unblocks "
-                f"it.{apart} {unread}. A blocked {record.unit} is not taken out: the encoder still computes its state."
+                f"it.{class_token_hint} {effect}. A blocked {record.unit} is not taken out: the encoder still computes its state."
             )
         case "cells":
             return "A cell is a pair of a query (row) and a key (column); where it is blocked, that query does not see that key. A click blocks it, a second one unblocks it."
@@ -92,8 +92,10 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
         case "window" if is_text:
             sentence = f"A query attends to the keys whose position is at most {choice.radius} away."
             reach = n_layers * choice.radius
-            more = f" Through {n_layers} layers, information reaches a position from up to {reach} away."
-            return sentence + more if everywhere else sentence
+            reach_sentence = (
+                f" Through {n_layers} layers, information reaches a position from up to {reach} away."
+            )
+            return sentence + reach_sentence if everywhere else sentence
         case "window":
             rows = f"A patch attends to those whose row and column are each at most {choice.radius} away"
             return (

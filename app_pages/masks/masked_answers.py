@@ -1,4 +1,4 @@
-"""What a mask does to the answer: in a sentence, and the predictions."""
+"""The effect of a mask on the answer: a sentence, and the predictions."""
 
 import streamlit as st
 
@@ -14,9 +14,9 @@ from viz.builders.number_format import format_number
 
 
 def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> None:
-    """The verdict, and the predictions; for a padded text also the one that ignores its mask.
+    """Writes the effect on the answer, and draws the predictions; for a padded text also the one that ignores the mask.
 
-    `before` is the input as it is, `unmasked` has the positions of `after`, which is under the mask.
+    `before` is the plain input, `unmasked` has the same positions as `after`, which is under the mask.
     """
     mask = without_or_with(choice, before.record)
     if mask == NOTHING:
@@ -25,7 +25,7 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
     elif depends_on_input(after.record):
         sentence = verdict(mask, before.record, after.record)
     else:
-        sentence = _of_no_input(mask, after)
+        sentence = _independent_sentence(mask, after)
     tell(sentence, "1.1rem")
     if unmasked is before:
         with slots.answer:
@@ -39,16 +39,16 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
     else:
         measure = "Cosine distance of the pooled state"
         changes = [prediction_change(before.record, side.record).value for side in (after, unmasked)]
-    is_masked, is_not = (format_number(value, ".2g") for value in changes)
+    masked_change, unmasked_change = (format_number(value, ".2g") for value in changes)
     st.caption(
-        f"{measure} from the text without padding: {is_masked} where the padding is masked, {is_not} where it is not."
+        f"{measure} from the text without padding: {masked_change} where the padding is masked, {unmasked_change} where it is not."
     )
 
 
-def _of_no_input(mask: str, after: Side) -> str:
-    """The sentence where nothing but the class token reaches the answer."""
-    inputs = "text" if after.is_text else "digit"
-    sentence = f"{mask}, the answer no longer depends on the {inputs}: nothing else reaches the class token"
+def _independent_sentence(mask: str, after: Side) -> str:
+    """Sentence for a mask under which only the class token reaches the answer."""
+    unit = "text" if after.is_text else "digit"
+    sentence = f"{mask}, the answer no longer depends on the {unit}: nothing else reaches the class token"
     if not after.record.has_classes:
         return f"{sentence}."
-    return f"{sentence}, so it is {after.predicted} ({share(after.record.probabilities.max())}) for every {inputs}."
+    return f"{sentence}, so it is {after.predicted} ({share(after.record.probabilities.max())}) for every {unit}."

@@ -1,4 +1,4 @@
-"""The same mask applied by every method that one meets in code, measured on the chosen head and on the answer."""
+"""The same mask applied by every method found in code, measured on the chosen head and on the answer."""
 
 import math
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ METHODS: dict[str, tuple[Method, bool]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskedHead:
-    """What one method of masking made of one head, and of the answer; NaN where the scores of a row are all -inf."""
+    """One head and the answer under one method of masking; NaN where all scores of a row are -inf."""
 
     mask: np.ndarray  # [query, key]
     pattern: np.ndarray  # [query, key]
@@ -53,13 +53,13 @@ def methods(
     choice: MaskChoice,
     query: int,
 ) -> None:
-    """Two tables: the chosen mask, and a fully masked row, each under all ways of masking.
+    """Draws two tables: the chosen mask, and a fully masked row, each under every method of masking.
 
-    `unmasked` has the positions of `after`, which is under the mask.
+    `unmasked` has the same positions as `after`, which is under the mask.
     """
-    number = NUMBER.choose()
+    number_name = NUMBER.choose()
     head = head_name(chosen.layer, chosen.head)
-    arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number])
+    arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name])
     st.markdown(f"**The chosen mask, applied in five ways, seen in {head}**")
     by_method: dict[str, MaskedHead] = _masked_head(*arguments)
     if (after.mask == unmasked.mask).all():
@@ -96,16 +96,18 @@ def _masked_head(
     value: float,
     closed: int | None = None,
 ) -> dict[str, MaskedHead]:
-    """By method; in the head looked at, the query `closed` is masked from every key besides."""
-    closing = Intervention()
+    """Results by method; if `closed` is a query, the chosen head masks it from every key."""
+    extra = Intervention()
     if closed is not None:
         cells = tuple((closed, key) for key in range(len(subject.under(masked(choice)).record)))
-        closing = masked(MaskChoice(kind="cells", cells=cells, layers=(layer,), heads=(head,)))
+        extra = masked(MaskChoice(kind="cells", cells=cells, layers=(layer,), heads=(head,)))
     by_method = {}
-    for shown, (method, is_finite) in METHODS.items():
-        changed = closing + masked(choice, method, value if is_finite else -math.inf)
-        record = capture(subject.loaded, subject.given, changed)  # not kept: ten of them would fill the cache
-        by_method[shown] = MaskedHead(
+    for name, (method, is_finite) in METHODS.items():
+        intervention = extra + masked(choice, method, value if is_finite else -math.inf)
+        record = capture(
+            subject.loaded, subject.given, intervention
+        )  # not kept: ten of them would fill the cache
+        by_method[name] = MaskedHead(
             mask=record.mask[layer, head].copy(),
             pattern=record.pattern[layer, head].copy(),
             probabilities=record.probabilities,
@@ -128,7 +130,7 @@ def _row(result: MaskedHead, query: int) -> dict[str, str]:
 
 
 def _span(values: np.ndarray) -> str:
-    """From the least to the most, one number where that is the same."""
+    """Smallest to largest value as text; a single number if they are equal."""
     return " to ".join(dict.fromkeys(map(_number, value_range(values))))
 
 
@@ -140,7 +142,9 @@ def _answer(result: MaskedHead, unmasked: ForwardRecord) -> dict[str, str]:
     if not unmasked.has_classes:
         distance = float(cosine_distance(unmasked.pooled, result.pooled))
         return {"cosine distance of the pooled state": format_number(distance, ".4g", otherwise="NaN")}
-    most = result.probabilities.max()
-    if math.isnan(most):
+    top_probability = result.probabilities.max()
+    if math.isnan(top_probability):
         return {"prediction": "none: every probability is NaN"}
-    return {"prediction": f"{unmasked.class_names[result.probabilities.argmax()]}, {percent(most, 4)}"}
+    return {
+        "prediction": f"{unmasked.class_names[result.probabilities.argmax()]}, {percent(top_probability, 4)}"
+    }

@@ -1,4 +1,4 @@
-"""Masks: forbid queries their keys, and watch the chosen head, every head and the answer change."""
+"""Masks: hide keys from queries, and see how the chosen head, every head and the answer change."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from app_pages.inputs.row import choose_input
 from app_pages.masks.choose_mask import block_at_first, choose_kind, choose_mask
 from app_pages.masks.click_target import click_target
 from app_pages.masks.consequences import consequences
-from app_pages.masks.maps import maps
+from app_pages.masks.maps import draw_maps
 from app_pages.masks.mask_sentences import explained
 from app_pages.masks.masked_answers import say_answers
 from app_pages.masks.methods import methods
@@ -40,7 +40,7 @@ click_target(subject, chosen, unmasked.record, after.record, mask, query, len(re
 st.caption(explained(mask, record))
 
 if part == STEP_BY_STEP:
-    maps(chosen, unmasked, after, query)
+    draw_maps(chosen, unmasked, after, query)
 elif part == WHAT_FOLLOWS:
     consequences(chosen, unmasked.record, after.record, query)
 elif part == WAYS:

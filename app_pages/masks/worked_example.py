@@ -21,13 +21,13 @@ def worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
     """Draws the causal mask on the first four positions: in symbols, and in the numbers of the chosen head."""
     record = subject.under(masked(MaskChoice(kind="causal"))).record
     n = min(SIZE, len(record))
-    corner = np.s_[chosen.layer, chosen.head, :n, :n]
+    index = np.s_[chosen.layer, chosen.head, :n, :n]
     st.markdown(
         f"**A causal mask on the first {n} positions.** Query $i$ may attend to the keys $j \\le i$. Under "
         f"this mask the first {n} rows use no later position, so these rows are complete."
     )
-    named = ", ".join(f"{number} = “{token}”" for number, token in enumerate(record.tokens[:n], start=1))
-    tell(f"Counted from 1, as on paper: {named}.")
+    legend = ", ".join(f"{number} = “{token}”" for number, token in enumerate(record.tokens[:n], start=1))
+    tell(f"Counted from 1, as on paper: {legend}.")
     symbols, numbers = beside("worked_example")
     with symbols:
         st.markdown("In symbols")
@@ -37,7 +37,7 @@ def worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
         st.latex(r"\mathrm{out} = A\,V, \qquad \mathrm{out}_i = \sum_{j \le i} A_{ij}\, v_j")
     with numbers:
         st.markdown(f"In {head_name(chosen.layer, chosen.head)}, causal in all layers")
-        for formula in in_numbers(record.scores[corner], record.pattern[corner]):
+        for formula in in_numbers(record.scores[index], record.pattern[index]):
             st.latex(formula)
         values, out = (vectors[chosen.layer, chosen.head, :n, :SHOWN] for vectors in (record.v, record.z))
         st.latex(output(values, out))
@@ -46,14 +46,14 @@ def worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
 
 
 def in_symbols(n: int) -> tuple[str, str]:
-    """Scores and pattern of `n` positions. The first row is 1, whatever its score: it has one key."""
+    """LaTeX of the masked scores and of the pattern of `n` positions; the first row has one key, and so weight 1."""
     scores = _lower_triangle(n, lambda i, j: f"s_{{{i + 1}{j + 1}}}", MINUS_INFINITY)
     pattern = _lower_triangle(n, lambda i, j: f"e^{{s_{{{i + 1}{j + 1}}}}} / Z_{i + 1}" if i else "1", "0")
     return f"S + M = {scores}", f"A = {pattern}"
 
 
 def in_numbers(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
-    """Scores and weights [query, key] under the causal mask, and Z of the last row, whose keys are all allowed."""
+    """LaTeX of the masked scores, of the pattern (both [query, key]), and of the softmax denominator Z of the last row."""
     n = len(scores)
     terms = " + ".join(f"e^{{{format_tex(score, '.2f')}}}" for score in scores[-1])
     return (
@@ -64,7 +64,7 @@ def in_numbers(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
 
 
 def output(values: np.ndarray, out: np.ndarray) -> str:
-    """V and A V [position, component] side by side."""
+    """LaTeX of V and A V, both [position, component], side by side."""
     v, product = (
         r"\begin{pmatrix} "
         + r" \\ ".join(" & ".join(format_tex(x, ".2f") for x in row) for row in rows)
@@ -75,7 +75,7 @@ def output(values: np.ndarray, out: np.ndarray) -> str:
 
 
 def _lower_triangle(n: int, allowed: Callable[[int, int], str], masked: str) -> str:
-    """A matrix of n rows: what is `allowed` by row and column, counted from 0, up to the diagonal; `masked` beyond."""
+    """LaTeX matrix with `allowed(row, column)`, counted from 0, up to the diagonal and `masked` beyond it."""
     rows = ([allowed(i, j) if j <= i else masked for j in range(n)] for i in range(n))
     body = r" \\ ".join(" & ".join(row) for row in rows)
     return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"

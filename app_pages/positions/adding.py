@@ -1,4 +1,4 @@
-"""Adding positions to the content against concatenating the two, on the embeddings of the current input."""
+"""Adding positions to the content against concatenating them, on the embeddings of the current input."""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from viz.positions.sum_of_maps import sum_of_maps
 
 
 def adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
-    """Draws the weights of a sum and of a concatenation of content and positions, and how far they differ."""
+    """Draws the products of a sum and of a concatenation of content and positions with weights, and how far they differ."""
     loaded = subject.loaded
     if (width := loaded.config.d_embedding) != loaded.config.d_model:
         stop(
@@ -27,12 +27,12 @@ def adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     parts = subject.compute(embedding_parts)
     head = head_name(chosen.layer, chosen.head)
     with slots.controls:
-        halves = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
-        tied = SECOND_HALF.choose(halves) == TIED
+        options = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
+        is_tied = SECOND_HALF.choose(options) == TIED
     w_q, w_k = query_key_weights(loaded.model, chosen.layer, chosen.head)
     n, d_model = parts.content.shape
     d_k = w_q.shape[1]
-    sums = position_sums(parts.content, parts.positions, w_q, w_q if tied else w_k)
+    sums = position_sums(parts.content, parts.positions, w_q, w_q if is_tied else w_k)
     maps = {"X W₁": sums.content, "+ P W₂": sums.positions, "= Concat[X, P] W": sums.whole}
     show(sum_of_maps(maps, parts.tokens), key="positions_sum")
     with st.container(
@@ -60,13 +60,13 @@ def adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         f"way:\n- $\\text{{Concat}}[X, P]\\, W$ and $X W_1 + P W_2$ differ by at most "
         f"**${scientific(sums.from_sum)}$**\n- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ "
         f"by at most **${scientific(sums.from_adding)}$**"
-        + ("" if tied else ": with untied weights it is not the same as adding")
+        + ("" if is_tied else ": with untied weights it is not the same as adding")
     )
-    st.caption(_reading(loaded.config, chosen.layer, head))
+    st.caption(_what_the_head_reads(loaded.config, chosen.layer, head))
 
 
-def _reading(config: ModelConfig, layer: int, head: str) -> str:
-    """Whether X + P is what the head itself multiplies by its W_Q."""
+def _what_the_head_reads(config: ModelConfig, layer: int, head: str) -> str:
+    """Sentence on whether X + P is what the head multiplies by its W_Q."""
     if layer:
         return (
             f"{head} itself reads the state after layer {layer - 1}, not $X + P$: here its $W_Q$ is an "

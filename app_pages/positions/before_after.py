@@ -1,4 +1,4 @@
-"""One input, read twice: the prediction, what was read and the attention, before and after."""
+"""One input read twice: prediction, input and attention before and after a change."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ from viz.builders.palette import WeightScale
 
 
 def consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after: Side) -> None:
-    """Draws the prediction and the chosen head's attention before and after; `what` was changed. `before` is in order."""
+    """Draws prediction and attention of the chosen head before and after; `what` names the change, `before` is not reordered."""
     with slots.view:
         query = choose_query(before.record)
     tell(two_sides.verdict(what, before.record, after.record))
@@ -34,27 +34,29 @@ def consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after
                 prediction(side.record, side.subject.label, title=side.title)
             else:
                 st.caption(side.title)
-            _input(chosen, before, side, query, scale, key=f"positions_try_input_{number}")
+            _draw_input(chosen, before, side, query, scale, key=f"positions_try_input_{number}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         view = MAPS.choose(label=f"All weights of {head}")
         is_back = view == SIDE_BY_SIDE and after.order is not None and ROWS.choose() == BACK
     if view == DIFFERENCE:
-        _difference(chosen, before, after)
+        _draw_difference(chosen, before, after)
         return
     for number, side, column in zip(NUMBERS, (before, after), beside("positions_map"), strict=False):
         with column:
-            _map(chosen, before, side, query, scale, is_back, key=f"positions_try_map_{number}")
+            _draw_map(chosen, before, side, query, scale, is_back, key=f"positions_try_map_{number}")
 
 
-def _input(chosen: HeadChoice, before: Side, side: Side, query: int, scale: WeightScale, *, key: str) -> None:
-    """What was read, in the colours of the query's row; a click takes the same position as the query."""
-    record, given = side.record, side.given
+def _draw_input(
+    chosen: HeadChoice, before: Side, side: Side, query: int, scale: WeightScale, *, key: str
+) -> None:
+    """Draws the input in the colours of the query's row; a click chooses the corresponding position."""
+    record, shown_input = side.record, side.given
     position = two_sides.same_position(before, side, query)
     assert position is not None  # both sides read the same tokens
     if side.order is not None and record.patch_grid is not None:
-        given = Picture.of(shuffled_picture(side.subject.loaded, given, side.order))
+        shown_input = Picture.of(shuffled_picture(side.subject.loaded, shown_input, side.order))
     input_in_colours(
-        given,
+        shown_input,
         record,
         record.pattern[chosen.layer, chosen.head, position],
         query=position,
@@ -64,7 +66,7 @@ def _input(chosen: HeadChoice, before: Side, side: Side, query: int, scale: Weig
     )
 
 
-def _map(
+def _draw_map(
     chosen: HeadChoice,
     before: Side,
     side: Side,
@@ -74,24 +76,24 @@ def _map(
     *,
     key: str,
 ) -> None:
-    """All weights of the chosen head; as they were read, or put back in the order of the input."""
+    """Draws all weights of the chosen head, as they were read or put back in the order of the input."""
     head = chosen.layer, chosen.head
     pattern, mask = side.record.pattern[head], side.record.mask[head]
-    tokens, query_here = side.record.tokens, two_sides.same_position(before, side, query)
+    tokens, own_query = side.record.tokens, two_sides.same_position(before, side, query)
     if is_back:
         pattern, mask = two_sides.put_back(side, pattern), two_sides.put_back(side, mask)
-        tokens, query_here = before.record.tokens, query
+        tokens, own_query = before.record.tokens, query
     title = f"{side.title}, {head_name(chosen.layer, chosen.head)}"
-    figure = weight_heatmap(pattern, tokens, mask=mask, query=query_here, scale=scale, title=title)
+    figure = weight_heatmap(pattern, tokens, mask=mask, query=own_query, scale=scale, title=title)
     show(figure, key=key)
 
 
-def _difference(chosen: HeadChoice, before: Side, after: Side) -> None:
-    """The change of each weight, token by token."""
+def _draw_difference(chosen: HeadChoice, before: Side, after: Side) -> None:
+    """Draws the change of each weight, token by token."""
     head = chosen.layer, chosen.head
     title = f"{head_name(chosen.layer, chosen.head)}, after minus before"
     figure = two_sides.difference(before, after, head, names=("before", "after"), title=title)
     show(figure, key="positions_try_difference")
     largest = format_number(largest_change(*two_sides.head_patterns(before, after, head)), ".2g")
-    back = "" if after.order is None else ", with rows and columns put back in order"
-    st.caption(f"Largest change of any weight in this head: {largest}{back}.")
+    remark = "" if after.order is None else ", with rows and columns put back in order"
+    st.caption(f"Largest change of any weight in this head: {largest}{remark}.")

@@ -1,4 +1,4 @@
-"""What the encoder really adds: its own table of positions, and how long its vectors are beside the content."""
+"""The positions that the encoder adds: its own table, and the length of its vectors beside the content."""
 
 import math
 
@@ -22,20 +22,20 @@ COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
 
 
 def checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
-    """Draws the encoder's position vectors: in their grid, their lengths, all pairs, or their numbers."""
+    """Draws the encoder's position vectors in the chosen view: similarities on the grid or of all pairs, lengths, or values."""
     name, record = subject.checkpoint, subject.record
     on_grid = record.unit == "patch"
     with slots.controls:
         view = OWN_TABLE.choose((GRID, LENGTHS, PAIRS, TABLE) if on_grid else (LENGTHS, PAIRS, TABLE))
         if view == GRID:
             query = choose_query(record)
-        n = record.config.n_positions if on_grid or view == LENGTHS else _how_many(record)
+        n = record.config.n_positions if on_grid or view == LENGTHS else _choose_n_positions(record)
     if view == GRID:
-        _grid(name, record, query)
+        _draw_grid(name, record, query)
     elif view == LENGTHS:
-        _lengths(subject, record)
+        _draw_lengths(subject, record)
     elif view == PAIRS:
-        _pairs(name, record, n)
+        _draw_pairs(name, record, n)
     else:
         show(learned_positions(cache.of(embeddings.position_table, name)[:n]), key="positions_own_numbers")
         if on_grid and record.at("class"):
@@ -55,17 +55,17 @@ def _what_is_added(name: Checkpoint, record: ForwardRecord) -> str:
         )
     of_token, of_patch = "is the token's row of the embedding table", "are the projected pixels of a patch"
     content = of_token if record.unit == "token" else of_patch
-    added, about = "x_t + p_t", f"$x_t$ {content}, not multiplied by anything"
+    formula, about = "x_t + p_t", f"$x_t$ {content}, not multiplied by anything"
     if config.embedding_scaled:
-        added = r"\sqrt{d_\text{model}}\, x_t + p_t"
+        formula = r"\sqrt{d_\text{model}}\, x_t + p_t"
         root = rf"$\sqrt{{{config.d_model}}} = {math.sqrt(config.d_model):.1f}$"
         about = f"{root} (section 3.4), and $x_t$ {content}"
     if config.embedding_norm:
-        added = rf"\text{{LN}}({added})"
-    return f"{table} What enters the first layer is ${added}$; {about}."
+        formula = rf"\text{{LN}}({formula})"
+    return f"{table} What enters the first layer is ${formula}$; {about}."
 
 
-def _grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
+def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
     cosines = cache.of(embeddings.position_cosines, name)
     first, grid, selected = record.first_patch, record.patch_grid, record.patch_at(query)
     assert grid is not None  # it is drawn for patches alone
@@ -78,15 +78,25 @@ def _grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=490):
             st.markdown("**Each patch's position against all others**, one small map per patch")
-            of_all = position_similarity_grid(patches, grid, selected=selected)
+            grid_chart = position_similarity_grid(patches, grid, selected=selected)
             clickable(
-                of_all, key="positions_own_grid", chosen=query, selection="patch", take=take, width="content"
+                grid_chart,
+                key="positions_own_grid",
+                chosen=query,
+                selection="patch",
+                take=take,
+                width="content",
             )
         with st.container(width=380):
             st.markdown(f"**The position of {token}** against those of all patches")
-            of_one = position_similarity_map(cosines[query, first:], grid, name=token, selected=selected)
+            map_chart = position_similarity_map(cosines[query, first:], grid, name=token, selected=selected)
             clickable(
-                of_one, key="positions_own_map", chosen=query, selection="patch", take=take, width="content"
+                map_chart,
+                key="positions_own_map",
+                chosen=query,
+                selection="patch",
+                take=take,
+                width="content",
             )
             if selected is not None and first:
                 st.markdown(f"and against that of the class token: **{format_short(cosines[query, 0])}**")
@@ -95,14 +105,14 @@ def _grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
         f"Mean cosine similarity of patches side by side **{format_short(means.beside)}**, one above the other "
         f"**{format_short(means.above)}**, of all other pairs **{format_short(means.others)}**."
     )
-    grid_is = "was learned in training" if means.neighbours_alike else "is not visible here"
-    learned = f"The table is a plain list that does not say which patches touch: the grid {grid_is}."
+    remark = "was learned in training" if means.neighbours_alike else "is not visible here"
+    learned = f"The table is a plain list that does not say which patches touch: the grid {remark}."
     computed = "These sinusoids count the patches as one long row: that they lie in a grid is not in them."
-    why = learned if record.config.positions == "learned" else computed
-    st.caption(f"{why} The layout is that of Dosovitskiy et al. 2021, figure 7. {COSINE}")
+    note = learned if record.config.positions == "learned" else computed
+    st.caption(f"{note} The layout is that of Dosovitskiy et al. 2021, figure 7. {COSINE}")
 
 
-def _lengths(subject: LiveSubject, record: ForwardRecord) -> None:
+def _draw_lengths(subject: LiveSubject, record: ForwardRecord) -> None:
     name, is_scaled = subject.checkpoint, record.config.embedding_scaled
     parts = cache.of(embeddings.embedding_parts, name, subject.given)
     lengths = embeddings.lengths(parts, scaled=is_scaled)
@@ -117,28 +127,32 @@ def _lengths(subject: LiveSubject, record: ForwardRecord) -> None:
     without, ratio = lengths.ratios
     sentence = f"Over the {len(record)} positions of this input, the mean length of the content is"
     root = r"$\sqrt{d_\text{model}}$"
-    trained, other, change = without, ratio, f"with a factor {root}, which this encoder was trained without,"
-    if is_scaled:
-        trained, other, change = ratio, without, f"without the factor {root}"
-    st.markdown(
-        f"{sentence} **{trained:.2f}** times that of the positions; {change} it would be **{other:.2f}** times."
+    trained, other, condition = (
+        without,
+        ratio,
+        f"with a factor {root}, which this encoder was trained without,",
     )
-    n, whole = record.config.n_positions, cache.of(embeddings.table_lengths, name)
+    if is_scaled:
+        trained, other, condition = ratio, without, f"without the factor {root}"
+    st.markdown(
+        f"{sentence} **{trained:.2f}** times that of the positions; {condition} it would be **{other:.2f}** times."
+    )
+    n, table = record.config.n_positions, cache.of(embeddings.table_lengths, name)
     if record.config.positions == "sinusoidal":
-        half = math.sqrt(record.config.d_model / 2)
+        length = math.sqrt(record.config.d_model / 2)
         st.caption(
-            rf"Every sinusoid has the same length, $|p_t| = \sqrt{{d_\text{{model}}/2}} = {half:.2f}$, since "
+            rf"Every sinusoid has the same length, $|p_t| = \sqrt{{d_\text{{model}}/2}} = {length:.2f}$, since "
             rf"$\sin^2 + \cos^2 = 1$ for each of its $d_\text{{model}}/2$ pairs; measured over all "
-            f"{n} positions: {whole.smallest:.4f} to {whole.largest:.4f}."
+            f"{n} positions: {table.smallest:.4f} to {table.largest:.4f}."
         )
     else:
         st.caption(
-            f"Over all {n} positions of the table, the lengths go from {whole.smallest:.2f} "
-            f"(position {whole.at_smallest}) to {whole.largest:.2f} (position {whole.at_largest})."
+            f"Over all {n} positions of the table, the lengths go from {table.smallest:.2f} "
+            f"(position {table.at_smallest}) to {table.largest:.2f} (position {table.at_largest})."
         )
 
 
-def _pairs(name: Checkpoint, record: ForwardRecord, n: int) -> None:
+def _draw_pairs(name: Checkpoint, record: ForwardRecord, n: int) -> None:
     cosines = cache.of(embeddings.position_cosines, name)[:n, :n]
     names = tuple(map(str, range(n))) if record.unit == "token" else record.tokens
     show(similarity_of_positions(cosines, names), key="positions_own_pairs")
@@ -151,7 +165,7 @@ def _pairs(name: Checkpoint, record: ForwardRecord, n: int) -> None:
     st.caption(COSINE)
 
 
-def _how_many(record: ForwardRecord) -> int:
-    """Positions to show: those that the text takes up, or all that the encoder has."""
+def _choose_n_positions(record: ForwardRecord) -> int:
+    """Number of positions to show: those of the text, or all that the encoder has."""
     n, n_all = len(record), record.config.n_positions
     return n if OWN_RANGE.choose(help=f"{n} or all {n_all}.") == OF_INPUT else n_all

@@ -1,4 +1,4 @@
-"""The input's vectors in two dimensions, and the nearest neighbours of the query in all of them."""
+"""The input's vectors in two dimensions, and the nearest neighbours of the query in all dimensions."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -42,7 +42,7 @@ Drawn = tuple[
 
 
 class FlatMap(NamedTuple):
-    """Vectors in two dimensions."""
+    """Vectors projected to two dimensions, with axis titles and a caption."""
 
     points: np.ndarray  # [vector, 2]
     axes: tuple[str, str]
@@ -55,43 +55,43 @@ def embedding_map(subject: LiveSubject, slots: Slots) -> None:
     record = subject.record
     with slots.controls:
         method = METHOD.choose()
-        positioned = VECTORS.choose() == SUM
+        is_positioned = VECTORS.choose() == SUM
         query = choose_query(record)
-        with_words = record.unit == "token" and not positioned and WORDS.choose()
+        with_words = record.unit == "token" and not is_positioned and WORDS.choose()
         settings = (PERPLEXITY.choose(), T_SNE_SEED.choose()) if method == TSNE else None
     n_words = N_WORDS if with_words else 0
-    drawn = name, given, positioned, n_words
-    flat = _pca(drawn) if settings is None else _t_sne(drawn, *settings)
+    vector_set = name, given, is_positioned, n_words
+    flat_map = _pca(vector_set) if settings is None else _t_sne(vector_set, *settings)
     words = _words(name, n_words)
-    vectors = _vectors(*drawn)
+    vectors = _vectors(*vector_set)
     neighbours = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="detail"):
-            if flat is None:
+            if flat_map is None:
                 st.info("t-SNE needs four vectors or more that are not all the same. PCA shows these.")
             else:
-                _scatter(subject, record, query, neighbours, flat, words)
+                _draw_scatter(subject, record, query, neighbours, flat_map, words)
         with st.container(width=300):
             if vectors[query].any():
-                _nearest(drawn, record, query, neighbours, words)
+                _draw_nearest(vector_set, record, query, neighbours, words)
             else:
                 st.markdown("This vector is all zeros: without a direction it has no neighbours.")
-    n, different = len(record), embeddings.n_different(vectors[: len(record)])
+    n, n_different = len(record), embeddings.n_different(vectors[: len(record)])
     unit = "tokens" if record.unit == "token" else "positions"
-    same = "" if different == n else ": equal vectors lie in one spot"
-    st.markdown(f"The {n} {unit} of the input have **{different}** different vectors{same}.")
+    remark = "" if n_different == n else ": equal vectors lie in one spot"
+    st.markdown(f"The {n} {unit} of the input have **{n_different}** different vectors{remark}.")
     if record.unit == "token":
-        _look_up(name, given, query)
+        _write_lookup(name, given, query)
 
 
-def _look_up(name: Checkpoint, given: Input, query: int) -> None:
-    """Draws the way from the word to its number to its row, and the same as a matrix product."""
+def _write_lookup(name: Checkpoint, given: Input, query: int) -> None:
+    """Writes how a word becomes its id and then its row, and the same as a matrix product."""
     lookup = embeddings.look_up(cache.loaded(name), given, query)
     n = cache.loaded(name).config.vocab_size
     assert n is not None  # it reads text
     d_model = len(lookup.row)
     numbers = ", ".join(format_number(value, ".3f") for value in lookup.row[:4])
-    apart = largest_change(lookup.row, lookup.product)
+    difference = largest_change(lookup.row, lookup.product)
     st.markdown(
         f"**From word to vector.** {as_code(lookup.token)} has the number **{lookup.id:,}** in the vocabulary of {n:,} tokens. Its "
         f"vector is row {lookup.id:,} of the embedding table $E$, {n:,} × {d_model}: ({numbers}, …)."
@@ -99,7 +99,7 @@ def _look_up(name: Checkpoint, given: Input, query: int) -> None:
     st.latex(rf"\mathrm{{onehot}}({lookup.id}) \, E = E_{{{lookup.id}}}")
     st.caption(
         f"A vector of {n:,} numbers, 1 at number {lookup.id:,} and 0 elsewhere, times $E$ picks the same row: largest difference "
-        f"{format_number(apart, '.1g')}. The lookup saves the multiplication by zeros."
+        f"{format_number(difference, '.1g')}. The lookup saves the multiplication by zeros."
     )
 
 
@@ -114,7 +114,7 @@ def _words(name: Checkpoint, n: int) -> list[str]:
 
 
 def _vectors(name: Checkpoint, given: Input, positioned: bool, n_words: int) -> np.ndarray:
-    """[vector, d_model]: those of the tokens, then those of the words."""
+    """Vectors [vector, d_model] of the tokens, followed by those of the words."""
     return cache.of(embeddings.vectors, name, given, positioned=positioned, n_words=n_words)
 
 
@@ -145,21 +145,21 @@ def _pca(drawn: Drawn) -> FlatMap:
 
 
 def _t_sne(drawn: Drawn, perplexity: int, seed: int) -> FlatMap | None:
-    placed: Neighbourhoods | None = _neighbourhoods(*drawn, perplexity, seed)
-    if placed is None:
+    embedding: Neighbourhoods | None = _neighbourhoods(*drawn, perplexity, seed)
+    if embedding is None:
         return None
-    used = placed.perplexity
-    fewer = f" ({perplexity} is not below the number of vectors)" if used < perplexity else ""
+    perplexity_used = embedding.perplexity
+    remark = f" ({perplexity} is not below the number of vectors)" if perplexity_used < perplexity else ""
     return FlatMap(
-        placed.places,
+        embedding.places,
         ("t-SNE, first axis", "t-SNE, second axis"),
-        f"Perplexity {used}{fewer}, seed {seed}, begun from the PCA. t-SNE (van der Maaten & Hinton 2008) "
+        f"Perplexity {perplexity_used}{remark}, seed {seed}, begun from the PCA. t-SNE (van der Maaten & Hinton 2008) "
         "tries to keep near what was near; how far groups lie apart, how large they are, and the axes mean nothing. "
         "Lines join the query to its nearest neighbours in the full space.",
     )
 
 
-def _scatter(
+def _draw_scatter(
     subject: LiveSubject,
     record: ForwardRecord,
     query: int,
@@ -167,8 +167,8 @@ def _scatter(
     flat: FlatMap,
     words: list[str],
 ) -> None:
-    of_patches = record.unit == "patch"
-    pictures = subject.compute(embeddings.patch_pictures) if of_patches else None
+    is_picture = record.unit == "patch"
+    pictures = subject.compute(embeddings.patch_pictures) if is_picture else None
     chart = embedding_scatter(
         flat.points,
         record.tokens,
@@ -191,31 +191,35 @@ def _scatter(
 # All dimensions
 
 
-def _nearest(
+def _draw_nearest(
     drawn: Drawn, record: ForwardRecord, query: int, neighbours: list[Neighbour], words: list[str]
 ) -> None:
     if not neighbours:
         st.markdown("No other vector is drawn that could be near to this one.")
         return
-    (name, given, positioned, _), of, of_tokens = drawn, record.tokens[query], record.unit == "token"
+    (name, given, positioned, _), word, is_text = drawn, record.tokens[query], record.unit == "token"
     st.markdown("**Nearest among the vectors drawn**")
-    positions = [row if of_tokens and row < len(record) else None for row, _ in neighbours]
-    _bars(neighbours, [*record.tokens, *words], of, "positions_map_nearest", positions)
-    if of_tokens and not positioned:
+    positions = [row if is_text and row < len(record) else None for row, _ in neighbours]
+    _draw_bars(neighbours, [*record.tokens, *words], word, "positions_map_nearest", positions)
+    if is_text and not positioned:
         pieces, rows = cache.of(embeddings.token_table, name)
         # by its number: a Unigram shows of what it does not know the text itself, which is no piece
-        at = embeddings.look_up(cache.loaded(name), given, query).id
-        near = embeddings.neighbours(rows, at, N_NEIGHBOURS)
+        token_id = embeddings.look_up(cache.loaded(name), given, query).id
+        in_vocabulary = embeddings.neighbours(rows, token_id, N_NEIGHBOURS)
         st.markdown(f"**Nearest in the whole vocabulary** of {len(pieces):,} pieces")
-        _bars(near, pieces, of, "positions_map_vocabulary")
+        _draw_bars(in_vocabulary, pieces, word, "positions_map_vocabulary")
     st.caption(
         rf"Cosine similarity $a \cdot b \,/\, (|a|\,|b|)$ in all {record.config.d_model} dimensions, not "
         "nearness in the picture."
     )
 
 
-def _bars(
-    near: list[Neighbour], names: Sequence[str], of: str, key: str, places: Sequence[int | None] = ()
+def _draw_bars(
+    neighbours: list[Neighbour],
+    names: Sequence[str],
+    word: str,
+    key: str,
+    positions: Sequence[int | None] = (),
 ) -> None:
-    labels, cosines = [names[row] for row, _ in near], [cosine for _, cosine in near]
-    show(neighbour_bars(labels, cosines, word=of, positions=places), key=key)
+    labels, cosines = [names[row] for row, _ in neighbours], [cosine for _, cosine in neighbours]
+    show(neighbour_bars(labels, cosines, word=word, positions=positions), key=key)

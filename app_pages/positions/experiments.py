@@ -1,4 +1,4 @@
-"""Experiments on the current input: its content in another order, its positions left out, or shifted."""
+"""Experiments on the current input: its content reordered, its positions left out or shifted."""
 
 from functools import partial
 
@@ -45,31 +45,31 @@ def position_experiments(subject: LiveSubject, slots: Slots, chosen: HeadChoice)
     """Draws the experiment that is chosen in the bar."""
     with slots.controls:
         experiment = EXPERIMENT.choose()
-    draw = {SHUFFLE: _shuffle, LEAVE_OUT: _leave_out, SHIFTED: _shift}[experiment]
+    draw = {SHUFFLE: _draw_shuffle, LEAVE_OUT: _draw_without_positions, SHIFTED: _draw_shift}[experiment]
     draw(subject, slots, chosen, subject.record)
 
 
 # Shuffling
 
 
-def _shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
+def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
     with slots.controls:
         seed = ORDER_SEED.choose()
         st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_next_seed)
         zeroed = IN_BOTH_ORDERS.choose() == WITHOUT
     order = shuffled(record.roles, seed)
     name, given = subject.checkpoint, subject.given
-    calls = [partial(_deviation_once_back, name, given, order, without) for without in (False, True)]
+    calls = [partial(_deviation_in_order, name, given, order, without) for without in (False, True)]
     deviations = in_steps(calls, "Reading the input in this order …", ("order", name, given, order))
-    stays = order == tuple(range(len(record)))
+    is_unchanged = order == tuple(range(len(record)))
     remark = ", no positions" if zeroed else ""
-    changed = repositioned(order=order, zeroed=zeroed)
+    intervention = repositioned(order=order, zeroed=zeroed)
     consequence(
         slots,
         chosen,
         "In this order",
         Side(subject.under(repositioned(zeroed=zeroed)), f"In order{remark}"),
-        Side(subject.under(changed), f"Shuffled{remark}", None if stays else order),
+        Side(subject.under(intervention), f"Shuffled{remark}", None if is_unchanged else order),
     )
     with_positions, without = map(scientific, deviations)
     st.markdown(
@@ -80,10 +80,10 @@ def _shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: For
     )
     if len(movable(record.roles)) < 2:
         st.info(f"Fewer than two {record.units} can move, so there is one order alone.")
-    elif stays:
+    elif is_unchanged:
         st.info(f"This order leaves all {record.units} where they were: take another seed.")
     st.caption(_what_is_permuted(record))
-    _many_orders(subject, record, seed)
+    _draw_many_orders(subject, record, seed)
 
 
 def _next_seed() -> None:
@@ -91,8 +91,8 @@ def _next_seed() -> None:
 
 
 @cached
-def _deviation_once_back(name: Checkpoint, given: Input, order: tuple[int, ...], zeroed: bool) -> float:
-    """The largest change of any attention weight, once the shuffled tokens are put back in order."""
+def _deviation_in_order(name: Checkpoint, given: Input, order: tuple[int, ...], zeroed: bool) -> float:
+    """Largest change of any attention weight after the shuffled tokens are put back in order."""
     before, after = (
         LiveSubject(name, given, changed=repositioned(order=content, zeroed=zeroed)).record
         for content in (None, order)
@@ -101,17 +101,19 @@ def _deviation_once_back(name: Checkpoint, given: Input, order: tuple[int, ...],
 
 
 def _what_is_permuted(record: ForwardRecord) -> str:
-    what = (
+    equivalent = (
         "typing the tokens in that order"
         if record.unit == "token"
         else "a picture with its patches in other places"
     )
-    stay = list(dict.fromkeys(record.tokens[position] for position in record.at(*FIXED_ROLES)))
-    if stay:
-        what += f"; {' and '.join(map(plain, stay))} {'stay' if len(stay) > 1 else 'stays'}"
+    fixed_tokens = list(dict.fromkeys(record.tokens[position] for position in record.at(*FIXED_ROLES)))
+    if fixed_tokens:
+        equivalent += (
+            f"; {' and '.join(map(plain, fixed_tokens))} {'stay' if len(fixed_tokens) > 1 else 'stays'}"
+        )
     permuted = (
         r"What is permuted is the content: at position $i$ stands $x_{\pi(i)} + p_i$, so each position keeps its "
-        f"vector. That is the same as {what}."
+        f"vector. That is the same as {equivalent}."
     )
     if record.config.has_distance_bias:
         return (
@@ -125,8 +127,8 @@ def _what_is_permuted(record: ForwardRecord) -> str:
     )
 
 
-def _many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None:
-    """Draws the answers in many orders, with positions and without: one order alone could be chance."""
+def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None:
+    """Draws the answers for many orders, with and without positions, since one order alone could be chance."""
     st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: a dot each; a bar marks the input in order")
     zeroed = subject.under(repositioned(zeroed=True)).record
     orders = [shuffled(record.roles, number) for number in range(N_SEEDS)]
@@ -139,11 +141,11 @@ def _many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None
         for is_zeroed in (False, True)
     )
     if not record.has_classes:
-        both = {
+        changes = {
             WITH: class_changes(record, with_positions, None),
             WITHOUT: class_changes(zeroed, without, None),
         }
-        figure = stage_curves(both, list(map(str, range(N_SEEDS))), y_title=POOLED, x_title="seed")
+        figure = stage_curves(changes, list(map(str, range(N_SEEDS))), y_title=POOLED, x_title="seed")
         show(figure, key="positions_pooled_by_order")
         return
     predicted = int(record.probabilities.argmax())
@@ -161,10 +163,10 @@ def _many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None
         selection="seed",
         take=lambda point: ORDER_SEED.take(int(point["seed"])),
     )
-    followed = class_under_interventions(with_positions, predicted)
+    result = class_under_interventions(with_positions, predicted)
     st.markdown(
-        f"With positions, **{followed.kept} of {N_SEEDS}** orders keep the prediction {name}, whose "
-        f"probability goes from {percent(followed.lowest, 2)} to {percent(followed.highest, 2)}. Without, "
+        f"With positions, **{result.kept} of {N_SEEDS}** orders keep the prediction {name}, whose "
+        f"probability goes from {percent(result.lowest, 2)} to {percent(result.highest, 2)}. Without, "
         "none of them changes any probability by more than "
         f"**${scientific(largest_change(zeroed.probabilities, without))}$**."
     )
@@ -173,7 +175,9 @@ def _many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None
 # Leaving out
 
 
-def _leave_out(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
+def _draw_without_positions(
+    subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord
+) -> None:
     before = Side(subject, "With positions")
     after = Side(subject.under(repositioned(zeroed=True)), "Without positions")
     consequence(slots, chosen, "Without positions", before, after)
@@ -187,28 +191,28 @@ def _leave_out(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: F
 # Shifting
 
 
-def _shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
+def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
     config = record.config
-    most = max(1, (config.n_positions if record.patch_grid is None else config.n_patches) - 1)
+    largest_shift = max(1, (config.n_positions if record.patch_grid is None else config.n_patches) - 1)
     with slots.controls:
-        k = SHIFT_BY.choose(most=most)
+        k = SHIFT_BY.choose(most=largest_shift)
     before = Side(subject, "As trained")
     after = Side(subject.under(repositioned(shift=k)), f"Shifted by {k}")
     consequence(slots, chosen, f"With positions shifted by {k}", before, after)
     st.markdown(_largest_change(record, after.record))
     st.caption(_what_is_shifted(record, k))
-    shifts = sorted({round(most * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
+    shifts = sorted({round(largest_shift * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
     changes = (repositioned(shift=shift) for shift in shifts)
     answers = answers_under(subject, changes, "Running many shifts …")
     if not record.has_classes:
         st.markdown(f"**{len(shifts)} shifts** of the same input")
-        moved = {"shifted": class_changes(record, answers, None)}
-        figure = stage_curves(moved, list(map(str, shifts)), y_title=POOLED, x_title="shift k, in positions")
+        curve = {"shifted": class_changes(record, answers, None)}
+        figure = stage_curves(curve, list(map(str, shifts)), y_title=POOLED, x_title="shift k, in positions")
         show(figure, key="positions_pooled_by_shift")
         return
-    leading = answers.argmax(axis=1)
-    hollow = "; hollow: another class is predicted" if (leading != leading[0]).any() else ""
-    st.markdown(f"**{len(shifts)} shifts** of the same input{hollow}")
+    predicted = answers.argmax(axis=1)
+    remark = "; hollow: another class is predicted" if (predicted != predicted[0]).any() else ""
+    st.markdown(f"**{len(shifts)} shifts** of the same input{remark}")
     clickable(
         shift_curve(shifts, answers, config.class_names, selected=k),
         key="positions_try_shifts",
@@ -221,12 +225,12 @@ def _shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: Forwa
 def _what_is_shifted(record: ForwardRecord, k: int) -> str:
     config = record.config
     if config.positions == "sinusoidal":
-        last = k + len(record) - 1
-        beyond = f" The table ends at {config.n_positions - 1}; what lies beyond was never met in training."
+        last_position = k + len(record) - 1
+        remark = f" The table ends at {config.n_positions - 1}; what lies beyond was never met in training."
         return (
-            rf"Position $t$ gets $p_{{t+k}}$: the input stands at positions {k} to {last}. The dot products of the "
+            rf"Position $t$ gets $p_{{t+k}}$: the input stands at positions {k} to {last_position}. The dot products of the "
             "position vectors with each other depend on offsets alone and stay what they were; the vectors do not."
-            + (beyond if last >= config.n_positions else "")
+            + (remark if last_position >= config.n_positions else "")
         )
     if record.patch_grid is None:
         return (

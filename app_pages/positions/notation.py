@@ -1,4 +1,4 @@
-"""Numbers as they stand in formulas."""
+"""Numbers and vectors as LaTeX."""
 
 from collections.abc import Iterable
 
@@ -6,13 +6,13 @@ from viz.builders.number_format import format_tex
 
 
 def scientific(value: float) -> str:
-    """For `$...$`: two digits and a power of ten where it is small, else three decimals; 0 is exact."""
+    """LaTeX of a number: two digits and a power of ten if it is small, else three decimals; "0" means exactly 0."""
     if value == 0 or value >= 0.001:
         return f"{value:.3f}" if value else "0"
     return format_tex(value, ".1e")
 
 
 def column(values: Iterable[float]) -> str:
-    r"""A column vector of four decimals, for `st.latex`."""
+    """LaTeX of a column vector with four decimals."""
     rows = r" \\ ".join(format_tex(value, ".4f") for value in values)
     return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"

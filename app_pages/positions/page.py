@@ -1,4 +1,4 @@
-"""Positions: how an encoder knows where a token stands. The theory of sinusoids, and what the encoder does."""
+"""Positions: how an encoder knows where a token is. The theory of sinusoids, and what the encoder does."""
 
 from app_pages.controls.head_choice import choose_head
 from app_pages.controls.positions_controls import (

@@ -1,4 +1,4 @@
-"""Dot products: what two positions have in common depends on how far apart they are, and on nothing else."""
+"""Dot products of positions: they depend only on the distance of the two positions."""
 
 import numpy as np
 import streamlit as st
@@ -17,7 +17,7 @@ SAME = 1e-4  # nearer than this, single precision does not tell two vectors apar
 
 
 def products() -> None:
-    """Draws dot products and distances of all pairs of positions, beside their law."""
+    """Draws dot products and distances of all pairs of positions, with their formulas."""
     controls, _ = bar("controls")
     with controls:
         d_model, n = WIDTH.choose(), LENGTH.choose()
@@ -25,9 +25,9 @@ def products() -> None:
     dots, distances = measured
     offsets = np.arange(1 - n, n)
     law, formula = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"
-    _quantity(dots, theory.dot_product_by_offset(offsets, d_model), "dot product", law, formula)
+    _draw_quantity(dots, theory.dot_product_by_offset(offsets, d_model), "dot product", law, formula)
     law, formula = f"√(d_model − 2 {law})", rf"\sqrt{{d_\text{{model}} - 2 {formula}}}"
-    _quantity(distances, theory.distance_by_offset(offsets, d_model), "distance", law, formula)
+    _draw_quantity(distances, theory.distance_by_offset(offsets, d_model), "distance", law, formula)
     st.latex(
         r"p_t \cdot p_{t+\varphi} = \sum_k \left( \sin \omega_k t \, \sin \omega_k (t+\varphi) + "
         r"\cos \omega_k t \, \cos \omega_k (t+\varphi) \right) = \sum_k \cos(\omega_k \varphi)"
@@ -37,12 +37,12 @@ def products() -> None:
         r"$-\varphi$ give the same. With $\varphi = 0$, $|p_t|^2 = d_\text{model} / 2$ for every $t$, and "
         r"so $|p_t - p_{t+\varphi}|^2 = d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)$."
     )
-    apart, one, other = theory.nearest_positions(distances)
+    smallest_distance, first, second = theory.nearest_positions(distances)
     st.markdown(
-        f"No two of these {n:,} positions have the same vector: the nearest two, {one} and {other}, are "
-        f"**{format_number(apart, '.3g')}** apart."
-        if apart > SAME
-        else f"Positions {one} and {other} have the same vector, up to rounding: {d_model} dimensions do not tell {n:,} "
+        f"No two of these {n:,} positions have the same vector: the nearest two, {first} and {second}, are "
+        f"**{format_number(smallest_distance, '.3g')}** apart."
+        if smallest_distance > SAME
+        else f"Positions {first} and {second} have the same vector, up to rounding: {d_model} dimensions do not tell {n:,} "
         "positions apart."
     )
     st.caption("The deviations are rounding: the table holds single-precision numbers, as an encoder's does.")
@@ -54,21 +54,21 @@ def _measured(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
     return theory.dot_products(rows), theory.row_distances(rows)
 
 
-def _quantity(matrix: np.ndarray, at_offsets: np.ndarray, what: str, law: str, formula: str) -> None:
-    """One matrix [position, position] beside its values over the offset."""
-    gathered, name = theory.summarise_by_offset(matrix), what.partition(" ")[0]
+def _draw_quantity(matrix: np.ndarray, at_offsets: np.ndarray, what: str, law: str, formula: str) -> None:
+    """Draws a matrix [position, position], and its values over the offset with the curve `at_offsets` of the formula."""
+    by_offset, name = theory.summarise_by_offset(matrix), what.partition(" ")[0]
     with st.container(horizontal=True, gap="medium"):
         with st.container(key=f"side_{name}_matrix"):
             st.markdown(f"**{what.capitalize()}** of every $p_s$ with every $p_t$")
             show(pairs_of_positions(matrix, what=what), key=f"positions_{name}_matrix")
         with st.container(key=f"side_{name}_curve"):
             st.markdown(f"The same over the offset, with ${formula}$ plotted over what was measured")
-            chart = offset_curve(gathered.offsets, gathered.means, at_offsets, what=what, law=law)
+            chart = offset_curve(by_offset.offsets, by_offset.means, at_offsets, what=what, law=law)
             show(chart, key=f"positions_{name}_curve")
             st.markdown(
                 f"Measured over all {matrix.size:,} pairs:\n"
                 f"- largest deviation from ${formula}$: "
                 f"**${scientific(theory.largest_deviation(matrix, at_offsets))}$**\n"
-                f"- largest spread among pairs of one offset: **${scientific(gathered.largest_spread)}$**\n"
+                f"- largest spread among pairs of one offset: **${scientific(by_offset.largest_spread)}$**\n"
                 f"- largest difference from the transpose: **${scientific(theory.asymmetry(matrix))}$**"
             )

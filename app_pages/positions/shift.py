@@ -1,4 +1,4 @@
-"""Shift: one matrix takes every position to the one that is an offset further. Sines alone have no such matrix."""
+"""Shift: one matrix takes every position to the one at a fixed offset. For sines alone there is no such matrix."""
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)"
 
 
 def shift() -> None:
-    """Draws the matrix that shifts positions by an offset, in numbers, and what sines alone would miss."""
+    """Draws the matrix that shifts positions by an offset, a worked example, and the errors of sines alone."""
     controls, _ = bar("controls")
     with controls:
         d_model = WIDTH.choose()
@@ -31,8 +31,8 @@ def shift() -> None:
         rf"From $p_{{{t}}}$ (grey hands) to $p_{{{t + offset}}}$ (green): each clock turned by its own "
         rf"$\omega_k \varphi$, $\varphi = {offset}$"
     )
-    hands = clock_hands(angles * (t + offset), wavelengths(d_model), before=angles * t)
-    show(hands, key="positions_shifted_clocks")
+    chart = clock_hands(angles * (t + offset), wavelengths(d_model), before=angles * t)
+    show(chart, key="positions_shifted_clocks")
     st.latex(
         r"\begin{bmatrix} \sin \omega_k (t + \varphi) \\ \cos \omega_k (t + \varphi) \end{bmatrix} = "
         r"\underbrace{\begin{bmatrix} \cos \omega_k \varphi & \sin \omega_k \varphi \\ "
@@ -44,24 +44,24 @@ def shift() -> None:
         r"matrix serves all positions, and $M(k, -\varphi)$ is its transpose. It is why Vaswani et al. "
         "expected that attention by relative position would be easy to learn from sinusoids (section 3.5)."
     )
-    _worked(d_model, offset, t, k)
+    _write_example(d_model, offset, t, k)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_shift_matrix"):
             st.markdown(rf"**$M({offset})$**, all {d_model // 2} rotations; $M({k}, {offset})$ is framed")
             matrix = theory.shift_matrix(offset, d_model)
             show(shift_of_positions(matrix, pair=k), key="positions_shift_matrix")
-            miss: theory.ErrorSummary = _misses(d_model, offset)[ROTATION]
-            last = len(miss.by_position) - 1
+            error: theory.ErrorSummary = _shift_errors(d_model, offset)[ROTATION]
+            last_position = len(error.by_position) - 1
             st.markdown(
-                f"Applied to every $p_t$ from 0 to {last}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "
-                f"**${scientific(miss.largest)}$** in any dimension: the rounding of single precision."
+                f"Applied to every $p_t$ from 0 to {last_position}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "
+                f"**${scientific(error.largest)}$** in any dimension: the rounding of single precision."
             )
         with st.container(key="side_shift_errors"):
-            _without_cosines(d_model, offset)
+            _draw_without_cosines(d_model, offset)
 
 
-def _worked(d_model: int, offset: int, t: int, k: int) -> None:
-    """M(k, phi) times one pair in numbers, beside the pair that it should give."""
+def _write_example(d_model: int, offset: int, t: int, k: int) -> None:
+    """Writes M(k, φ) times one pair in numbers, next to the pair that it should give."""
     rows = position_table(N, d_model)
     pair = slice(2 * k, 2 * k + 2)
     block = theory.rotation(k, offset, d_model)
@@ -76,8 +76,8 @@ def _worked(d_model: int, offset: int, t: int, k: int) -> None:
 
 
 @cached(spinner="Fitting a map to the sines …")
-def _misses(d_model: int, offset: int) -> dict[str, theory.ErrorSummary]:
-    """Errors of the shifted positions, by the map that shifts them."""
+def _shift_errors(d_model: int, offset: int) -> dict[str, theory.ErrorSummary]:
+    """Errors of the shifted positions, for each map that shifts them."""
     rows = position_table(N, d_model)
     return {
         ROTATION: theory.summarise_errors(theory.shift_errors(rows, offset)),
@@ -86,27 +86,27 @@ def _misses(d_model: int, offset: int) -> dict[str, theory.ErrorSummary]:
     }
 
 
-def _without_cosines(d_model: int, offset: int) -> None:
+def _draw_without_cosines(d_model: int, offset: int) -> None:
     if offset == 0:
         st.markdown("**With sines alone** an offset of 0 is exact too: choose another one.")
         return
-    misses: dict[str, theory.ErrorSummary] = _misses(d_model, offset)
+    errors: dict[str, theory.ErrorSummary] = _shift_errors(d_model, offset)
     st.markdown(
         r"**With sines alone** there is no such matrix. Of $\sin \omega_k (t + \varphi) = \cos(\omega_k "
         r"\varphi) \sin \omega_k t + \sin(\omega_k \varphi) \cos \omega_k t$ the second half is missing."
     )
-    by_position = {name: miss.by_position for name, miss in misses.items()}
+    by_position = {name: error.by_position for name, error in errors.items()}
     show(error_curves(by_position), key="positions_shift_errors")
     st.markdown(
         "| what shifts | largest error | root mean square |\n|---|---|---|\n"
         + "\n".join(
-            f"| {name} | ${scientific(miss.largest)}$ | ${scientific(miss.rms)}$ |"
-            for name, miss in misses.items()
+            f"| {name} | ${scientific(error.largest)}$ | ${scientific(error.rms)}$ |"
+            for name, error in errors.items()
         )
     )
     st.markdown(
         "No other matrix helps: of sines alone $p_0$ is all zeros, every matrix takes zeros to zeros, but "
         rf"$p_{{{offset}}}$ holds $\sin \omega_k \varphi$, up to {theory.largest_sine(offset, d_model):.4f} "
-        f"in size. The best linear map is a least-squares fit over {len(misses[BEST].by_position)} "
+        f"in size. The best linear map is a least-squares fit over {len(errors[BEST].by_position)} "
         "positions, without singular values below single precision."
     )

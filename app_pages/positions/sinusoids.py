@@ -1,4 +1,4 @@
-"""Sinusoids: the table, its waves, a position as clock hands, and the counter that they resemble."""
+"""Sinusoids: the table, its waves, a position as clock hands, and the binary counter that they resemble."""
 
 import numpy as np
 import streamlit as st
@@ -22,7 +22,7 @@ def sinusoids() -> None:
         d_model, n = WIDTH.choose(), LENGTH.choose()
         t = POSITION.choose(most=n - 1, default=min(10, n - 1))
     rows = theory.position_table(n, d_model)
-    _clocks(t, d_model)
+    _draw_clocks(t, d_model)
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
         st.latex(r"p_{t,\,2k} = \sin(\omega_k t), \qquad p_{t,\,2k+1} = \cos(\omega_k t)", width="content")
         st.latex(
@@ -32,23 +32,23 @@ def sinusoids() -> None:
         "Vaswani et al. 2017, section 3.5. $\\omega_k$ is a frequency, $\\lambda_k$ its wavelength in positions. "
         "Some copies of the formula print 1000 in place of 10000."
     )
-    _table_and_waves(rows, t)
-    _counter(rows, t)
+    _draw_table_and_waves(rows, t)
+    _draw_counter(rows, t)
 
 
-def _clocks(t: int, d_model: int) -> None:
+def _draw_clocks(t: int, d_model: int) -> None:
     wavelengths = theory.wavelengths(d_model)
-    some = f"{AT_MOST} of them are drawn, evenly spaced; " if len(wavelengths) > AT_MOST else ""
+    remark = f"{AT_MOST} of them are drawn, evenly spaced; " if len(wavelengths) > AT_MOST else ""
     st.markdown(
         f"**Position {t} as {len(wavelengths)} clocks.** Each pair of dimensions, 2k and 2k + 1, is the tip of a hand that points to "
-        rf"$(\sin \omega_k t, \cos \omega_k t)$ and goes round once in $\lambda_k$ positions; {some}"
+        rf"$(\sin \omega_k t, \cos \omega_k t)$ and goes round once in $\lambda_k$ positions; {remark}"
         f"the fastest needs {wavelengths[0]:.2f} positions, the slowest {wavelengths[-1]:,.0f}."
     )
     angles = theory.frequencies(d_model) * t
     show(clock_hands(angles, wavelengths), key="positions_clocks")
 
 
-def _table_and_waves(rows: np.ndarray, t: int) -> None:
+def _draw_table_and_waves(rows: np.ndarray, t: int) -> None:
     n, d_model = rows.shape
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_table"):
@@ -56,22 +56,22 @@ def _table_and_waves(rows: np.ndarray, t: int) -> None:
             table = st.container()
         with st.container(key="side_waves"):
             dimensions = DIMENSIONS.choose(range(d_model), sorted({0, 1, d_model // 4, d_model // 2}))
-            fine = np.linspace(0, n - 1, min(12 * n, FINEST))
-            names = [_name(dimension, d_model) for dimension in dimensions]
-            waves = theory.waves(dimensions, d_model, fine)
-            chart = wave_curves(names, rows.T[dimensions], fine, waves, position=t)
+            grid = np.linspace(0, n - 1, min(12 * n, FINEST))
+            names = [_wave_name(dimension, d_model) for dimension in dimensions]
+            waves = theory.waves(dimensions, d_model, grid)
+            chart = wave_curves(names, rows.T[dimensions], grid, waves, position=t)
             show(chart, key="positions_waves")
     with table:
         show(sinusoid_table(rows, position=t, dimensions=dimensions), key="positions_table")
 
 
-def _name(dimension: int, d_model: int) -> str:
+def _wave_name(dimension: int, d_model: int) -> str:
     wave = "cosine" if dimension % 2 else "sine"
     k = dimension // 2
     return f"i = {dimension}: {wave} of k = {k}, wavelength {theory.wavelengths(d_model)[k]:,.4g}"
 
 
-def _counter(rows: np.ndarray, t: int) -> None:
+def _draw_counter(rows: np.ndarray, t: int) -> None:
     n, d_model = rows.shape
     st.markdown(
         "**Like a binary counter.** Written in binary, $t$ changes its lowest digit at every step, and each "
@@ -86,8 +86,8 @@ def _counter(rows: np.ndarray, t: int) -> None:
     pairs = theory.nearest_pairs(2.0 ** np.arange(3, n_bits + 1), d_model)
     sines = rows[positions][:, [2 * k for k in pairs]]
     wavelengths = theory.wavelengths(d_model)[pairs]
-    of_bits = [f"bit {bit}|{2 ** (bit + 1)}" for bit in range(n_bits)]
-    of_sines = [f"k {k}|{length:.3g}" for k, length in zip(pairs, wavelengths, strict=True)]
+    bit_labels = [f"bit {bit}|{2 ** (bit + 1)}" for bit in range(n_bits)]
+    sine_labels = [f"k {k}|{length:.3g}" for k, length in zip(pairs, wavelengths, strict=True)]
     digits = {
         "title": "t in binary, the lowest digit on the left",
         "heading": "bit and its period in positions",
@@ -97,8 +97,8 @@ def _counter(rows: np.ndarray, t: int) -> None:
     with st.container(horizontal=True, gap="medium"):
         # A bit is 0 in the first half of its period, where a sine is positive.
         table = counter_table(
-            1 - 2 * bits, bits.astype(str), of_bits, positions.tolist(), position=t, **digits
+            1 - 2 * bits, bits.astype(str), bit_labels, positions.tolist(), position=t, **digits
         )
         show(table, key="positions_bits", width="content")
-        table = counter_table(sines, texts, of_sines, positions.tolist(), position=t, **waves)
+        table = counter_table(sines, texts, sine_labels, positions.tolist(), position=t, **waves)
         show(table, key="positions_sines", width="content")
