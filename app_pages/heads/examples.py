@@ -16,11 +16,12 @@ from app_pages.heads.numbers import how_to_measure, say_head
 from app_pages.inputs.digit_input import take_digit
 from app_pages.show.show import clickable
 from app_pages.subject import encoders, shipped_inputs
-from app_pages.subject.stored_results import examples_of, over
+from app_pages.subject.stored_results import over, table_of
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.atlas.data_source import DataSource
 from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
+from model.atlas.results import EXAMPLES
 from viz.builders.number_format import format_number
 from viz.heads.digit_examples import digit_examples
 
@@ -32,7 +33,7 @@ MOST = 12
 
 def examples(subject: LiveSubject, _slots: Slots, chosen: HeadChoice) -> None:
     say_head(subject, chosen)
-    stored = examples_of(subject.checkpoint)
+    stored = table_of(subject.checkpoint, EXAMPLES)
     if stored is None:
         st.info(how_to_measure(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
         return

@@ -12,10 +12,10 @@ from app_pages.controls.heads_controls import PRUNED, PRUNED_BY
 from app_pages.heads.numbers import command, how_to_measure
 from app_pages.show.show import clickable
 from app_pages.subject import encoders
-from app_pages.subject.stored_results import over, pruning_of
+from app_pages.subject.stored_results import over, table_of
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
-from model.atlas.results import CHOOSING, JUDGING, ResultTable
+from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
 from model.experiments.pruning import PruningStep, may_go
 from viz.builders.number_format import format_number, head_name, percent, with_error
 from viz.heads.pruning_curve import Curve, pruning_curve
@@ -31,7 +31,7 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         )
         return
     names = encoders.pair(subject.checkpoint) or (subject.checkpoint,)
-    stored = {name: table for name in names if (table := pruning_of(name)) is not None}
+    stored = {name: table for name in names if (table := table_of(name, PRUNING)) is not None}
     missing = [name for name in names if name not in stored]
     if not stored:
         st.info(how_to_measure(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")

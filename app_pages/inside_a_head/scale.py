@@ -7,18 +7,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.controls import inside_a_head_controls as controls
 from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import HeadChoice, choose_head
-from app_pages.controls.inside_a_head_controls import (
-    D_K,
-    ENCODER,
-    FACTOR,
-    LARGEST_WIDTH,
-    POWER,
-    RANDOM,
-    SCALES,
-    TRY_WITH,
-)
 from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.temperature import temperature
 from app_pages.show.all_heads import clickable_heads
@@ -33,33 +24,33 @@ from viz.inside.dot_product_distribution import dot_product_distribution
 from viz.inside.head_points import variance_of_heads, with_and_without
 from viz.inside.width_curves import scale_name, width_curves
 
-WIDTHS = tuple(width for width in (2**power for power in range(20)) if width <= LARGEST_WIDTH)
+WIDTHS = tuple(width for width in (2**power for power in range(20)) if width <= controls.LARGEST_WIDTH)
 GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 
 def why_the_scale() -> None:
     input_place = st.container()  # for the input, which random vectors do not need
-    containers = controls, _ = bar("controls")
-    with controls:
-        part = TRY_WITH.choose()
-    if part == RANDOM:
-        _draw_random_vectors(controls)
+    containers = control_bar, _ = bar("controls")
+    with control_bar:
+        part = controls.TRY_WITH.choose()
+    if part == controls.RANDOM:
+        _draw_random_vectors(control_bar)
         return
     with input_place:
         subject, slots = choose_input(containers)
-    chosen = choose_head(subject, slots, with_colours=part != ENCODER)
-    if part == ENCODER:
+    chosen = choose_head(subject, slots, with_colours=part != controls.ENCODER)
+    if part == controls.ENCODER:
         _draw_own_vectors(subject, chosen)
     else:
         temperature(subject, slots, chosen)
 
 
-def _draw_random_vectors(controls: DeltaGenerator) -> None:
-    with controls:
-        d_k = D_K.choose()
-        power = SCALES[FACTOR.choose()]
+def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
+    with control_bar:
+        d_k = controls.D_K.choose()
+        power = controls.SCALES[controls.FACTOR.choose()]
         if power is None:
-            power = POWER.choose()
+            power = controls.POWER.choose()
     _write_example()
     factor, variance = d_k**-power, score_scaling.variance(d_k, power)
     scaled, unscaled = (over_widths((d_k,), (p,)).iloc[0] for p in (power, 0.0))

@@ -4,7 +4,6 @@ Results of other weights count as missing: they say nothing about the encoder th
 """
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -18,42 +17,32 @@ from model.atlas.data_source import DataSource
 from model.sources import locations
 
 
-class Stored(Protocol):
+class HasSource(Protocol):
     """Any stored result: it knows the data set and the weights that it was measured with."""
 
     @property
     def source(self) -> DataSource: ...
 
 
-Made = TypeVar("Made", bound=Stored)
+Result = TypeVar("Result", bound=HasSource)
 States = tuple[
     int | str, ...
-]  # of files, in which a change of any of them shows; none of one that is not there
+]  # of files: another value once one of them has changed; () where one is missing
 
 
 def heads_of(name: str) -> results.HeadResults | None:
     """Stored measures of the heads; None if missing or of other weights. If the file is damaged, writes a caption."""
-    return _read_or_say(name, results.HEADS, _heads)
+    return _read_or_say(name, results.HEADS, results.read_heads)
 
 
 def layers_of(name: str) -> results.LayerResults | None:
     """Stored measures of the layers; None if missing or of other weights. If the file is damaged, writes a caption."""
-    return _read_or_say(name, results.LAYERS, _layers)
+    return _read_or_say(name, results.LAYERS, results.read_layers)
 
 
-def examples_of(name: str) -> results.ResultTable | None:
-    """Stored examples of each head's largest weights; None if missing, damaged or of other weights."""
-    return _read_or_say(name, results.EXAMPLES, partial(_rows, file=results.EXAMPLES))
-
-
-def pruning_of(name: str) -> results.ResultTable | None:
-    """Stored pruning results; None if missing, damaged or of other weights."""
-    return _read_or_say(name, results.PRUNING, partial(_rows, file=results.PRUNING))
-
-
-def faithfulness_of(name: str) -> results.ResultTable | None:
-    """Stored shares of readable maps; None if missing, damaged or of other weights."""
-    return _read_or_say(name, results.FAITHFULNESS, partial(_rows, file=results.FAITHFULNESS))
+def table_of(name: str, file: str) -> results.ResultTable | None:
+    """A stored table; None if missing or of other weights. If the file is damaged, writes a caption."""
+    return _read_or_say(name, file, results.read_rows)
 
 
 def over(source: DataSource, measure: str | None = None) -> str:
@@ -84,27 +73,18 @@ def file_state(name: str, file: str, *, of_weights: bool = True) -> States:
     return states_of(_path(name, file), *([name] if of_weights else []))
 
 
-def _read_or_say(name: str, file: str, read: Callable[[str, States], Made | None]) -> Made | None:
+def _read_or_say(name: str, file: str, read: Callable[[Path], Result | None]) -> Result | None:
     try:
-        return read(name, file_state(name, file))
+        return _read(name, file, file_state(name, file), read)
     except ValueError as error:
         st.caption(f"{plain(str(error))}.")
         return None
 
 
 @cached
-def _heads(name: str, _of: States) -> results.HeadResults | None:
-    return _if_current(name, results.read_heads(_path(name, results.HEADS)))
-
-
-@cached
-def _layers(name: str, _of: States) -> results.LayerResults | None:
-    return _if_current(name, results.read_layers(_path(name, results.LAYERS)))
-
-
-@cached
-def _rows(name: str, _of: States, file: str) -> results.ResultTable | None:
-    return _if_current(name, results.read_rows(_path(name, file)))
+def _read(name: str, file: str, _state: States, read: Callable[[Path], Result | None]) -> Result | None:
+    result = read(_path(name, file))
+    return result if result is not None and is_of(result.source, name) else None
 
 
 def _path(name: str, file: str) -> Path:
@@ -112,7 +92,3 @@ def _path(name: str, file: str) -> Path:
         return locations.find(name, checkpoint.CHECKPOINTS) / file
     except (OSError, ValueError):  # an encoder that is gone is said elsewhere
         return checkpoint.CHECKPOINTS / name / file
-
-
-def _if_current(name: str, stored: Made | None) -> Made | None:
-    return stored if stored is not None and is_of(stored.source, name) else None

@@ -10,20 +10,7 @@ from app_pages.controls.estimated_work import wanted
 from app_pages.controls.knock_out_choice import knock_out_answers
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, until_done
-from model.experiments.faithfulness import (
-    FEWEST,
-    N_ORDERS,
-    N_PERMUTATIONS,
-    Agreement,
-    Verdict,
-    agreement,
-    deletion,
-    order_of,
-    random_orders,
-    scores_under,
-    steps,
-    verdict,
-)
+from model.experiments import faithfulness as rule
 from model.experiments.knock_out import KnockOutKind, falls, removable_positions
 from model.record import ForwardRecord
 
@@ -46,14 +33,14 @@ class Checked(NamedTuple):
     positions: tuple[int, ...]  # that were removable_positions
     scores: np.ndarray  # one a position, as the effects
     effects: np.ndarray
-    agreement: Agreement
+    agreement: rule.Agreement
     curves: Curves | None  # None where they are not needed, or have not been asked for
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> rule.Verdict:
         if (curves := self.curves) is None:
-            return verdict(self.agreement, self.effects)
-        return verdict(self.agreement, self.effects, curves.deletion, curves.perfect, curves.random)
+            return rule.verdict(self.agreement, self.effects)
+        return rule.verdict(self.agreement, self.effects, curves.deletion, curves.perfect, curves.random)
 
 
 def check(
@@ -72,9 +59,9 @@ def check(
     with until_done(work_key):
         answers = knock_out_answers(subject, [(position,) for position in positions], kind, title)
     classified = subject.loaded.config.pooling == "class"
-    scores = scores_under(pattern, record, classified=classified)[list(positions)]
+    scores = rule.scores_under(pattern, record, classified=classified)[list(positions)]
     effects = falls(record, answers)
-    return Checked(record, kind, positions, scores, effects, agreement(scores, effects), None)
+    return Checked(record, kind, positions, scores, effects, rule.agreement(scores, effects), None)
 
 
 def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: bool) -> Checked:
@@ -83,28 +70,28 @@ def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: 
     If they take long, draws a button and returns `checked` unchanged until it is pressed.
     """
     n = len(checked.positions)
-    if n < 2 or (n < FEWEST and not are_shown):
+    if n < 2 or (n < rule.FEWEST and not are_shown):
         return checked
     by_score, by_effect = (
-        order_of(dict(zip(checked.positions, values.tolist(), strict=True)), checked.positions)
+        rule.order_of(dict(zip(checked.positions, values.tolist(), strict=True)), checked.positions)
         for values in (checked.scores, checked.effects)
     )
-    work_key, counts = ("curves", subject, checked.kind, by_score), steps(n)
-    n_forwards = (N_ORDERS + 3) * len(counts)
+    work_key, counts = ("curves", subject, checked.kind, by_score), rule.steps(n)
+    n_forwards = (rule.N_ORDERS + 3) * len(counts)
     label = "Draw the curves of this map"
     if not wanted(subject, work_key, n_forwards, label, key, besides=_forwards(by_score)):
         return checked
-    orders = (*random_orders(checked.positions), by_score, by_score[::-1], by_effect)
-    calls = [partial(subject.compute, deletion, (order,), checked.kind) for order in orders]
+    orders = (*rule.random_orders(checked.positions), by_score, by_score[::-1], by_effect)
+    calls = [partial(subject.compute, rule.deletion, (order,), checked.kind) for order in orders]
     text = "Taking away more and more, in this order and in random ones …"
     with until_done(work_key):
         curve_values = np.concatenate(in_steps(calls, text, work_key))
-    map_curve, reversed_curve, perfect = curve_values[N_ORDERS:]
+    map_curve, reversed_curve, perfect = curve_values[rule.N_ORDERS :]
     return checked._replace(
-        curves=Curves(counts, map_curve, reversed_curve[::-1], perfect, curve_values[:N_ORDERS])
+        curves=Curves(counts, map_curve, reversed_curve[::-1], perfect, curve_values[: rule.N_ORDERS])
     )
 
 
 def _forwards(positions: Sequence[int]) -> int:
     """Number of forward passes: one for each position, those of uniform and permuted attention, and an unchanged one."""
-    return len(positions) + N_PERMUTATIONS + 2
+    return len(positions) + rule.N_PERMUTATIONS + 2

@@ -24,7 +24,7 @@ def held_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) ->
     A lens without heads has one map per layer. None if it was not measured for this encoder, lens and head, or was measured
     by an earlier version of the rule, which did not compare with the perfect map.
     """
-    stored = stored_results.faithfulness_of(name)
+    stored = stored_results.table_of(name, FAITHFULNESS)
     if stored is None or head is None:
         return None
     rows = _rows(name, stored_results.file_state(name, FAITHFULNESS))
@@ -37,7 +37,7 @@ def _rows(
     name: Checkpoint, _of: stored_results.States
 ) -> dict[tuple[str, int, int | None], tuple[float | None, int]]:
     """Share of readable maps, and number of examples on which that can be decided, by lens, layer and head (or None)."""
-    stored = stored_results.faithfulness_of(name)
+    stored = stored_results.table_of(name, FAITHFULNESS)
     if stored is None:
         return {}
     table = stored.rows[stored.rows["told"].notna() & stored.rows["layer"].notna()]

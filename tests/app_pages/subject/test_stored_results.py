@@ -7,7 +7,7 @@ import pytest
 import streamlit as st
 
 from app_pages.subject import stored_results
-from model.atlas.results import HEADS, LAYERS, write_results
+from model.atlas.results import EXAMPLES, FAITHFULNESS, HEADS, LAYERS, PRUNING, write_results
 from model.checkpoint import save, weights_hash
 from model.sources import locations
 from tests.model import tiny
@@ -48,12 +48,8 @@ def test_a_damaged_file_is_said_and_counts_as_none(checkpoints: Path, said: list
     (checkpoints / PRE / HEADS).write_bytes(b"PAR1")
     assert stored_results.heads_of(PRE) is None
     assert [f"{PRE}/{HEADS} cannot be read" in sentence for sentence in said] == [True]
-    assert (
-        stored_results.examples_of(PRE)
-        is stored_results.pruning_of(PRE)
-        is stored_results.faithfulness_of(PRE)
-        is None
-    )
+    for file in (EXAMPLES, PRUNING, FAITHFULNESS):
+        assert stored_results.table_of(PRE, file) is None
 
 
 @pytest.mark.usefixtures("checkpoints")
