@@ -187,11 +187,11 @@ class ModelConfig:
     @property
     def least_size(self) -> int:
         """Lower bound of the number of parameters: the large matrices alone, counted as if q, k and v shared one."""
-        layer = self.n_heads * (self.d_k + self.d_v) + 2 * self.d_ff
-        whole = self.n_layers * layer + (self.vocab_size or self.patch_values)
-        whole += self.n_positions if self.positions == "learned" else 0
-        whole += self.d_model if self.masked_token_output else 0
-        return self.d_model * (whole + self.n_classes)
+        layer_rows = self.n_heads * (self.d_k + self.d_v) + 2 * self.d_ff
+        n_rows = self.n_layers * layer_rows + (self.vocab_size or self.patch_values)
+        n_rows += self.n_positions if self.positions == "learned" else 0
+        n_rows += self.d_model if self.masked_token_output else 0
+        return self.d_model * (n_rows + self.n_classes)
 
     def resized(self, **sizes: int) -> "ModelConfig":
         """The same configuration with other `sizes`; for pictures `n_positions` follows from the patches.

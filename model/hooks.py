@@ -42,9 +42,9 @@ def hook_points(model: nn.Module) -> Mapping[str, HookPoint]:
     ('embedding.content', 'logits')
     """
     if model not in _points:
-        named = model.named_modules()
+        named_modules = model.named_modules()
         _points[model] = MappingProxyType(
-            {name: module for name, module in named if isinstance(module, HookPoint)}
+            {name: module for name, module in named_modules if isinstance(module, HookPoint)}
         )
     return _points[model]
 

@@ -22,11 +22,9 @@ class Loaded:
     folder: Path | None = None  # where it was read; None where it comes from elsewhere
 
     def __repr__(self) -> str:
-        config, kind = self.config, "text" if self.config.is_text else "picture"
+        config, input_kind = self.config, "text" if self.config.is_text else "picture"
         heads = f"{config.n_layers} layers × {config.n_heads} heads"
-        return (
-            f"Loaded({self.name!r}, {kind} encoder, {heads}, {self.n_parameters:,} parameters, {self.device})"
-        )
+        return f"Loaded({self.name!r}, {input_kind} encoder, {heads}, {self.n_parameters:,} parameters, {self.device})"
 
     @property
     def config(self) -> ModelConfig:

@@ -15,8 +15,8 @@ def real_positions(inputs: Tensor, padding_id: int | None) -> Bool[Tensor, "batc
     """True at tokens that are not padding; None if there is no padding, since a forward pass without a mask is a fifth faster."""
     if padding_id is None:
         return None
-    real = inputs != padding_id
-    return None if real.all() else real
+    is_real = inputs != padding_id
+    return None if is_real.all() else is_real
 
 
 def combine(
@@ -58,9 +58,9 @@ def patch_window(grid: tuple[int, int], radius: int, n_before: int) -> Bool[Tens
     """
     row, column = torch.meshgrid(*map(torch.arange, grid), indexing="ij")
     row, column = row.flatten(), column.flatten()
-    rows_near = (row[:, None] - row).abs() <= radius
-    near = rows_near & ((column[:, None] - column).abs() <= radius)
-    return torch.nn.functional.pad(near, (n_before, 0, n_before, 0), value=True)
+    is_near_row = (row[:, None] - row).abs() <= radius
+    is_near = is_near_row & ((column[:, None] - column).abs() <= radius)
+    return torch.nn.functional.pad(is_near, (n_before, 0, n_before, 0), value=True)
 
 
 def blocked_keys(n: int, keys: Iterable[int]) -> Bool[Tensor, "query key"]:

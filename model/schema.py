@@ -84,10 +84,10 @@ def _sentence(message: str, value: Any, kind: Any, names: list[str | int], steps
         return f"{field} must be one of {', '.join(map(str, options))}, {got}"
     if not message.startswith("Expected "):
         return f"{field}: {message}, {got}"
-    wanted = message.removeprefix("Expected ").partition(", got ")[0]
-    for word, plain in _WORDS.items():
-        wanted = wanted.replace(word, plain)
-    return f"{field} must be {wanted}, {got}"
+    expected = message.removeprefix("Expected ").partition(", got ")[0]
+    for word, description in _WORDS.items():
+        expected = expected.replace(word, description)
+    return f"{field} must be {expected}, {got}"
 
 
 def _type_at(kind: Any, step: str | int) -> Any:
@@ -112,14 +112,14 @@ def _members(kind: Any) -> Iterator[Any]:
 def _refuse_unknown(value: Any, result: object) -> None:
     """Raises ValueError for the first field of `value` that the dataclass converted from it does not have."""
     if is_dataclass(result) and isinstance(value, dict):
-        known = {field.name for field in fields(result)}
-        if unknown := sorted(set(value) - known):
-            raise ValueError(f"unknown field {unknown[0][:80]!r}; known are {', '.join(sorted(known))}")
-        for name, inner in value.items():
-            _refuse_unknown(inner, getattr(result, name))
+        field_names = {field.name for field in fields(result)}
+        if unknown := sorted(set(value) - field_names):
+            raise ValueError(f"unknown field {unknown[0][:80]!r}; known are {', '.join(sorted(field_names))}")
+        for name, inner_value in value.items():
+            _refuse_unknown(inner_value, getattr(result, name))
     elif isinstance(result, dict):
-        for name, made in result.items():
-            _refuse_unknown(value[name], made)
+        for name, converted in result.items():
+            _refuse_unknown(value[name], converted)
     elif isinstance(result, list | tuple):
-        for inner, made in zip(value, result, strict=True):
-            _refuse_unknown(inner, made)
+        for inner_value, converted in zip(value, result, strict=True):
+            _refuse_unknown(inner_value, converted)

@@ -178,8 +178,8 @@ class Block(nn.Module):
 
     def attend(self, x: States, mask: LayerMask | None = None) -> States:
         """Output of the attention for the block's input `x`, which pre-LN normalises first."""
-        read = self.norm_attention(x) if self.norm_placement == "pre" else x
-        return self.attention(self.attention_in(read), mask)
+        attention_input = self.norm_attention(x) if self.norm_placement == "pre" else x
+        return self.attention(self.attention_in(attention_input), mask)
 
     def after_attention(self, x: States, attended: States) -> States:
         """The block's output, from its input `x` and the output of its attention."""
@@ -196,8 +196,8 @@ class Block(nn.Module):
         return x
 
     def _feed(self, x: States) -> States:
-        out = self.feed_forward(self.feed_forward_in(x))
-        return self.feed_forward_out(self.dropout(out))
+        output = self.feed_forward(self.feed_forward_in(x))
+        return self.feed_forward_out(self.dropout(output))
 
 
 class MaskedTokenOutput(nn.Module):
@@ -276,14 +276,14 @@ class Transformer(nn.Module):
         """Pooled state of each input: the class token's state, or mean or maximum over the positions without padding."""
         if self.config.pooling == "class":
             return states[:, 0]
-        real = real_positions(inputs, self.config.padding_id)
-        real = states.new_ones(states.shape[:2], dtype=torch.bool) if real is None else real
-        real = real[:, :, None]
+        is_real = real_positions(inputs, self.config.padding_id)
+        is_real = states.new_ones(states.shape[:2], dtype=torch.bool) if is_real is None else is_real
+        is_real = is_real[:, :, None]
         if self.config.pooling == "max":
-            pooled = states.masked_fill(~real, -torch.inf).amax(dim=1)
+            pooled = states.masked_fill(~is_real, -torch.inf).amax(dim=1)
         else:
-            pooled = states.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1)
-        return pooled.where(real.any(dim=1), 0.0)  # padding alone is pooled to zeros
+            pooled = states.masked_fill(~is_real, 0.0).sum(dim=1) / is_real.sum(dim=1)
+        return pooled.where(is_real.any(dim=1), 0.0)  # padding alone is pooled to zeros
 
     def embed(self, inputs: Inputs) -> States:
         """The states that enter the first block. Raises ValueError as `forward` does."""

@@ -46,13 +46,15 @@ def activations(
     torch.Size([1, 6, 128])
     """
     intervention = intervention or Intervention()
-    batch = _batch(loaded, [intervention.prepare(loaded, given)[0] for given in inputs])
+    batch = _batch(loaded, [intervention.prepare(loaded, model_input)[0] for model_input in inputs])
     with torch.inference_mode(not gradients), torch.set_grad_enabled(gradients):
         mask = intervention.mask(loaded.model, batch)
         return _activations(loaded.model, batch, intervention, mask, names)
 
 
-def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None = None) -> ForwardRecord:
+def capture(
+    loaded: Loaded, model_input: InputLike, intervention: Intervention | None = None
+) -> ForwardRecord:
     """The record of one forward pass of one text, or one picture (uint8 of [height, width] or [height, width, 3]).
 
     Text beyond the encoder's positions is left out (`model.inputs.text.encode` counts it). Under an `intervention` the
@@ -68,21 +70,23 @@ def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None 
     """
     intervention = intervention or Intervention()
     model = loaded.model
-    inputs, positions = intervention.prepare(loaded, given)
+    inputs, positions = intervention.prepare(loaded, model_input)
     positions = intervention.as_read(positions)
     buffers = _buffers(model.config, len(positions), loaded.device)
-    by_hook = _by_hook(buffers)
+    buffer_by_hook = _by_hook(buffers)
     with torch.inference_mode():
         mask = intervention.mask(model, inputs)
         # only encoders with an output for each token have the second
         outputs = [name for name in ("logits", "token_logits") if name in hook_points(model)]
-        kept = _activations(model, inputs, intervention, mask, (*outputs, *by_hook), by_hook)
+        captured = _activations(
+            model, inputs, intervention, mask, (*outputs, *buffer_by_hook), buffer_by_hook
+        )
         states = model.final_norm(buffers["residual"])
-        repeated = inputs.expand(len(states), *inputs.shape[1:])
+        repeated_inputs = inputs.expand(len(states), *inputs.shape[1:])
         # Without classes the classifier hands its input on: that is no logits.
         logits, by_layer = (
             answers[:, : model.config.n_classes]
-            for answers in (kept["logits"], model.classify(states, repeated))
+            for answers in (captured["logits"], model.classify(states, repeated_inputs))
         )
         pooled = model.pool(states[-1:], inputs)
     if mask is None or intervention.masking.method == "ignored":
@@ -93,7 +97,7 @@ def capture(loaded: Loaded, given: InputLike, intervention: Intervention | None 
         logits=_numpy(logits[0]),
         logits_by_layer=_numpy(by_layer),
         pooled=_numpy(pooled[-1]),
-        token_logits=_numpy(kept["token_logits"][0]) if "token_logits" in kept else None,
+        token_logits=_numpy(captured["token_logits"][0]) if "token_logits" in captured else None,
         scores=_numpy(buffers["scores"]),
         pattern=_numpy(buffers["pattern"]),
         q=_numpy(buffers["q"]),
@@ -120,12 +124,15 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 def _batch(loaded: Loaded, inputs: Sequence[Tensor]) -> Tensor:
     """Concatenates input tensors of one example each into a batch; shorter texts are padded."""
-    longest = max(one.shape[1] for one in inputs)
-    if any(one.shape[1] < longest for one in inputs):
+    max_length = max(input_tensor.shape[1] for input_tensor in inputs)
+    if any(input_tensor.shape[1] < max_length for input_tensor in inputs):
         if loaded.config.padding_id is None:
             raise ValueError(f"{loaded.name} knows no padding, so it reads texts of one length at a time")
-        padding = loaded.config.padding_id
-        inputs = [functional.pad(one, (0, longest - one.shape[1]), value=padding) for one in inputs]
+        padding_id = loaded.config.padding_id
+        inputs = [
+            functional.pad(input_tensor, (0, max_length - input_tensor.shape[1]), value=padding_id)
+            for input_tensor in inputs
+        ]
     return torch.cat(list(inputs))
 
 
@@ -138,19 +145,19 @@ def keeping(
     An activation with a buffer of its name is copied there as soon as it is computed. While autograd is on, an activation
     that does not require a gradient is replaced by a leaf tensor that does.
     """
-    kept: dict[str, Tensor] = {}
+    captured: dict[str, Tensor] = {}
 
     def keep(name: str, activation: Tensor) -> Tensor:
         if buffers is not None and name in buffers:
-            kept[name] = buffers[name].copy_(activation)
+            captured[name] = buffers[name].copy_(activation)
             return activation
         if torch.is_grad_enabled() and not activation.requires_grad:
             activation = activation.detach().requires_grad_()
-        kept[name] = activation
+        captured[name] = activation
         return activation
 
     with watch(model, {name: partial(keep, name) for name in names}):
-        yield kept
+        yield captured
 
 
 def _activations(
@@ -165,12 +172,12 @@ def _activations(
     with (
         evaluating(model),
         watch(model, intervention.watchers(model, mask)),
-        keeping(model, names, buffers) as kept,
+        keeping(model, names, buffers) as captured,
     ):
         model(inputs, mask)
-    if missing := sorted(set(names) - set(kept)):
-        raise RuntimeError(f"these activations were never seen: {missing}")
-    return {name: kept[name] for name in names}
+    if missing_names := sorted(set(names) - set(captured)):
+        raise RuntimeError(f"these activations were never seen: {missing_names}")
+    return {name: captured[name] for name in names}
 
 
 def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Tensor]:

@@ -24,10 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         prog=f"python -m {program}", description="Writes everything that one forward pass computes."
     )
     parser.add_argument("checkpoint", help=CHECKPOINT)
-    source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--text", help="what the encoder reads")
+    input_group = parser.add_mutually_exclusive_group(required=True)
+    input_group.add_argument("--text", help="what the encoder reads")
     parser.add_argument("--second", metavar="TEXT", help="the second text, for encoders of sentence pairs")
-    source.add_argument("--image", type=Path, metavar="FILE", help="the picture that the encoder reads")
+    input_group.add_argument("--image", type=Path, metavar="FILE", help="the picture that the encoder reads")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help=f"ends in {' or '.join(KINDS)}"
     )
@@ -42,12 +42,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise ValueError("--second is empty")
         loaded = load_checkpoint(options.checkpoint, options.device)
         picture = None if options.image is None else read_picture(options.image)
-        given = Text(options.text, options.second) if picture is None else picture
-        _, positions = prepare(loaded, given)
+        model_input = Text(options.text, options.second) if picture is None else picture
+        _, positions = prepare(loaded, model_input)
         if isinstance(positions, Encoded) and not positions.n_read:
             raise ValueError(f"{loaded.name} finds no token in this text")
-        record = capture(loaded, given)
-        save(record, options.out, settings(loaded, given), picture)
+        record = capture(loaded, model_input)
+        save(record, options.out, settings(loaded, model_input), picture)
     layers, heads, n, _ = record.pattern.shape
     print(f"{options.out.name}: {layers} layers of {heads} heads over {n} positions")
 

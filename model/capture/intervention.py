@@ -123,12 +123,14 @@ class Intervention:
 
     def first_layer(self, config: ModelConfig) -> int:
         """Index of the first block that is changed; -1 if the embedding is, n_layers if nothing is."""
-        masked = (range(config.n_layers) if mask.layers is None else mask.layers for mask in self.masks)
-        layers = [config.n_layers, *(layer for some in masked for layer in some)]
+        masked_layers = (
+            range(config.n_layers) if mask.layers is None else mask.layers for mask in self.masks
+        )
+        layers = [config.n_layers, *(layer for mask_layers in masked_layers for layer in mask_layers)]
         layers += [0] if self.masking != Masking() else []
         for hook_name, _ in self.replacements:
-            module, _, inside = hook_name.partition(".")
-            layer = inside.partition(".")[0]
+            module, _, hook_in_block = hook_name.partition(".")
+            layer = hook_in_block.partition(".")[0]
             if module == "embedding":
                 layers.append(-1)
             elif module == "blocks":
@@ -151,34 +153,34 @@ class Intervention:
 
         A name with * that matches no hook point is kept, so that `watch` raises KeyError for it.
         """
-        in_order: list[tuple[str, Watcher]] = []
+        ordered_watchers: list[tuple[str, Watcher]] = []
         for name_pattern, replacement in self.replacements:
             names = [name for name in hook_points(model) if fnmatchcase(name, name_pattern)]
-            in_order += [(name, partial(replacement, model)) for name in names or [name_pattern]]
+            ordered_watchers += [(name, partial(replacement, model)) for name in names or [name_pattern]]
         if self.masking.method != "encoder" and mask is not None:
             for layer in range(model.config.n_layers):
                 on_scores, on_pattern = _mask_otherwise(self.masking, mask[:, layer])
                 attention = f"blocks.{layer}.attention"
-                in_order.insert(0, (f"{attention}.pattern", on_pattern))
-                in_order.append((f"{attention}.scores", on_scores))
+                ordered_watchers.insert(0, (f"{attention}.pattern", on_pattern))
+                ordered_watchers.append((f"{attention}.scores", on_scores))
         watchers: dict[str, Watcher] = {}
-        for name, watcher in in_order:
+        for name, watcher in ordered_watchers:
             watchers[name] = _one_after_the_other(watchers[name], watcher) if name in watchers else watcher
         return watchers
 
-    def prepare(self, loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
+    def prepare(self, loaded: Loaded, model_input: InputLike) -> tuple[Tensor, Positions]:
         """Input tensor and positions as of `model.inputs.prepare`, with this intervention's padding appended.
 
         Raises as it does, and ValueError for an encoder without a padding token or with too few positions.
         """
-        inputs, positions = prepare(loaded, given)
+        inputs, positions = prepare(loaded, model_input)
         config, n_padding = loaded.config, self.n_padding(loaded.config)
         if not n_padding:
             return inputs, positions
         if config.padding_id is None or loaded.tokenizer is None:
             raise ValueError(f"{loaded.name} knows no padding")
-        if (n := len(positions) + n_padding) > config.n_positions:
-            raise ValueError(f"{n} tokens exceed the {config.n_positions} positions")
+        if (n_positions := len(positions) + n_padding) > config.n_positions:
+            raise ValueError(f"{n_positions} tokens exceed the {config.n_positions} positions")
         padding = inputs.new_full((1, n_padding), config.padding_id)
         token = loaded.tokenizer.id_to_token(config.padding_id) or ""
         roles: list[Role] = ["padding"] * n_padding
@@ -199,13 +201,13 @@ class Intervention:
 
 def _mask_otherwise(masking: Masking, mask: LayerMask) -> tuple[Watcher, Watcher]:
     """Watchers of a layer's scores and pattern: the first stores the scores, the second recomputes the pattern from them."""
-    kept: list[Tensor] = []
+    stored_scores: list[Tensor] = []
 
-    def keep(scores: Pattern) -> Pattern:
-        kept.append(scores)
+    def store(scores: Pattern) -> Pattern:
+        stored_scores.append(scores)
         return scores
 
-    return keep, lambda _: masking.pattern(kept.pop(), mask)
+    return store, lambda _: masking.pattern(stored_scores.pop(), mask)
 
 
 def _one_after_the_other(first: Watcher, second: Watcher) -> Watcher:
@@ -280,16 +282,20 @@ def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, sh
     >>> capture(encoder, "A gripping film.", repositioned(order=[0, 3, 2, 1, 4, 5])).tokens
     ('[CLS]', 'film', 'gripping', 'a', '.', '[SEP]')
     """
-    content = () if order is None else (("embedding.content", Reordered(tuple(order))),)
-    replaced = Zeroed() if zeroed else Shifted(shift) if shift else None
-    return Intervention(replacements=content + ((("embedding.positions", replaced),) if replaced else ()))
+    content_replacements = () if order is None else (("embedding.content", Reordered(tuple(order))),)
+    position_replacement = Zeroed() if zeroed else Shifted(shift) if shift else None
+    return Intervention(
+        replacements=content_replacements
+        + ((("embedding.positions", position_replacement),) if position_replacement else ())
+    )
 
 
 def permuted_attention(seed: int, n_layers: int, keys: Sequence[int] | None = None) -> Intervention:
     """An intervention that permutes each row's weights randomly among `keys` (None: all), in every layer and head."""
-    among = None if keys is None else tuple(keys)
+    permuted_keys = None if keys is None else tuple(keys)
     return Intervention(
         replacements=tuple(
-            (f"blocks.{layer}.attention.pattern", Permuted((seed, layer), among)) for layer in range(n_layers)
+            (f"blocks.{layer}.attention.pattern", Permuted((seed, layer), permuted_keys))
+            for layer in range(n_layers)
         )
     )

@@ -11,15 +11,17 @@ from .intervention import Intervention
 LONGEST = 2000  # characters that describe the intervention
 
 
-def settings(loaded: Loaded, given: InputLike, changed: Intervention | None = None) -> dict[str, Any]:
+def settings(
+    loaded: Loaded, model_input: InputLike, intervention: Intervention | None = None
+) -> dict[str, Any]:
     """Settings of a record by name: project version, checkpoint, hash of its weights, input, class names and intervention."""
-    given, changed = as_input(given), changed or Intervention()
+    model_input, intervention = as_input(model_input), intervention or Intervention()
     return {
         "version": VERSION,
         "checkpoint": loaded.name,
         "weights_sha256": None if loaded.folder is None else weights_hash(loaded.folder),
-        "text": given.text if isinstance(given, Text) else None,
-        "second_part": given.second if isinstance(given, Text) else None,
+        "text": model_input.text if isinstance(model_input, Text) else None,
+        "second_part": model_input.second if isinstance(model_input, Text) else None,
         "class_names": list(loaded.config.class_names),
-        "intervention": "none" if changed == Intervention() else repr(changed)[:LONGEST],
+        "intervention": "none" if intervention == Intervention() else repr(intervention)[:LONGEST],
     }

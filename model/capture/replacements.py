@@ -41,8 +41,8 @@ class Hardened:
 
 def harden(pattern: Float[Tensor, "*axes query key"]) -> Float[Tensor, "*axes query key"]:
     """1 at the largest weight of each row, or equal shares if there are several; 0 elsewhere."""
-    largest = (pattern == pattern.amax(dim=-1, keepdim=True)) & (pattern > 0)
-    return largest / largest.sum(dim=-1, keepdim=True).clamp(min=1)
+    is_largest = (pattern == pattern.amax(dim=-1, keepdim=True)) & (pattern > 0)
+    return is_largest / is_largest.sum(dim=-1, keepdim=True).clamp(min=1)
 
 
 def _in_head(activation: Pattern, head: int | None, change: Callable[[Tensor], Tensor]) -> Pattern:
@@ -116,8 +116,8 @@ def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "pos
         return sinusoidal(by + n, config.d_model)[by:].to(table)
     if config.is_text:
         return table.roll(-by, dims=0)[:n]
-    first = n - config.n_patches
-    return torch.cat((table[:first], table[first:].roll(-by, dims=0)))
+    first_patch = n - config.n_patches
+    return torch.cat((table[:first_patch], table[first_patch:].roll(-by, dims=0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +135,10 @@ class Permuted:
         _, n_heads, n_queries, n_keys = activation.shape
         keys = torch.arange(n_keys) if self.keys is None else torch.tensor(self.keys, dtype=torch.long)
         rng = np.random.default_rng(self.seed)
-        order = torch.from_numpy(rng.random((n_heads, n_queries, len(keys))).argsort(axis=-1))
-        from_key = keys[order].to(activation.device).expand(len(activation), -1, -1, -1)
+        random_order = torch.from_numpy(rng.random((n_heads, n_queries, len(keys))).argsort(axis=-1))
+        source_keys = keys[random_order].to(activation.device).expand(len(activation), -1, -1, -1)
         permuted = activation.clone()
-        permuted[..., keys] = activation.gather(-1, from_key)
+        permuted[..., keys] = activation.gather(-1, source_keys)
         return permuted
 
 

@@ -38,18 +38,18 @@ def measure(data: Path, out: Path, *, again: bool = False) -> None:
 
     Measurements of untrained encoders that `out` already holds are kept, unless they are to be made `again`.
     """
-    fresh = (
+    untrained_measurements = (
         []
         if again
         else [measurement for measurement in read_measurements(out) if measurement.source == "fresh"]
     )
-    if not fresh:
-        fresh = list(measure_untrained())
-        write_measurements(out, fresh)
-    trained = list(measure_trained(data))
-    write_measurements(out, [*fresh, *stored_runs(), *trained])
+    if not untrained_measurements:
+        untrained_measurements = list(measure_untrained())
+        write_measurements(out, untrained_measurements)
+    trained_measurements = list(measure_trained(data))
+    write_measurements(out, [*untrained_measurements, *stored_runs(), *trained_measurements])
     print(
-        f"{len(fresh)} measurements of fresh encoders and short runs, {len(trained)} of trained ones: {out}"
+        f"{len(untrained_measurements)} measurements of fresh encoders and short runs, {len(trained_measurements)} of trained ones: {out}"
     )
 
 

@@ -50,12 +50,14 @@ class Claim:
 
     def judgements(self, measured: Sequence[Measurement]) -> list[Judgement]:
         """Verdict of each measurement that tests this claim, in their order."""
-        relevant = self.measurements(measured)
-        counted = [measurement for measurement in relevant if self._learns(measurement, measured)]
-        by_measurement = dict(zip(counted, judge(self.rule, counted), strict=True))
+        claim_measurements = self.measurements(measured)
+        counted_measurements = [
+            measurement for measurement in claim_measurements if self._learns(measurement, measured)
+        ]
+        by_measurement = dict(zip(counted_measurements, judge(self.rule, counted_measurements), strict=True))
         return [
             by_measurement.get(measurement, Judgement(measurement, ClaimOutcome.LEFT_OUT))
-            for measurement in relevant
+            for measurement in claim_measurements
         ]
 
     def _learns(self, measurement: Measurement, measured: Sequence[Measurement]) -> bool:

@@ -60,21 +60,21 @@ def _start_or_end_of_training(measured: Sequence[Measurement]) -> Iterator[Confl
 
 
 def _warmup_steps(measured: Sequence[Measurement]) -> Iterator[Conflict]:
-    without = _select(measured, "reached without warm-up", source="runs")
-    with_warmup = _select(measured, "reached with warm-up", source="runs")
+    without_warmup_runs = _select(measured, "reached without warm-up", source="runs")
+    warmup_runs = _select(measured, "reached with warm-up", source="runs")
     by_rate: dict[str, list[tuple[str, float, float]]] = {}
-    for without_warmup, warmed_up in zip(without, with_warmup, strict=True):
-        encoder, _, steps = warmed_up.where.rpartition(", ")
+    for run_without, run_with in zip(without_warmup_runs, warmup_runs, strict=True):
+        encoder, _, steps = run_with.where.rpartition(", ")
         by_rate.setdefault(encoder, []).append(
-            (steps.removesuffix(" of warm-up"), without_warmup.post[0], warmed_up.post[0])
+            (steps.removesuffix(" of warm-up"), run_without.post[0], run_with.post[0])
         )
     for encoder, rows in by_rate.items():
-        reached = [after for _, _, after in rows]
-        if len(rows) > 1 and max(reached) - min(reached) > TOUCHED:
-            listed = ", ".join(f"{_percent(after)} with {steps}" for steps, _, after in rows)
+        accuracies = [after for _, _, after in rows]
+        if len(rows) > 1 and max(accuracies) - min(accuracies) > TOUCHED:
+            accuracies_text = ", ".join(f"{_percent(after)} with {steps}" for steps, _, after in rows)
             yield Conflict(
                 f"Post-LN ({encoder}, one seed) reaches {_percent(rows[0][1])} of the digits without warm-up, "
-                f"{listed}.",
+                f"{accuracies_text}.",
                 "Whether warm-up “helps” depends on its number of steps, and the number needed depends on "
                 "the rate. Vaswani et al. 2017 warm up over 4,000.",
             )
@@ -95,11 +95,12 @@ def _theory_and_training(measured: Sequence[Measurement]) -> Iterator[Conflict]:
 def _speed_or_accuracy(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     for loss in _select(measured, "loss while learning"):
         for accuracy in _select(measured, "accuracy", loss.where):
-            slower, better = _larger(loss), _larger(accuracy, by=_standard_error_of_difference(accuracy))
-            if slower and slower == better:
-                faster = "pre-LN" if slower == "post-LN" else "post-LN"
+            slower_placement = _larger(loss)
+            better_placement = _larger(accuracy, by=_standard_error_of_difference(accuracy))
+            if slower_placement and slower_placement == better_placement:
+                faster_placement = "pre-LN" if slower_placement == "post-LN" else "post-LN"
                 yield Conflict(
-                    f"In {loss.where} ({_seeds(loss)}), {faster} learns faster and {better} classifies more "
+                    f"In {loss.where} ({_seeds(loss)}), {faster_placement} learns faster and {better_placement} classifies more "
                     "examples correctly in the end.",
                     "The first is measured over the first phase of the run, the second after all of them, "
                     "when the rate has fallen to zero.",
@@ -108,28 +109,33 @@ def _speed_or_accuracy(measured: Sequence[Measurement]) -> Iterator[Conflict]:
 
 def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     """Claims on which review encoders, trained with another optimiser, disagree with the small text encoders."""
-    same: list[Claim] = []
-    different: list[Claim] = []
-    used: set[tuple[str | None, str | None]] = set()
+    agreeing: list[Claim] = []
+    disagreeing: list[Claim] = []
+    optimizer_pairs: set[tuple[str | None, str | None]] = set()
     for claim in CLAIMS:
         by_encoders = {judgement.measured.where: judgement for judgement in claim.judgements(measured)}
-        small, reviews = (by_encoders.get(ENCODER_NAMES[name]) for name in ("sentences", "imdb"))
-        if not small or not reviews or small.outcome not in _CLEAR or small.measured.across is not None:
+        small_text, review = (by_encoders.get(ENCODER_NAMES[name]) for name in ("sentences", "imdb"))
+        if (
+            not small_text
+            or not review
+            or small_text.outcome not in _CLEAR
+            or small_text.measured.across is not None
+        ):
             continue
-        optimizers = (small.measured.optimizer, reviews.measured.optimizer)
+        optimizers = (small_text.measured.optimizer, review.measured.optimizer)
         if optimizers[1] and optimizers[0] != optimizers[1]:
-            used.add(optimizers)
-            agree = claim.rule.side(small.measured) == claim.rule.side(reviews.measured)
-            (same if agree else different).append(claim)
-    for small_optimizer, reviews_optimizer in used:
-        if different:
-            listed = " ".join(f"“{claim.says}”" for claim in different)
+            optimizer_pairs.add(optimizers)
+            agrees = claim.rule.side(small_text.measured) == claim.rule.side(review.measured)
+            (agreeing if agrees else disagreeing).append(claim)
+    for small_optimizer, reviews_optimizer in optimizer_pairs:
+        if disagreeing:
+            claims_text = " ".join(f"“{claim.says}”" for claim in disagreeing)
             yield Conflict(
-                f"The review encoders (one seed) and the small text encoders disagree on: {listed}",
+                f"The review encoders (one seed) and the small text encoders disagree on: {claims_text}",
                 f"The papers, and the small text encoders here, used Adam ({_spelled(small_optimizer)}); the review "
                 "encoders are larger, were trained for longer, with "
                 f"{_spelled(reviews_optimizer)}. One pair cannot tell which of these is the cause. Of the "
-                f"{len(same) + len(different)} figures on which all small text encoders agree, {len(same)} point "
+                f"{len(agreeing) + len(disagreeing)} figures on which all small text encoders agree, {len(agreeing)} point "
                 "to the same side in the review encoders.",
             )
 

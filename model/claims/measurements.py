@@ -40,14 +40,16 @@ class Measurement:
     optimizer: str | None = None  # of trained encoders
 
     def __post_init__(self) -> None:
-        k = len(self.seeds)
-        expected = (k, k) if self.across is None else (k * (k - 1) // 2,) * 2
-        if not k or (len(self.pre), len(self.post)) != expected:
+        n_seeds = len(self.seeds)
+        expected_lengths = (n_seeds, n_seeds) if self.across is None else (n_seeds * (n_seeds - 1) // 2,) * 2
+        if not n_seeds or (len(self.pre), len(self.post)) != expected_lengths:
             raise ValueError(
-                f"{self.figure}, {self.where}: {k} seeds, {len(self.pre)} and {len(self.post)} values"
+                f"{self.figure}, {self.where}: {n_seeds} seeds, {len(self.pre)} and {len(self.post)} values"
             )
-        if self.across is not None and len(self.across) != k * k:
-            raise ValueError(f"{self.figure}, {self.where}: {k} seeds, {len(self.across)} values across")
+        if self.across is not None and len(self.across) != n_seeds * n_seeds:
+            raise ValueError(
+                f"{self.figure}, {self.where}: {n_seeds} seeds, {len(self.across)} values across"
+            )
         if not all(map(math.isfinite, (*self.pre, *self.post, *(self.across or ())))):
             raise ValueError(f"{self.figure}, {self.where}: a value is not finite")
 

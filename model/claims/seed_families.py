@@ -49,8 +49,8 @@ class SeedFamily:
     def optimizer(self) -> str | None:
         """Optimiser of the blocks' matrices, such as "adamw" or "muon"; None where the history does not name it."""
         phases = self.pre[0].history.get("recipe", {}).get("phases", [])
-        used = {phase.get("optimizer", "adamw") for phase in phases}
-        return " and ".join(sorted(used, reverse=True)) or None
+        optimizers = {phase.get("optimizer", "adamw") for phase in phases}
+        return " and ".join(sorted(optimizers, reverse=True)) or None
 
 
 def load_families() -> list[SeedFamily]:
@@ -68,11 +68,11 @@ def load_families() -> list[SeedFamily]:
         seeds = tuple(sorted(pre.keys() & post.keys()))
         if seeds:
             names_by_placement = {"pre": pre, "post": post}
-            loaded = {
+            encoders_by_placement = {
                 placement: tuple(checkpoint.load(names[seed], "cpu") for seed in seeds)
                 for placement, names in names_by_placement.items()
             }
-            families.append(SeedFamily(where=encoders, seeds=seeds, **loaded))
+            families.append(SeedFamily(where=encoders, seeds=seeds, **encoders_by_placement))
     return families
 
 

@@ -108,22 +108,22 @@ def stream_and_attention(loaded: Loaded, examples: HeldOut) -> Figures:
     The growth is the mean length of the states after the last block divided by that after the first.
     """
     layers = range(loaded.config.n_layers)
-    stages = [
+    stage_names = [
         "embedding.output",
         *(f"blocks.{layer}.resid_{position}" for layer in layers for position in ("mid", "post")),
     ]
-    added = [f"blocks.{layer}.{sublayer}_out" for layer in layers for sublayer in SUBLAYERS]
-    patterns = [f"blocks.{layer}.attention.pattern" for layer in layers]
+    output_names = [f"blocks.{layer}.{sublayer}_out" for layer in layers for sublayer in SUBLAYERS]
+    pattern_names = [f"blocks.{layer}.attention.pattern" for layer in layers]
     rows = []
     for indices in batches(loaded, examples.inputs):
         inputs = [examples.inputs[index] for index in indices]
-        captured = activations(loaded, inputs, [*stages, *added, *patterns])
+        captured = activations(loaded, inputs, [*stage_names, *output_names, *pattern_names])
         residual, outputs, pattern = (
             np.stack([captured[name].numpy() for name in names], axis=1)
-            for names in (stages, added, patterns)
+            for names in (stage_names, output_names, pattern_names)
         )
-        for states, out, head_patterns in zip(residual, outputs, pattern, strict=True):
-            by_layer = out.reshape(len(layers), len(SUBLAYERS), *out.shape[1:])
+        for states, example_outputs, head_patterns in zip(residual, outputs, pattern, strict=True):
+            by_layer = example_outputs.reshape(len(layers), len(SUBLAYERS), *example_outputs.shape[1:])
             rows.append(
                 (
                     norms(states[2]).mean(),
@@ -132,8 +132,8 @@ def stream_and_attention(loaded: Loaded, examples: HeldOut) -> Figures:
                     mean_entropy(head_patterns, np.ones_like(head_patterns, bool)).mean(),
                 )
             )
-    first, last, share, entropy = np.array(rows, np.float64).mean(axis=0).tolist()
-    return {"stream growth": last / first, "share of sublayers": share, "entropy": entropy}
+    first_norm, last_norm, sublayer_share, entropy = np.array(rows, np.float64).mean(axis=0).tolist()
+    return {"stream growth": last_norm / first_norm, "share of sublayers": sublayer_share, "entropy": entropy}
 
 
 def accuracy(loaded: Loaded, examples: HeldOut) -> float:
@@ -159,24 +159,31 @@ def gradient(loaded: Loaded, examples: HeldOut) -> Gradient:
         labels = torch.tensor(examples.labels[batch])
         model.zero_grad()
         functional.cross_entropy(model(_padded(loaded, examples.inputs[batch])), labels).backward()
-        norms = [parameter.grad.norm() for parameter in model.parameters() if parameter.grad is not None]
+        parameter_norms = [
+            parameter.grad.norm() for parameter in model.parameters() if parameter.grad is not None
+        ]
         by_layer = gradient_norm(model)
-        last = model.blocks[-1].feed_forward.contract.weight.grad
-        assert last is not None, "the loss depends on every block"
+        last_matrix_gradient = model.blocks[-1].feed_forward.contract.weight.grad
+        assert last_matrix_gradient is not None, "the loss depends on every block"
         rows.append(
-            (last.norm().item(), torch.stack(norms).norm().item(), by_layer[0].item(), by_layer[-1].item())
+            (
+                last_matrix_gradient.norm().item(),
+                torch.stack(parameter_norms).norm().item(),
+                by_layer[0].item(),
+                by_layer[-1].item(),
+            )
         )
     model.zero_grad()
-    last, whole, first_block, last_block = np.mean(rows, axis=0).tolist()
-    return Gradient(last, whole, last_block / first_block)
+    last_matrix_norm, whole_norm, first_block_norm, last_block_norm = np.mean(rows, axis=0).tolist()
+    return Gradient(last_matrix_norm, whole_norm, last_block_norm / first_block_norm)
 
 
 def _padded(loaded: Loaded, inputs: tuple) -> Tensor:
-    prepared = [prepare(loaded, text_or_image)[0][0] for text_or_image in inputs]
+    input_tensors = [prepare(loaded, text_or_image)[0][0] for text_or_image in inputs]
     if not loaded.config.is_text:
-        return torch.stack(prepared)
+        return torch.stack(input_tensors)
     padding_id = loaded.config.padding_id or 0
-    return torch.nn.utils.rnn.pad_sequence(prepared, batch_first=True, padding_value=padding_id)
+    return torch.nn.utils.rnn.pad_sequence(input_tensors, batch_first=True, padding_value=padding_id)
 
 
 def _untrained(loaded: Loaded, seed: int) -> Loaded:

@@ -43,7 +43,7 @@ def measure_untrained() -> Iterator[Measurement]:
 
 def start_in_theory() -> Iterator[Measurement]:
     """Measures slope of the last gradient over depth, and stream growth, in the setting of Xiong et al. 2020, section 3.3."""
-    norms = {
+    norms_by_variant = {
         variant: [norms_by_depth(UntrainedConfig(), variant, DEEPEST, seed) for seed in SEEDS]
         for variant in VARIANTS
     }
@@ -57,10 +57,13 @@ def start_in_theory() -> Iterator[Measurement]:
         """Length of the states after the last block relative to the first; the lemma is about squared lengths."""
         return float(np.sqrt(by_depth[-1].hidden[-1] / by_depth[-1].hidden[0]))
 
-    where = f"untrained, as the theory assumes, {DEEPEST} layers"
+    encoders = f"untrained, as the theory assumes, {DEEPEST} layers"
     for figure, measure in {"slope of the last gradient": slope, "stream growth": growth}.items():
-        values = [tuple(measure(norms_at_depth) for norms_at_depth in norms[variant]) for variant in VARIANTS]
-        yield _measurement(figure, where, N_SEQUENCES, "random sequences", *values)
+        values = [
+            tuple(measure(norms_at_depth) for norms_at_depth in norms_by_variant[variant])
+            for variant in VARIANTS
+        ]
+        yield _measurement(figure, encoders, N_SEQUENCES, "random sequences", *values)
 
 
 def early_update(n_layers: int) -> Measurement:
@@ -78,27 +81,27 @@ def early_update(n_layers: int) -> Measurement:
 
 def short_runs() -> Iterator[Measurement]:
     """Measures accuracy with and without warm-up at several learning rates, and the largest rate that works."""
-    reached: dict[tuple, float] = {}
-    cells = list(itertools.product(VARIANTS, SEEDS, RATES, (0, N_WARMUP)))
-    for cell in tqdm(cells, desc="short runs", mininterval=1):
-        variant, seed, rate, n_warmup = cell
+    accuracies: dict[tuple, float] = {}
+    run_settings = list(itertools.product(VARIANTS, SEEDS, RATES, (0, N_WARMUP)))
+    for run_setting in tqdm(run_settings, desc="short runs", mininterval=1):
+        variant, seed, rate, n_warmup = run_setting
         run = warmup_grid.train_once(
             SMALL, variant, LAYERS, learning_rate=rate, warmup=n_warmup, n_steps=RUN_STEPS, seed=seed
         )
-        reached[cell] = _accuracy(run)
+        accuracies[run_setting] = _accuracy(run)
     for rate in RATES:
-        without, with_warmup = (
-            [tuple(reached[variant, seed, rate, n] for seed in SEEDS) for variant in VARIANTS]
+        cold_accuracies, warm_accuracies = (
+            [tuple(accuracies[variant, seed, rate, n] for seed in SEEDS) for variant in VARIANTS]
             for n in (0, N_WARMUP)
         )
         yield from _warmup_measurements(
-            f"small encoders, rate {rate:g}", with_warmup, without, SEEDS, "fresh"
+            f"small encoders, rate {rate:g}", warm_accuracies, cold_accuracies, SEEDS, "fresh"
         )
 
     def tolerated(variant: str, seed: int) -> float:
         """Largest rate at which the run learns; a third of the smallest where none does."""
-        learned = [rate for rate in RATES if reached[variant, seed, rate, N_WARMUP] >= LEARNED]
-        return max(learned, default=RATES[0] / 3)
+        learning_rates = [rate for rate in RATES if accuracies[variant, seed, rate, N_WARMUP] >= LEARNED]
+        return max(learning_rates, default=RATES[0] / 3)
 
     encoders = f"small encoders, {LAYERS} layers"
     yield _measurement("largest learning rate", encoders, N_HELD_OUT, "test digits", *_by_seed(tolerated))
@@ -106,20 +109,22 @@ def short_runs() -> Iterator[Measurement]:
 
 def stored_runs() -> Iterator[Measurement]:
     """Accuracies with and without warm-up in the stored runs: digit encoders of full size, one seed, trained with AdamW."""
-    reached = {
+    accuracies = {
         (run.norm_placement, run.learning_rate, run.warmup): _accuracy(run)
         for run in read_runs(checkpoint.CHECKPOINTS / RUNS)
     }
-    rates, warmups = {rate for _, rate, _ in reached}, {n_warmup for *_, n_warmup in reached}
+    rates, warmups = {rate for _, rate, _ in accuracies}, {n_warmup for *_, n_warmup in accuracies}
     for rate, n_warmup in itertools.product(sorted(rates), sorted(warmups - {0})):
-        if any((placement, rate, n) not in reached for placement in ("pre", "post") for n in (n_warmup, 0)):
+        if any(
+            (placement, rate, n) not in accuracies for placement in ("pre", "post") for n in (n_warmup, 0)
+        ):
             continue
-        with_warmup: Values = [(reached[placement, rate, n_warmup],) for placement in ("pre", "post")]
-        without: Values = [(reached[placement, rate, 0],) for placement in ("pre", "post")]
-        where = f"full size, rate {rate:g}, {n_warmup} steps of warm-up"
+        warm_accuracies: Values = [(accuracies[placement, rate, n_warmup],) for placement in ("pre", "post")]
+        cold_accuracies: Values = [(accuracies[placement, rate, 0],) for placement in ("pre", "post")]
+        encoders = f"full size, rate {rate:g}, {n_warmup} steps of warm-up"
         # Only the longest warm-up counts for the claim; the accuracies of the others are kept for `conflicts`.
         is_longest = n_warmup == max(warmups)
-        for measurement in _warmup_measurements(where, with_warmup, without, (0,), "runs"):
+        for measurement in _warmup_measurements(encoders, warm_accuracies, cold_accuracies, (0,), "runs"):
             if is_longest or measurement.figure != "gain by warm-up":
                 yield measurement
 

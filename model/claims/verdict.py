@@ -99,8 +99,10 @@ class FurtherThanSeeds:
 
     def side(self, measured: Measurement) -> int:
         """1 if every distance between placements exceeds all those between seeds, −1 if all are smaller, else 0."""
-        across, within = measured.across or (), (*measured.pre, *measured.post)
-        return (min(across) > max(within)) - (max(across) < min(within))
+        across_placements, within_placement = measured.across or (), (*measured.pre, *measured.post)
+        return (min(across_placements) > max(within_placement)) - (
+            max(across_placements) < min(within_placement)
+        )
 
 
 Rule = Larger | Beyond | FurtherThanSeeds
@@ -109,9 +111,9 @@ Rule = Larger | Beyond | FurtherThanSeeds
 def judge(rule: Rule, measurements: Sequence[Measurement]) -> list[Judgement]:
     """Verdict of each measurement of one claim; p-values are corrected for the number of tests."""
     differences = [rule.differences(measured) for measured in measurements]
-    tested = [index for index, values in enumerate(differences) if len(values) >= FEWEST_TESTED]
-    corrected = holm([sign_flip_p(differences[index]) for index in tested])
-    p = dict(zip(tested, corrected, strict=True))
+    tested_indices = [index for index, values in enumerate(differences) if len(values) >= FEWEST_TESTED]
+    corrected_p = holm([sign_flip_p(differences[index]) for index in tested_indices])
+    p = dict(zip(tested_indices, corrected_p, strict=True))
     return [
         _tested(measured, differences[index], p[index]) if index in p else _described(rule, measured)
         for index, measured in enumerate(measurements)
@@ -130,8 +132,8 @@ def _described(rule: Rule, measured: Measurement) -> Judgement:
     n_as_claimed = _n_above_zero(differences) if differences else None
     if len(measured.seeds) < FEWEST_SEEDS:
         return Judgement(measured, ClaimOutcome.TOO_FEW, n_as_claimed)
-    by_side = {1: ClaimOutcome.AGREE, -1: ClaimOutcome.AGREE_ON_OPPOSITE, 0: ClaimOutcome.NOT_SHOWN}
-    return Judgement(measured, by_side[rule.side(measured)], n_as_claimed)
+    outcome_by_side = {1: ClaimOutcome.AGREE, -1: ClaimOutcome.AGREE_ON_OPPOSITE, 0: ClaimOutcome.NOT_SHOWN}
+    return Judgement(measured, outcome_by_side[rule.side(measured)], n_as_claimed)
 
 
 def _n_above_zero(differences: list[float]) -> int:

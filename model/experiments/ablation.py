@@ -46,10 +46,10 @@ def ablate_heads(
 
 
 def ablate_heads_in_steps(
-    loaded: Loaded, given: InputLike, ablation: AblationKind = "zero"
+    loaded: Loaded, model_input: InputLike, ablation: AblationKind = "zero"
 ) -> Iterator[HeadAnswers]:
     """Like `ablate_heads` for one input, but yields after every few heads, so that the caller can stop in between."""
-    return change_each_head_of(loaded, given, _replacement(loaded, ablation))
+    return change_each_head_of(loaded, model_input, _replacement(loaded, ablation))
 
 
 def _replacement(loaded: Loaded, ablation: AblationKind) -> Replace:
@@ -85,8 +85,8 @@ def ablated(
     if means is not None:
         heads_by_layer |= {layer: set(range(means.shape[1])) for layer in layers}
     replacements: list[tuple[str, Replacement]] = [
-        (f"blocks.{layer}.attention.z", _heads_as(sorted(some), layer, means))
-        for layer, some in sorted(heads_by_layer.items())
+        (f"blocks.{layer}.attention.z", _heads_as(sorted(head_set), layer, means))
+        for layer, head_set in sorted(heads_by_layer.items())
     ]
     if means is None:
         replacements += [(f"blocks.{layer}.attention.z", Zeroed()) for layer in sorted(set(layers))]

@@ -21,7 +21,7 @@ class TokenAnswers(NamedTuple):
 
 def answers(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.ndarray, "input class"]:
     """`ForwardRecord.probabilities` of each input: plain numbers, or an independent probability for each class."""
-    return np.stack([capture(loaded, given).probabilities for given in inputs])
+    return np.stack([capture(loaded, model_input).probabilities for model_input in inputs])
 
 
 def token_answers(loaded: Loaded, inputs: Sequence[InputLike]) -> tuple[TokenAnswers, ...]:
@@ -29,22 +29,22 @@ def token_answers(loaded: Loaded, inputs: Sequence[InputLike]) -> tuple[TokenAns
 
     Raises ValueError for other encoders.
     """
-    return tuple(_token_answers(loaded, given) for given in inputs)
+    return tuple(_token_answers(loaded, model_input) for model_input in inputs)
 
 
-def _token_answers(loaded: Loaded, given: InputLike) -> TokenAnswers:
-    record = capture(loaded, given)
+def _token_answers(loaded: Loaded, model_input: InputLike) -> TokenAnswers:
+    record = capture(loaded, model_input)
     probabilities, names = record.token_probabilities, record.token_class_names
     if probabilities is None:
         raise ValueError(f"{loaded.name} has no output for each token")
-    independent = len(names) == 1 or record.config.family.token_answers == "each"
-    entropy = float((entropies_of_each if independent else entropies)(probabilities).mean())
+    are_independent = len(names) == 1 or record.config.family.token_answers == "each"
+    entropy = float((entropies_of_each if are_independent else entropies)(probabilities).mean())
     predicted = probabilities.argmax(axis=-1)
     most_frequent = np.bincount(predicted).argmax()
     is_rare = probabilities[:, 0] >= 0.5 if len(names) == 1 else predicted != most_frequent
-    named = [
+    rare_tokens = [
         (record.tokens[position], names[predicted[position]])
         for position in np.flatnonzero(is_rare).tolist()
         if record.roles[position] in ("word", "continuation")
     ]
-    return TokenAnswers(tuple(named), entropy)
+    return TokenAnswers(tuple(rare_tokens), entropy)

@@ -40,13 +40,13 @@ def batches(
     memory sets `n_layers_held`, which makes batches smaller. Raises as `model.inputs.prepare` does.
     """
     intervention = intervention or Intervention()
-    prepared = [intervention.prepare(loaded, given) for given in inputs]
+    prepared = [intervention.prepare(loaded, model_input) for model_input in inputs]
 
     def length(index: int) -> int:
         return len(prepared[index][1])
 
-    for n, indices in groupby(sorted(range(len(inputs)), key=length), key=length):
-        for chunk in chunks(list(indices), max(1, batch_size(loaded.config, n) // n_layers_held)):
+    for n_positions, indices in groupby(sorted(range(len(inputs)), key=length), key=length):
+        for chunk in chunks(list(indices), max(1, batch_size(loaded.config, n_positions) // n_layers_held)):
             yield chunk, torch.cat([prepared[index][0] for index in chunk])
 
 

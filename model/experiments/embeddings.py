@@ -36,8 +36,10 @@ def embedding_parts(loaded: Loaded, text_or_image: InputLike) -> EmbeddingParts:
     tokens, embedding = prepare(loaded, text_or_image)[1].tokens, loaded.model.embedding
     batch = activations(loaded, [text_or_image], ("embedding.content", "embedding.positions"))
     content, positions = (_read_only(values[0]) for values in batch.values())
-    first = int(embedding.class_token is not None)  # joins the patches after they were scaled
-    looked_up = np.concatenate((content[:first], content[first:] / np.float32(embedding.scale)))
+    n_class_tokens = int(embedding.class_token is not None)  # joins the patches after they were scaled
+    looked_up = np.concatenate(
+        (content[:n_class_tokens], content[n_class_tokens:] / np.float32(embedding.scale))
+    )
     looked_up.setflags(write=False)
     return EmbeddingParts(tokens=tokens, looked_up=looked_up, content=content, positions=positions)
 
@@ -96,8 +98,8 @@ class Lengths(NamedTuple):
 def lengths(parts: EmbeddingParts, *, scaled: bool) -> Lengths:
     """Norms of content and position vectors; `scaled` says whether the encoder multiplies content by sqrt(d_model)."""
     looked_up, content, positions = map(norms, (parts.looked_up, parts.content, parts.positions))
-    root = np.sqrt(parts.content.shape[1])
-    return Lengths(looked_up, content if scaled else looked_up * root, positions)
+    sqrt_d_model = np.sqrt(parts.content.shape[1])
+    return Lengths(looked_up, content if scaled else looked_up * sqrt_d_model, positions)
 
 
 class Range(NamedTuple):
@@ -138,8 +140,8 @@ def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "t
     if tokenizer is None or vocab_size is None:
         raise ValueError(f"{loaded.name} reads images: it has no vocabulary")
     embedding = loaded.model.embedding
-    pieces = tuple(tokenizer.id_to_token(token_id) or "" for token_id in range(vocab_size))
-    return pieces, _read_only(embedding.tokens.weight * embedding.scale)
+    tokens = tuple(tokenizer.id_to_token(token_id) or "" for token_id in range(vocab_size))
+    return tokens, _read_only(embedding.tokens.weight * embedding.scale)
 
 
 def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch size size *colour"]:
@@ -148,9 +150,11 @@ def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch
     Raises ValueError as `model.capture.capture` does.
     """
     inputs, _ = prepare(loaded, image)
-    size = loaded.config.patch_size
-    assert size is not None
-    patches = cut_patches(inputs, size)[0].unflatten(-1, (*loaded.config.image_shape[:-2], size, size))
+    patch_size = loaded.config.patch_size
+    assert patch_size is not None
+    patches = cut_patches(inputs, patch_size)[0].unflatten(
+        -1, (*loaded.config.image_shape[:-2], patch_size, patch_size)
+    )
     pictures = to_pictures(patches)
     pictures.setflags(write=False)
     return pictures
@@ -162,8 +166,8 @@ def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
     They are frequent words, since WordPiece training forms frequent pieces first; some are only beginnings of words
     ("charact"), since the pieces of a word are formed before the word.
     """
-    words = (token_id for token_id, piece in enumerate(pieces) if piece.isalpha() and len(piece) >= 3)
-    return list(islice(words, n))
+    word_ids = (token_id for token_id, piece in enumerate(pieces) if piece.isalpha() and len(piece) >= 3)
+    return list(islice(word_ids, n))
 
 
 def vectors(
@@ -174,11 +178,11 @@ def vectors(
     Raises ValueError as `model.capture.capture` does, and for words of an encoder of images.
     """
     parts = embedding_parts(loaded, text_or_image)
-    own = parts.total if positioned else parts.content
+    input_vectors = parts.total if positioned else parts.content
     if not n_words:
-        return own
-    pieces, rows = token_table(loaded)
-    return np.concatenate((own, rows[first_words(pieces, n_words)]))
+        return input_vectors
+    tokens, embeddings = token_table(loaded)
+    return np.concatenate((input_vectors, embeddings[first_words(tokens, n_words)]))
 
 
 def n_different(vectors: Float[np.ndarray, "vector d_model"]) -> int:
@@ -190,7 +194,10 @@ def cosine_similarities(
     a: Float[np.ndarray, "row d_model"], b: Float[np.ndarray, "column d_model"]
 ) -> Float[np.ndarray, "row column"]:
     """Cosine similarity a·b / (|a| |b|) of all pairs, from -1 to 1; NaN for a vector of zeros."""
-    a, b = (rows / np.where(norms(rows) > 0, norms(rows), np.nan)[:, None] for rows in (a, b))
+    a, b = (
+        vectors_of_side / np.where(norms(vectors_of_side) > 0, norms(vectors_of_side), np.nan)[:, None]
+        for vectors_of_side in (a, b)
+    )
     return np.clip(a @ b.T, -1, 1)
 
 
@@ -217,14 +224,15 @@ class GridMeans(NamedTuple):
 def grid_means(cosines: Float[np.ndarray, "patch patch"], patch_grid: tuple[int, int]) -> GridMeans:
     """Mean cosine similarity of horizontally adjacent, of vertically adjacent, and of all other pairs of patches."""
     row, column = np.unravel_index(np.arange(len(cosines)), patch_grid)
-    rows, columns = (np.abs(index[:, None] - index) for index in (row, column))
-    beside, above = (rows == 0) & (columns == 1), (rows == 1) & (columns == 0)
-    others = ~(beside | above) & ~np.eye(len(cosines), dtype=bool)
+    row_distances, column_distances = (np.abs(index[:, None] - index) for index in (row, column))
+    is_beside = (row_distances == 0) & (column_distances == 1)
+    is_above = (row_distances == 1) & (column_distances == 0)
+    is_other = ~(is_beside | is_above) & ~np.eye(len(cosines), dtype=bool)
 
     def mean(pairs: Bool[np.ndarray, "patch patch"]) -> float:
         return float(cosines[pairs].mean()) if pairs.any() else np.nan
 
-    return GridMeans(mean(beside), mean(above), mean(others))
+    return GridMeans(mean(is_beside), mean(is_above), mean(is_other))
 
 
 def neighbours(vectors: Float[np.ndarray, "vector d_model"], row: int, n: int) -> list[Neighbour]:

@@ -91,22 +91,22 @@ def agreement(
     """
     maps, n = scores.shape[:-1], scores.shape[-1]
     if n < 2:
-        nothing = np.full(maps, np.nan)
-        return Agreement(nothing, nothing, nothing, nothing, n)
+        undefined = np.full(maps, np.nan)
+        return Agreement(undefined, undefined, undefined, undefined, n)
     score_ranks, effect_ranks = _standard_ranks(scores.reshape(-1, n)), _standard_ranks(effect)
     spearman = np.clip(score_ranks @ effect_ranks, -1, 1)
     shuffled = np.random.default_rng(seed).permuted(np.tile(effect_ranks, (N_SHUFFLES, 1)), axis=1)
     # equal correlations, summed in another order, may differ in the last digits
-    as_strong = np.abs(score_ranks @ shuffled.T) >= np.abs(spearman)[:, None] - 1e-9
-    p = np.where(np.isnan(spearman), np.nan, (1 + as_strong.sum(axis=1)) / (1 + N_SHUFFLES))
+    is_as_strong = np.abs(score_ranks @ shuffled.T) >= np.abs(spearman)[:, None] - 1e-9
+    p = np.where(np.isnan(spearman), np.nan, (1 + is_as_strong.sum(axis=1)) / (1 + N_SHUFFLES))
     with np.errstate(divide="ignore"):
-        middle = np.arctanh(spearman)
-    half = _Z * np.sqrt((1 + spearman**2 / 2) / (n - 3)) if n > 3 else np.full_like(spearman, np.nan)
+        centre = np.arctanh(spearman)
+    half_width = _Z * np.sqrt((1 + spearman**2 / 2) / (n - 3)) if n > 3 else np.full_like(spearman, np.nan)
     return Agreement(
         spearman=spearman.reshape(maps),
         p=p.reshape(maps),
-        low=np.tanh(middle - half).reshape(maps),
-        high=np.tanh(middle + half).reshape(maps),
+        low=np.tanh(centre - half_width).reshape(maps),
+        high=np.tanh(centre + half_width).reshape(maps),
         n=n,
     )
 
@@ -142,28 +142,30 @@ def random_orders(positions: Sequence[int], n: int = N_ORDERS) -> tuple[tuple[in
 
 def steps(n: int) -> tuple[int, ...]:
     """Numbers of removed positions at the points of a deletion curve, from 0 to `n`, symmetric about the middle."""
-    half = {n * step // N_STEPS for step in range(N_STEPS // 2 + 1)}
-    return tuple(sorted(half | {n - count for count in half}))
+    lower_half = {n * step // N_STEPS for step in range(N_STEPS // 2 + 1)}
+    return tuple(sorted(lower_half | {n - count for count in lower_half}))
 
 
 def deletion(
-    loaded: Loaded, given: InputLike, orders: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
+    loaded: Loaded, model_input: InputLike, orders: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> Float[np.ndarray, "order step"]:
     """Deletion curves: the drop of the answer after removing the first k positions of each order, for every k in `steps`.
 
     The unit is that of `model.experiments.knock_out.falls`: nats, or cosine distance. All orders hold the same positions.
 
     The insertion curve of an order is its reverse's deletion curve read backwards, since keeping the first k positions
-    removes the first n - k of the reversed order: `deletion(loaded, given, [order[::-1]])[0, ::-1]`.
+    removes the first n - k of the reversed order: `deletion(loaded, model_input, [order[::-1]])[0, ::-1]`.
     """
     counts = steps(len(orders[0]))
-    sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
-    distinct = list(dict.fromkeys(sets))  # all orders begin and end with the same
-    answers = probabilities(loaded, [given], knocked_out(loaded, given, distinct, kind))[0]
-    whole = answers[distinct.index(())]
-    followed = int(whole.argmax()) if loaded.config.chooses else None
-    by_set = dict(zip(distinct, answer_drop(whole, answers, followed).tolist(), strict=True))
-    return np.array([by_set[some] for some in sets]).reshape(len(orders), len(counts))
+    removed_sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
+    distinct_sets = list(dict.fromkeys(removed_sets))  # all orders begin and end with the same
+    answers = probabilities(loaded, [model_input], knocked_out(loaded, model_input, distinct_sets, kind))[0]
+    unchanged = answers[distinct_sets.index(())]
+    predicted_class = int(unchanged.argmax()) if loaded.config.chooses else None
+    drop_by_set = dict(
+        zip(distinct_sets, answer_drop(unchanged, answers, predicted_class).tolist(), strict=True)
+    )
+    return np.array([drop_by_set[removed] for removed in removed_sets]).reshape(len(orders), len(counts))
 
 
 def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, "*curves"]:
@@ -181,19 +183,21 @@ class OtherAttention(NamedTuple):
     permuted: tuple[float, ...]  # with every row's weights in a random order among those keys, for each seed
 
 
-def other_attention(loaded: Loaded, given: InputLike, n: int = N_PERMUTATIONS) -> OtherAttention:
+def other_attention(loaded: Loaded, model_input: InputLike, n: int = N_PERMUTATIONS) -> OtherAttention:
     """Changes of the answer with uniform attention, and with `n` random permutations of it, in all layers and heads at once.
 
     Jain & Wallace 2019 permuted the one attention layer of a recurrent model.
     """
-    roles = prepare(loaded, given)[1].roles
-    real = [position for position, role in enumerate(roles) if role != "padding"]
-    keys = real if "padding" in roles else None
-    permuted = [permuted_attention(seed, loaded.config.n_layers, keys) for seed in range(n)]
-    answers = probabilities(loaded, [given], (Intervention(), at_temperature(math.inf), *permuted))[0]
+    roles = prepare(loaded, model_input)[1].roles
+    real_positions = [position for position, role in enumerate(roles) if role != "padding"]
+    allowed_keys = real_positions if "padding" in roles else None
+    permutations = [permuted_attention(seed, loaded.config.n_layers, allowed_keys) for seed in range(n)]
+    answers = probabilities(loaded, [model_input], (Intervention(), at_temperature(math.inf), *permutations))[
+        0
+    ]
     distance = total_variation if loaded.config.chooses else cosine_distance
-    uniform, *others = distance(answers[:1], answers[1:]).tolist()
-    return OtherAttention(uniform, tuple(others))
+    uniform, *permuted_changes = distance(answers[:1], answers[1:]).tolist()
+    return OtherAttention(uniform, tuple(permuted_changes))
 
 
 # The rule
@@ -270,11 +274,11 @@ def verdict(
 
     Positions are deleted in the order of the map's scores (`curve`), of the effects (`perfect`), and in random orders.
     """
-    n, own_area, deleted = of_map.n, None, None
+    n, map_area, deletion_areas = of_map.n, None, None
     reason = Undecidable.TOO_FEW if n < FEWEST else None
     if curve is not None and perfect is not None and random is not None:
-        own_area, deleted = float(area(curve, n)), Deletion(float(area(perfect, n)), area(random, n))
-        reason = why_undecidable(effect, deleted)
+        map_area, deletion_areas = float(area(curve, n)), Deletion(float(area(perfect, n)), area(random, n))
+        reason = why_undecidable(effect, deletion_areas)
     return Verdict(
         spearman=float(of_map.spearman),
         p=float(of_map.p),
@@ -282,8 +286,8 @@ def verdict(
         high=float(of_map.high),
         n=n,
         correlates=bool(correlates(of_map)),
-        area=own_area,
-        deleted=deleted,
+        area=map_area,
+        deleted=deletion_areas,
         undecidable=reason,
     )
 
@@ -304,7 +308,7 @@ class JudgedInput(NamedTuple):
 
 def faithfulness(
     loaded: Loaded,
-    given: InputLike,
+    model_input: InputLike,
     maps: Mapping[str, Float[np.ndarray, "*maps position"]],
     kind: KnockOutKind = "keys",
 ) -> JudgedInput:
@@ -314,27 +318,27 @@ def faithfulness(
     All maps share the knock-outs and random orders; curves are computed only for maps for which the first part of the
     rule holds.
     """
-    record = capture(loaded, given)
+    record = capture(loaded, model_input)
     positions = list(removable_positions(record))
-    effect = falls(record, knock_out(loaded, given, kind, positions))
+    effect = falls(record, knock_out(loaded, model_input, kind, positions))
     agreements = {name: agreement(scores[..., positions], effect) for name, scores in maps.items()}
-    readable = {name: np.zeros_like(correlates(of_maps)) for name, of_maps in agreements.items()}
-    n, deleted = len(positions), None
+    readable = {name: np.zeros_like(correlates(map_agreement)) for name, map_agreement in agreements.items()}
+    n, deletion_areas = len(positions), None
     candidates: list[tuple] = []
     areas = np.empty(0)
     if n >= FEWEST and np.ptp(effect) > 0:
         candidates = [
             (name, *index)
-            for name, of_maps in agreements.items()
-            for index in np.argwhere(correlates(of_maps))
+            for name, map_agreement in agreements.items()
+            for index in np.argwhere(correlates(map_agreement))
         ]
         perfect = order_of(dict(zip(positions, effect.tolist(), strict=True)), positions)
         orders = [order_of(maps[name][tuple(index)], positions) for name, *index in candidates]
-        areas = area(deletion(loaded, given, (*random_orders(positions), perfect, *orders), kind), n)
-        deleted = Deletion(float(areas[N_ORDERS]), areas[:N_ORDERS])
-    reason = why_undecidable(effect, deleted)
-    if reason is None and deleted is not None:
-        for (name, *index), own in zip(candidates, areas[N_ORDERS + 1 :], strict=True):
-            readable[name][tuple(index)] = own > deleted.bound
-    judged = {name: Judged(of_maps, readable[name]) for name, of_maps in agreements.items()}
-    return JudgedInput(judged, reason)
+        areas = area(deletion(loaded, model_input, (*random_orders(positions), perfect, *orders), kind), n)
+        deletion_areas = Deletion(float(areas[N_ORDERS]), areas[:N_ORDERS])
+    reason = why_undecidable(effect, deletion_areas)
+    if reason is None and deletion_areas is not None:
+        for (name, *index), map_area in zip(candidates, areas[N_ORDERS + 1 :], strict=True):
+            readable[name][tuple(index)] = map_area > deletion_areas.bound
+    judged_maps = {name: Judged(map_agreement, readable[name]) for name, map_agreement in agreements.items()}
+    return JudgedInput(judged_maps, reason)

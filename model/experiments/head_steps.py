@@ -96,7 +96,7 @@ class AttentionSteps:
 
     def strongest(self, at_most: int) -> list[int]:
         """Up to `at_most` keys with the largest weights, the largest first."""
-        return _strongest(self.pattern, at_most)
+        return _largest_first(self.pattern, at_most)
 
     def share(self, keys: Sequence[int]) -> float:
         """Sum of the weights of `keys`, from 0 to 1."""
@@ -104,8 +104,8 @@ class AttentionSteps:
 
     def remaining(self, keys: Sequence[int]) -> tuple[Float[np.ndarray, " d_v"], float]:
         """Weighted sum of the values, and total weight, of all keys except `keys`."""
-        others = np.delete(np.arange(len(self.pattern)), list(keys))
-        return self.weighted[others].sum(axis=0), self.share(others.tolist())
+        other_keys = np.delete(np.arange(len(self.pattern)), list(keys))
+        return self.weighted[other_keys].sum(axis=0), self.share(other_keys.tolist())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,16 +131,16 @@ class FeedForwardSteps:
 
     def strongest(self, at_most: int) -> list[int]:
         """Up to `at_most` hidden units with the largest |h|, the largest first."""
-        return _strongest(np.abs(self.hidden), at_most)
+        return _largest_first(np.abs(self.hidden), at_most)
 
     def largest_contributions(self, at_most: int) -> list[int]:
         """Up to `at_most` hidden units whose contributions to `out` have the largest norms, the largest first."""
-        return _strongest(np.linalg.norm(self.by_unit, axis=1), at_most)
+        return _largest_first(np.linalg.norm(self.by_unit, axis=1), at_most)
 
     def share(self, units: Sequence[int]) -> float:
         """Share of `units` in the sum of |h| over all hidden units, from 0 to 1."""
-        sizes = np.abs(self.hidden)
-        return float(sizes[list(units)].sum() / (sizes.sum() or 1))
+        magnitudes = np.abs(self.hidden)
+        return float(magnitudes[list(units)].sum() / (magnitudes.sum() or 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,39 +191,41 @@ def head_steps(
     """
     config = record.config
     if config.norm_placement not in ORDER or not config.residual:
-        kind = config.norm_placement if config.residual else "no residual connections"
-        raise ValueError(f"the steps are those of pre-LN and post-LN blocks, but {loaded.name} has {kind}")
+        block_kind = config.norm_placement if config.residual else "no residual connections"
+        raise ValueError(
+            f"the steps are those of pre-LN and post-LN blocks, but {loaded.name} has {block_kind}"
+        )
     if config.has_distance_bias:
         raise ValueError(f"the steps have no bias by distance, which {loaded.name} adds to its scores")
-    pre = config.norm_placement == "pre"
+    is_pre_ln = config.norm_placement == "pre"
     block: transformer.Block = loaded.model.blocks[layer]
     x = record.residual[2 * layer].astype(float)
 
-    given = np.array([_norm(state, block.norm_attention).out for state in x]) if pre else x
-    attention = _attention(given, block.attention, record.mask[layer, :, query], head, query)
+    attention_input = np.array([_norm(state, block.norm_attention).out for state in x]) if is_pre_ln else x
+    attention = _attention(attention_input, block.attention, record.mask[layer, :, query], head, query)
     attention_added = x[query] + attention.out
-    norm_attention = _norm(x[query] if pre else attention_added, block.norm_attention)
-    resid_mid = attention_added if pre else norm_attention.out
+    norm_attention = _norm(x[query] if is_pre_ln else attention_added, block.norm_attention)
+    resid_mid = attention_added if is_pre_ln else norm_attention.out
 
-    given = _norm(resid_mid, block.norm_feed_forward).out if pre else resid_mid
-    feed_forward = _feed_forward(given, block.feed_forward)
+    feed_forward_input = _norm(resid_mid, block.norm_feed_forward).out if is_pre_ln else resid_mid
+    feed_forward = _feed_forward(feed_forward_input, block.feed_forward)
     feed_forward_added = resid_mid + feed_forward.out
-    norm_feed_forward = _norm(resid_mid if pre else feed_forward_added, block.norm_feed_forward)
-    resid_post = feed_forward_added if pre else norm_feed_forward.out
+    norm_feed_forward = _norm(resid_mid if is_pre_ln else feed_forward_added, block.norm_feed_forward)
+    resid_post = feed_forward_added if is_pre_ln else norm_feed_forward.out
 
-    mid = _difference(resid_mid, record.residual[2 * layer + 1, query])
-    post = _difference(resid_post, record.residual[2 * layer + 2, query])
-    if pre:
-        around = {
+    mid_difference = _difference(resid_mid, record.residual[2 * layer + 1, query])
+    post_difference = _difference(resid_post, record.residual[2 * layer + 2, query])
+    if is_pre_ln:
+        norm_differences = {
             "norm_attention": _difference(attention.given, unrecorded["attention_in"]),
-            "add_attention": mid,
+            "add_attention": mid_difference,
             "norm_feed_forward": _difference(feed_forward.given, unrecorded["feed_forward_in"][query]),
-            "add_feed_forward": post,
+            "add_feed_forward": post_difference,
         }
     else:  # the encoder keeps a sum only after its norm, so the two steps are compared as one
-        around = {"norm_attention": mid, "norm_feed_forward": post}
+        norm_differences = {"norm_attention": mid_difference, "norm_feed_forward": post_difference}
     scores = record.scores[layer, head, query]
-    within = {
+    sublayer_differences = {
         "project": max(
             _difference(attention.q, record.q[layer, head, query]),
             _difference(attention.k, record.k[layer, head]),
@@ -249,7 +251,7 @@ def head_steps(
         feed_forward=feed_forward,
         feed_forward_added=feed_forward_added,
         resid_post=resid_post,
-        differences=within | around,
+        differences=sublayer_differences | norm_differences,
     )
 
 
@@ -267,10 +269,11 @@ def _attention(
     products = q[head, query] * k[head]
     scores = np.einsum("hc,hjc->hj", q[:, query], k) / math.sqrt(attention.d_k)
     allowed = np.where(mask, scores, -np.inf)
-    largest = np.where(mask.any(axis=-1), allowed.max(axis=-1), 0)  # without an allowed key all weights are 0
-    exponentials = np.exp(allowed - largest[:, None])
-    total = exponentials.sum(axis=-1, keepdims=True)
-    pattern = exponentials / np.where(total > 0, total, 1)
+    # without an allowed key all weights are 0
+    largest_score = np.where(mask.any(axis=-1), allowed.max(axis=-1), 0)
+    exponentials = np.exp(allowed - largest_score[:, None])
+    sums = exponentials.sum(axis=-1, keepdims=True)
+    pattern = exponentials / np.where(sums > 0, sums, 1)
     z = np.einsum("hj,hjc->hc", pattern, v)
     w_o, bias = _weights(attention.w_o)
     by_head = np.einsum("hc,hcd->hd", z, w_o.reshape(*z.shape, -1))
@@ -294,12 +297,14 @@ def _attention(
 
 
 def _feed_forward(x: Float[np.ndarray, " d_model"], layer: transformer.FeedForward) -> FeedForwardSteps:
-    before = _linear(x, layer.expand)
-    hidden = _activated(before, layer.activation)
+    pre_activation = _linear(x, layer.expand)
+    hidden = _apply_activation(pre_activation, layer.activation)
     w_2, bias = _weights(layer.contract)
     by_unit = hidden[:, None] * w_2
-    out = by_unit.sum(axis=0) + bias
-    return FeedForwardSteps(given=x, before=before, hidden=hidden, by_unit=by_unit, bias=bias, out=out)
+    output = by_unit.sum(axis=0) + bias
+    return FeedForwardSteps(
+        given=x, before=pre_activation, hidden=hidden, by_unit=by_unit, bias=bias, out=output
+    )
 
 
 def _norm(x: Float[np.ndarray, " d_model"], layer_norm: nn.LayerNorm) -> Norm:
@@ -308,7 +313,7 @@ def _norm(x: Float[np.ndarray, " d_model"], layer_norm: nn.LayerNorm) -> Norm:
     return Norm(x=x, mean=float(x.mean()), deviation=deviation, gain=gain, shift=shift)
 
 
-def _activated(x: Float[np.ndarray, " d_ff"], activation: nn.Module) -> Float[np.ndarray, " d_ff"]:
+def _apply_activation(x: Float[np.ndarray, " d_ff"], activation: nn.Module) -> Float[np.ndarray, " d_ff"]:
     """ReLU, or GELU: x Φ(x), exactly or by its tanh approximation (Hendrycks & Gimpel 2016)."""
     if isinstance(activation, nn.ReLU):
         return np.maximum(x, 0)
@@ -328,7 +333,7 @@ def _weights(layer: nn.Linear | nn.LayerNorm) -> tuple[np.ndarray, np.ndarray]:
     return weight.T, bias
 
 
-def _strongest(strengths: Float[np.ndarray, " item"], at_most: int) -> list[int]:
+def _largest_first(strengths: Float[np.ndarray, " item"], at_most: int) -> list[int]:
     return np.argsort(-strengths, kind="stable")[:at_most].tolist()
 
 

@@ -52,8 +52,8 @@ def check_labels(loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[i
         raise ValueError(f"{loaded.name} does not choose one of several classes: labels say nothing to it")
     if len(labels) != len(inputs):
         raise ValueError(f"{len(inputs)} inputs need as many labels, got {len(labels)}")
-    if wrong := sorted({int(label) for label in labels if not 0 <= label < n_classes}):
-        raise ValueError(f"{loaded.name} has the classes 0 to {n_classes - 1}, got {wrong}")
+    if invalid_labels := sorted({int(label) for label in labels if not 0 <= label < n_classes}):
+        raise ValueError(f"{loaded.name} has the classes 0 to {n_classes - 1}, got {invalid_labels}")
 
 
 def _importance(
@@ -61,7 +61,7 @@ def _importance(
 ) -> Float[Tensor, "input layer head"]:
     """`importance` for one batch; without labels, the loss is that of the predicted classes."""
     names = [f"blocks.{layer}.attention.z" for layer in range(model.config.n_layers)]
-    with keeping(model, names) as kept:
+    with keeping(model, names) as captured:
         states = model.encode(inputs)
     if model.config.chooses:
         logits = model.classify(states, inputs)
@@ -69,7 +69,7 @@ def _importance(
         loss = functional.cross_entropy(logits, targets, reduction="sum")
     else:
         loss = model.pool(states, inputs).norm(dim=-1).log().sum()
-    outputs = [kept[name] for name in names]
+    outputs = [captured[name] for name in names]
     # The inputs do not see each other, so the gradient of the sum is each one's own.
     gradients = torch.autograd.grad(loss, outputs)
     products = [(z * gradient).sum(dim=(2, 3)) for z, gradient in zip(outputs, gradients, strict=True)]

@@ -38,40 +38,43 @@ def removable_positions(positions: Positions) -> tuple[int, ...]:
 
 
 def knocked_out(
-    loaded: Loaded, given: InputLike, sets: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
+    loaded: Loaded, model_input: InputLike, sets: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> tuple[Intervention, ...]:
     """One intervention for each of `sets`, which knocks out all positions of that set together.
 
     Raises as `model.inputs.prepare` does, and ValueError for a kind that the encoder does not support, or a position
     that cannot be knocked out.
     """
-    inputs, positions = prepare(loaded, given)
+    inputs, positions = prepare(loaded, model_input)
     _check(loaded, positions, sets, kind)
-    distinct = [tuple(sorted(set(some))) for some in sets]
+    position_sets = [tuple(sorted(set(position_set))) for position_set in sets]
     if kind == "keys":
-        return tuple(without_keys(*some) if some else Intervention() for some in distinct)
+        return tuple(
+            without_keys(*position_set) if position_set else Intervention() for position_set in position_sets
+        )
     replacements: list[Replacement]
     if kind == "grey":
-        mean = tuple(inputs[0].flatten(-2).mean(dim=-1).reshape(-1).tolist())
-        replacements = [Greyed(some, mean) for some in distinct]
+        mean_pixel = tuple(inputs[0].flatten(-2).mean(dim=-1).reshape(-1).tolist())
+        replacements = [Greyed(position_set, mean_pixel) for position_set in position_sets]
     else:
-        token, vocab_size = _token(loaded, kind), loaded.config.vocab_size
-        assert token is not None
+        token_id, vocab_size = _token(loaded, kind), loaded.config.vocab_size
+        assert token_id is not None
         assert vocab_size is not None
         # of the second text of a pair, ids are numbered vocab_size higher
         offsets = (inputs[0] // vocab_size * vocab_size).tolist()
         replacements = [
-            OtherTokens(some, tuple(token + offsets[position] for position in some)) for some in distinct
+            OtherTokens(position_set, tuple(token_id + offsets[position] for position in position_set))
+            for position_set in position_sets
         ]
     return tuple(
-        Intervention(replacements=(("embedding.content", replacement),)) if some else Intervention()
-        for some, replacement in zip(distinct, replacements, strict=True)
+        Intervention(replacements=(("embedding.content", replacement),)) if position_set else Intervention()
+        for position_set, replacement in zip(position_sets, replacements, strict=True)
     )
 
 
 def knock_out(
     loaded: Loaded,
-    given: InputLike,
+    model_input: InputLike,
     kind: KnockOutKind = "keys",
     positions: Sequence[int] | None = None,
 ) -> Float32[np.ndarray, "position answer"]:
@@ -85,9 +88,9 @@ def knock_out(
     (2, 2)
     """
     if positions is None:
-        positions = removable_positions(prepare(loaded, given)[1])
-    interventions = knocked_out(loaded, given, [(position,) for position in positions], kind)
-    return probabilities(loaded, [given], interventions)[0]
+        positions = removable_positions(prepare(loaded, model_input)[1])
+    interventions = knocked_out(loaded, model_input, [(position,) for position in positions], kind)
+    return probabilities(loaded, [model_input], interventions)[0]
 
 
 def changes(
@@ -97,8 +100,8 @@ def changes(
 
     For an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
     """
-    flat = answers.reshape(-1, answers.shape[-1])
-    return class_changes(before, flat, before.predicted_class).reshape(answers.shape[:-1])
+    flat_answers = answers.reshape(-1, answers.shape[-1])
+    return class_changes(before, flat_answers, before.predicted_class).reshape(answers.shape[:-1])
 
 
 def effects(
@@ -115,8 +118,8 @@ def falls(
 
     For an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
     """
-    whole = before.probabilities if before.has_classes else before.pooled
-    return answer_drop(whole, answers, before.predicted_class)
+    unchanged = before.probabilities if before.has_classes else before.pooled
+    return answer_drop(unchanged, answers, before.predicted_class)
 
 
 def _token(loaded: Loaded, kind: KnockOutKind) -> int | None:
@@ -125,17 +128,23 @@ def _token(loaded: Loaded, kind: KnockOutKind) -> int | None:
     if tokenizer is None or vocab_size is None:
         return None
     if kind == "unknown":
-        number = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+        token_id = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
     else:  # by its name, as `model.inputs.text` tells that token
-        added = tokenizer.get_added_tokens_decoder().items()
-        masks = (id_ for id_, token in sorted(added) if token.special and "mask" in token.content.lower())
-        number = next(masks, None)
-    return number if number is not None and number < vocab_size else None
+        added_tokens = tokenizer.get_added_tokens_decoder().items()
+        mask_ids = (
+            id_ for id_, token in sorted(added_tokens) if token.special and "mask" in token.content.lower()
+        )
+        token_id = next(mask_ids, None)
+    return token_id if token_id is not None and token_id < vocab_size else None
 
 
 def _check(loaded: Loaded, positions: Positions, sets: Sequence[Sequence[int]], kind: KnockOutKind) -> None:
-    if kind not in (own_kinds := kinds(loaded)):
-        raise ValueError(f"{loaded.name} can be asked with {' and '.join(own_kinds)}, not with {kind!r}")
+    if kind not in (supported_kinds := kinds(loaded)):
+        raise ValueError(
+            f"{loaded.name} can be asked with {' and '.join(supported_kinds)}, not with {kind!r}"
+        )
     allowed = range(len(positions)) if kind != "grey" else positions.at("patch")
-    if wrong := sorted({position for some in sets for position in some} - set(allowed)):
-        raise ValueError(f"positions {wrong} cannot be taken away by {kind!r}")
+    if invalid_positions := sorted(
+        {position for position_set in sets for position in position_set} - set(allowed)
+    ):
+        raise ValueError(f"positions {invalid_positions} cannot be taken away by {kind!r}")

@@ -33,15 +33,15 @@ def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess
     if not positions or not config.masked_token_output or tokenizer is None or config.vocab_size is None:
         return {}
     model, n = loaded.model, min(n, config.vocab_size)
-    (last,) = activations(loaded, [text], [f"blocks.{config.n_layers - 1}.resid_post"]).values()
+    (last_states,) = activations(loaded, [text], [f"blocks.{config.n_layers - 1}.resid_post"]).values()
     with torch.inference_mode():
-        states = model.final_norm(last[0, positions])
+        states = model.final_norm(last_states[0, positions])
         probabilities, ids = model.predict_tokens(states).softmax(dim=-1).topk(n)
     return {
         position: [
             Guess(token, probability)
-            for number, probability in zip(ids[row].tolist(), probabilities[row].tolist(), strict=True)
-            if (token := tokenizer.id_to_token(number)) is not None
+            for token_id, probability in zip(ids[row].tolist(), probabilities[row].tolist(), strict=True)
+            if (token := tokenizer.id_to_token(token_id)) is not None
         ]
         for row, position in enumerate(positions)
     }

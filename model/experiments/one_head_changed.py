@@ -45,30 +45,32 @@ def change_each_head(
     Replacements by a `watch` around this call take effect too. Needs evaluation mode and disabled gradients.
     """
     mask, x = model.full_mask(inputs), model.embed(inputs)
-    size = max(1, batch_size(model.config, x.shape[1]) // (FRACTION * len(inputs)))
+    chunk_size = max(1, batch_size(model.config, x.shape[1]) // (FRACTION * len(inputs)))
     for layer, block in enumerate(model.blocks):
-        chosen = [head for head in range(model.config.n_heads) if heads is None or (layer, head) in heads]
+        layer_heads = [
+            head for head in range(model.config.n_heads) if heads is None or (layer, head) in heads
+        ]
         outputs: list[HeadOutputs] = []
         with watch(model, {f"blocks.{layer}.attention.z": outputs.append}):
-            after = model.run_blocks(x, mask, layer, layer + 1)
-        if chosen:
+            next_x = model.run_blocks(x, mask, layer, layer + 1)
+        if layer_heads:
             (z,) = outputs
             attended, difference = block.attention.project(z), replace(layer, z) - z
             # the rows of W_O that belong to a head: [head, d_v, d_model]
             weights = block.attention.w_o.weight.T.unflatten(0, (model.config.n_heads, -1))
-            for chunk in chunks(chosen, size):
+            for chunk in chunks(layer_heads, chunk_size):
                 changed = torch.cat([attended + difference[:, head] @ weights[head] for head in chunk])
                 states = block.after_attention(repeated(x, len(chunk)), changed)
                 yield HeadAnswers(layer, chunk, answers_from(model, layer + 1, states, inputs, mask))
-        x = after
+        x = next_x
 
 
-def change_each_head_of(loaded: Loaded, given: InputLike, replace: Replace) -> Iterator[HeadAnswers]:
+def change_each_head_of(loaded: Loaded, model_input: InputLike, replace: Replace) -> Iterator[HeadAnswers]:
     """Like `change_each_head`, for one input and all heads; between two steps torch's modes are as the caller set them.
 
     Raises as `model.inputs.prepare` does.
     """
-    inputs = prepare(loaded, given)[0]
+    inputs = prepare(loaded, model_input)[0]
     steps = change_each_head(loaded.model, inputs, replace)
     while True:
         with torch.inference_mode(), evaluating(loaded.model):

@@ -32,23 +32,28 @@ class Pairs(NamedTuple):
     source: tuple[int, ...]
 
 
-def paired(loaded: Loaded, given: InputLike, source: InputLike) -> Pairs:
+def paired(loaded: Loaded, model_input: InputLike, source: InputLike) -> Pairs:
     """Pairs positions of the input with positions of the source, as described above. Raises as `model.inputs.prepare` does."""
-    (inputs, positions), (source_inputs, source_positions) = prepare(loaded, given), prepare(loaded, source)
-    n, m = len(positions), len(source_positions)
-    if n == m:
+    (inputs, positions), (source_inputs, source_positions) = (
+        prepare(loaded, model_input),
+        prepare(loaded, source),
+    )
+    n, n_source = len(positions), len(source_positions)
+    if n == n_source:
         return Pairs(tuple(range(n)), tuple(range(n)))
-    one, other = inputs[0].tolist(), source_inputs[0].tolist()
-    shorter = min(n, m)
-    n_first = next((index for index in range(shorter) if one[index] != other[index]), shorter)
-    rest = shorter - n_first
-    n_last = next((index for index in range(rest) if one[-1 - index] != other[-1 - index]), rest)
-    same = range(shorter - n_last)
-    return Pairs((*same, *range(n - n_last, n)), (*same, *range(m - n_last, m)))
+    ids, source_ids = inputs[0].tolist(), source_inputs[0].tolist()
+    shorter = min(n, n_source)
+    n_first = next((index for index in range(shorter) if ids[index] != source_ids[index]), shorter)
+    n_uncompared = shorter - n_first
+    n_last = next(
+        (index for index in range(n_uncompared) if ids[-1 - index] != source_ids[-1 - index]), n_uncompared
+    )
+    front = range(shorter - n_last)
+    return Pairs((*front, *range(n - n_last, n)), (*front, *range(n_source - n_last, n_source)))
 
 
 def patch_heads(
-    loaded: Loaded, given: InputLike, source: InputLike
+    loaded: Loaded, model_input: InputLike, source: InputLike
 ) -> Float32[np.ndarray, "layer head answer"]:
     """Answers (as `model.experiments.probabilities.probabilities` returns them) with one head's output z taken from the source.
 
@@ -59,12 +64,12 @@ def patch_heads(
     >>> patch_heads(encoder, "A gripping film.", "A dull film.").shape
     (4, 4, 2)
     """
-    return collect(patch_heads_in_steps(loaded, given, source), loaded.config)[:, :, 0]
+    return collect(patch_heads_in_steps(loaded, model_input, source), loaded.config)[:, :, 0]
 
 
-def patch_heads_in_steps(loaded: Loaded, given: InputLike, source: InputLike) -> Iterator[HeadAnswers]:
+def patch_heads_in_steps(loaded: Loaded, model_input: InputLike, source: InputLike) -> Iterator[HeadAnswers]:
     """Like `patch_heads`, but yields after every few heads, so that the caller can stop in between."""
-    pairs = paired(loaded, given, source)
+    pairs = paired(loaded, model_input, source)
     names = [f"blocks.{layer}.attention.z" for layer in range(loaded.config.n_layers)]
     source_outputs = activations(loaded, [source], names)
 
@@ -73,7 +78,7 @@ def patch_heads_in_steps(loaded: Loaded, given: InputLike, source: InputLike) ->
         patched[:, :, list(pairs.input)] = source_outputs[names[layer]][:, :, list(pairs.source)]
         return patched
 
-    return change_each_head_of(loaded, given, replace)
+    return change_each_head_of(loaded, model_input, replace)
 
 
 class StageAnswers(NamedTuple):
@@ -85,7 +90,7 @@ class StageAnswers(NamedTuple):
 
 
 def patch_positions(
-    loaded: Loaded, given: InputLike, source: InputLike
+    loaded: Loaded, model_input: InputLike, source: InputLike
 ) -> Float32[np.ndarray, "stage position answer"]:
     """The answers with the residual stream of one position at one stage (embed, L0 mid, L0 post, …) taken from the source.
 
@@ -96,28 +101,32 @@ def patch_positions(
     >>> patch_positions(encoder, "A gripping film.", "A boring film.").shape
     (9, 6, 2)
     """
-    n = len(prepare(loaded, given)[1])
+    n = len(prepare(loaded, model_input)[1])
     result = np.full((1 + 2 * loaded.config.n_layers, n, loaded.config.n_answers), np.nan, np.float32)
-    for stage, positions, answers in patch_positions_in_steps(loaded, given, source):
+    for stage, positions, answers in patch_positions_in_steps(loaded, model_input, source):
         result[stage, positions] = answers
     return result
 
 
-def patch_positions_in_steps(loaded: Loaded, given: InputLike, source: InputLike) -> Iterator[StageAnswers]:
+def patch_positions_in_steps(
+    loaded: Loaded, model_input: InputLike, source: InputLike
+) -> Iterator[StageAnswers]:
     """Like `patch_positions`, but yields after each batch of positions, so that the caller can stop in between."""
-    model, pairs = loaded.model, paired(loaded, given, source)
-    inputs = prepare(loaded, given)[0]
-    states, source_states = (_residual(loaded, one) for one in (given, source))
-    size = batch_size(loaded.config, states.shape[1])
+    model, pairs = loaded.model, paired(loaded, model_input, source)
+    inputs = prepare(loaded, model_input)[0]
+    states, source_states = (_residual(loaded, text_or_image) for text_or_image in (model_input, source))
+    chunk_size = batch_size(loaded.config, states.shape[1])
     for stage in range(len(states)):
         # Where both states are equal, as in the embedding of all but the changed words, the answer is the unpatched one.
-        equal = (states[stage, list(pairs.input)] == source_states[stage, list(pairs.source)]).all(dim=-1)
-        unchanged = [pairs.input[index] for index in equal.nonzero().flatten().tolist()]
-        if unchanged:
+        is_equal = (states[stage, list(pairs.input)] == source_states[stage, list(pairs.source)]).all(dim=-1)
+        equal_positions = [pairs.input[index] for index in is_equal.nonzero().flatten().tolist()]
+        if equal_positions:
             with torch.inference_mode(), evaluating(model):
-                clean = read_answers(model, states[-1:], inputs).cpu().numpy()
-            yield StageAnswers(stage, unchanged, np.repeat(clean, len(unchanged), axis=0))
-        for chunk in chunks((~equal).nonzero().flatten().tolist(), size):
+                unpatched_answer = read_answers(model, states[-1:], inputs).cpu().numpy()
+            yield StageAnswers(
+                stage, equal_positions, np.repeat(unpatched_answer, len(equal_positions), axis=0)
+            )
+        for chunk in chunks((~is_equal).nonzero().flatten().tolist(), chunk_size):
             positions = [pairs.input[index] for index in chunk]
             with torch.inference_mode(), evaluating(model):
                 patched = repeated(states[stage : stage + 1], len(chunk))
@@ -128,12 +137,12 @@ def patch_positions_in_steps(loaded: Loaded, given: InputLike, source: InputLike
             yield StageAnswers(stage, positions, answers.cpu().numpy())
 
 
-def _residual(loaded: Loaded, given: InputLike) -> Float[Tensor, "stage position d_model"]:
+def _residual(loaded: Loaded, model_input: InputLike) -> Float[Tensor, "stage position d_model"]:
     """The residual stream of one input, by stage."""
     names = ["embedding.output"]
     for layer in range(loaded.config.n_layers):
         names += [f"blocks.{layer}.resid_mid", f"blocks.{layer}.resid_post"]
-    return torch.cat(list(activations(loaded, [given], names).values()))
+    return torch.cat(list(activations(loaded, [model_input], names).values()))
 
 
 def _answers_from_stage(

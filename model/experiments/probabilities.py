@@ -41,8 +41,8 @@ def probabilities(
             columns = [column for column, n_padding in enumerate(paddings) if n_padding == padding]
             same_padding = {column: interventions[column] for column in columns}
             for rows, batch in batches(loaded, inputs, interventions[columns[0]]):
-                for some, answers in _answers(loaded.model, batch, same_padding):
-                    result[np.ix_(rows, some)] = answers.transpose(0, 1).cpu().numpy()
+                for chunk_columns, answers in _answers(loaded.model, batch, same_padding):
+                    result[np.ix_(rows, chunk_columns)] = answers.transpose(0, 1).cpu().numpy()
     return result
 
 
@@ -54,13 +54,13 @@ def _answers(
     def first_layer(key: int) -> int:
         return interventions[key].first_layer(model.config)
 
-    mask, x, done = model.full_mask(inputs), model.embed(inputs), 0
-    size = max(1, batch_size(model.config, x.shape[1]) // len(inputs))
+    mask, x, n_run = model.full_mask(inputs), model.embed(inputs), 0
+    chunk_size = max(1, batch_size(model.config, x.shape[1]) // len(inputs))
     for first, keys in groupby(sorted(interventions, key=first_layer), key=first_layer):
-        x, done = model.run_blocks(x, mask, done, max(first, 0)), max(first, 0)
-        for chunk in chunks(list(keys), size):
+        x, n_run = model.run_blocks(x, mask, n_run, max(first, 0)), max(first, 0)
+        for chunk in chunks(list(keys), chunk_size):
             states = None if first < 0 else x
-            yield chunk, _side_by_side(model, inputs, [interventions[key] for key in chunk], states, done)
+            yield chunk, _side_by_side(model, inputs, [interventions[key] for key in chunk], states, n_run)
 
 
 def _side_by_side(
@@ -86,12 +86,12 @@ def _side_by_side(
 
 def _joined(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
     """Concatenates the masks, each expanded to all inputs; None where all of them are None."""
-    given = [mask for mask in masks if mask is not None]
-    if not given:
+    present_masks = [mask for mask in masks if mask is not None]
+    if not present_masks:
         return None
-    nothing_masked = torch.ones(1, given[0].shape[1], 1, 1, 1, dtype=torch.bool, device=inputs.device)
+    nothing_masked = torch.ones(1, present_masks[0].shape[1], 1, 1, 1, dtype=torch.bool, device=inputs.device)
     # By numpy: torch's broadcast_shapes imports sympy, 0.3 s.
-    shape = np.broadcast_shapes((len(inputs), 1, 1, 1, 1), *(mask.shape for mask in given))
+    shape = np.broadcast_shapes((len(inputs), 1, 1, 1, 1), *(mask.shape for mask in present_masks))
     return torch.cat([(nothing_masked if mask is None else mask).expand(shape) for mask in masks])
 
 
@@ -101,9 +101,15 @@ def _by_part(watchers: Sequence[dict[str, Watcher]]) -> dict[str, Watcher]:
     def watch_parts(name: str, activation: Tensor) -> Tensor:
         parts = activation.chunk(len(watchers))
         replaced = [
-            own[name](part) if name in own else None for own, part in zip(watchers, parts, strict=True)
+            variant_watchers[name](part) if name in variant_watchers else None
+            for variant_watchers, part in zip(watchers, parts, strict=True)
         ]
-        return torch.cat([part if new is None else new for new, part in zip(replaced, parts, strict=True)])
+        return torch.cat(
+            [
+                part if replacement is None else replacement
+                for replacement, part in zip(replaced, parts, strict=True)
+            ]
+        )
 
-    names = {name for own in watchers for name in own}
+    names = {name for variant_watchers in watchers for name in variant_watchers}
     return {name: partial(watch_parts, name) for name in names}

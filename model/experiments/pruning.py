@@ -44,8 +44,8 @@ class PruningStep(NamedTuple):
         """Standard error of `change`, a mean of -1, 0 and 1 over the inputs; NaN for fewer than two inputs."""
         if self.n < 2:
             return math.nan
-        turned, net = self.turned_right + self.turned_wrong, self.turned_right - self.turned_wrong
-        return math.sqrt(max(turned - net**2 / self.n, 0) / (self.n - 1) / self.n)
+        n_changed, net_change = self.turned_right + self.turned_wrong, self.turned_right - self.turned_wrong
+        return math.sqrt(max(n_changed - net_change**2 / self.n, 0) / (self.n - 1) / self.n)
 
     @property
     def loses(self) -> bool:
@@ -76,26 +76,31 @@ def greedy(
     >>> next(steps).accuracy
     1.0
     """
-    choosing = _LabelledBatches(loaded, inputs, labels)
+    choice_inputs = _LabelledBatches(loaded, inputs, labels)
     means = None if isinstance(ablation, str) else ablation
-    gone = list(removed)
-    judging = choosing if judged is None else _LabelledBatches(loaded, *judged)
-    before, loss = judging.answers((), means)
-    if not gone:
-        yield _step(0, None, before, before, loss)
+    removed_heads = list(removed)
+    judged_inputs = choice_inputs if judged is None else _LabelledBatches(loaded, *judged)
+    right_at_start, loss = judged_inputs.answers((), means)
+    if not removed_heads:
+        yield _step(0, None, right_at_start, right_at_start, loss)
     config = loaded.config
-    left = [(layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)]
-    while left := [head for head in left if head not in gone]:
-        losses = choosing.losses_without_each(gone, left, means)
-        gone.append(left[int(losses.argmin())])
-        yield _step(len(gone), gone[-1], before, *judging.answers(gone, means))
+    remaining = [(layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)]
+    while remaining := [head for head in remaining if head not in removed_heads]:
+        losses = choice_inputs.losses_without_each(removed_heads, remaining, means)
+        removed_heads.append(remaining[int(losses.argmin())])
+        yield _step(
+            len(removed_heads),
+            removed_heads[-1],
+            right_at_start,
+            *judged_inputs.answers(removed_heads, means),
+        )
 
 
 def _step(
     step: int,
     last: HeadName | None,
     before: Bool[np.ndarray, " input"],
-    right: Bool[np.ndarray, " input"],
+    is_right: Bool[np.ndarray, " input"],
     loss: float,
 ) -> PruningStep:
     layer, head = last or (None, None)
@@ -103,11 +108,11 @@ def _step(
         step=step,
         layer=layer,
         head=head,
-        accuracy=float(right.mean()),
+        accuracy=float(is_right.mean()),
         loss=loss,
-        n=len(right),
-        turned_wrong=int((before & ~right).sum()),
-        turned_right=int((~before & right).sum()),
+        n=len(is_right),
+        turned_wrong=int((before & ~is_right).sum()),
+        turned_right=int((~before & is_right).sum()),
     )
 
 
@@ -138,25 +143,25 @@ class _LabelledBatches:
         self, gone: Sequence[HeadName], means: Means | None
     ) -> tuple[Bool[np.ndarray, " input"], float]:
         """Whether each input is classified correctly without the heads `gone`, in order of the batches, and the mean loss."""
-        right: list[Tensor] = []
+        is_right: list[Tensor] = []
         loss = 0.0
         with torch.inference_mode(), evaluating(self.model), self._without(gone, means):
             for batch, labels in self.batches:
                 states, mask = self.model.embed(batch), self.model.full_mask(batch)
                 answers = answers_from(self.model, 0, states, batch, mask)[0].cpu()
-                right.append(answers.argmax(dim=-1) == labels)
+                is_right.append(answers.argmax(dim=-1) == labels)
                 loss += _loss(answers, labels).sum().item()
-        return torch.cat(right).numpy(), loss / self.n_inputs
+        return torch.cat(is_right).numpy(), loss / self.n_inputs
 
     def losses_without_each(
         self, gone: Sequence[HeadName], left: Sequence[HeadName], means: Means | None
     ) -> Float64[np.ndarray, " left"]:
         """Mean losses in nats without the heads `gone` and one of the heads `left`, for each of `left`."""
         summed = dict.fromkeys(left, 0.0)
-        vectors = None if means is None else torch.as_tensor(means)
+        mean_vectors = None if means is None else torch.as_tensor(means)
 
         def replace(layer: int, z: HeadOutputs) -> Tensor:
-            return torch.zeros_like(z) if vectors is None else vectors[layer, :, None].to(z)
+            return torch.zeros_like(z) if mean_vectors is None else mean_vectors[layer, :, None].to(z)
 
         with torch.inference_mode(), evaluating(self.model), self._without(gone, means):
             for batch, labels in self.batches:
@@ -171,6 +176,6 @@ class _LabelledBatches:
 
 def _loss(probabilities: Tensor, labels: Tensor) -> Tensor:
     """Cross-entropy in nats, [..., input]; probabilities are clamped to the smallest normal float32."""
-    least = torch.finfo(torch.float32).tiny
+    smallest_probability = torch.finfo(torch.float32).tiny
     at_label = probabilities.double()[..., torch.arange(len(labels)), labels]
-    return -at_label.clamp(min=least).log()
+    return -at_label.clamp(min=smallest_probability).log()

@@ -22,7 +22,9 @@ def residual_stream(
     Raises as `model.capture.activations` does.
     """
     layers = range(loaded.config.n_layers)
-    after_sublayers = [f"blocks.{layer}.resid_{half}" for layer in layers for half in ("mid", "post")]
+    after_sublayers = [
+        f"blocks.{layer}.resid_{sublayer_end}" for layer in layers for sublayer_end in ("mid", "post")
+    ]
     names = ["embedding.output", *after_sublayers]
     return np.stack([states.cpu() for states in activations(loaded, inputs, names).values()])
 
@@ -66,8 +68,8 @@ def shares(
     0: the sublayer adds nothing; 0.5: both are equally long; 1: the skip term is zero. Directions are not
     considered: an output may also cancel some of the skip term.
     """
-    added = norms(outputs).reshape(-1, outputs.shape[2])
-    return (added / (norms(skipped) + added)).mean(axis=-1)
+    output_norms = norms(outputs).reshape(-1, outputs.shape[2])
+    return (output_norms / (norms(skipped) + output_norms)).mean(axis=-1)
 
 
 def sublayer_shares(loaded: Loaded, text_or_image: InputLike) -> Float[np.ndarray, " sublayer_of_all"]:

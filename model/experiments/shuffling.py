@@ -20,8 +20,8 @@ Order = Sequence[int]
 
 def shuffled(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
     """Random order of positions with the given roles; class token, separators and padding keep their positions."""
-    order, moved = np.arange(len(roles)), movable(roles)
-    order[moved] = np.random.default_rng(seed).permutation(moved)
+    order, movable_positions = np.arange(len(roles)), movable(roles)
+    order[movable_positions] = np.random.default_rng(seed).permutation(movable_positions)
     return tuple(order.tolist())
 
 
@@ -45,9 +45,9 @@ def shuffled_picture(
 ) -> UInt8[np.ndarray, "size size *colour"]:
     """The picture at the encoder's size, with its patches laid out in `order`. Raises as `model.inputs.prepare` does."""
     inputs, positions = prepare(loaded, image)
-    size, first = loaded.config.patch_size, positions.first_patch
-    assert size is not None
-    patches = cut_patches(inputs, size)[0]
-    moved = patches[torch.tensor(order[first:]) - first]
-    whole = functional.fold(moved.T[None], inputs.shape[-2:], size, stride=size)
-    return to_pictures(whole.view(inputs.shape))[0]
+    patch_size, first_patch = loaded.config.patch_size, positions.first_patch
+    assert patch_size is not None
+    patches = cut_patches(inputs, patch_size)[0]
+    reordered = patches[torch.tensor(order[first_patch:]) - first_patch]
+    picture_tensor = functional.fold(reordered.T[None], inputs.shape[-2:], patch_size, stride=patch_size)
+    return to_pictures(picture_tensor.view(inputs.shape))[0]

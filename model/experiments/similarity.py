@@ -34,10 +34,12 @@ def linear_cka(
     `cka_by_chance`. NaN at a stage where all examples have the same state.
     """
     first, second = _centred(first), _centred(second)
-    cross = [[np.linalg.norm(y.T @ x) ** 2 for y in second] for x in first]
-    norms, other_norms = (np.array([np.linalg.norm(x.T @ x) for x in states]) for states in (first, second))
+    cross_norms = [[np.linalg.norm(y.T @ x) ** 2 for y in second] for x in first]
+    first_norms, second_norms = (
+        np.array([np.linalg.norm(x.T @ x) for x in states]) for states in (first, second)
+    )
     with np.errstate(invalid="ignore"):
-        return np.array(cross) / np.outer(norms, other_norms)
+        return np.array(cross_norms) / np.outer(first_norms, second_norms)
 
 
 def cka_by_chance(
@@ -51,5 +53,5 @@ def cka_by_chance(
 
 def _centred(states: Float[np.ndarray, "stage example width"]) -> Float[np.ndarray, "stage example width"]:
     """The states minus their mean; exactly 0 where all are equal, since a rounded mean would leave noise to correlate."""
-    equal = (states == states[:, :1]).all(axis=(1, 2))
-    return np.where(equal[:, None, None], 0, states - states.mean(axis=1, keepdims=True))
+    is_constant = (states == states[:, :1]).all(axis=(1, 2))
+    return np.where(is_constant[:, None, None], 0, states - states.mean(axis=1, keepdims=True))

@@ -16,8 +16,8 @@ def losses(
 
     A loss of 87.3 means at least that.
     """
-    right = np.take_along_axis(probabilities, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
-    return np.where(labels < 0, np.nan, -np.log(np.maximum(right.astype(float), LEAST)))
+    label_probabilities = np.take_along_axis(probabilities, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
+    return np.where(labels < 0, np.nan, -np.log(np.maximum(label_probabilities.astype(float), LEAST)))
 
 
 def entropies(probabilities: Float[np.ndarray, "*axes class"]) -> Float[np.ndarray, "*axes"]:
@@ -38,6 +38,6 @@ def most_alike(
     cosines = cosine_similarities(states.astype(float), states.astype(float))
     cosines = np.where(np.isnan(cosines), -np.inf, cosines)
     np.fill_diagonal(cosines, -np.inf)
-    largest, nearest = cosines.max(axis=1), cosines.argmax(axis=1)
-    exists = np.isfinite(largest)
-    return np.where(exists, nearest, -1), np.where(exists, largest, np.nan)
+    largest, nearest_index = cosines.max(axis=1), cosines.argmax(axis=1)
+    has_neighbour = np.isfinite(largest)
+    return np.where(has_neighbour, nearest_index, -1), np.where(has_neighbour, largest, np.nan)

@@ -35,8 +35,8 @@ class Picture:
         """Makes a picture of a uint8 array [height, width] or [height, width, 3]. Raises ValueError for any other array."""
         is_picture = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
         if array.dtype != np.uint8 or not is_picture or not array.size:
-            got = f"got {array.dtype} of {array.shape}"
-            raise ValueError(f"a picture is uint8 of [height, width] or [height, width, 3], {got}")
+            description = f"got {array.dtype} of {array.shape}"
+            raise ValueError(f"a picture is uint8 of [height, width] or [height, width, 3], {description}")
         return cls(array.tobytes(), array.shape)
 
     @property
@@ -49,44 +49,48 @@ Input = Text | Picture
 InputLike = str | np.ndarray | Input  # what `as_input` makes one of
 
 
-def as_input(given: InputLike) -> Input:
+def as_input(model_input: InputLike) -> Input:
     """Converts a string to `Text` and an array to `Picture`. Raises ValueError for an array that is not a picture."""
-    if isinstance(given, str):
-        return Text(given)
-    return Picture.of(given) if isinstance(given, np.ndarray) else given
+    if isinstance(model_input, str):
+        return Text(model_input)
+    return Picture.of(model_input) if isinstance(model_input, np.ndarray) else model_input
 
 
 def reads_pairs(loaded: Loaded) -> bool:
     """Whether the encoder reads pairs of texts, which is so if its tokenizer adds special tokens to a pair."""
     if not loaded.config.is_imported or loaded.tokenizer is None:
         return False
-    single, pair = (loaded.tokenizer.num_special_tokens_to_add(is_pair) for is_pair in (False, True))
-    return pair >= single
+    n_special_single, n_special_pair = (
+        loaded.tokenizer.num_special_tokens_to_add(is_pair) for is_pair in (False, True)
+    )
+    return n_special_pair >= n_special_single
 
 
-def prepare(loaded: Loaded, given: InputLike) -> tuple[Tensor, Positions]:
+def prepare(loaded: Loaded, model_input: InputLike) -> tuple[Tensor, Positions]:
     """Input tensor of the encoder (a batch of one, on its device), and tokens and roles of the positions.
 
     Raises ValueError for a picture given to a text encoder or the reverse, for two texts where one is read, and for a
     text without tokens.
     """
-    given, config = as_input(given), loaded.config
-    if config.is_text != isinstance(given, Text):
-        takes, got = ("text", "a picture") if config.is_text else ("pictures", "text")
-        raise ValueError(f"{loaded.name} takes {takes}, got {got}")
-    if isinstance(given, Picture):
-        return to_input(given.array[None], config).to(loaded.device), _patches(config)
-    if given.second is not None and not reads_pairs(loaded):
+    model_input, config = as_input(model_input), loaded.config
+    if config.is_text != isinstance(model_input, Text):
+        expected_kind, given_kind = ("text", "a picture") if config.is_text else ("pictures", "text")
+        raise ValueError(f"{loaded.name} takes {expected_kind}, got {given_kind}")
+    if isinstance(model_input, Picture):
+        return to_input(model_input.array[None], config).to(loaded.device), _patches(config)
+    if model_input.second is not None and not reads_pairs(loaded):
         raise ValueError(f"{loaded.name} reads one text, got two: it was not made for pairs of texts")
     assert loaded.tokenizer is not None
     assert config.vocab_size is not None
-    encoded = encode(loaded.tokenizer, given.text, config.padding_id, given.second)
+    encoded = encode(loaded.tokenizer, model_input.text, config.padding_id, model_input.second)
     if not encoded.ids:
         raise ValueError(f"{loaded.name} finds no token in this text")
     n_types = config.family.n_token_types
     if len(encoded.ids) > config.n_positions or max(encoded.ids) >= config.vocab_size:
-        made = f"{len(encoded.ids)} tokens, numbered up to {max(encoded.ids)}"
-        raise ValueError(f"the tokenizer makes {made}, of this text, for which {loaded.name} has no place")
+        token_description = f"{len(encoded.ids)} tokens, numbered up to {max(encoded.ids)}"
+        raise ValueError(
+            f"the tokenizer makes {token_description}, of this text, for which {loaded.name} has no place"
+        )
     if n_types > 1 and max(encoded.types) >= n_types:
         raise ValueError(
             f"the tokenizer numbers parts up to {max(encoded.types)}, {loaded.name} knows {n_types}"

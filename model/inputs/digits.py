@@ -83,8 +83,8 @@ def _resized(
     """Resizes pictures; bicubic works as in Pillow with bytes: first to the new width, then the height, rounding each time."""
     if how == "bilinear":
         return functional.interpolate(pixels, size, mode="bilinear")
-    for step in ((pixels.shape[2], size[1]), size):
-        pixels = functional.interpolate(pixels, step, mode="bicubic", antialias=True)
+    for target_size in ((pixels.shape[2], size[1]), size):
+        pixels = functional.interpolate(pixels, target_size, mode="bicubic", antialias=True)
         pixels = (pixels * 255).round().clamp(0, 255) / 255
     return pixels
 

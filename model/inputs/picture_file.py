@@ -29,10 +29,10 @@ def read_picture(path: str | Path) -> np.ndarray:
             if picture.has_transparency_data:
                 background = Image.new("RGBA", picture.size, "white")
                 picture = Image.alpha_composite(background, picture.convert("RGBA"))
-            grey = picture.mode in ("1", "L", "LA") or picture.mode.startswith("I")
+            is_grey = picture.mode in ("1", "L", "LA") or picture.mode.startswith("I")
             if picture.mode.startswith("I"):  # 16 bits
                 return np.clip(np.asarray(picture, np.float32) / 257, 0, 255).astype(np.uint8)
-            return np.asarray(picture.convert("L" if grey else "RGB"))
+            return np.asarray(picture.convert("L" if is_grey else "RGB"))
     except UnidentifiedImageError:
         raise ValueError(f"{path.name} is not a picture; {', '.join(FORMATS)} can be read") from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):

@@ -31,9 +31,9 @@ def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixe
     """
     if values is None:
         return Pixels(means=(0.5,) * n_channels, deviations=(0.5,) * n_channels), ASSUMED
-    normalised = values.get("do_normalize", True)
-    means = _numbers(values, "image_mean", n_channels, 0.5) if normalised else (0.0,) * n_channels
-    deviations = _numbers(values, "image_std", n_channels, 0.5) if normalised else (1.0,) * n_channels
+    is_normalised = values.get("do_normalize", True)
+    means = _numbers(values, "image_mean", n_channels, 0.5) if is_normalised else (0.0,) * n_channels
+    deviations = _numbers(values, "image_std", n_channels, 0.5) if is_normalised else (1.0,) * n_channels
     if values.get("do_rescale", True):
         factor = values.get("rescale_factor", 1 / 255)
         if not isinstance(factor, int | float) or not SMALLEST <= factor < 1e3:
@@ -82,35 +82,35 @@ def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
         sides = size["shortest_edge"]
     elif size is not None:  # older files: one number, of a square
         sides = (size, size)
-    to_check = () if sides is None else sides if isinstance(sides, tuple) else (sides,)
-    if not all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in to_check):
+    sides_to_check = () if sides is None else sides if isinstance(sides, tuple) else (sides,)
+    if not all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in sides_to_check):
         raise ValueError(f"preprocessor_config.json has size {shortened(size)}")
     return sides
 
 
 def resized(
-    picture: UInt8[np.ndarray, "height width *given"], config: ModelConfig
+    picture: UInt8[np.ndarray, "height width *channel"], config: ModelConfig
 ) -> Float32[np.ndarray, "size size *colour"]:
     """Resizes and crops a picture to the encoder's size, with Pillow as in training; values are from 0 to 1."""
     pixels, side = config.family.pixels, config.image_size
     assert pixels is not None
     assert side is not None
-    how = Image.Resampling[pixels.resample.upper()]
+    resampling = Image.Resampling[pixels.resample.upper()]
     image = Image.fromarray(picture)
     image = image.convert("RGB" if config.n_channels == 3 else "L")
     size = pixels.resized
     if isinstance(size, int):  # the shorter side; the other keeps the proportions
         width, height = image.size
-        short = min(width, height)
+        shorter_side = min(width, height)
         size = (
-            max(1, min(LARGEST_SIDE, int(size * height / short))),
-            max(1, min(LARGEST_SIDE, int(size * width / short))),
+            max(1, min(LARGEST_SIDE, int(size * height / shorter_side))),
+            max(1, min(LARGEST_SIDE, int(size * width / shorter_side))),
         )
     if size is not None and (size[1], size[0]) != image.size:
-        image = image.resize((size[1], size[0]), how)
+        image = image.resize((size[1], size[0]), resampling)
     if pixels.cropped:
         left, top = (image.width - side) // 2, (image.height - side) // 2
         image = image.crop((left, top, left + side, top + side))  # with black around, where it is smaller
     if image.size != (side, side):
-        image = image.resize((side, side), how)
+        image = image.resize((side, side), resampling)
     return np.asarray(image, np.float32) / 255

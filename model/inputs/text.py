@@ -90,29 +90,31 @@ def _check_growth(tokenizer: Tokenizer, text: str) -> None:
 
 def _length(tokenizer: Tokenizer, text: str) -> int:
     """Number of tokens of a text, without special tokens and without truncation."""
-    whole = tokenizer.encode(text, add_special_tokens=False)
-    return len(whole.ids) + sum(len(part.ids) for part in whole.overflowing)
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    return len(encoding.ids) + sum(len(part.ids) for part in encoding.overflowing)
 
 
 def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None) -> tuple[Role, ...]:
     """Role of each token, from the tokenizer's special tokens and the words it finds."""
-    marks = encoding.special_tokens_mask
+    special_marks = encoding.special_tokens_mask
     # Only the name of a special token says that it is the mask.
     by_id: dict[int | None, Role] = {
         id_: "mask" if "mask" in token.content.lower() else "special"
         for id_, token in tokenizer.get_added_tokens_decoder().items()
         if token.special
     }
-    by_id |= {id_: "separator" for id_, mark in zip(encoding.ids, marks, strict=True) if mark}
-    if marks[:1] == [1]:
+    by_id |= {
+        id_: "separator" for id_, is_special in zip(encoding.ids, special_marks, strict=True) if is_special
+    }
+    if special_marks[:1] == [1]:
         by_id[encoding.ids[0]] = "class"
     by_id[tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")] = "unknown"
     by_id[padding_id] = "padding"
     roles: list[Role] = []
     previous_word = None  # the piece before the first one that is read may be left out
     for id_, token, word in zip(encoding.ids, encoding.tokens, encoding.word_ids, strict=True):
-        goes_on = word == previous_word or token.removeprefix(prefix) not in ("", token)
-        roles.append(by_id.get(id_) or ("continuation" if goes_on else "word"))
+        is_continuation = word == previous_word or token.removeprefix(prefix) not in ("", token)
+        roles.append(by_id.get(id_) or ("continuation" if is_continuation else "word"))
         previous_word = word
     return tuple(roles)
 
@@ -149,17 +151,17 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> 
 def with_contractions(tokenizer: Tokenizer) -> Tokenizer:
     """Copy of the tokenizer with a token for each contraction; ids of the other tokens stay the same."""
     description = json.loads(tokenizer.to_str())
-    pieces = description["model"]["vocab"]
+    vocabulary = description["model"]["vocab"]
     for contraction in (*WHOLE_CONTRACTIONS, *ENDINGS):
-        pieces.setdefault(contraction, len(pieces))
-    grown = Tokenizer.from_str(json.dumps(description))
-    _read_contractions(grown)
-    return grown
+        vocabulary.setdefault(contraction, len(vocabulary))
+    extended = Tokenizer.from_str(json.dumps(description))
+    _read_contractions(extended)
+    return extended
 
 
 def _read_contractions(tokenizer: Tokenizer) -> None:
-    lowered = normalizers.BertNormalizer(lowercase=True)
-    tokenizer.normalizer = normalizers.Sequence([BREAKS, APOSTROPHES, lowered])
+    lower_case = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.normalizer = normalizers.Sequence([BREAKS, APOSTROPHES, lower_case])
     tokenizer.pre_tokenizer = Sequence([Split(_PARTS, "isolated"), WhitespaceSplit()])
 
 

@@ -117,7 +117,7 @@ LENSES: Mapping[str, Lens] = MappingProxyType({lens.name: lens for lens in _ALL}
 def through(
     lens: str,
     loaded: Loaded,
-    given: InputLike,
+    model_input: InputLike,
     class_number: int | None = None,
     *,
     record: ForwardRecord | None = None,
@@ -135,7 +135,7 @@ def through(
     """
     if lens not in LENSES:
         raise KeyError(f"no lens {lens!r}; there are {', '.join(LENSES)}")
-    record = capture(loaded, given) if record is None else record
+    record = capture(loaded, model_input) if record is None else record
     if lens == NORM_WEIGHTED:
         return norm_weighted(loaded.model, record)
     if lens == WITH_RESIDUAL:
@@ -146,5 +146,5 @@ def through(
     if lens == ROLLOUT:
         return rollout(record)
     if lens == RELEVANCE:
-        return relevance(record, weighted(loaded, given, class_number))
+        return relevance(record, weighted(loaded, model_input, class_number))
     return record

@@ -30,11 +30,11 @@ def with_residual_and_norm(model: Transformer, record: ForwardRecord) -> Attenti
 def lengths(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head query key"]:
     """Norms ‖A_ij f(x_j)‖ = A_ij ‖f(x_j)‖ of the vectors that each head sums, in units of the residual stream."""
     with torch.inference_mode():
-        of_keys = [
+        value_norms = [
             handed_over(block, tensor(model, v)).norm(dim=-1).T.cpu().numpy()
             for block, v in zip(model.blocks, record.v, strict=True)
         ]
-    return record.pattern * np.stack(of_keys)[:, :, None]
+    return record.pattern * np.stack(value_norms)[:, :, None]
 
 
 def handed_over_by_head(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head"]:
@@ -64,15 +64,15 @@ def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray,
     with torch.inference_mode():
         for layer in range(model.config.n_layers):
             terms = _terms(model, record, layer)
-            mixed, kept = terms.mixed.norm(dim=-1), terms.kept.norm(dim=-1)
-            ratios.append((mixed / (mixed + kept).clamp(min=LEAST)).cpu().numpy())
+            mixed_norms, own_norms = terms.mixed.norm(dim=-1), terms.kept.norm(dim=-1)
+            ratios.append((mixed_norms / (mixed_norms + own_norms).clamp(min=LEAST)).cpu().numpy())
     return np.stack(ratios)
 
 
 def read(record: ForwardRecord) -> list[int]:
     """Positions that are not padding; all positions if the input is nothing but padding."""
-    real = [position for position, role in enumerate(record.roles) if role != "padding"]
-    return real or list(range(len(record)))
+    unpadded = [position for position, role in enumerate(record.roles) if role != "padding"]
+    return unpadded or list(range(len(record)))
 
 
 def handed_over(block: Block, v: Float[Tensor, "head key d_v"]) -> Float[Tensor, "key head d_model"]:
@@ -102,18 +102,19 @@ def _terms(model: Transformer, record: ForwardRecord, layer: int) -> _Terms:
         tensor(model, array).double() for array in (record.pattern[layer], record.residual[2 * layer])
     )
     terms = handed_over(block, tensor(model, record.v[layer])).double()
-    itself = torch.einsum("hii,ihm->im", pattern, terms)
-    everything = torch.einsum("hqk,khm->qm", pattern, terms)
-    skipped, divisor = block.skip * x, x.new_ones(len(x))
+    own_term = torch.einsum("hii,ihm->im", pattern, terms)
+    total = torch.einsum("hqk,khm->qm", pattern, terms)
+    skip_term, divisor = block.skip * x, x.new_ones(len(x))
     if block.norm_placement != "pre":
         norm, bias = block.norm_attention, block.attention.w_o.bias
-        divisor = ((skipped + everything + bias).var(dim=-1, correction=0) + norm.eps).sqrt()
-        terms, itself, everything, skipped = (
+        divisor = ((skip_term + total + bias).var(dim=-1, correction=0) + norm.eps).sqrt()
+        terms, own_term, total, skip_term = (
             (vectors - vectors.mean(dim=-1, keepdim=True)) * norm.weight
-            for vectors in (terms, itself, everything, skipped)
+            for vectors in (terms, own_term, total, skip_term)
         )
-    kept, mixed = (itself + skipped) / divisor[:, None], (everything - itself) / divisor[:, None]
-    return _Terms(pattern, terms, divisor, kept, mixed)
+    own_vector = (own_term + skip_term) / divisor[:, None]
+    mixed_vector = (total - own_term) / divisor[:, None]
+    return _Terms(pattern, terms, divisor, own_vector, mixed_vector)
 
 
 def _lengths(terms: _Terms) -> Float[np.ndarray, "query key"]:

@@ -14,7 +14,7 @@ from .rollout import multiplied, reachable
 
 def weighted(
     loaded: Loaded,
-    given: InputLike,
+    model_input: InputLike,
     class_number: int | None = None,
 ) -> Float[np.ndarray, "layer query key"]:
     """Gradient-weighted attention Ā = mean_h max(0, ∇A ∘ A) of each layer, where ∇A is the gradient of `target`.
@@ -22,9 +22,9 @@ def weighted(
     Raises as `model.capture.capture` does, and IndexError for a class that does not exist.
     """
     names = [f"blocks.{layer}.attention.pattern" for layer in range(loaded.config.n_layers)]
-    kept = activations(loaded, [given], [*names, "logits"], gradients=True)
-    patterns = [kept[name] for name in names]
-    gradients = torch.autograd.grad(target(loaded, kept["logits"][0], class_number), patterns)
+    captured = activations(loaded, [model_input], [*names, "logits"], gradients=True)
+    patterns = [captured[name] for name in names]
+    gradients = torch.autograd.grad(target(loaded, captured["logits"][0], class_number), patterns)
     averages = [
         (pattern.detach() * gradient).clamp(min=0).mean(dim=1)[0]
         for pattern, gradient in zip(patterns, gradients, strict=True)
@@ -42,10 +42,10 @@ def target(
     n_classes = loaded.config.n_classes
     if not n_classes:
         return answer @ answer.detach()
-    number = int(answer.argmax()) if class_number is None else class_number
-    if number not in range(n_classes):
-        raise IndexError(f"class {number} is none of the {n_classes} classes")
-    return answer[number]
+    class_index = int(answer.argmax()) if class_number is None else class_number
+    if class_index not in range(n_classes):
+        raise IndexError(f"class {class_index} is none of the {n_classes} classes")
+    return answer[class_index]
 
 
 def relevance(record: AttentionRecord, steps: Float[np.ndarray, "layer query key"]) -> AttentionRecord:
@@ -53,7 +53,7 @@ def relevance(record: AttentionRecord, steps: Float[np.ndarray, "layer query key
 
     The map of a layer is R − I divided by its largest value, so rows keep their relative sizes and do not sum to 1.
     """
-    itself = np.eye(len(record))
-    gained = multiplied(steps + itself) - itself
-    largest = gained.max(axis=(1, 2, 3), keepdims=True)
-    return as_record(record, gained / np.maximum(largest, LEAST), reachable(record))
+    identity = np.eye(len(record))
+    gained_relevance = multiplied(steps + identity) - identity
+    largest = gained_relevance.max(axis=(1, 2, 3), keepdims=True)
+    return as_record(record, gained_relevance / np.maximum(largest, LEAST), reachable(record))

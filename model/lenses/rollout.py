@@ -20,9 +20,11 @@ def rollout(record: AttentionRecord) -> AttentionRecord:
         raise ValueError(
             "attention between two inputs cannot be followed through layers: queries and keys differ"
         )
-    itself = np.eye(len(record))
-    steps = (as_shares(combine_heads(heads) / 2 + itself / 2) for heads in record.pattern.astype(np.float64))
-    return as_record(record, multiplied(steps), reachable(record))
+    identity = np.eye(len(record))
+    layer_factors = (
+        as_shares(combine_heads(heads) / 2 + identity / 2) for heads in record.pattern.astype(np.float64)
+    )
+    return as_record(record, multiplied(layer_factors), reachable(record))
 
 
 def multiplied(
@@ -37,7 +39,7 @@ def multiplied(
 
 def reachable(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
     """Mask of a multiplied map: True where allowed attention and residual connections lead from key to query, by layer."""
-    reached = of_layers(record) | np.eye(len(record), dtype=bool)
-    for layer, before in zip(reached[1:, 0], reached[:-1, 0], strict=True):
+    is_reachable = of_layers(record) | np.eye(len(record), dtype=bool)
+    for layer, before in zip(is_reachable[1:, 0], is_reachable[:-1, 0], strict=True):
         layer[:] = layer.astype(np.float32) @ before > 0  # as floats: numpy has no fast product of booleans
-    return reached
+    return is_reachable

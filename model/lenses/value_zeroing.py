@@ -42,10 +42,12 @@ def changes_of_layers(model: Transformer, record: ForwardRecord) -> Float[np.nda
 
 def steps(config: ModelConfig, n: int) -> list[tuple[int, range]]:
     """Arguments (layer, keys) for calls of `changes_in_layer` over `n` positions, each of a few tenths of a second."""
-    size = max(1, MULTIPLICATIONS_A_STEP // (n * config.d_model * config.d_ff))
-    starts = range(0, n, size)
+    keys_per_step = max(1, MULTIPLICATIONS_A_STEP // (n * config.d_model * config.d_ff))
+    starts = range(0, n, keys_per_step)
     return [
-        (layer, range(start, min(start + size, n))) for layer in range(config.n_layers) for start in starts
+        (layer, range(start, min(start + keys_per_step, n)))
+        for layer in range(config.n_layers)
+        for start in starts
     ]
 
 
@@ -60,20 +62,22 @@ def changes_in_layer(
     """
     block, keys = model.blocks[layer], range(len(record)) if keys is None else keys
     with torch.inference_mode():
-        x, after = (tensor(model, record.residual[stage]) for stage in (2 * layer, 2 * layer + 2))
+        x, block_output = (tensor(model, record.residual[stage]) for stage in (2 * layer, 2 * layer + 2))
         u = block.skip * x + block.attention.w_o(tensor(model, record.z[layer]).transpose(0, 1).flatten(1))
         norm = block.norm_feed_forward if block.norm_placement == "pre" else block.norm_attention
         expanded, bias = _expanded(block, norm, u), block.feed_forward.expand(norm.bias)
-        size, distances = max(1, NUMBERS_AT_ONCE // expanded.numel()), []
-        for start in range(keys.start, keys.stop, size):
-            some = slice(start, min(start + size, keys.stop))
-            f = handed_over(block, tensor(model, record.v[layer, :, some]))
-            weights = tensor(model, record.pattern[layer, :, :, some]).permute(2, 1, 0)  # [key, query, head]
-            without = u - weights @ f
-            sigma = (without.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
+        chunk_size, distances = max(1, NUMBERS_AT_ONCE // expanded.numel()), []
+        for start in range(keys.start, keys.stop, chunk_size):
+            chunk = slice(start, min(start + chunk_size, keys.stop))
+            f = handed_over(block, tensor(model, record.v[layer, :, chunk]))
+            weights = tensor(model, record.pattern[layer, :, :, chunk]).permute(2, 1, 0)  # [key, query, head]
+            zeroed_sum = u - weights @ f
+            sigma = (zeroed_sum.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
             hidden = (expanded - weights @ _expanded(block, norm, f)).div_(sigma).add_(bias)
-            out = block.feed_forward.contract(block.feed_forward.activation(hidden))
-            distances.append(_cosine_distances(after, _block_output(block, x, without, out)).T)
+            feed_forward_output = block.feed_forward.contract(block.feed_forward.activation(hidden))
+            distances.append(
+                _cosine_distances(block_output, _block_output(block, x, zeroed_sum, feed_forward_output)).T
+            )
         changes = torch.cat(distances, dim=1).double().cpu().numpy()
     return np.where(of_layers(record)[layer, 0][:, keys], changes, 0)
 
@@ -99,8 +103,8 @@ def _block_output(
     if block.norm_placement == "pre":
         return block.skip * u + out
     h = block.norm_attention(u)
-    past = x + h if block.norm_placement == "b2t" else block.skip * h
-    return block.norm_feed_forward(past + out)
+    skip_term = x + h if block.norm_placement == "b2t" else block.skip * h
+    return block.norm_feed_forward(skip_term + out)
 
 
 def _cosine_distances(

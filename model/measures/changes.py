@@ -22,8 +22,8 @@ def prediction_change(before: ForwardRecord, after: ForwardRecord) -> Prediction
     ValueError where the classes differ.
     """
     if before.class_names != after.class_names:
-        both = f"{before.class_names} and {after.class_names}"
-        raise ValueError(f"{both} are different classes: nothing to compare")
+        classes = f"{before.class_names} and {after.class_names}"
+        raise ValueError(f"{classes} are different classes: nothing to compare")
     if before.has_classes:
         value = total_variation(before.probabilities, after.probabilities)
         return PredictionChange(float(value), "total variation of the prediction")
@@ -72,8 +72,8 @@ def class_under_interventions(
 ) -> ClassUnderInterventions:
     """Statistics of the class `followed` over the answers to at least one intervention."""
     probability = answers[:, followed]
-    kept = int((answers.argmax(axis=1) == followed).sum())
-    return ClassUnderInterventions(kept, float(probability.min()), float(probability.max()))
+    n_predicted = int((answers.argmax(axis=1) == followed).sum())
+    return ClassUnderInterventions(n_predicted, float(probability.min()), float(probability.max()))
 
 
 def class_changes(
@@ -112,10 +112,11 @@ def log_odds(probabilities: Float[np.ndarray, "*axes class"], followed: int) -> 
     float32.
     """
     probabilities = np.asarray(probabilities, np.float64)
-    least = float(np.finfo(np.float32).tiny)
-    others = np.delete(probabilities, followed, axis=-1).sum(axis=-1)
+    smallest = float(np.finfo(np.float32).tiny)
+    other_probability = np.delete(probabilities, followed, axis=-1).sum(axis=-1)
     return np.asarray(
-        np.log(np.maximum(probabilities[..., followed], least)) - np.log(np.maximum(others, least))
+        np.log(np.maximum(probabilities[..., followed], smallest))
+        - np.log(np.maximum(other_probability, smallest))
     )
 
 
@@ -134,9 +135,9 @@ class LostWeight(NamedTuple):
 
 def weight_lost_to_mask(before: Float[np.ndarray, " key"], allowed: Bool[np.ndarray, " key"]) -> LostWeight:
     """Weights of one row on the keys that are not `allowed`; of equal weights the earlier key comes first."""
-    forbidden = np.flatnonzero(~allowed)
-    keys = forbidden[np.argsort(-before[forbidden], kind="stable")]
-    return LostWeight(float(before[forbidden].sum()), tuple(keys.tolist()), tuple(before[keys].tolist()))
+    masked_keys = np.flatnonzero(~allowed)
+    keys = masked_keys[np.argsort(-before[masked_keys], kind="stable")]
+    return LostWeight(float(before[masked_keys].sum()), tuple(keys.tolist()), tuple(before[keys].tolist()))
 
 
 def weight_on_masked(

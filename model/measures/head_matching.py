@@ -83,9 +83,9 @@ def by_number(
     first: tuple[int, int], second: tuple[int, int], matrix: Float[np.ndarray, "one other"] | None = None
 ) -> Pairing:
     """Pairs heads of equal layer and head index; the shapes are (layers, heads)."""
-    common = [layer < second[0] and head < second[1] for layer, head in np.ndindex(first)]
+    exists_in_both = [layer < second[0] and head < second[1] for layer, head in np.ndindex(first)]
     indices = [layer * second[1] + head for layer, head in np.ndindex(first)]
-    partners = np.where(common, indices, -1)
+    partners = np.where(exists_in_both, indices, -1)
     return Pairing(shapes=(first, second), partners=partners, matched=False, matrix=matrix)
 
 

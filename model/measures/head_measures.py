@@ -46,8 +46,10 @@ def allowed_keys(mask: Bool[np.ndarray, "*axes query key"]) -> Int[np.ndarray, "
 
     Axes along which the mask only repeats itself (stride 0) are counted once.
     """
-    once = mask[tuple(slice(None if stride else 1) for stride in mask.strides)]
-    return np.count_nonzero(once, axis=-1) * (mask.shape[-1] if once.shape[-1] < mask.shape[-1] else 1)
+    distinct_mask = mask[tuple(slice(None if stride else 1) for stride in mask.strides)]
+    return np.count_nonzero(distinct_mask, axis=-1) * (
+        mask.shape[-1] if distinct_mask.shape[-1] < mask.shape[-1] else 1
+    )
 
 
 def mean_entropy(
@@ -93,8 +95,8 @@ def position_distances(n: int, patch_grid: tuple[int, int] | None = None) -> Flo
         coordinates = np.stack(np.unravel_index(np.arange(np.prod(patch_grid)), patch_grid), axis=-1).astype(
             float
         )
-        missing = np.full((n - len(coordinates), 2), np.nan)
-        coordinates = np.concatenate((missing, coordinates))
+        without_coordinates = np.full((n - len(coordinates), 2), np.nan)
+        coordinates = np.concatenate((without_coordinates, coordinates))
     return np.linalg.norm(coordinates[:, None] - coordinates, axis=-1)
 
 
@@ -107,11 +109,11 @@ def mean_distance(
     so a head that attends to the class token alone has mean distance 0.
     """
     n = pattern.shape[-1]
-    dist = position_distances(n, patch_grid)
-    n_placed = np.count_nonzero(~np.isnan(np.diagonal(dist)))
+    distances = position_distances(n, patch_grid)
+    n_placed = np.count_nonzero(~np.isnan(np.diagonal(distances)))
     # one product of a matrix and a vector for all heads
-    flat = np.nan_to_num(dist).astype(pattern.dtype).ravel()
-    return pattern.reshape(*pattern.shape[:-2], n * n) @ flat / n_placed
+    flat_distances = np.nan_to_num(distances).astype(pattern.dtype).ravel()
+    return pattern.reshape(*pattern.shape[:-2], n * n) @ flat_distances / n_placed
 
 
 def head_distance(

@@ -120,10 +120,10 @@ _UNIFORM = HeadRole(
 def possible_roles(record: Positions) -> tuple[HeadRole, ...]:
     """Roles that a head can have on inputs of this kind: text or patches, with or without a class token."""
     keys = getattr(record, "attended", record)
-    first = _CLASS if keys.roles[:1] == ("class",) else _FIRST
+    first_role = _CLASS if keys.roles[:1] == ("class",) else _FIRST
     if record.unit == "patch":
-        return (_SAME_PATCH, first, _LOCAL_PATCH, _SINK, _UNIFORM)
-    return (*_NEIGHBOURS, _SAME_TOKEN, first, _SEPARATOR, _LOCAL_TOKEN, _SINK, _UNIFORM)
+        return (_SAME_PATCH, first_role, _LOCAL_PATCH, _SINK, _UNIFORM)
+    return (*_NEIGHBOURS, _SAME_TOKEN, first_role, _SEPARATOR, _LOCAL_TOKEN, _SINK, _UNIFORM)
 
 
 def roles_from_numbers(

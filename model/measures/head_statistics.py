@@ -31,17 +31,17 @@ def statistics(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer he
     """Statistics of every head by name, in the order of `STATISTICS`; those undefined for the input are missing."""
     pattern = record.pattern
     received = _received(pattern)
-    computed = _attention_shares(record, received)
+    values_by_name = _attention_shares(record, received)
     if not len(odd_rows(pattern, record.mask)):
-        computed["entropy"] = mean_entropy(pattern, record.mask)
+        values_by_name["entropy"] = mean_entropy(pattern, record.mask)
         if word_positions := [
             position for position, role in enumerate(record.roles) if role not in NOT_WORDS
         ]:
-            computed["confidence"] = pattern.max(axis=-1)[..., word_positions].mean(axis=-1)
+            values_by_name["confidence"] = pattern.max(axis=-1)[..., word_positions].mean(axis=-1)
         if record.keys is None:
-            computed["distance"] = mean_distance(pattern, record.patch_grid)
-        computed["sink"] = received.max(axis=-1) / pattern.shape[-2]
-    return {name: computed[name] for name in STATISTICS if name in computed}
+            values_by_name["distance"] = mean_distance(pattern, record.patch_grid)
+        values_by_name["sink"] = received.max(axis=-1) / pattern.shape[-2]
+    return {name: values_by_name[name] for name in STATISTICS if name in values_by_name}
 
 
 def attention_shares(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
@@ -51,8 +51,8 @@ def attention_shares(record: AttentionRecord) -> dict[str, Float[np.ndarray, "la
 
 def single_head_record(record: AttentionRecord, layer: int, head: int) -> AttentionRecord:
     """The record with one head alone, as layer 0 and head 0."""
-    selection = np.s_[layer : layer + 1, head : head + 1]
-    return _with_weights(record, record.pattern[selection], record.mask[selection])
+    head_slice = np.s_[layer : layer + 1, head : head + 1]
+    return _with_weights(record, record.pattern[head_slice], record.mask[head_slice])
 
 
 def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.ndarray, "#layer #head"]]:
@@ -70,15 +70,15 @@ def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.nd
 def remaining_share(record: AttentionRecord) -> Float[np.ndarray, "layer head"]:
     """Share of each head's weight on keys that `attention_shares` does not count; 0 for a head without any weight."""
     n_queries, n_keys = record.pattern.shape[-2:]
-    covered = np.zeros((n_queries, n_keys), bool)
+    is_counted = np.zeros((n_queries, n_keys), bool)
     for offset in _offsets(record).values():
-        covered |= np.eye(n_queries, n_keys, offset) > 0
+        is_counted |= np.eye(n_queries, n_keys, offset) > 0
     if (first := first_token(record.attended)) is not None:
-        covered[:, first] = True
-    covered[:, record.attended.at("separator")] = True
+        is_counted[:, first] = True
+    is_counted[:, record.attended.at("separator")] = True
     total = record.pattern.sum(axis=(-2, -1))
-    rest = record.pattern[..., ~covered].sum(axis=-1)
-    return np.asarray(rest / np.where(total > 0, total, 1))
+    remaining_weight = record.pattern[..., ~is_counted].sum(axis=-1)
+    return np.asarray(remaining_weight / np.where(total > 0, total, 1))
 
 
 def _with_weights(record: AttentionRecord, pattern: np.ndarray, mask: np.ndarray) -> AttentionRecord:

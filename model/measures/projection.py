@@ -32,9 +32,9 @@ def pca(vectors: Float[np.ndarray, "vector d_model"]) -> Projection:
     if not _differ(vectors):
         return Projection(places, (np.nan, np.nan))
     fitted = PCA(n_components=min(2, *vectors.shape), svd_solver="full").fit(vectors)
-    n_found = fitted.n_components_
-    places[:, :n_found] = fitted.transform(vectors)
-    explained[:n_found] = fitted.explained_variance_ratio_
+    n_components = fitted.n_components_
+    places[:, :n_components] = fitted.transform(vectors)
+    explained[:n_components] = fitted.explained_variance_ratio_
     return Projection(places, (float(explained[0]), float(explained[1])))
 
 
@@ -51,10 +51,10 @@ def t_sne(
         return None
     perplexity = min(perplexity, n - 1)
     # Exact: Barnes-Hut pays beyond some thousand vectors, and its threads quarrel with those of other sessions.
-    settings = {"max_iter": _STEPS, "method": "exact", "init": "pca" if vectors.shape[1] > 1 else "random"}
-    method = TSNE(n_components=2, perplexity=perplexity, random_state=seed, **settings)
-    places = method.fit_transform(np.asarray(vectors, dtype=np.float32))
-    return Neighbourhoods(np.asarray(places, dtype=np.float64), perplexity)
+    options = {"max_iter": _STEPS, "method": "exact", "init": "pca" if vectors.shape[1] > 1 else "random"}
+    tsne = TSNE(n_components=2, perplexity=perplexity, random_state=seed, **options)
+    coordinates = tsne.fit_transform(np.asarray(vectors, dtype=np.float32))
+    return Neighbourhoods(np.asarray(coordinates, dtype=np.float64), perplexity)
 
 
 def _differ(vectors: np.ndarray) -> bool:

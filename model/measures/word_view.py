@@ -63,13 +63,13 @@ class _Words:
 
     @classmethod
     def group(cls, read: Positions, *, merged: bool, hidden: bool) -> "_Words":
-        continues = [
+        is_continuation = [
             merged and role == "continuation" and index > 0 and read.roles[index - 1] in _OF_A_WORD
             for index, role in enumerate(read.roles)
         ]
-        starts = np.flatnonzero(~np.array(continues, bool))
-        left_out = hidden_positions(read) if hidden else ()
-        shown = np.flatnonzero(~np.isin(starts, left_out))
+        starts = np.flatnonzero(~np.array(is_continuation, bool))
+        hidden_indices = hidden_positions(read) if hidden else ()
+        shown = np.flatnonzero(~np.isin(starts, hidden_indices))
         return cls(read=read, starts=starts, shown=shown, merged=merged or read.merged)
 
     @property

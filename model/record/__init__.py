@@ -96,8 +96,8 @@ class Positions:
 def _short(positions: Positions) -> str:
     """Number of positions and the first tokens as text, on one line."""
     text = " ".join(positions.tokens)
-    shown = text if len(text) <= 60 else f"{text[:59]}…"
-    return f"{len(positions)} {positions.unit if len(positions) == 1 else positions.units} {shown!r}"
+    shortened = text if len(text) <= 60 else f"{text[:59]}…"
+    return f"{len(positions)} {positions.unit if len(positions) == 1 else positions.units} {shortened!r}"
 
 
 def read_answers(

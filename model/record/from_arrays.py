@@ -66,21 +66,21 @@ def from_arrays(
         tokens, roles = _patches(patch_grid, n_queries, tokens, roles)
     if tokens is None:
         raise ValueError("the labels are missing: tokens, one for each query")
-    grid = {
+    view_fields = {
         "patch_grid": patch_grid,
         "merged": merged,
         "numbers": None if numbers is None else tuple(numbers),
     }
-    queries = _positions("tokens", tokens, roles, n_queries, continuing_prefix, **grid)
+    queries = _positions("tokens", tokens, roles, n_queries, continuing_prefix, **view_fields)
     if numbers is not None and (len(numbers) != n_queries or sorted(set(numbers)) != list(numbers)):
         raise ValueError("numbers must ascend, one for each query")
-    attended = None
+    key_positions = None
     if keys is not None:
-        attended = _positions("keys", keys, key_roles, n_keys, key_prefix)
+        key_positions = _positions("keys", keys, key_roles, n_keys, key_prefix)
     elif n_keys != n_queries:
         raise ValueError(f"there are {n_queries} queries and {n_keys} keys: the labels `keys` are missing")
     return AttentionRecord(
-        pattern=pattern, mask=_mask(mask, pattern.shape), keys=attended, **positions(queries)
+        pattern=pattern, mask=_mask(mask, pattern.shape), keys=key_positions, **positions(queries)
     )
 
 
@@ -98,9 +98,11 @@ def check_weights(pattern: np.ndarray) -> None:
     """Raises ValueError unless all numbers are finite and, within rounding, from 0 to 1."""
     if not np.isfinite(pattern).all():
         raise ValueError("pattern holds numbers that are not finite")
-    least, most = float(pattern.min()), float(pattern.max())
-    if least < 0 or most > 1 + ROUNDING:
-        raise ValueError(f"pattern holds {least if least < 0 else most:.4g}: weights are from 0 to 1")
+    smallest, largest = float(pattern.min()), float(pattern.max())
+    if smallest < 0 or largest > 1 + ROUNDING:
+        raise ValueError(
+            f"pattern holds {smallest if smallest < 0 else largest:.4g}: weights are from 0 to 1"
+        )
 
 
 def check_picture(picture: np.ndarray) -> np.ndarray:
@@ -168,14 +170,14 @@ def _positions(
 ) -> Positions:
     _need_labels(name, tokens, n)
     if roles is None:
-        roles, spelled = _roles(tokens)
-        prefix = spelled if prefix is None else prefix
+        roles, spelled_prefix = _roles(tokens)
+        prefix = spelled_prefix if prefix is None else prefix
     _need_labels("roles", roles, n)
-    known: dict[str, Role] = {role: role for role in get_args(Role)}
-    if unknown := sorted(set(roles) - set(known)):
-        raise ValueError(f"roles must be of {', '.join(known)}; got {unknown[0][:40]!r}")
-    checked = tuple(known[role] for role in roles)
-    return Positions(tokens=tuple(tokens), roles=checked, continuing_prefix=prefix or "", **more)
+    known_roles: dict[str, Role] = {role: role for role in get_args(Role)}
+    if unknown_roles := sorted(set(roles) - set(known_roles)):
+        raise ValueError(f"roles must be of {', '.join(known_roles)}; got {unknown_roles[0][:40]!r}")
+    valid_roles = tuple(known_roles[role] for role in roles)
+    return Positions(tokens=tuple(tokens), roles=valid_roles, continuing_prefix=prefix or "", **more)
 
 
 def _need_labels(name: str, labels: Sequence[str], n: int) -> None:
@@ -210,15 +212,15 @@ def _patches(
     Raises ValueError unless the last positions are the patches of the grid.
     """
     rows, columns = grid
-    before = n - rows * columns
-    if min(grid) < 1 or before < 0:
+    n_before = n - rows * columns
+    if min(grid) < 1 or n_before < 0:
         raise ValueError(f"{n} positions are too few for {rows} × {columns} patches")
     if tokens is None:
-        names = [f"r{row}c{column}" for row in range(rows) for column in range(columns)]
-        first = ["[CLS]", *(f"[{index}]" for index in range(1, before))]
-        tokens = [*first[:before], *names]
+        patch_names = [f"r{row}c{column}" for row in range(rows) for column in range(columns)]
+        special_tokens = ["[CLS]", *(f"[{index}]" for index in range(1, n_before))]
+        tokens = [*special_tokens[:n_before], *patch_names]
     if roles is None:
-        roles = [*["class", *["special"] * before][:before], *["patch"] * (n - before)]
-    if list(roles[before:]) != ["patch"] * (n - before) or "patch" in roles[:before]:
+        roles = [*["class", *["special"] * n_before][:n_before], *["patch"] * (n - n_before)]
+    if list(roles[n_before:]) != ["patch"] * (n - n_before) or "patch" in roles[:n_before]:
         raise ValueError(f"the last {rows * columns} positions must be the patches, and no others")
     return tokens, roles

@@ -68,8 +68,8 @@ def save(
     >>> save_record(record, "record.npz", {"text": "A gripping film."})  # doctest: +SKIP
     """
     content = dump(record, settings, picture, Path(path).suffix.lower())
-    with replacing(Path(path)) as new:
-        new.write_bytes(content)
+    with replacing(Path(path)) as temporary_path:
+        temporary_path.write_bytes(content)
 
 
 def dump(
@@ -97,9 +97,12 @@ def dump(
         texts |= {"keys": list(record.keys.tokens), "key_roles": list(record.keys.roles)}
     if any(token.endswith("\0") for token in (*record.tokens, *record.attended.tokens)):
         raise ValueError("a token that ends in the character NUL cannot be saved")
-    described: dict[str, object] = {"continuing_prefix": record.continuing_prefix, "merged": record.merged}
+    described_settings: dict[str, object] = {
+        "continuing_prefix": record.continuing_prefix,
+        "merged": record.merged,
+    }
     if record.keys is not None:
-        described["keys_continuing_prefix"] = record.keys.continuing_prefix
+        described_settings["keys_continuing_prefix"] = record.keys.continuing_prefix
     if record.numbers is not None:
         arrays["numbers"] = np.array(record.numbers, np.int64)
     if record.patch_grid is not None:
@@ -107,8 +110,8 @@ def dump(
     if picture is not None:
         arrays["picture"] = check_picture(picture)
     if isinstance(record, ForwardRecord):
-        described["config"] = record.config.to_json()
-    texts["settings"] = json.dumps({"version": VERSION, **settings, **described})
+        described_settings["config"] = record.config.to_json()
+    texts["settings"] = json.dumps({"version": VERSION, **settings, **described_settings})
     _check(arrays, record)
     return write_arrays(arrays, texts, kind)
 
@@ -210,10 +213,10 @@ def _record(
     _check(arrays, attention)
     config = convert_closed(settings["config"], ModelConfig)
     _check_config(arrays, config)
-    fields = positions(attention) | {
+    field_values = positions(attention) | {
         name: np.array(arrays[name], np.float32) for name in set(AXES) & set(arrays) - {"pattern", "mask"}
     }
-    return ForwardRecord(config=config, pattern=attention.pattern, mask=attention.mask, **fields)
+    return ForwardRecord(config=config, pattern=attention.pattern, mask=attention.mask, **field_values)
 
 
 def _check(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
@@ -251,8 +254,8 @@ def _check_config(arrays: Mapping[str, np.ndarray], config: ModelConfig) -> None
     for name, size in sizes.items():
         if getattr(config, name) != size:
             raise ValueError(f"its config says {name} {getattr(config, name)}, its arrays {size}")
-    by_token = arrays["token_logits"].shape[-1] if "token_logits" in arrays else 0
-    if by_token != len(config.family.token_class_names):
+    n_token_classes = arrays["token_logits"].shape[-1] if "token_logits" in arrays else 0
+    if n_token_classes != len(config.family.token_class_names):
         raise ValueError("its config does not name the classes of its token_logits")
     if n_stages != 1 + 2 * n_layers:
         raise ValueError("its config does not fit the states that it holds")

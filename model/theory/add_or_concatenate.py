@@ -27,9 +27,11 @@ def position_sums(
 ) -> PositionSums:
     """Computes Concat[X, P] W as one product and as X W1 + P W2; with W1 = W2 it equals (X + P) W1, as if adding."""
     content, positions = x @ w1, p @ w2
-    whole = np.concatenate((x, p), axis=1) @ np.concatenate((w1, w2))
-    sizes = (np.abs(values).max() for values in (whole, whole - (content + positions), whole - (x + p) @ w1))
-    return PositionSums(content, positions, whole, *map(float, sizes))
+    product = np.concatenate((x, p), axis=1) @ np.concatenate((w1, w2))
+    largest_values = (
+        np.abs(values).max() for values in (product, product - (content + positions), product - (x + p) @ w1)
+    )
+    return PositionSums(content, positions, product, *map(float, largest_values))
 
 
 def query_key_weights(

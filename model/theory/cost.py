@@ -35,18 +35,19 @@ def component_costs(config: ModelConfig) -> tuple[ComponentCost, ...]:
     """
     d, d_k, d_v, d_ff = config.d_model, config.d_k, config.d_v, config.d_ff
     n, h, layers, c = config.n_positions, config.n_heads, config.n_layers, config.n_classes
-    maps, formula = 2 * d_k + d_v, "(2d_k+d_v)"
-    stored, stored_formula = (d_k, "d_k") if config.shared_qkv else (maps, formula)
-    ends = config.final_norm + config.embedding_norm
-    norms, norms_formula = 2 * layers + ends, f"(2L+{ends})" if ends else "2L"  # two a layer
+    d_projected, projected_formula = 2 * d_k + d_v, "(2d_k+d_v)"
+    d_stored, stored_formula = (d_k, "d_k") if config.shared_qkv else (d_projected, projected_formula)
+    n_outer_norms = config.final_norm + config.embedding_norm
+    n_norms = 2 * layers + n_outer_norms
+    norms_formula = f"(2L+{n_outer_norms})" if n_outer_norms else "2L"
     components = [
         _embedding(config),
         ComponentCost(
             "q, k, v",
-            layers * (d + 1) * h * stored,
-            layers * n * d * h * maps,
+            layers * (d + 1) * h * d_stored,
+            layers * n * d * h * d_projected,
             rf"L\,(d+1)\,h\,{stored_formula}",
-            rf"L\,n\,d\,h\,{formula}",
+            rf"L\,n\,d\,h\,{projected_formula}",
         ),
         ComponentCost(
             "scores, weighted sum", 0, layers * n * n * h * (d_k + d_v), "0", r"L\,n^2\,h\,(d_k+d_v)"
@@ -67,8 +68,8 @@ def component_costs(config: ModelConfig) -> tuple[ComponentCost, ...]:
         ),
         ComponentCost(
             "norms",
-            norms * 2 * d,
-            norms * PER_NORMED * n * d,
+            n_norms * 2 * d,
+            n_norms * PER_NORMED * n * d,
             rf"{norms_formula}\cdot 2d",
             rf"{norms_formula}\cdot {PER_NORMED}\,n\,d",
         ),

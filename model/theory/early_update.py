@@ -32,16 +32,16 @@ def model_update(
     model = digit_encoder(setting, variant, n_layers, seed)
     probes = digit_tensors()[0][-N_PROBES:]
     with torch.no_grad():
-        start = model.encode(probes)
+        initial_output = model.encode(probes)
     rates = warmup_rates(n_steps, learning_rate, warmup)
     updates = [0.0]
     for _ in train_steps(model, rates, batch_size=BATCH_SIZE, seed=seed):
         with torch.no_grad():
-            updates.append((model.encode(probes) - start).norm(dim=-1).mean().item())
+            updates.append((model.encode(probes) - initial_output).norm(dim=-1).mean().item())
     return np.array(updates)
 
 
 def mean_first_and_last(updates: Float[np.ndarray, "seed step"]) -> tuple[float, float]:
     """Means over seeds of `model_update` after the first step and after the last."""
-    mean = updates.mean(axis=0)
-    return float(mean[1]), float(mean[-1])
+    mean_updates = updates.mean(axis=0)
+    return float(mean_updates[1]), float(mean_updates[-1])

@@ -48,15 +48,17 @@ def initial_norms(setting: UntrainedConfig, variant: str, n_layers: int, seed: i
     targets = torch.randint(VOCABULARY, inputs.shape[:2], generator=rng)
     hidden: list[torch.Tensor] = []
     outputs: list[torch.Tensor] = []
-    norms: list[torch.Tensor] = []
+    squared_norms: list[torch.Tensor] = []
     watchers: dict[str, Watcher] = {"embedding.output": lambda _: inputs}
     for layer, block in enumerate(model.blocks):
         watchers[f"blocks.{layer}.feed_forward.hidden"] = hidden.append
         watchers[f"blocks.{layer}.feed_forward_out"] = outputs.append
         if model.config.norm_placement == "pre":
-            watchers[f"blocks.{layer}.resid_post"] = lambda x: norms.append(_squared(x))
+            watchers[f"blocks.{layer}.resid_post"] = lambda x: squared_norms.append(_squared(x))
         else:  # no hook point stands before a norm, but this encoder is nobody else's
-            block.norm_feed_forward.register_forward_pre_hook(lambda _, x: norms.append(_squared(x[0])))
+            block.norm_feed_forward.register_forward_pre_hook(
+                lambda _, x: squared_norms.append(_squared(x[0]))
+            )
     with watch(model, watchers):
         states = model.encode(torch.zeros_like(targets))
     logits = states @ model.embedding.tokens.weight.T
@@ -67,12 +69,12 @@ def initial_norms(setting: UntrainedConfig, variant: str, n_layers: int, seed: i
         torch.einsum("bpo,bph->boh", delta, activation.detach())
         for delta, activation in zip(output_gradients, hidden, strict=True)
     ]
-    final_norms = norms[-1]
+    final_squared_norms = squared_norms[-1]
     return InitialNorms(
         gradient=np.array([values.flatten(1).norm(dim=1).mean().item() for values in gradients]),
         mean_gradient=np.array([values.mean(dim=0).norm().item() for values in gradients]),
-        hidden=np.array([values.mean().item() for values in norms]),
-        excess=(final_norms > (1 + EPSILON) * final_norms.mean()).double().mean().item(),
+        hidden=np.array([values.mean().item() for values in squared_norms]),
+        excess=(final_squared_norms > (1 + EPSILON) * final_squared_norms.mean()).double().mean().item(),
     )
 
 
@@ -129,8 +131,8 @@ def first_and_last(norms: Float[np.ndarray, "seed layer"]) -> tuple[float, float
 
 def layer_range(norms: Float[np.ndarray, "seed layer"]) -> tuple[float, float]:
     """Smallest and largest norm over the layers, after averaging over the seeds."""
-    mean = norms.mean(axis=0)
-    return float(mean.min()), float(mean.max())
+    mean_norms = norms.mean(axis=0)
+    return float(mean_norms.min()), float(mean_norms.max())
 
 
 def lemma_2(n_layers: int, d_model: int) -> Float64[np.ndarray, "3 layer"]:
@@ -141,8 +143,8 @@ def lemma_2(n_layers: int, d_model: int) -> Float64[np.ndarray, "3 layer"]:
 
 def n_inside_band(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarray, "3 layer"]) -> int:
     """Number of layers whose mean over the seeds lies within pre-LN's bounds of `lemma_2`."""
-    mean = norms.mean(axis=0)
-    return int(((lemma[0] <= mean) & (mean <= lemma[1])).sum())
+    mean_norms = norms.mean(axis=0)
+    return int(((lemma[0] <= mean_norms) & (mean_norms <= lemma[1])).sum())
 
 
 def furthest_from_line(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarray, "3 layer"]) -> float:

@@ -128,9 +128,9 @@ class Fit(NamedTuple):
 
 def fit(lengths: FloatSequence, values: FloatSequence) -> Fit:
     """Fits a power law: ln(values) as a linear function of ln(n), by least squares, over the longer half of `lengths`."""
-    half = len(lengths) // 2
-    n = np.asarray(lengths[half:], dtype=float)
-    x, y = np.log(n), np.log(values[half:])
+    first_index = len(lengths) // 2
+    n = np.asarray(lengths[first_index:], dtype=float)
+    x, y = np.log(n), np.log(values[first_index:])
     error = np.nan
     if len(n) > 2:
         (exponent, intercept), covariance = np.polyfit(x, y, 1, cov=True)
@@ -142,7 +142,7 @@ def fit(lengths: FloatSequence, values: FloatSequence) -> Fit:
 
 def crossing_length(lengths: Sequence[int], values: FloatSequence, others: FloatSequence) -> int | None:
     """Smallest length from which on `values` exceed `others`; None where they do not at the largest length."""
-    above = np.asarray(values) > np.asarray(others)
-    if not above[-1]:
+    is_above = np.asarray(values) > np.asarray(others)
+    if not is_above[-1]:
         return None
-    return int(lengths[0 if above.all() else len(above) - int(above[::-1].argmin())])
+    return int(lengths[0 if is_above.all() else len(is_above) - int(is_above[::-1].argmin())])

@@ -77,16 +77,16 @@ def attend_reordered(
     With `is_causal` each position attends to itself and to those before it, in either order. Raises ValueError where
     `order` is no permutation of the positions, and as `model.inputs.prepare` does.
     """
-    tokens = prepare(loaded, text_or_image)[1]
-    if not np.array_equal(np.sort(order), np.arange(len(tokens))):
-        raise ValueError(f"an order of {len(tokens)} positions names each once, got {list(order)}")
+    positions = prepare(loaded, text_or_image)[1]
+    if not np.array_equal(np.sort(order), np.arange(len(positions))):
+        raise ValueError(f"an order of {len(positions)} positions names each once, got {list(order)}")
     model = loaded.model
     outputs: list[torch.Tensor] = []
     (x,) = activations(loaded, [text_or_image], [f"blocks.{layer}.attention_in"]).values()
     with torch.inference_mode(), evaluating(model):
-        both = torch.cat((x, x[:, list(order)]))
-        mask = causal(len(tokens))[None, None].to(loaded.device) if is_causal else None
+        stacked = torch.cat((x, x[:, list(order)]))
+        mask = causal(len(positions))[None, None].to(loaded.device) if is_causal else None
         with watch(model, {f"blocks.{layer}.attention.z": outputs.append}):
-            model.blocks[layer].attention(both, mask=mask)
+            model.blocks[layer].attention(stacked, mask=mask)
     output, output_of_reordered = outputs[0][:, head].cpu().numpy()
     return ReorderedAttention(order=np.array(order), output=output, output_of_reordered=output_of_reordered)

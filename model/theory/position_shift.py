@@ -58,9 +58,9 @@ def best_map_errors(
     before, after = _before_after(rows, offset)
     # Long waves hardly differ over the table. Differences below single precision are rounding, to which the map must
     # not be fitted.
-    smallest = np.finfo(np.float32).eps * max(before.shape)
-    transposed, *_ = np.linalg.lstsq(before, after, rcond=smallest)
-    return _errors(rows, transposed.T, offset)
+    rcond = np.finfo(np.float32).eps * max(before.shape)
+    transposed_map, *_ = np.linalg.lstsq(before, after, rcond=rcond)
+    return _errors(rows, transposed_map.T, offset)
 
 
 class ErrorSummary(NamedTuple):

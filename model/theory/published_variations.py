@@ -67,5 +67,5 @@ def _row(group: str, *cells: str) -> Variation:
     config = replace(preset("base"), **changes)
     if group in ("base", "big"):
         return Variation(group, group, printed, config)
-    changed = ", ".join(f"{column} = {value}" for column, value in varied.items()) or "learned positions"
-    return Variation(f"{group} {changed}", group, printed, config)
+    changes_text = ", ".join(f"{column} = {value}" for column, value in varied.items()) or "learned positions"
+    return Variation(f"{group} {changes_text}", group, printed, config)

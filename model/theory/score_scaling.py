@@ -26,9 +26,9 @@ def dot_products(d_k: int, *, seed: int = 0) -> Float[np.ndarray, "set query key
     """
     if d_k < 1:
         raise ValueError(f"vectors need at least one component, got d_k = {d_k}")
-    random = np.random.default_rng((seed, d_k))
-    q = random.standard_normal((N_SETS, N_QUERIES, d_k))
-    k = random.standard_normal((N_SETS, N_KEYS, d_k))
+    rng = np.random.default_rng((seed, d_k))
+    q = rng.standard_normal((N_SETS, N_QUERIES, d_k))
+    k = rng.standard_normal((N_SETS, N_KEYS, d_k))
     return q @ k.swapaxes(-2, -1)
 
 
@@ -39,8 +39,8 @@ def variance(d_k: int, power: float) -> float:
 
 def axis_limit(variance: float, products: Float[np.ndarray, " pair"] | None = None) -> float:
     """Upper limit of the axis of a distribution: 3.5 standard deviations, or more where `products` lie beyond."""
-    deviations = 3.5 * variance**0.5
-    return deviations if products is None else 1.05 * max(float(np.abs(products).max(initial=0)), deviations)
+    limit = 3.5 * variance**0.5
+    return limit if products is None else 1.05 * max(float(np.abs(products).max(initial=0)), limit)
 
 
 def softmax(
@@ -58,9 +58,9 @@ def gradient_norm(pattern: Float[np.ndarray, "*axes query key"]) -> Float[np.nda
     """
     squares = np.square(pattern, dtype=np.float64)
     # The diagonal a_i (1 - a_i) and the rest -a_i a_j, each squared and summed: nothing cancels near 0.
-    diagonal = squares * np.square(1 - pattern, dtype=np.float64)
-    rest = squares * np.maximum(squares.sum(axis=-1, keepdims=True) - squares, 0)
-    return np.sqrt((diagonal + rest).sum(axis=-1))
+    squared_diagonal = squares * np.square(1 - pattern, dtype=np.float64)
+    off_diagonal = squares * np.maximum(squares.sum(axis=-1, keepdims=True) - squares, 0)
+    return np.sqrt((squared_diagonal + off_diagonal).sum(axis=-1))
 
 
 def spread(
@@ -76,14 +76,14 @@ def spread(
     mask = np.ones(products.shape, bool) if mask is None else mask
     scores = products * factor
     pattern = softmax(scores, mask)
-    low, median, high = np.quantile(gradient_norm(pattern), [0.25, 0.5, 0.75])
+    lower_quartile, median, upper_quartile = np.quantile(gradient_norm(pattern), [0.25, 0.5, 0.75])
     return {
         "mean": float(scores[mask].mean()),
         "variance": float(scores[mask].var()),
         "entropy": float(entropy(pattern, mask).mean()),
         "gradient": float(median),
-        "gradient_low": float(low),
-        "gradient_high": float(high),
+        "gradient_low": float(lower_quartile),
+        "gradient_high": float(upper_quartile),
     }
 
 

@@ -77,8 +77,8 @@ def dot_product_by_offset(offsets: Int[np.ndarray, "*axes"], d_model: int) -> Fl
 def distance_by_offset(offsets: Int[np.ndarray, "*axes"], d_model: int) -> Float[np.ndarray, "*axes"]:
     """|p_t - p_(t+phi)| = sqrt(d_model - 2 sum_k cos(w_k phi)), from |p_t|² = d_model / 2."""
     # 1 - cos a = 2 sin²(a / 2), which keeps the digits that the difference would lose near phi = 0.
-    halves = np.sin(np.multiply.outer(offsets, frequencies(d_model)) / 2)
-    return 2 * np.sqrt((halves**2).sum(axis=-1))
+    half_sines = np.sin(np.multiply.outer(offsets, frequencies(d_model)) / 2)
+    return 2 * np.sqrt((half_sines**2).sum(axis=-1))
 
 
 class OffsetSummary(NamedTuple):

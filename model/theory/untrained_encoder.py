@@ -59,19 +59,19 @@ def make_untrained(
         if setting.initialisation == "theory":
             _start_as_in_theory(model)
         for block in model.blocks:
-            for part in block.modules():
-                if isinstance(part, nn.Linear):
-                    part.weight.mul_(setting.gain)
+            for module in block.modules():
+                if isinstance(module, nn.Linear):
+                    module.weight.mul_(setting.gain)
     return model.eval()
 
 
 def _start_as_in_theory(model: Transformer) -> None:
     for block in model.blocks:
-        attention, feed = block.attention, block.feed_forward
-        for part in (attention.w_q, attention.w_k):
-            nn.init.zeros_(part.weight)
-        for part in (attention.w_v, feed.expand, feed.contract):
-            nn.init.xavier_normal_(part.weight)
+        attention, feed_forward = block.attention, block.feed_forward
+        for linear in (attention.w_q, attention.w_k):
+            nn.init.zeros_(linear.weight)
+        for linear in (attention.w_v, feed_forward.expand, feed_forward.contract):
+            nn.init.xavier_normal_(linear.weight)
         nn.init.eye_(attention.w_o.weight)
     if model.config.norm_placement == "deepnorm":
         model.shrink_sublayers()

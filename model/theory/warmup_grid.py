@@ -71,8 +71,8 @@ def train_once(
         losses.append(loss if math.isfinite(loss) else None)
         if losses[-1] is None:
             break
-    last = [loss for loss in losses[-max(1, n_steps // 10) :] if loss is not None]
-    diverged = losses[-1] is None
+    last_losses = [loss for loss in losses[-max(1, n_steps // 10) :] if loss is not None]
+    has_diverged = losses[-1] is None
     return WarmupRun(
         norm_placement=model.config.norm_placement,
         learning_rate=learning_rate,
@@ -80,8 +80,8 @@ def train_once(
         n_steps=n_steps,
         steps=tuple(range(len(losses))),
         losses=tuple(losses),
-        final_loss=None if diverged else math.fsum(last) / len(last),
-        accuracy=None if diverged else held_out_accuracy(model),
+        final_loss=None if has_diverged else math.fsum(last_losses) / len(last_losses),
+        accuracy=None if has_diverged else held_out_accuracy(model),
     )
 
 
