@@ -78,9 +78,9 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=490):
             st.markdown("**Each patch's position against all others**, one small map per patch")
-            grid_chart = position_similarity_grid(patches, grid, selected=selected)
+            charts = position_similarity_grid(patches, grid, selected=selected)
             clickable(
-                grid_chart,
+                charts,
                 key="positions_own_grid",
                 chosen=query,
                 selection="patch",
@@ -89,9 +89,9 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
             )
         with st.container(width=380):
             st.markdown(f"**The position of {token}** against those of all patches")
-            map_chart = position_similarity_map(cosines[query, first:], grid, name=token, selected=selected)
+            detail = position_similarity_map(cosines[query, first:], grid, name=token, selected=selected)
             clickable(
-                map_chart,
+                detail,
                 key="positions_own_map",
                 chosen=query,
                 selection="patch",
@@ -127,15 +127,15 @@ def _draw_lengths(subject: LiveSubject, record: ForwardRecord) -> None:
     without, ratio = lengths.ratios
     sentence = f"Over the {len(record)} positions of this input, the mean length of the content is"
     root = r"$\sqrt{d_\text{model}}$"
-    trained, other, condition = (
+    trained, other, factor = (
         without,
         ratio,
         f"with a factor {root}, which this encoder was trained without,",
     )
     if is_scaled:
-        trained, other, condition = ratio, without, f"without the factor {root}"
+        trained, other, factor = ratio, without, f"without the factor {root}"
     st.markdown(
-        f"{sentence} **{trained:.2f}** times that of the positions; {condition} it would be **{other:.2f}** times."
+        f"{sentence} **{trained:.2f}** times that of the positions; {factor} it would be **{other:.2f}** times."
     )
     n, table = record.config.n_positions, cache.of(embeddings.table_lengths, name)
     if record.config.positions == "sinusoidal":

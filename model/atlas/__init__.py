@@ -1,1 +1,1 @@
-"""Statistics over a data set of what pages show of one input: means and spreads, stored beside a checkpoint."""
+"""Measures over a data set: means and spreads of what the pages show for one input, stored beside a checkpoint."""

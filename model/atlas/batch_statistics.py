@@ -28,10 +28,10 @@ Scores = Float[Tensor, "example head query key"]
 
 
 def batch_moments(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]) -> dict[str, Moments]:
-    """Moments over the examples of a batch.
+    """Moments over the examples of a batch, by name. Raises the errors of a forward pass.
 
     `heads/NAME` [layer, head], `curves/NAME` [stage], [sublayer] or [layer], and `z` [layer, head, d_v], the mean
-    of each example over positions that are no padding. Raises as a forward pass does.
+    of each example over positions that are no padding.
     """
     model = loaded.model
     with torch.inference_mode(), evaluating(model):
@@ -159,7 +159,7 @@ class _BatchObserver:
         self.states = [*self.states[-1:], state]
 
     def _added(self, output: Float[Tensor, "example position d_model"]) -> None:
-        """Share of a sublayer's output in the length of the new state, as in `model.experiments.residual_stream`."""
+        """Records the share of a sublayer's output in the length of the new state, as in `model.experiments.residual_stream`."""
         shares = self.curves.setdefault("share", [])
         residual = self.model.blocks[0].skip * self.states[-1]
         if self.config.norm_placement == "b2t" and len(shares) % 2:
@@ -197,7 +197,7 @@ def _arrays(tensors: Sequence[Tensor]) -> Float[np.ndarray, "example part ..."]:
 
 
 def _on_diagonal(pattern: Scores, offset: int) -> Float[Tensor, "example head"]:
-    """sum_i A_{i, i + offset}"""
+    """Sum of the weights at a fixed offset of key from query: sum_i A_{i, i + offset}."""
     return pattern.diagonal(offset, dim1=-2, dim2=-1).sum(dim=-1)
 
 

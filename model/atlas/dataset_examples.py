@@ -26,7 +26,7 @@ LabelledInput = tuple[Input, str | None]  # the label as it stands in the data, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """Consecutive examples that are measured, stored and sent to another process together."""
+    """Consecutive examples, measured, stored and sent to another process as one unit."""
 
     number: int  # from 0
     numbers: tuple[int, ...]  # of the examples in the data, from 1
@@ -40,7 +40,7 @@ class Shard:
 class Examples:
     """All examples of a data set, or `limit` of them at equal distances, since a file may be sorted.
 
-    Every iteration reads the files again.
+    Each iteration reads the files again.
     """
 
     name: str  # of the data, on screen
@@ -63,7 +63,7 @@ class Examples:
         return examples
 
     def with_labels(self) -> Iterator[tuple[int, Input, str | None]]:
-        """Number in the data, from 1, input and label of each example."""
+        """Yields number in the data (from 1), input and label of each example."""
         n, limit, last = self._n_all, len(self), -1
         for index, (text_or_image, label) in enumerate(self.read()):
             # those whose index is floor(i n / limit) for an i
@@ -72,7 +72,7 @@ class Examples:
                 yield index + 1, text_or_image, label
 
     def shards(self, size: int, first: int = 0) -> Iterator[Shard]:
-        """The examples in shards of `size`, from shard `first` on."""
+        """Yields the examples in shards of `size`, from shard `first` on."""
         examples = islice(self, first * size, None)
         for number in count(first):
             if not (batch := list(islice(examples, size))):
@@ -156,7 +156,7 @@ def _digits() -> Iterator[tuple[Picture, str]]:
 
 
 def _own() -> Iterator[tuple[Text, None]]:
-    """Sentences that can be picked on a page, then those about negation."""
+    """Yields the project's sentences: those that a page offers, then those about negation."""
     sentences, negations = OWN
     texts = [sentence["text"] for sentence in json.loads(sentences.read_text(encoding="utf-8"))]
     texts += pd.read_csv(negations, dtype=str, keep_default_na=False).text.tolist()
@@ -164,7 +164,7 @@ def _own() -> Iterator[tuple[Text, None]]:
 
 
 def _texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
-    """Texts with their labels, one row at a time. Raises ValueError, in one sentence, where there is no column text.
+    """Yields texts with their labels, row by row. Raises ValueError, in one sentence, if there is no column text.
 
     Not by pandas, which takes the cell before a surplus comma as the name of the row.
     """

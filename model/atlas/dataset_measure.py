@@ -22,7 +22,7 @@ TOKENS = "tokens"
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(ABC):
-    """One measurement over a data set; a frozen value, which is sent to other processes and is part of stored keys."""
+    """One kind of measurement over a data set; a frozen value, so that it can be sent to other processes and be part of keys."""
 
     name: ClassVar[str]
     shard: int  # examples in a shard
@@ -69,7 +69,7 @@ def _token_counts(positions: Sequence[Positions]) -> dict[str, Moments]:
 
 
 def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Tensor, list[Positions]]]:
-    """Indices in the shard of examples of equal length, the encoder's input for them, and their positions."""
+    """Yields indices of examples of equal length in the shard, the encoder's input for them, and their positions."""
     prepared = []
     for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
         try:
@@ -82,6 +82,6 @@ def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Ten
 
 
 def moments_with_prefix(arrays: Mapping, prefix: str) -> dict:
-    """Moments whose names begin with `beginning`, by the rest of the name, in alphabetical order."""
+    """Entries whose names begin with `prefix`, by the rest of the name, in alphabetical order."""
     moments = from_arrays(arrays)
     return {name.removeprefix(prefix): moments[name] for name in sorted(moments) if name.startswith(prefix)}

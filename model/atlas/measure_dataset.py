@@ -141,8 +141,8 @@ def _unknown_token_share(arrays: Arrays) -> float | None:
     """Share of unknown tokens in all texts together; None for pictures."""
     if (counts := from_arrays(arrays).get(TOKENS)) is None:
         return None
-    n_read, n_unknown = counts.mean.tolist()
-    return n_unknown / n_read if n_read else 0.0
+    mean_n_read, mean_n_unknown = counts.mean.tolist()
+    return mean_n_unknown / mean_n_read if mean_n_read else 0.0
 
 
 def _with_effects(heads: HeadResults, effects: Mapping[str, Moments], n: int) -> HeadResults:

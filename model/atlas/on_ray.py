@@ -140,7 +140,7 @@ class _Worker:
 
 
 def _table(shard: Shard) -> pa.Table:
-    """The shard with a row for each example."""
+    """The shard as a table with a row for each example."""
     rows = []
     for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
         row: dict[str, Any] = {"shard": shard.number, "number": number}
@@ -154,7 +154,7 @@ def _table(shard: Shard) -> pa.Table:
 
 
 def _shard(table: pa.Table) -> Shard:
-    """Inverse of `_table`."""
+    """The shard from a table made by `_table`."""
     rows = table.to_pylist()
     inputs = tuple(
         Text(row["text"]) if row["picture"] is None else Picture(row["picture"], tuple(row["shape"]))

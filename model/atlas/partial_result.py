@@ -13,16 +13,14 @@ from .running_moments import Arrays
 
 
 class PartialResult:
-    """Sums over the first shards of a data set, stored under a key of all that they depend on."""
+    """The merged result of the first shards of a data set, stored under a key of all that it depends on."""
 
     def __init__(self, path: Path, **depends_on: object) -> None:
         self.path = path
         self.key = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
 
     def load(self) -> tuple[int, Arrays]:
-        """Number of finished shards and their result; nothing where the file belongs to other data, weights or
-        options.
-        """
+        """Number of finished shards and their result; 0 and {} if the file belongs to other data, weights or options."""
         try:
             with safe_open(self.path, "numpy") as file:
                 metadata = file.metadata() or {}

@@ -29,10 +29,10 @@ class LabelledInputs(NamedTuple):
 def split_for_pruning(
     loaded: Loaded, examples: Examples, sample: int
 ) -> tuple[LabelledInputs, LabelledInputs]:
-    """Examples that choose which head is removed, every second of a `sample`, and examples that judge the accuracy.
+    """Examples that choose the next head to remove, every second of a `sample`, and examples that measure the accuracy.
 
-    Judging are all others, or `JUDGES` of them at equal distances. Raises ValueError, in one sentence, where a
-    label is missing or no class of the encoder.
+    The latter are all others, or `JUDGES` of them at equal distances. Raises ValueError, in one sentence, if a label is
+    missing or no class of the encoder.
     """
     choosing = labelled_examples(loaded, examples.limited(sample))[::2]
     choosing_numbers = {number for number, *_ in choosing}
@@ -61,10 +61,10 @@ def pruning_rows(
     """
     replacements: dict[str, AblationKind] = {"zero": "zero", "mean": means.astype(np.float32)}
     n_heads = loaded.config.n_layers * loaded.config.n_heads
-    done, results = progress.load()
+    n_finished, results = progress.load()
     with tqdm(
         total=len(replacements) * (n_heads + 1),
-        initial=done,
+        initial=n_finished,
         desc=f"{loaded.name}: pruning",
         unit=" steps",
         disable=None,

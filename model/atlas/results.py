@@ -102,7 +102,7 @@ class EncoderComparison:
 
     @property
     def persisting(self) -> float:
-        """Mean share of the pairs over the data set that are also pairs when matched on a single example."""
+        """Mean share of the pairs over the data set that are also pairs if a single example is matched."""
         paired = self.pairing.partners >= 0
         return float(self.alike[paired].mean() / self.source.n) if paired.any() else 0.0
 
@@ -115,7 +115,7 @@ class EncoderComparison:
             return np.where(paired, distances, 0).sum(axis=1) / paired.sum(axis=1)
 
     def turned(self) -> "EncoderComparison":
-        """The comparison with the encoders exchanged."""
+        """The same comparison with the first and second encoder exchanged."""
         partners = self.pairing.partners
         alike = np.zeros(self.distances.mean.shape[1], int)
         alike[partners[partners >= 0]] = self.alike[partners >= 0]

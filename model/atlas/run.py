@@ -34,21 +34,23 @@ def run_measure(
 
     Raises ValueError as `measure.of` does.
     """
-    done, total = progress.load()
+    n_finished, total = progress.load()
     with tqdm(
         total=len(examples),
-        initial=min(done * measure.shard, len(examples)),
+        initial=min(n_finished * measure.shard, len(examples)),
         desc=f"{loaded.name}: {measure.name}",
         unit=" examples",
         disable=None,
     ) as bar:
-        waiting: dict[int, Arrays] = {}
-        for number, shard_result in engine(measure, loaded, examples.shards(measure.shard, done), bar.update):
-            waiting[number] = shard_result
-            while done in waiting:
-                shard_result = waiting.pop(done)
+        pending: dict[int, Arrays] = {}
+        for number, shard_result in engine(
+            measure, loaded, examples.shards(measure.shard, n_finished), bar.update
+        ):
+            pending[number] = shard_result
+            while n_finished in pending:
+                shard_result = pending.pop(n_finished)
                 total = measure.merged(total, shard_result) if total else shard_result
-                done += 1
-                progress.save(done, total)
+                n_finished += 1
+                progress.save(n_finished, total)
             hand_back()
     return total

@@ -11,9 +11,9 @@ Arrays = dict[str, np.ndarray]
 
 
 class Moments:
-    """Count, mean and sum of squared deviations of arrays of one shape, elementwise in float64; NaN is left out.
+    """Count, mean and sum of squared deviations of arrays of one shape, elementwise in float64; NaN values are skipped.
 
-    Moments of parts can be merged in any order, with the result of one pass but for rounding (Chan, Golub &
+    Moments of parts can be merged in any order, with the result of a single pass except for rounding (Chan, Golub &
     LeVeque 1979).
     """
 
@@ -24,7 +24,7 @@ class Moments:
 
     @classmethod
     def from_examples(cls, values: Float[np.ndarray, "example ..."]) -> "Moments":
-        """Moments over the first axis."""
+        """Moments over the first axis of `values`."""
         values = np.asarray(values, np.float64)
         is_number = ~np.isnan(values)
         n = is_number.sum(axis=0)

@@ -37,7 +37,7 @@ class StrongestPairs(Measure):
 
     def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         config, numbers = loaded.config, np.array(shard.numbers)
-        total: Arrays = {}
+        strongest: Arrays = {}
         for indices, inputs, positions in batches(loaded, shard):
             n = len(positions[0])
             words = torch.tensor(
@@ -66,9 +66,9 @@ class StrongestPairs(Measure):
             number = np.broadcast_to(numbers[indices][:, None, None], weight.shape)
             pairs = {"weight": weight, "number": number, "query": query, "key": key}
             pairs = {name: np.moveaxis(values, 0, -1) for name, values in pairs.items()}
-            total = self.merged(total, pairs) if total else self._strongest(pairs)
+            strongest = self.merged(strongest, pairs) if strongest else self._strongest(pairs)
             step(len(indices))
-        return total
+        return strongest
 
     def merged(self, one: Arrays, other: Arrays) -> Arrays:
         return self._strongest({name: np.concatenate((one[name], other[name]), axis=-1) for name in one})

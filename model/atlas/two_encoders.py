@@ -61,7 +61,7 @@ def compare_encoders(
 
 
 def states_for_cka(record: ForwardRecord) -> Float[np.ndarray, "stage row d_model"]:
-    """States of one example that enter CKA: of every token, or for a picture of its class token, or else the mean."""
+    """States of one example that enter CKA: those of all tokens; for a picture its class token or, without one, the mean."""
     if record.unit == "token":
         return record.residual
     return record.residual[:, :1] if record.has_class_token else record.residual.mean(axis=1, keepdims=True)
@@ -82,7 +82,7 @@ def _source(examples: Examples, n: int, command: str, *encoders: Loaded) -> Data
 
 
 def _captured(loaded: Loaded, text_or_image: Input, number: int) -> ForwardRecord:
-    """`capture`, with the number of the example in its ValueError."""
+    """Record of a forward pass; a ValueError names the number of the example."""
     try:
         return capture(loaded, text_or_image)
     except ValueError as error:

@@ -17,7 +17,7 @@ PROBES = (3, 18)  # test digits by index: a plain 0, and a 3 that is easily misr
 def prepare_digits(
     config: ModelConfig, data: Path, runs: Path, device: torch.device, *, holds_out: bool = True
 ) -> TrainingSetup:
-    """Without held-out digits, evaluations use training digits, and `data` reports 0 held out."""
+    """Setup with the tasks on digits; without held-out digits, evaluations use training digits and `data` reports 0 held out."""
     pixels, classes = read_mnist(mnist_folder(data), "train")
     images, labels = to_input(pixels, config), to_labels(classes)
     n_before_held_out = len(labels) - min(HELD_OUT, len(labels) // 10)

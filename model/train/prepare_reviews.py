@@ -49,7 +49,7 @@ class Reviews:
 def prepare_reviews(
     config: ModelConfig, data: Path, runs: Path, device: torch.device, tokenizer: Tokenizer | None = None
 ) -> TrainingSetup:
-    """Masked tokens, sentiment with the labels of teachers, and sentences.
+    """Setup with three kinds of tasks: masked tokens, sentiment with labels from teachers, and sentences.
 
     `tokenizer` is that of the checkpoint to train further; without it one is trained on the reviews.
     """
@@ -100,7 +100,7 @@ def prepare_reviews(
 
 
 def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> TrainingSetup:
-    """Sentiment with the true labels alone, for an encoder whose tokens are words; a random tenth is held out too."""
+    """Setup with the task of true labels for an encoder whose tokens are words; a random tenth is held out too."""
     table = split_reviews(data, runs.parent)
     labelled = np.random.default_rng(0).permutation(np.flatnonzero(table.labels >= 0))
     tenth, rest = np.split(labelled, [len(labelled) // 10])
@@ -119,7 +119,7 @@ def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.dev
 
 
 def split_reviews(data: Path, folder: Path, excluded: Iterable[str] = ()) -> Reviews:
-    """The same split every time; the held-out reviews are also written into `folder`, for evaluations.
+    """Training and held-out reviews, split in the same way every time; the held-out ones are also written into `folder`.
 
     Reviews that begin like one of `excluded` are in neither part.
 
@@ -132,11 +132,16 @@ def split_reviews(data: Path, folder: Path, excluded: Iterable[str] = ()) -> Rev
     held_out = np.random.default_rng(0).permutation(held_out)  # so that the first ones are of both classes
     is_held_out = table.text.isin(table.text[held_out])  # by text: some reviews occur twice
     is_excluded = table.text.map(opening).isin(set(map(opening, excluded)))
-    kept = np.flatnonzero(~(is_held_out | is_excluded))
+    train_indices = np.flatnonzero(~(is_held_out | is_excluded))
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / "imdb-held-out.csv") as file:
         table.loc[held_out].to_csv(file, index=False)
-    return Reviews(table.text[kept].tolist(), labels[kept], table.text[held_out].tolist(), labels[held_out])
+    return Reviews(
+        table.text[train_indices].tolist(),
+        labels[train_indices],
+        table.text[held_out].tolist(),
+        labels[held_out],
+    )
 
 
 def opening(text: str) -> str:
@@ -189,8 +194,8 @@ def _soft_labels(
 ) -> dict[str, Tensor]:
     """Probability of being positive of each review ("by words", "by both") and each piece ("pieces").
 
-    For a labelled review it is the label, otherwise that of the word teacher, or of both teachers by the mean of their
-    log-odds. Pieces are too short for document vectors. Teachers read no more of a review than the encoder does.
+    For a labelled review this is its label; for others it comes from the word teacher, or from the mean log-odds of both
+    teachers. Pieces are too short for document vectors. Teachers read no more of a review than the encoder does.
     """
 
     def fill(folder: Path) -> None:

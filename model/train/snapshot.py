@@ -1,4 +1,4 @@
-"""Snapshots of an encoder in training, which a page plays as a film.
+"""Snapshots of an encoder during training, which a page plays back as a recording.
 
 Each holds the patterns of a few fixed inputs, by layer the norms of gradient and residual stream and the entropy of
 every head, and the held-out accuracy. About 2 MB per run, as safetensors.
@@ -22,12 +22,12 @@ Snapshots = dict[str, Tensor]  # the first axis of each tensor is the snapshot
 def take_snapshot(
     loaded: Loaded, probes: Sequence[str | np.ndarray], phase: int, step: int, accuracy: float
 ) -> Snapshots:
-    """One snapshot, taken after the backward pass and before the gradients are clipped.
+    """Arrays of one snapshot by name, taken after the backward pass and before the gradients are clipped.
 
     pattern.I [1, layer, head, query, key] uint8 in 255ths, for probe I; entropy.I [1, layer, head], normalised,
     mean over queries; residual_norm.I [1, stage], mean over positions; gradient_norm [1, layer].
     """
-    film = {
+    snapshot = {
         "phase": torch.tensor([phase]),
         "step": torch.tensor([step]),
         "accuracy": torch.tensor([accuracy]),
@@ -35,16 +35,16 @@ def take_snapshot(
     }
     for index, probe in enumerate(probes):
         record = capture(loaded, probe)
-        film[f"pattern.{index}"] = torch.from_numpy(np.round(record.pattern * 255).astype(np.uint8))[None]
-        film[f"entropy.{index}"] = torch.from_numpy(_mean_entropy(record))[None]
+        snapshot[f"pattern.{index}"] = torch.from_numpy(np.round(record.pattern * 255).astype(np.uint8))[None]
+        snapshot[f"entropy.{index}"] = torch.from_numpy(_mean_entropy(record))[None]
         norms = np.linalg.norm(record.residual, axis=-1).mean(axis=-1)
-        film[f"residual_norm.{index}"] = torch.from_numpy(norms)[None]
-    return film
+        snapshot[f"residual_norm.{index}"] = torch.from_numpy(norms)[None]
+    return snapshot
 
 
-def join_snapshots(films: Sequence[Snapshots]) -> Snapshots:
-    """The snapshots in one dictionary, in order."""
-    return {name: torch.cat([film[name] for film in films]) for name in films[0]}
+def join_snapshots(snapshots: Sequence[Snapshots]) -> Snapshots:
+    """Arrays of all snapshots by name, joined along the first axis."""
+    return {name: torch.cat([snapshot[name] for snapshot in snapshots]) for name in snapshots[0]}
 
 
 def gradient_norm(model: Transformer) -> Tensor:

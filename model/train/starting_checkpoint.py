@@ -25,13 +25,13 @@ class StartingCheckpoint:
 
     @classmethod
     def for_recipe(cls, folder: Path, recipe: Recipe) -> "StartingCheckpoint":
-        """Loads the checkpoint; raises ValueError where it was not trained by the first phases of `recipe`."""
+        """The checkpoint in `folder`. Raises ValueError if it was not trained by the first phases of `recipe`."""
         start = cls.load(folder)
-        done = start.loaded.history["recipe"]["phases"]
-        expected = recipe.to_json()["phases"][: len(done)]
-        if len(expected) < len(done) or any(
+        finished_phases = start.loaded.history["recipe"]["phases"]
+        expected = recipe.to_json()["phases"][: len(finished_phases)]
+        if len(expected) < len(finished_phases) or any(
             finished_phase.get(name, value) != value
-            for finished_phase, expected_phase in zip(done, expected, strict=True)
+            for finished_phase, expected_phase in zip(finished_phases, expected, strict=True)
             for name, value in expected_phase.items()
         ):
             raise ValueError(
@@ -41,7 +41,7 @@ class StartingCheckpoint:
 
     @classmethod
     def load(cls, folder: Path) -> "StartingCheckpoint":
-        """Loads the checkpoint in `folder`, trained by any recipe."""
+        """The checkpoint in `folder`, trained by any recipe."""
         loaded = load(folder, "cpu")
         if loaded.tokenizer is None:
             raise ValueError(f"{folder} reads no text: its training cannot be continued")
@@ -91,6 +91,6 @@ class StartingCheckpoint:
         )
 
     def film(self) -> Snapshots | None:
-        """The snapshots of the checkpoint's training; None where it has none."""
+        """Snapshots of the checkpoint's training; None if it has none."""
         arrays = recording_arrays(self.loaded.folder) if self.loaded.folder else None
         return None if arrays is None else {name: torch.from_numpy(array) for name, array in arrays.items()}

@@ -26,7 +26,7 @@ def autocast(device: torch.device, precision: Precision) -> AbstractContextManag
 
 
 def batches(task: Task, seed: int, steps: range, size: int) -> Iterator[Batch]:
-    """The batch of each step; the next one is made in a thread meanwhile."""
+    """Yields the batch of each step; a thread prepares the next one at the same time."""
     with ThreadPoolExecutor(1) as ahead:
         waiting = [ahead.submit(task.batch, seed, step, size) for step in steps[:1]]
         for step in steps:

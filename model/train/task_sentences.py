@@ -48,7 +48,7 @@ class EditedPairs:
 
 @dataclass(frozen=True, slots=True)
 class WeightedTask:
-    """One of the tasks of a training step."""
+    """One task of a combined training step, with the weight of its loss and its share of examples."""
 
     task: Sentiment | EditedPairs
     weight: float  # of its loss

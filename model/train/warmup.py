@@ -60,10 +60,10 @@ def main() -> None:
 
 
 def make_missing(data: Path, out: Path, device: torch.device, precision: Precision | None = None) -> None:
-    """Trains the runs that are missing in the file `out`, one at a time.
+    """Trains the runs that the file `out` lacks, one at a time.
 
-    Without a precision that of the runs in the file, or the faster one, is used. Raises ValueError where the file
-    holds runs in another precision.
+    Without a precision, that of the runs in the file is used, or the faster one. Raises ValueError if the file holds runs
+    in another precision.
     """
     runs = read_runs(out)
     others = {run.precision for run in runs} - {precision}
@@ -72,9 +72,9 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
             f"{out} holds runs in {', '.join(others)}, not {precision}; --out names another file"
         )
     precision = precision or (runs[0].precision if runs else None)
-    done = {(run.norm_placement, run.learning_rate, run.warmup) for run in runs}
+    finished_cells = {(run.norm_placement, run.learning_rate, run.warmup) for run in runs}
     grid = itertools.product(PRESETS, LEARNING_RATES, WARMUPS)
-    missing = [cell for cell in grid if (preset(cell[0]).norm_placement, *cell[1:]) not in done]
+    missing = [cell for cell in grid if (preset(cell[0]).norm_placement, *cell[1:]) not in finished_cells]
     if not missing:
         print(f"all runs are in {out} already; --out names another file")
     for name, rate, warmup in missing:
@@ -89,7 +89,7 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
 def warmup_run(
     name: str, setup: TrainingSetup, peak: float, warmup: int, *, precision: Precision, n_steps: int = N_STEPS
 ) -> WarmupRun:
-    """Trains as the recipe of `name` does, but with a constant learning rate after the warm-up."""
+    """Trains an encoder by the recipe `name`, but with a constant learning rate after the warm-up; returns its losses."""
     chosen, task = recipe(name), setup.tasks["digits"]
     phase = chosen.phases[0]
     torch.manual_seed(chosen.seed)
