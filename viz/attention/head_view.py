@@ -38,22 +38,6 @@ class HeadView:
     share: float  # what the lines drawn hold of the sum of those weights; 1 where there is none
 
 
-def head_view(
-    record: "AttentionRecord",
-    layer: int,
-    head: int,
-    *,
-    query: int | None = None,
-    at_most: int = 2000,
-    scale: WeightScale = TO_ONE,
-    notes: Sequence[str] = (),
-) -> HeadView:
-    """A line for each attention weight of one head, or only for those of a `query`."""
-    return weight_lines(
-        record, record.pattern[layer, head], query=query, at_most=at_most, scale=scale, notes=notes
-    )
-
-
 def weight_lines(
     record: "AttentionRecord",
     weights: np.ndarray,
@@ -93,28 +77,21 @@ def weight_lines(
     def middle(index: np.ndarray) -> np.ndarray:
         return (index + 1.5) * row  # the headings fill the first row
 
-    rows = pd.concat(
-        [
-            pd.DataFrame(
-                {
-                    "column": column,
-                    "position": [-1, *numbers],
-                    "label": [heading, *(label(token, _LONGEST_TOKEN) for token in tokens)],
-                    "token": ["", *map(visible, tokens)],
-                    "middle": middle(np.arange(-1, len(tokens))),
-                    "selected": [
-                        False,
-                        *(column == "query" and index == query for index in range(len(tokens))),
-                    ],
-                }
-            )
-            for column, heading, tokens, numbers in (
-                ("query", "queries", record.tokens, query_numbers),
-                ("key", "keys", record.attended.tokens, key_numbers),
-            )
-        ],
-        ignore_index=True,
-    )
+    columns = [
+        {
+            "column": column,
+            "position": [-1, *numbers],
+            "label": [heading, *(label(token, _LONGEST_TOKEN) for token in tokens)],
+            "token": ["", *map(visible, tokens)],
+            "middle": middle(np.arange(-1, len(tokens))),
+            "selected": [False, *(np.arange(len(tokens)) == chosen)],
+        }
+        for column, heading, tokens, numbers, chosen in (
+            ("query", "queries", record.tokens, query_numbers, query),
+            ("key", "keys", record.attended.tokens, key_numbers, None),
+        )
+    ]
+    rows = pd.concat(map(pd.DataFrame, columns), ignore_index=True)
     source = "every token"
     if query is not None:
         source = f"token {query_numbers[query]}, {visible(record.tokens[query])},"

@@ -4,7 +4,7 @@ import pytest
 from tests.viz.records import head_record
 from tests.viz.scene import drawn
 from tests.viz.vision import rgb
-from viz.attention.head_view import head_view, weight_lines
+from viz.attention.head_view import weight_lines
 from viz.builders.palette import ACCENT, WEIGHTS
 
 TOKENS = ["[CLS]", "good", "film", "good"]
@@ -12,7 +12,8 @@ PATTERN = np.array([[0.1, 0.6, 0.3, 0], [1, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], 
 
 
 def view_of(pattern, tokens, *, keys=None, numbers=None, **options):
-    return head_view(head_record(pattern, tokens, keys=keys, numbers=numbers), 0, 0, **options)
+    record = head_record(pattern, tokens, keys=keys, numbers=numbers)
+    return weight_lines(record, record.pattern[0, 0], **{"query": None} | options)
 
 
 def random_pattern(n):
