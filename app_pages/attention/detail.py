@@ -54,15 +54,15 @@ def map_detail(
         )
         with st.container(horizontal=True, gap="small"):
             with st.container(key="weights"):
-                shown = window(pattern, query) if form == MATRIX else None
+                ranges = window(pattern, query) if form == MATRIX else None
                 if form == MATRIX:
-                    _draw_matrix(drawn, shown)
+                    _draw_matrix(drawn, ranges)
                 else:
                     _draw_lines(drawn)
             with st.container(width=190):
                 _draw_strongest_keys(record, weights, query, chosen.lens)
-                if shown is not None:
-                    choose_window(pattern, shown, scale)
+                if ranges is not None:
+                    choose_window(pattern, ranges, scale)
         return
     if notes:
         st.caption("  \n".join(map(plain, notes)))

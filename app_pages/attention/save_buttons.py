@@ -75,13 +75,13 @@ def _draw_save_menu(subject: Subject) -> None:
         if not menu.open:
             return
         sizes = {part: _size(subject.record, part) / MB for part in _parts(subject.record)}
-        first = next((index for index, size in enumerate(sizes.values()) if size <= most_mb()), 0)
+        default = next((index for index, size in enumerate(sizes.values()) if size <= most_mb()), 0)
 
         def label(part: Part) -> str:
             remark = "" if sizes[part] <= most_mb() else ", too large to be opened here"
             return f"{part.label}: {format_number(sizes[part], '.0f')} MB{remark}"
 
-        part = st.radio("What the file holds", tuple(sizes), first, format_func=label, key="record_part")
+        part = st.radio("What the file holds", tuple(sizes), default, format_func=label, key="record_part")
         st.caption(f"Files of up to {most_mb()} MB can be opened here again. {_HALF_PRECISION}")
         words = "attention" * part.attention_alone, "half" * part.half
         name = file_name(subject.name, *filter(None, words), suffix="npz")

@@ -26,11 +26,11 @@ def masked_token_guesses(subject: LiveSubject) -> None:
         st.caption(f"This encoder was not trained to fill in {as_code(name)}.")
         return
     by_position = subject.compute(guesses)
-    for number, position in enumerate(positions[:_MOST_MASKED], 1):
+    for mask_number, position in enumerate(positions[:_MOST_MASKED], 1):
         words = ", ".join(
             f"{as_code(guess.token)} {percent(guess.probability)}" for guess in by_position[position]
         )
-        number_text = f" number {number}" if len(positions) > 1 else ""
+        number_text = f" number {mask_number}" if len(positions) > 1 else ""
         st.markdown(f"In place of **{plain(name)}**{number_text}: {words}")
     if len(positions) > _MOST_MASKED:
         st.caption(f"The other {len(positions) - _MOST_MASKED:,} masked tokens are not listed.")

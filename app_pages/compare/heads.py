@@ -84,8 +84,8 @@ def heads(
     take_query = head_choice.take_query, partial(head_choice.take_from_second, first, second)
     take_one = (take_head, take_partner) if lens.has_heads else (head_choice.take_layer,) * 2
     maxima = _maxima_of_partners(records, pairing)
-    for i, (side, place) in enumerate(zip(sides, beside("heads"), strict=True)):
-        with place, st.container(horizontal=True, gap="medium"):
+    for i, (side, column) in enumerate(zip(sides, beside("heads"), strict=True)):
+        with column, st.container(horizontal=True, gap="medium"):
             with st.container(key=f"all_{NUMBERS[i]}"):
                 overview_of(
                     *viewed[i],

@@ -46,29 +46,29 @@ def card(history: dict) -> Card:
     }
     if recipe.get("published"):
         facts["published"] = recipe["published"]
-    for number, phase in enumerate(recipe.get("phases", []), 1):
-        facts[f"phase {number}"] = _phase(phase)
+    for phase_number, phase in enumerate(recipe.get("phases", []), 1):
+        facts[f"phase {phase_number}"] = _phase(phase)
     return {name: str(each) for name, each in facts.items()}
 
 
 def _phase(phase: dict) -> str:
-    warmup, parts = phase.get("warmup"), [str(phase["task"])]
+    warmup, facts = phase.get("warmup"), [str(phase["task"])]
     named = {
         "epochs": f"{phase.get('epochs')} epochs",
         "batch_size": f"batches of {phase.get('batch_size')}",
         "optimizer": _optimizer_name(phase.get("optimizer")),
         "learning_rate": f"rate {phase.get('learning_rate')}",
     }
-    parts += [text for field, text in named.items() if field in phase]
+    facts += [text for field, text in named.items() if field in phase]
     if isinstance(warmup, int | float):
-        parts.append(f"warm-up over {percent(warmup, 0)} of the steps" if warmup else "no warm-up")
+        facts.append(f"warm-up over {percent(warmup, 0)} of the steps" if warmup else "no warm-up")
     if "falls" in phase:
-        parts.append("then falls to 0" if phase["falls"] else "then stays")
+        facts.append("then falls to 0" if phase["falls"] else "then stays")
     if "weight_decay" in phase:
-        parts.append(f"weight decay {phase['weight_decay']}")
+        facts.append(f"weight decay {phase['weight_decay']}")
     if "dropout" in phase:
-        parts.append("dropout" if phase["dropout"] else "no dropout")
-    return BETWEEN.join(parts)
+        facts.append("dropout" if phase["dropout"] else "no dropout")
+    return BETWEEN.join(facts)
 
 
 def _optimizers(history: dict) -> list[str]:
@@ -102,8 +102,8 @@ def _bold(one: str, other: str) -> tuple[str, str]:
         [item if a == b else f"**{item}**" for item, (a, b) in zip(side, pairs, strict=True) if item]
         for side in sides
     )
-    left, right = (BETWEEN.join(side) for side in marked)
-    return left, right
+    bold_one, bold_other = (BETWEEN.join(side) for side in marked)
+    return bold_one, bold_other
 
 
 def _optimizer_name(optimizer: object) -> str:

@@ -52,13 +52,13 @@ def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
     if sides[0].checkpoint == sides[1].checkpoint:
         return {}, ""
     stored = {side.title: layers_of(side.checkpoint) for side in sides}
-    known = {
+    with_curve = {
         title: layers for title, layers in stored.items() if layers is not None and curve in layers.curves
     }
-    if not known:
+    if not with_curve:
         return {}, ""
-    sources = " and ".join(dict.fromkeys(over(layers.source) for layers in known.values()))
-    spreads = {title: layers.curves[curve] for title, layers in known.items()}
+    sources = " and ".join(dict.fromkeys(over(layers.source) for layers in with_curve.values()))
+    spreads = {title: layers.curves[curve] for title, layers in with_curve.items()}
     return (
         {title: (spread.mean, spread.sd) for title, spread in spreads.items()},
         f"Thick: this input. Dashed and shaded: mean ± standard deviation over {sources}.",
@@ -79,10 +79,10 @@ def comparisons_of_seeds(one: str, other: str) -> dict[str, EncoderComparison]:
 def _comparisons_of_seeds(
     one: Checkpoint, states: tuple[tuple[tuple[str, str], States], ...]
 ) -> dict[str, EncoderComparison]:
-    is_text, known = checkpoint.read_config(one).is_text, set(checkpoint.available())
+    is_text, available = checkpoint.read_config(one).is_text, set(checkpoint.available())
     comparisons: dict[str, EncoderComparison] = {}
     for names, state in states:
-        title = _difference_title(*names, is_text) if known.issuperset(names) else ""
+        title = _difference_title(*names, is_text) if available.issuperset(names) else ""
         with suppress(ValueError):  # `comparison` says which file is damaged, where its encoders are shown
             if title and title not in comparisons and (stored := _read(*names, state)) is not None:
                 comparisons[title] = stored

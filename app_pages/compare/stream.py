@@ -26,8 +26,8 @@ from viz.compare.stage_similarity import stage_similarity
 def stream(slots: Slots, first: Side, second: Side) -> None:
     """Draws the chosen measure of the residual stream for both sides."""
     with slots.controls:
-        part = controls.STREAM_PART.choose()
-    parts = {
+        choice = controls.STREAM_PART.choose()
+    draw_functions = {
         controls.NORMS: _draw_norms,
         controls.SHARES: _draw_sublayer_shares,
         controls.ANSWERS: _draw_answers_by_stage,
@@ -35,7 +35,7 @@ def stream(slots: Slots, first: Side, second: Side) -> None:
         controls.ENTROPY: _draw_entropy,
         controls.COSINES: _draw_cosines,
     }
-    parts[part]((first, second))
+    draw_functions[choice]((first, second))
 
 
 def _draw_norms(sides: tuple[Side, Side]) -> None:
@@ -48,13 +48,13 @@ def _draw_norms(sides: tuple[Side, Side]) -> None:
     _draw_curves(sides, means, "norm", "mean length of the states", key="stream_mean")
     norms = [measures.norms(side.record.residual) for side in sides]
     limit = max(float(lengths.max()) for lengths in norms)
-    for number, side, lengths, place in zip(NUMBERS, sides, norms, beside("norms"), strict=False):
+    for ordinal, side, lengths, column in zip(NUMBERS, sides, norms, beside("norms"), strict=False):
         record = side.record
         figure = norm_heatmap(
             lengths, record.stages, record.tokens, limit=limit, unit=record.unit, title=side.title
         )
-        with place:
-            show(figure, key=f"norms_{number}")
+        with column:
+            show(figure, key=f"norms_{ordinal}")
 
 
 def _draw_sublayer_shares(sides: tuple[Side, Side]) -> None:
@@ -81,9 +81,9 @@ def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
     # The same colours and the same axis on both sides; a class that both predict has the colour of the first.
     coloured = (sides[1], CATEGORIES[1]), (sides[0], CATEGORIES[0])
     marked = {side.predicted: colour for side, colour in coloured if side.predicted is not None}
-    for number, side, place in zip(NUMBERS, sides, beside("logits"), strict=False):
+    for ordinal, side, column in zip(NUMBERS, sides, beside("logits"), strict=False):
         record = side.record
-        with place:
+        with column:
             if not record.has_classes:
                 st.info(f"{side.title} has no classes, and so no logits.")
                 continue
@@ -95,7 +95,7 @@ def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
                 title=side.title,
                 domain=domain,
             )
-            show(chart, key=f"logits_{number}")
+            show(chart, key=f"logits_{ordinal}")
             st.caption(_last_stage_check(side))
     if not answers:
         return
@@ -149,7 +149,7 @@ def _draw_cosines(sides: tuple[Side, Side]) -> None:
         r"$\frac{1}{n} \sum_i \cos(x_i^s, x_i^t)$ between the stages $s$ and $t$ of one side: how much a "
         "token's state keeps its direction."
     )
-    for number, side, place in zip(NUMBERS, sides, beside("cosines"), strict=False):
+    for ordinal, side, column in zip(NUMBERS, sides, beside("cosines"), strict=False):
         stages = side.record.stages
         chart = stage_similarity(
             similarity.cosine_by_stage(side.record.residual),
@@ -161,8 +161,8 @@ def _draw_cosines(sides: tuple[Side, Side]) -> None:
             side=320,
             title=side.title,
         )
-        with place:
-            show(chart, key=f"cosines_{number}", width="content")
+        with column:
+            show(chart, key=f"cosines_{ordinal}", width="content")
 
 
 def _draw_curves(

@@ -66,10 +66,10 @@ def knock_out(slots: Slots, first: Side, second: Side) -> None:
     description.markdown(f"{_DESCRIPTIONS[kind].format(unit=first.record.unit)} {quantity}")
     by_side = [_changes(side, kind, class_name) for side in sides]
     limit = shared_limit(result.changes for result in by_side if result is not None)
-    places = [st.container(), st.container()] if first.is_text else beside("knock_out")
+    columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
     take = take_query, partial(take_from_second, first, second)
-    for i, (side, result, place) in enumerate(zip(sides, by_side, places, strict=True)):
-        with place:
+    for i, (side, result, column) in enumerate(zip(sides, by_side, columns, strict=True)):
+        with column:
             if result is None:
                 st.info(f"{side.title} has no class {plain(str(class_name))}.")
                 continue
@@ -98,7 +98,7 @@ def _in_words(result: _Changes) -> str:
     token = as_code(record.tokens[position]) + (f" (position {position})" if side.is_text else "")
     if result.class_name is None or record.predicted_class is None:
         return f"**{side.title}**: without {token} the pooled state moves by {format_number(change, '.2g')}, the largest change."
-    before = float(record.probabilities[record.class_names.index(result.class_name)])
+    probability = float(record.probabilities[record.class_names.index(result.class_name)])
     n_changed = len(answers) - class_under_interventions(answers, record.predicted_class).kept
     unit = "tokens" if side.is_text else "positions"
     verb = "changes" if n_changed == 1 else "each change"
@@ -106,7 +106,7 @@ def _in_words(result: _Changes) -> str:
         f"{n_changed} of {len(answers)} {unit}, taken alone, {verb}" if n_changed else "No single one changes"
     )
     return (
-        f"**{side.title}**: P({plain(result.class_name)}) is {percent(before, 2)}; without {token} it is "
+        f"**{side.title}**: P({plain(result.class_name)}) is {percent(probability, 2)}; without {token} it is "
         f"{result.probability(index)}, the largest change "
         f"({format_number(change, '+.2f')} in log-odds). {beginning} the answer."
     )
@@ -117,10 +117,10 @@ def _draw_changes(
 ) -> None:
     """Draws each change at its token or patch, on a scale to `limit`; a click makes that position the query."""
     side, record, changes = result.side, result.side.record, result.changes
-    what = POOLED if result.class_name is None else f"log-odds of {result.class_name}"
-    how, first, is_grey = NAMES[result.kind], record.first_patch, result.kind == "grey"
+    quantity = POOLED if result.class_name is None else f"log-odds of {result.class_name}"
+    method, first_patch, is_grey = NAMES[result.kind], record.first_patch, result.kind == "grey"
     if side.subject.picture is None or record.patch_grid is None:
-        bars = knock_out_bars(record.tokens, changes, query=query, limit=limit, what=what, how=how)
+        bars = knock_out_bars(record.tokens, changes, query=query, limit=limit, what=quantity, how=method)
         clickable(
             bars,
             key=key,
@@ -131,22 +131,22 @@ def _draw_changes(
         return
     patches = knock_out_patches(
         as_seen(side.subject.picture, record),
-        changes if is_grey else changes[first:],
+        changes if is_grey else changes[first_patch:],
         record.patch_grid,
         query=None if query is None else record.patch_at(query),
         limit=limit,
-        what=what,
-        how=how,
+        what=quantity,
+        how=method,
     )
     clickable(
         patches,
         key=key,
         chosen=query,
         selection="patch",
-        take=lambda patch: take(int(patch["position"]) + first),
+        take=lambda patch: take(int(patch["position"]) + first_patch),
         width="content",
     )
-    if first and not is_grey:
+    if first_patch and not is_grey:
         effect = f"the pooled state moves by {format_number(float(changes[0]), '.2g')} (cosine distance)"
         if result.class_name is not None:
             effect = f"P({plain(result.class_name)}) is {result.probability(0)}"

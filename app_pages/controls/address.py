@@ -44,11 +44,11 @@ def nearest(value: Any, options: Sequence[int]) -> int | None:
 
 
 def dropped(_value: Any, _options: Sequence[Option]) -> None:
-    """For `Boxes`: removes an option that no longer exists; the other chosen ones stay."""
+    """Replacement for `Boxes`: None, so that an option that no longer exists is removed and the other chosen ones stay."""
 
 
 def never_renamed(_option: str) -> None:
-    """For controls whose options were never renamed."""
+    """None, since the control's options were never renamed."""
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ def wanted(
     Short means at most half a second together with `besides` other forward passes. The work itself belongs inside
     `app_pages.toolkit.stoppable.until_done(what)`.
     """
-    one = multiply_adds(subject.loaded.config, len(subject.record))
-    is_short = (n_forwards + besides) * one <= AT_ONCE
-    return stoppable.wanted(what, f"{label}, {duration(n_forwards * one)}", key, is_short=is_short)
+    per_forward = multiply_adds(subject.loaded.config, len(subject.record))
+    is_short = (n_forwards + besides) * per_forward <= AT_ONCE
+    return stoppable.wanted(what, f"{label}, {duration(n_forwards * per_forward)}", key, is_short=is_short)
 
 
 def multiply_adds(config: ModelConfig, n: int) -> int:

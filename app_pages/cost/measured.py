@@ -75,8 +75,10 @@ def measured() -> None:
 
 def _operations(d: int, r: int, k: int) -> dict[str, list[int]]:
     return {
-        kind.name: [layer_types.multiply_adds(kind.name, n, d, radius=r // 2, kernel=k) for n in LENGTHS]
-        for kind in layer_types.LAYER_TYPES
+        layer_type.name: [
+            layer_types.multiply_adds(layer_type.name, n, d, radius=r // 2, kernel=k) for n in LENGTHS
+        ]
+        for layer_type in layer_types.LAYER_TYPES
     }
 
 
@@ -84,17 +86,17 @@ def _growth_table(fits: dict[str, layer_types.Fit]) -> pd.DataFrame:
     """Table with a row for each kind of layer: orders of growth, and the fitted exponent, a dash if not measured."""
     return pd.DataFrame(
         {
-            "Layer": [kind.name for kind in layer_types.LAYER_TYPES],
-            "Complexity": [f"${{{kind.order}}}$" for kind in layer_types.LAYER_TYPES],
-            "Sequential": [f"${kind.sequential}$" for kind in layer_types.LAYER_TYPES],
-            "Longest path": [f"${{{kind.path}}}$" for kind in layer_types.LAYER_TYPES],
-            "Multiply-adds": [f"${{{kind.multiply_adds}}}$" for kind in layer_types.LAYER_TYPES],
-            "Exponent of n": [str(kind.exponent) for kind in layer_types.LAYER_TYPES],
+            "Layer": [layer.name for layer in layer_types.LAYER_TYPES],
+            "Complexity": [f"${{{layer.order}}}$" for layer in layer_types.LAYER_TYPES],
+            "Sequential": [f"${layer.sequential}$" for layer in layer_types.LAYER_TYPES],
+            "Longest path": [f"${{{layer.path}}}$" for layer in layer_types.LAYER_TYPES],
+            "Multiply-adds": [f"${{{layer.multiply_adds}}}$" for layer in layer_types.LAYER_TYPES],
+            "Exponent of n": [str(layer.exponent) for layer in layer_types.LAYER_TYPES],
             "Fitted exponent": [
-                f"**{fits[kind.name].exponent:.2f}** ± {fits[kind.name].error:.2f}"
-                if kind.name in fits
+                f"**{fits[layer.name].exponent:.2f}** ± {fits[layer.name].error:.2f}"
+                if layer.name in fits
                 else "–"
-                for kind in layer_types.LAYER_TYPES
+                for layer in layer_types.LAYER_TYPES
             ],
         }
     )

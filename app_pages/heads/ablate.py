@@ -58,10 +58,10 @@ def ablate(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     )
     if any(gone):
         predictions(before, after, key="ablate_predictions")
-    grid, right = beside("ablate")
+    grid, input_column = beside("ablate")
     with grid:
         _draw_effects(subject, chosen, before.record, gone, stored, means)
-    with right:
+    with input_column:
         _draw_input(subject, chosen, after, gone, query)
         if any(gone):
             st.caption(_change_in_numbers(before.record, after.record))

@@ -88,8 +88,8 @@ def _line(row: Row, number: str) -> str:
     if row["query"] == row["key"]:
         words = f'<b title="query and key"><mark>{escape(row["key_token"])}</mark></b>'
     else:
-        first, last = (query, key) if row["query"] < row["key"] else (key, query)
-        words = f"{first}{escape(row['between'])}{last}"
+        earlier, later = (query, key) if row["query"] < row["key"] else (key, query)
+        words = f"{earlier}{escape(row['between'])}{later}"
     text = f"{escape(row['before'])}{words}{escape(row['after'])}"
     weight = format_number(row["weight"], ".2f")
     return f'<tr><td>{weight}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
@@ -113,10 +113,10 @@ def _draw_digits(subject: LiveSubject, rows: pd.DataFrame) -> None:
     query_of = dict(zip(numbers, queries, strict=True))
 
     def take(example: dict) -> None:
-        number = int(example["number"])
-        take_digit({"id": number})
-        take_query(query_of[number])
-        go_to(ATTENTION, DIGIT.to(number))
+        digit = int(example["number"])
+        take_digit({"id": digit})
+        take_query(query_of[digit])
+        go_to(ATTENTION, DIGIT.to(digit))
 
     clickable(figure, key="heads_examples", chosen=None, selection="example", take=take, width="content")
     st.caption("A click on a digit opens it on the page Attention, with this head and query.")

@@ -179,20 +179,20 @@ def effects(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.nd
 
     If that takes long, draws a button and returns {} until it is pressed.
     """
-    before = subject.record
+    record = subject.record
     means = None if stored is None else stored.z
-    if means is not None and means.shape != before.z.shape[:2] + before.z.shape[-1:]:
+    if means is not None and means.shape != record.z.shape[:2] + record.z.shape[-1:]:
         means = None
     n_ablations = 1 if means is None else 2
-    n_forwards = BACKWARD + n_ablations * forwards_of_heads(before)
-    what = ("effects", subject, n_ablations)
-    n_heads = before.pattern.shape[0] * before.pattern.shape[1]
+    n_forwards = BACKWARD + n_ablations * forwards_of_heads(record)
+    work_key = ("effects", subject, n_ablations)
+    n_heads = record.pattern.shape[0] * record.pattern.shape[1]
     label = f"Measure what each of the {n_heads} heads is worth on this input"
-    if not wanted(subject, what, n_forwards, label, "heads_effects"):
+    if not wanted(subject, work_key, n_forwards, label, "heads_effects"):
         return {}
-    with until_done(what):
+    with until_done(work_key):
         values = {"importance": of(importance, subject.checkpoint, (subject.given,))[0]}
-        values["zero"] = knock_out.effects(before, each_head(subject, None))
+        values["zero"] = knock_out.effects(record, each_head(subject, None))
         if means is not None:
-            values["mean"] = knock_out.effects(before, each_head(subject, as_vectors(means)))
+            values["mean"] = knock_out.effects(record, each_head(subject, as_vectors(means)))
     return values

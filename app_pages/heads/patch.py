@@ -73,14 +73,14 @@ def _kind(record: ForwardRecord) -> str:
 
 def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
     if isinstance(subject.given, Text):
-        first, session = subject.given.text, st.session_state
+        first_text, session = subject.given.text, st.session_state
         # It begins as the first one with one word changed, and again where the first one is another text.
-        if session.get("patch_of") != first and SECOND_TEXT.held() in (None, session.get("patch_made")):
-            session["patch_made"] = one_word_changed(first)
+        if session.get("patch_of") != first_text and SECOND_TEXT.held() in (None, session.get("patch_made")):
+            session["patch_made"] = one_word_changed(first_text)
             if SECOND_TEXT.key not in st.query_params:
-                SECOND_TEXT.take(one_word_changed(first))
-        session["patch_of"] = first
-        text = SECOND_TEXT.choose(one_word_changed(first))
+                SECOND_TEXT.take(one_word_changed(first_text))
+        session["patch_of"] = first_text
+        text = SECOND_TEXT.choose(one_word_changed(first_text))
         return (replace(subject.given, text=text) if text.strip() else None), None
     second, label = second_digit(SECOND_DIGIT)
     return second, encoders.label_for(subject.checkpoint, label)
@@ -101,8 +101,8 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
     if len(before) == len(other):
         text = f"Both have {len(before)} positions, each of which is paired with the same one of the other."
         if before.unit == "token":
-            differ = sum(one != two for one, two in zip(before.tokens, other.tokens, strict=True))
-            text += f" At {differ} of them the tokens differ."
+            n_other = sum(one != two for one, two in zip(before.tokens, other.tokens, strict=True))
+            text += f" At {n_other} of them the tokens differ."
         return text
     n_left = len(before) - len(pairs.input)
     rest = f" {n_left} of the first have no partner and stay as they are." if n_left else ""

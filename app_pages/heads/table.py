@@ -107,8 +107,8 @@ def matching_heads(heads: Iterable[Head], searched: str, layers: Sequence[int], 
 
 def _matches(head: Head, word: str) -> bool:
     if match := re.fullmatch(r"(?:l(\d+))?(?:h(\d+))?", word):
-        layer, number = match.groups()
-        return layer in (None, str(head.layer)) and number in (None, str(head.head))
+        layer, head_index = match.groups()
+        return layer in (None, str(head.layer)) and head_index in (None, str(head.head))
     return any(word in name for name in head.role_names)
 
 

@@ -39,7 +39,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
     accepts uploads too.
     """
     picture = st.container(width="content", key="picture")
-    number = st.container(width="content")
+    number_place = st.container(width="content")
     with st.popover("Choose or draw", key="digits"):
         config = encoders.config_of(checkpoint)
         coloured = config is not None and config.n_channels == 3
@@ -53,7 +53,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
             image, label = None, None
         else:
             images, labels = digits
-            with number:
+            with number_place:
                 digit_number = DIGIT.choose(most=len(images) - 1)
             _draw_gallery(images, labels, digit_number, checkpoint)
             image, label = images[digit_number], int(labels[digit_number])
@@ -64,15 +64,15 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
 
 
 def second_digit(control: DigitNumber) -> tuple[Picture | None, int | None]:
-    """Draws the box for a second test digit; returns its picture and label, or Nones if test digits cannot be read."""
+    """Draws the box for a second test digit; returns its picture and label, (None, None) if test digits cannot be read."""
     if (digits := _test_digits()) is None:
         return None, None
     images, labels = digits
     picture = st.container(width="content", key=f"{control.key}_picture")
-    number = control.choose(most=len(images) - 1)
+    digit = control.choose(most=len(images) - 1)
     with picture:
-        st.image(images[number], width=SIDE, output_format="PNG")
-    return Picture.of(images[number]), int(labels[number])
+        st.image(images[digit], width=SIDE, output_format="PNG")
+    return Picture.of(images[digit]), int(labels[digit])
 
 
 def _test_digits() -> tuple[np.ndarray, np.ndarray] | None:
@@ -118,16 +118,16 @@ def _choose_listed(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarr
     """
     own = None if checkpoint is None else encoders.predictions(checkpoint)
     pair = None if checkpoint is None else encoders.pair(checkpoint)
-    both = [made for name in pair or () if (made := encoders.predictions(name)) is not None]
-    orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(both) == 2 else []))
-    left, right = st.columns((2, 3))
-    with left:
+    stored = [made for name in pair or () if (made := encoders.predictions(name)) is not None]
+    orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(stored) == 2 else []))
+    narrow, wide = st.columns((2, 3))
+    with narrow:
         digit_class = DIGIT_CLASS.choose(on_change=_first_page)
-    with right:
+    with wide:
         order = DIGIT_ORDER.choose(orders, on_change=_first_page)
     names = {HARDEST: [checkpoint], DISAGREE: pair}.get(order)
     legend = f"Below each: its label → what {' | '.join(names)} said" if names else ""
-    return *ordered(labels, digit_class, order, [own] if order == HARDEST else both), legend
+    return *ordered(labels, digit_class, order, [own] if order == HARDEST else stored), legend
 
 
 def ordered(

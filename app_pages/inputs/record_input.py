@@ -42,12 +42,12 @@ def record_input() -> FileSubject | None:
     record, attended = subject.record, subject.record.attended
     layers, heads = record.pattern.shape[:2]
     if record.patch_grid is not None:
-        size = "{} × {} patches".format(*record.patch_grid)
+        size_text = "{} × {} patches".format(*record.patch_grid)
     elif record.keys is None:
-        size = f"{len(record)} tokens"
+        size_text = f"{len(record)} tokens"
     else:
-        size = f"{len(record)} queries × {len(attended)} keys"
-    st.markdown(f"{as_code(subject.file_name)} :gray[{layers} × {heads} heads, {size}]", width="content")
+        size_text = f"{len(record)} queries × {len(attended)} keys"
+    st.markdown(f"{as_code(subject.file_name)} :gray[{layers} × {heads} heads, {size_text}]", width="content")
     with st.popover("", icon=":material/info:", type="tertiary", key="about_record"):
         _describe(subject)
     with st.popover("Open another", key="another_record"):
@@ -67,12 +67,12 @@ def invite() -> None:
 
 
 def _upload() -> None:
-    round_number, at_most = st.session_state.get("uploads", 0), most_mb()
+    round_number, limit_mb = st.session_state.get("uploads", 0), most_mb()
     st.file_uploader(
         "Open a record file",
         ["npz", "safetensors"],
         key=f"record_upload_{round_number}",
-        max_upload_size=at_most,
+        max_upload_size=limit_mb,
         on_change=_take_upload,
         args=(f"record_upload_{round_number}",),
     )
@@ -80,7 +80,7 @@ def _upload() -> None:
         st.warning(problem)
     hint = f"For files of up to {LARGEST} MB, start the app with `--server.maxUploadSize {LARGEST}`."
     st.caption(
-        f"{WHAT} Only this session sees it, and only until it ends. {hint if at_most < LARGEST else ''}"
+        f"{WHAT} Only this session sees it, and only until it ends. {hint if limit_mb < LARGEST else ''}"
     )
 
 

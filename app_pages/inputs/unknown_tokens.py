@@ -40,9 +40,9 @@ def _with_spaces_between(name: Checkpoint, given: Text) -> Text | None:
     assert tokenizer is not None, name
     second = given.second and with_spaces_between(tokenizer, given.second)
     separated = Text(with_spaces_between(tokenizer, given.text), second)
-    before, after = (encoded_text(name, text) for text in (given, separated))
-    fewer = after.n_unknown * before.n_read < before.n_unknown * after.n_read
-    return separated if fewer else None
+    old, new = (encoded_text(name, text) for text in (given, separated))
+    is_better = new.n_unknown * old.n_read < old.n_unknown * new.n_read
+    return separated if is_better else None
 
 
 @cached

@@ -1,4 +1,4 @@
-"""LayerNorm on a vector that one types and on the chosen token's own, and batch normalisation on the same numbers."""
+"""LayerNorm on a typed vector and on the chosen token's own, and batch normalisation on the same numbers."""
 
 import re
 from typing import Literal
@@ -27,14 +27,14 @@ _WRITTEN = 4  # terms of a sum that are written out
 
 
 def layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
-    typed, own = beside("typed", "own")
+    typed_column, own_column = beside("typed", "own")
     with slots.controls:
         query = choose_query(subject.record)
         sublayer = NORM.choose()
         text = VECTORS.choose()
-    with typed:
+    with typed_column:
         values = _draw_typed(text)
-    with own:
+    with own_column:
         _draw_own(subject, chosen, query, sublayer)
     st.latex(
         r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
@@ -55,7 +55,7 @@ def _draw_typed(text: str) -> np.ndarray | None:
     vector = values[0]
     normed = normalise(vector[None], "features")
     mean, variance, deviation = (
-        float(each.item()) for each in (normed.mean, normed.variance, normed.deviation)
+        float(value.item()) for value in (normed.mean, normed.variance, normed.deviation)
     )
     sd = normalise(normed.output, "features").spread.item()
     _draw_bars("typed", vector, normed.output[0], f"mean 0, deviation {format_number(sd, '.3g')}")
@@ -79,12 +79,12 @@ def _draw_typed(text: str) -> np.ndarray | None:
 
 
 def _correction(vector: np.ndarray) -> str:
-    numbers, deviation = (
+    components, deviation = (
         ", ".join(format_number(x, "g") for x in vector),
         normalise(vector[None], "features").deviation,
     )
     return (
-        f"({numbers}) is often printed with σ = {MISPRINTED[tuple(vector)]}; by the formula σ is "
+        f"({components}) is often printed with σ = {MISPRINTED[tuple(vector)]}; by the formula σ is "
         f"{format_short(deviation.item())}."
     )
 
@@ -107,7 +107,8 @@ def _draw_own(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: st
     show(chart, key="inside_own_out")
     _write_steps(norm.x, norm.mean, norm.variance, norm.deviation)
     gains, shifts = (
-        " to ".join(format_short(end) for end in value_range(each)) for each in (norm.gain, norm.shift)
+        " to ".join(format_short(end) for end in value_range(parameter))
+        for parameter in (norm.gain, norm.shift)
     )
     st.caption(
         f"γ has one number per feature, from {gains} in this norm (it starts at 1), β from {shifts} (it starts at 0)."
@@ -121,10 +122,10 @@ def _draw_bars(whose: str, x: np.ndarray, standardised: np.ndarray, reading: str
 
 
 def _norm_position(norm_placement: str, sublayer: str) -> str:
-    part = "attention" if sublayer == ATTENTION else "the feed-forward layer"
+    sublayer_name = "attention" if sublayer == ATTENTION else "the feed-forward layer"
     if norm_placement == "pre":
-        return f"the residual stream on its way into {part}; the stream itself goes on without the norm."
-    return f"the residual stream plus what {part} wrote; the result is the stream from here on."
+        return f"the residual stream on its way into {sublayer_name}; the stream itself goes on without the norm."
+    return f"the residual stream plus what {sublayer_name} wrote; the result is the stream from here on."
 
 
 def _draw_batch(values: np.ndarray) -> None:
@@ -170,14 +171,14 @@ def read_vectors(text: str) -> np.ndarray:
 
 def _numbers(line: str) -> list[float]:
     numbers = []
-    for part in re.split(r"[,;\s]+", line.strip(" \t,;[]()")):
+    for word in re.split(r"[,;\s]+", line.strip(" \t,;[]()")):
         try:
-            number = float(part)
+            value = float(word)
         except ValueError:
-            raise ValueError(f"{as_code(part[:20])} is not a number") from None
-        if not abs(number) <= LARGEST:
-            raise ValueError(f"Numbers go up to a million here, and {as_code(part[:20])} does not fit")
-        numbers.append(number)
+            raise ValueError(f"{as_code(word[:20])} is not a number") from None
+        if not abs(value) <= LARGEST:
+            raise ValueError(f"Numbers go up to a million here, and {as_code(word[:20])} does not fit")
+        numbers.append(value)
     return numbers
 
 

@@ -32,14 +32,14 @@ def why_the_scale() -> None:
     input_place = st.container()  # for the input, which random vectors do not need
     containers = control_bar, _ = bar("controls")
     with control_bar:
-        part = controls.TRY_WITH.choose()
-    if part == controls.RANDOM:
+        choice = controls.TRY_WITH.choose()
+    if choice == controls.RANDOM:
         _draw_random_vectors(control_bar)
         return
     with input_place:
         subject, slots = choose_input(containers)
-    chosen = choose_head(subject, slots, with_colours=part != controls.ENCODER)
-    if part == controls.ENCODER:
+    chosen = choose_head(subject, slots, with_colours=choice != controls.ENCODER)
+    if choice == controls.ENCODER:
         _draw_own_vectors(subject, chosen)
     else:
         temperature(subject, slots, chosen)
@@ -54,7 +54,7 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
     _write_example()
     factor, variance = d_k**-power, score_scaling.variance(d_k, power)
     scaled, unscaled = (over_widths((d_k,), (p,)).iloc[0] for p in (power, 0.0))
-    measured = over_widths(WIDTHS, tuple(sorted({0.0, 0.5, 1.0, power})))
+    spreads = over_widths(WIDTHS, tuple(sorted({0.0, 0.5, 1.0, power})))
     columns = [*beside("products", "variance"), *beside("entropy", "gradient")]
     with columns[0]:
         distribution = dot_product_distribution(
@@ -68,7 +68,7 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
         show(distribution, key="inside_products")
     for column, measure in zip(columns[1:], ("variance", "entropy", "gradient"), strict=True):
         with column:
-            show(width_curves(measured, measure, d_k=d_k, power=power), key=f"inside_{measure}")
+            show(width_curves(spreads, measure, d_k=d_k, power=power), key=f"inside_{measure}")
     st.latex(r"\operatorname{Var}(q \cdot k) = \sum_{i=1}^{d_k} \operatorname{Var}(q_i k_i) = d_k")
     st.markdown(
         rf"With the scale $c = {format_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "

@@ -16,12 +16,12 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     record = subject.record
     with slots.controls:
         query = choose_query(record)
-        kind = ORDER_OF_TOKENS.choose()
+        reordering = ORDER_OF_TOKENS.choose()
         seed = 0
-        if kind == "shuffled":
+        if reordering == "shuffled":
             seed = ORDER_SEED.choose()
         mask = MASK.choose()
-    order = reordering_indices(kind, len(record), seed)
+    order = reordering_indices(reordering, len(record), seed)
     by_mask = {
         name: subject.compute(
             attend_reordered, layer=chosen.layer, head=chosen.head, order=order, is_causal=name == CAUSAL

@@ -16,7 +16,7 @@ COLUMNS = ("text", "second", "label")
 
 def from_file(name: str, content: bytes) -> Listed:
     """List of the texts in a file; a `.csv` needs a column `text`. Raises ValueError, in one sentence, if it holds no texts."""
-    shown = f"“{name[-60:]}”"
+    quoted_name = f"“{name[-60:]}”"
     try:
         # byte order marks tell what Excel writes as “Unicode text”
         is_utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
@@ -24,8 +24,8 @@ def from_file(name: str, content: bytes) -> Listed:
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise ValueError(f"{shown} is not UTF-8 text.")
-    return from_text(text, table=name.lower().endswith((".csv", ".tsv")), shown=shown)
+        raise ValueError(f"{quoted_name} is not UTF-8 text.")
+    return from_text(text, table=name.lower().endswith((".csv", ".tsv")), shown=quoted_name)
 
 
 def from_text(content: str, *, table: bool = False, shown: str = "What was pasted") -> Listed:
@@ -39,11 +39,11 @@ def from_text(content: str, *, table: bool = False, shown: str = "What was paste
     if not content.strip():
         raise ValueError(f"{shown} is empty.")
     lines = content.split("\n")
-    first = next(line for line in lines if line.strip())
-    if (separator := _separator(first)) is not None:
+    first_line = next(line for line in lines if line.strip())
+    if (separator := _separator(first_line)) is not None:
         return _of_table(content, separator, shown)
     if table:
-        named = ", ".join(name[:30] for name in _cells(first, ",")[:6])
+        named = ", ".join(name[:30] for name in _cells(first_line, ",")[:6])
         raise ValueError(f"{shown} has no column “text”: its first line is {named[:120]}.")
     pairs = (line.rsplit("\t", 1) if "\t" in line.strip() else (line, "") for line in lines)
     # what ends with a line break has no empty text behind it

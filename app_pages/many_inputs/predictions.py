@@ -84,12 +84,12 @@ class Predictions:
 def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
     """Predictions of an encoder for all items, with a progress bar; its notes count the items that it cannot read."""
     config: ModelConfig = cache.loaded(name).config
-    given, notes, encoded = _readable(name, items, config)
-    numbers = sorted(given, key=lambda number: (len(encoded.get(number, ())), number))
+    readable, notes, encoded = _readable(name, items, config)
+    by_length = sorted(readable, key=lambda number: (len(encoded.get(number, ())), number))
     # By length: inputs of one length share a batch.
-    inputs = [given[number] for number in numbers]
-    in_list = sorted(numbers)
-    row_of = {number: row for row, number in enumerate(numbers)}
+    inputs = [readable[number] for number in by_length]
+    in_list = sorted(by_length)
+    row_of = {number: row for row, number in enumerate(by_length)}
     rows = [row_of[number] for number in in_list]  # of what is computed, in the order of the list
     labels, label_notes = _labels(items, in_list, config)
     lines, surprise, explained = _lines(name, config, inputs, rows, in_list, labels)
@@ -207,10 +207,10 @@ def _in_list_order(make: Callable, name: Checkpoint, inputs: list[Input], rows: 
 
 
 def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:
-    right = np.array(labels, int)
-    if not len(right):
+    label_indices = np.array(labels, int)
+    if not len(label_indices):
         return [], "", ""
-    loss, entropy = losses(values, right), entropies(values)
+    loss, entropy = losses(values, label_indices), entropies(values)
     predicted = values.argmax(axis=1).tolist()
     lines = [
         {
@@ -218,13 +218,13 @@ def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) 
             "predicted": index,
             "probability": float(row[index]),
             "label": label if label >= 0 else None,
-            "surprise": float(nats if label >= 0 else other),
+            "surprise": float(nats if label >= 0 else uncertainty),
         }
-        for index, row, label, nats, other in zip(predicted, values, labels, loss, entropy, strict=True)
+        for index, row, label, nats, uncertainty in zip(predicted, values, labels, loss, entropy, strict=True)
     ]
-    if (right >= 0).all():
+    if (label_indices >= 0).all():
         return lines, "loss", "Loss: −ln of the probability of the right class, in nats."
-    if (right < 0).all():
+    if (label_indices < 0).all():
         maximum = format_number(float(np.log(len(names))), ".2f")
         explanation = (
             f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {maximum} nats."
@@ -242,11 +242,11 @@ def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
     lines = [
         {
             "answer": ", ".join(
-                f"{config.class_names[index]} {percent(float(row[index]))}" for index in first
+                f"{config.class_names[index]} {percent(float(row[index]))}" for index in indices
             ),
             "surprise": nats,
         }
-        for first, row, nats in zip(order, values, entropies_of_each(values).tolist(), strict=True)
+        for indices, row, nats in zip(order, values, entropies_of_each(values).tolist(), strict=True)
     ]
     return (
         lines,
@@ -258,8 +258,8 @@ def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
 def _numbers(row: np.ndarray, names: tuple[str, ...]) -> str:
     if len(row) == 1:
         return format_number(float(row[0]), ".3g")
-    shown = zip(names[:SHOWN], row[:SHOWN], strict=False)
-    return ", ".join(f"{name} {format_number(float(value), '.3g')}" for name, value in shown)
+    named_values = zip(names[:SHOWN], row[:SHOWN], strict=False)
+    return ", ".join(f"{name} {format_number(float(value), '.3g')}" for name, value in named_values)
 
 
 def _token_lines(results: list) -> Lines:
@@ -276,16 +276,16 @@ def _token_lines(results: list) -> Lines:
 
 
 def _state_lines(states: np.ndarray, numbers: list[int]) -> Lines:
-    size = f"{states.shape[-1]:,} numbers"
+    size_text = f"{states.shape[-1]:,} numbers"
     if len(states) < 2:
         return (
-            [{"answer": size} for _ in states],
+            [{"answer": size_text} for _ in states],
             "",
             "This encoder has no classes, and with one input there is nothing to compare.",
         )
     nearest, cosines = most_alike(states)
     lines = [
-        {"answer": size, "nearest": numbers[index] if index >= 0 else None, "surprise": 1 - cosine}
+        {"answer": size_text, "nearest": numbers[index] if index >= 0 else None, "surprise": 1 - cosine}
         for index, cosine in zip(nearest.tolist(), cosines.tolist(), strict=True)
     ]
     return (

@@ -43,8 +43,8 @@ def _draw_entropies(head: tuple[int, int], before: ForwardRecord, after: Forward
 def _draw_lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
     position, name = (0, "the class token") if before.has_class_token else (query, f"query {query}")
     heading(f"What {name} attends to, before and after", key="masks_shift_heading")
-    part = LOST_BY.choose()
-    heads = slice(chosen.head, chosen.head + 1) if part == HEAD else slice(None)
+    choice = LOST_BY.choose()
+    heads = slice(chosen.head, chosen.head + 1) if choice == HEAD else slice(None)
     row_before, row_after = (
         combine_heads(record.pattern[chosen.layer, heads, position]) for record in (before, after)
     )

@@ -97,11 +97,11 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
             )
             return sentence + reach_sentence if everywhere else sentence
         case "window":
-            rows = f"A patch attends to those whose row and column are each at most {choice.radius} away"
+            beginning = f"A patch attends to those whose row and column are each at most {choice.radius} away"
             return (
-                f"{rows}; the class token attends to all, and all attend to it."
+                f"{beginning}; the class token attends to all, and all attend to it."
                 if record.has_class_token
-                else f"{rows}."
+                else f"{beginning}."
             )
         case "padding" if is_text:
             return (

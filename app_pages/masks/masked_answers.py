@@ -34,14 +34,14 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
         return
     predictions(before, after, unmasked, key="masks_probabilities")
     if before.record.has_classes:
-        measure = "Largest difference of a logit"
+        quantity = "Largest difference of a logit"
         changes = [largest_change(before.record.logits, side.record.logits) for side in (after, unmasked)]
     else:
-        measure = "Cosine distance of the pooled state"
+        quantity = "Cosine distance of the pooled state"
         changes = [prediction_change(before.record, side.record).value for side in (after, unmasked)]
     masked_change, unmasked_change = (format_number(value, ".2g") for value in changes)
     st.caption(
-        f"{measure} from the text without padding: {masked_change} where the padding is masked, {unmasked_change} where it is not."
+        f"{quantity} from the text without padding: {masked_change} where the padding is masked, {unmasked_change} where it is not."
     )
 
 

@@ -97,13 +97,13 @@ def _masked_head(
     closed: int | None = None,
 ) -> dict[str, MaskedHead]:
     """Results by method; if `closed` is a query, the chosen head masks it from every key."""
-    extra = Intervention()
+    row_mask = Intervention()
     if closed is not None:
         cells = tuple((closed, key) for key in range(len(subject.under(masked(choice)).record)))
-        extra = masked(MaskChoice(kind="cells", cells=cells, layers=(layer,), heads=(head,)))
+        row_mask = masked(MaskChoice(kind="cells", cells=cells, layers=(layer,), heads=(head,)))
     by_method = {}
     for name, (method, is_finite) in METHODS.items():
-        intervention = extra + masked(choice, method, value if is_finite else -math.inf)
+        intervention = row_mask + masked(choice, method, value if is_finite else -math.inf)
         record = capture(
             subject.loaded, subject.given, intervention
         )  # not kept: ten of them would fill the cache

@@ -28,14 +28,14 @@ def worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
     )
     legend = ", ".join(f"{number} = “{token}”" for number, token in enumerate(record.tokens[:n], start=1))
     tell(f"Counted from 1, as on paper: {legend}.")
-    symbols, numbers = beside("worked_example")
-    with symbols:
+    symbol_column, number_column = beside("worked_example")
+    with symbol_column:
         st.markdown("In symbols")
         for formula in in_symbols(n):
             st.latex(formula)
         st.latex(r"Z_i = \sum_{j \le i} e^{s_{ij}}")
         st.latex(r"\mathrm{out} = A\,V, \qquad \mathrm{out}_i = \sum_{j \le i} A_{ij}\, v_j")
-    with numbers:
+    with number_column:
         st.markdown(f"In {head_name(chosen.layer, chosen.head)}, causal in all layers")
         for formula in in_numbers(record.scores[index], record.pattern[index]):
             st.latex(formula)

@@ -15,14 +15,14 @@ from viz.norm_placement.seed_strip import placement_key
 def _stored() -> list[Measurement]:
     """The stored measurements; stops the page with a sentence if there are none."""
     try:
-        measured = stored_measurements()
+        measurements = stored_measurements()
     except (ValueError, OSError) as error:
         st.info(f"{sentence(error)} `{COMMAND}` writes it again.", icon=":material/info:")
         st.stop()
-    if not measured:
+    if not measurements:
         st.info(f"Nothing is measured yet: run `{COMMAND}`.", icon=":material/info:")
         st.stop()
-    return measured
+    return measurements
 
 
 measured = _stored()

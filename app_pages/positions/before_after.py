@@ -28,22 +28,22 @@ def consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after
     tell(two_sides.verdict(what, before.record, after.record))
     head = head_name(chosen.layer, chosen.head)
     scale = chosen.of_head(before.record, after.record)
-    for number, side, column in zip(NUMBERS, (before, after), beside("positions_input"), strict=False):
+    for ordinal, side, column in zip(NUMBERS, (before, after), beside("positions_input"), strict=False):
         with column:
             if side.record.has_classes:
                 prediction(side.record, side.subject.label, title=side.title)
             else:
                 st.caption(side.title)
-            _draw_input(chosen, before, side, query, scale, key=f"positions_try_input_{number}")
+            _draw_input(chosen, before, side, query, scale, key=f"positions_try_input_{ordinal}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         view = MAPS.choose(label=f"All weights of {head}")
         is_back = view == SIDE_BY_SIDE and after.order is not None and ROWS.choose() == BACK
     if view == DIFFERENCE:
         _draw_difference(chosen, before, after)
         return
-    for number, side, column in zip(NUMBERS, (before, after), beside("positions_map"), strict=False):
+    for ordinal, side, column in zip(NUMBERS, (before, after), beside("positions_map"), strict=False):
         with column:
-            _draw_map(chosen, before, side, query, scale, is_back, key=f"positions_try_map_{number}")
+            _draw_map(chosen, before, side, query, scale, is_back, key=f"positions_try_map_{ordinal}")
 
 
 def _draw_input(

@@ -67,13 +67,13 @@ def _what_is_added(name: Checkpoint, record: ForwardRecord) -> str:
 
 def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
     cosines = cache.of(embeddings.position_cosines, name)
-    first, grid, selected = record.first_patch, record.patch_grid, record.patch_at(query)
+    first_patch, grid, selected = record.first_patch, record.patch_grid, record.patch_at(query)
     assert grid is not None  # it is drawn for patches alone
-    patches = cosines[first:, first:]
+    patches = cosines[first_patch:, first_patch:]
     token = "the class token" if selected is None else record.tokens[query]
 
     def take(point: dict) -> None:
-        take_query(point["patch"] + first)
+        take_query(point["patch"] + first_patch)
 
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=490):
@@ -89,7 +89,9 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
             )
         with st.container(width=380):
             st.markdown(f"**The position of {token}** against those of all patches")
-            detail = position_similarity_map(cosines[query, first:], grid, name=token, selected=selected)
+            detail = position_similarity_map(
+                cosines[query, first_patch:], grid, name=token, selected=selected
+            )
             clickable(
                 detail,
                 key="positions_own_map",
@@ -98,7 +100,7 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
                 take=take,
                 width="content",
             )
-            if selected is not None and first:
+            if selected is not None and first_patch:
                 st.markdown(f"and against that of the class token: **{format_short(cosines[query, 0])}**")
     means = embeddings.grid_means(patches, grid)
     st.markdown(

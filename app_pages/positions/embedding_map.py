@@ -135,10 +135,10 @@ def _pca(drawn: Drawn) -> FlatMap:
     points, explained = projection
     if np.isnan(explained[0]):
         return FlatMap(points, ("first axis", "second axis"), "All vectors are the same.")
-    first, second = (f"principal axis ({percent(share)} of the variance)" for share in explained)
+    x_title, y_title = (f"principal axis ({percent(share)} of the variance)" for share in explained)
     return FlatMap(
         points,
-        (f"first {first}", f"second {second}"),
+        (f"first {x_title}", f"second {y_title}"),
         f"The picture keeps **{percent(sum(explained))}** of the variance of the {len(points)} vectors drawn. "
         "Lines join the query to its nearest neighbours in the full space: where one is long, the picture misleads.",
     )

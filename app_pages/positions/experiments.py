@@ -131,7 +131,7 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
     """Draws the answers for many orders, with and without positions, since one order alone could be chance."""
     st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: a dot each; a bar marks the input in order")
     zeroed = subject.under(repositioned(zeroed=True)).record
-    orders = [shuffled(record.roles, number) for number in range(N_SEEDS)]
+    orders = [shuffled(record.roles, order_seed) for order_seed in range(N_SEEDS)]
     with_positions, without = (
         answers_under(
             subject,

@@ -21,8 +21,8 @@ def products() -> None:
     controls, _ = bar("controls")
     with controls:
         d_model, n = WIDTH.choose(), LENGTH.choose()
-    measured: tuple[np.ndarray, np.ndarray] = _measured(n, d_model)
-    dots, distances = measured
+    matrices: tuple[np.ndarray, np.ndarray] = _measured(n, d_model)
+    dots, distances = matrices
     offsets = np.arange(1 - n, n)
     law, formula = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"
     _draw_quantity(dots, theory.dot_product_by_offset(offsets, d_model), "dot product", law, formula)
@@ -55,7 +55,7 @@ def _measured(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _draw_quantity(matrix: np.ndarray, at_offsets: np.ndarray, what: str, law: str, formula: str) -> None:
-    """Draws a matrix [position, position], and its values over the offset with the curve `at_offsets` of the formula."""
+    """Draws a matrix [position, position], and its mean over the offset beside `at_offsets`, the values by the formula."""
     by_offset, name = theory.summarise_by_offset(matrix), what.partition(" ")[0]
     with st.container(horizontal=True, gap="medium"):
         with st.container(key=f"side_{name}_matrix"):

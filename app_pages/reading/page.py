@@ -15,9 +15,9 @@ def own_text() -> str:
 
     It is kept in the page's address too, since links of the guide and the Back button load the app anew.
     """
-    first = next(iter(shipped_inputs.sentences().values()), FIRST)
+    default_text = next(iter(shipped_inputs.sentences().values()), FIRST)
     if text := TEXT.held():
-        OWN_TEXT.take("" if text == first else text)
+        OWN_TEXT.take("" if text == default_text else text)
     elif text := OWN_TEXT.read():
         TEXT.take(text)
     return OWN_TEXT.read()

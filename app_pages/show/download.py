@@ -84,17 +84,17 @@ def _choose_style(key: str) -> ExportStyle:
         with st.container(horizontal=True, gap="small"):
             width = _choose_number("Width, cm", WIDTHS_CM, width, "width_cm", key)
             font = _choose_number("Font size, pt", FONTS_PT, font, "font_pt", key)
-        first = _choices().get("transparent", True)
-        is_clear = st.toggle("No background", first, key=f"file_of_{key}_transparent")
+        begin = _choices().get("transparent", True)
+        is_clear = st.toggle("No background", begin, key=f"file_of_{key}_transparent")
         _choices()["transparent"] = is_clear
     return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=font, transparent=is_clear)
 
 
 def _choose(label: str, options: tuple[str, ...], what: str, key: str, **widget: Any) -> str:
     """Draws one row of options; begins with the option that was last chosen in any figure's menu."""
-    first = _choices().get(what, options[0])
+    begin = _choices().get(what, options[0])
     key = f"file_of_{key}_{what}"
-    option = st.segmented_control(label, options, default=first, required=True, key=key, **widget) or first
+    option = st.segmented_control(label, options, default=begin, required=True, key=key, **widget) or begin
     _choices()[what] = option
     return option
 

@@ -64,25 +64,25 @@ def input_in_colours(
             else:
                 show(strip(legend=legend), key=key, in_file=strip)
         return
-    first, grid = record.first_patch, record.patch_grid
+    first_patch, grid = record.first_patch, record.patch_grid
     assert isinstance(read, Picture), record.unit
     assert grid is not None, record.unit
     overlay = picture_overlay(
         as_seen(read.array, whole or record),
-        weights[first:],
+        weights[first_patch:],
         grid,
         query=record.patch_at(query),
         scale=scale,
         n_keys=len(record) if allowed is None else int(allowed.sum()),
-        allowed=None if allowed is None else allowed[first:],
+        allowed=None if allowed is None else allowed[first_patch:],
     )
     selection = "patch" if allowed is None else "key"
     draw(
         overlay,
         selection=selection,
-        take=lambda at: take(record.number(int(at["position"]) + first)),
+        take=lambda at: take(record.number(int(at["position"]) + first_patch)),
         width="content",
     )
-    for at in range(first):  # the picture leaves them out: they are no patches
+    for at in range(first_patch):  # the picture leaves them out: they are no patches
         name = "class token" if record.roles[at] == "class" else f"token {as_code(record.tokens[at])}"
         st.caption(f"Weight on the {name}, which is not part of the picture: {weights[at]:.3f}")

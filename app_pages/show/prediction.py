@@ -51,14 +51,14 @@ def _draw_other_answers(record: ForwardRecord) -> None:
             message or "This encoder has no classification head, and so no prediction.", width="content"
         )
         return
-    numbers = record.config.family.answers == "numbers"
-    order = range(len(answers)) if numbers else np.argsort(-answers, kind="stable").tolist()
+    is_numeric = record.config.family.answers == "numbers"
+    order = range(len(answers)) if is_numeric else np.argsort(-answers, kind="stable").tolist()
     texts = [
         f"<b>{escape(_class(record, index))}</b> "
-        + (format_number(float(answers[index]), ".3g") if numbers else percent(float(answers[index])))
+        + (format_number(float(answers[index]), ".3g") if is_numeric else percent(float(answers[index])))
         for index in list(order)[:LIKELIEST]
     ]
-    note = "a number, not a probability" if numbers else "multi-label: a probability for each class"
+    note = "a number, not a probability" if is_numeric else "multi-label: a probability for each class"
     st.html(f'<div class="answer">{" ".join(texts)}<span class="other">{note}</span></div>', width="content")
 
 
@@ -69,8 +69,8 @@ def _probability_bars(record: ForwardRecord) -> str:
     # 100 % is said only where no other class has any.
     below_1 = np.nextafter(1, 0) if np.count_nonzero(values) > 1 else 1.0
     texts = [percent(min(float(values[index]), below_1), below="<", above=">") for index in order]
-    first = float(values[order[0]])
-    others = "".join(
+    top = float(values[order[0]])
+    other_texts = "".join(
         f'<span class="other">{escape(_class(record, index))}: {text}</span>'
         for index, text in zip(order[1:], texts[1:], strict=True)
     )
@@ -79,7 +79,7 @@ def _probability_bars(record: ForwardRecord) -> str:
     )
     return (
         f'<div class="answer" title="{escape(all_texts)}"><span class="bar" style="width: {_BAR}px">'
-        f'<span style="width: {first:.1%}"></span></span><span>{texts[0]}</span>{others}</div>'
+        f'<span style="width: {top:.1%}"></span></span><span>{texts[0]}</span>{other_texts}</div>'
     )
 
 

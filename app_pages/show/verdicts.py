@@ -79,7 +79,7 @@ def _numbers(judgement: Judgement, rule: Rule) -> str:
     if judgement.n_as_claimed is None:
         return measured.where
     n_seeds = len(measured.seeds)
-    numbers = f"{judgement.n_as_claimed} of {n_seeds} {rule.counted if n_seeds > 1 else rule.counted[:-1]}"
+    text = f"{judgement.n_as_claimed} of {n_seeds} {rule.counted if n_seeds > 1 else rule.counted[:-1]}"
     if judgement.p is not None:
-        numbers += f", p\u00a0=\u00a0{format_number(judgement.p, '.1g')}"
-    return f"{measured.where} ({numbers})"
+        text += f", p\u00a0=\u00a0{format_number(judgement.p, '.1g')}"
+    return f"{measured.where} ({text})"

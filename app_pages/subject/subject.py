@@ -39,7 +39,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, kw_only=True)
 class LensChoice:
-    """The lens through which maps are seen, and for lenses of one class its name (None: the predicted class)."""
+    """A lens for the maps and, for a lens of one class, the class's name; None means the predicted class."""
 
     lens: Lens = LENSES[ATTENTION]
     class_name: str | None = None
@@ -53,8 +53,8 @@ class LensChoice:
         """Reason why this map cannot be checked by knock-outs, which measure the predicted class; None if it can."""
         if not isinstance(record, ForwardRecord):
             return None
-        number = self.class_number(record.config)
-        if number is None or number == record.logits.argmax():
+        class_index = self.class_number(record.config)
+        if class_index is None or class_index == record.logits.argmax():
             return None
         return "Knock-outs are measured on the predicted class: choose that one to check this map."
 
@@ -173,8 +173,8 @@ class LiveSubject:
         if choice.lens.name == ATTENTION and not (merged or hidden):
             return Measured(self.record, self.measure(head_summary))
         self.through(choice)  # here, where a bar can be drawn
-        number = choice.class_number(self.loaded.config)
-        return _viewed(self, choice.lens.name, number, merged, hidden)
+        class_index = choice.class_number(self.loaded.config)
+        return _viewed(self, choice.lens.name, class_index, merged, hidden)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -307,5 +307,5 @@ def _viewed_through(record: AttentionRecord, is_rollout: bool, merged: bool, hid
 
 
 def _measured(record: AttentionRecord, merged: bool, hidden: bool) -> Measured:
-    shown = view(record, merged=merged, hidden=hidden)
-    return Measured(shown, head_summary(shown))
+    viewed = view(record, merged=merged, hidden=hidden)
+    return Measured(viewed, head_summary(viewed))

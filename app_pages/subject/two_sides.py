@@ -69,13 +69,13 @@ def answers_under(subject: LiveSubject, changes: Iterable[Intervention], text: s
     Computed in batches, with `text` above the progress bar.
     """
     changes = tuple(changes)
-    size = batch_size(subject.loaded.config, len(subject.record))
-    batches = [changes[start : start + size] for start in range(0, len(changes), size)]
+    n_at_once = batch_size(subject.loaded.config, len(subject.record))
+    batches = [changes[start : start + n_at_once] for start in range(0, len(changes), n_at_once)]
     read = partial(cache.of, probabilities, subject.checkpoint, (subject.given,))
-    first = partial(read, batches[0], spinner=text)  # before the first one is done, there is no bar
-    steps = [first, *(partial(read, batch) for batch in batches[1:])]
-    what = ("answers", subject.checkpoint, subject.given, changes)
-    return np.concatenate(in_steps(steps, text, what), axis=1)[0]
+    first_step = partial(read, batches[0], spinner=text)  # before the first one is done, there is no bar
+    steps = [first_step, *(partial(read, batch) for batch in batches[1:])]
+    work_key = ("answers", subject.checkpoint, subject.given, changes)
+    return np.concatenate(in_steps(steps, text, work_key), axis=1)[0]
 
 
 def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
@@ -106,7 +106,7 @@ def share(part: float, digits: int = 2) -> str:
 
 def shared_limit(values: Iterable[np.ndarray]) -> float:
     """Largest absolute value on any side, as the end of a common scale that is symmetric about 0; 1 if all are 0."""
-    return max((largest(each) for each in values if each.any()), default=1.0)
+    return max((largest(array) for array in values if array.any()), default=1.0)
 
 
 def same_position(one: Side, other: Side, position: int) -> int | None:
@@ -148,8 +148,8 @@ def head_patterns(
     lens: LensChoice = WEIGHTS,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Maps [query, key] of `head` on the first side and of `partner`, or the same head, on the second, in input order."""
-    before, after = first.subject.through(lens).pattern, second.subject.through(lens).pattern
-    return put_back(first, before[head]), put_back(second, after[partner or head])
+    first_maps, second_maps = first.subject.through(lens).pattern, second.subject.through(lens).pattern
+    return put_back(first, first_maps[head]), put_back(second, second_maps[partner or head])
 
 
 def difference(

@@ -19,31 +19,31 @@ def at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seed
     """Draws three figures of the seeds measured so far, and redraws them as more seeds are measured."""
     progress = progress_of_seeds()
     heading("The last layer's gradient over depth", key="theory_last")
-    last = FigureWithText("last")
+    last_figure = FigureWithText("last")
     concentration = _draw_assumptions(setting)
     heading("The gradient layer by layer", key="theory_by_layer")
-    kind = AVERAGED.choose()
+    averaged = AVERAGED.choose()
     by_layer = FigureWithText("layers")
     heading("Hidden norms", key="theory_hidden")
-    hidden = FigureWithText("hidden")
+    hidden_figure = FigureWithText("hidden")
 
     def draw(results: dict[str, list[list[InitialNorms]]], done: bool) -> None:
         nonlocal concentration
         depths, lemma = sweep_depths(deepest), lemma_2(deepest, setting.d_model)
         sweeps = {variant: combine_seeds(by_seed) for variant, by_seed in results.items()}
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
-        last.draw(last_layer_gradient(norms, depths), claims.last_layer(norms, depths), done=done)
+        last_figure.draw(last_layer_gradient(norms, depths), claims.last_layer(norms, depths), done=done)
         excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
         concentration = concentration.markdown(f":material/help: {claims.concentration(excess)}")
 
         norms = {
-            variant: sweep.gradient if kind == MEAN_OF_NORMS else sweep.mean_gradient
+            variant: sweep.gradient if averaged == MEAN_OF_NORMS else sweep.mean_gradient
             for variant, sweep in sweeps.items()
         }
         by_layer.draw(layer_gradients(norms), claims.by_layer(norms), done=done)
 
         norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
-        hidden.draw(hidden_norms(norms, lemma), claims.hidden(norms, lemma), done=done)
+        hidden_figure.draw(hidden_norms(norms, lemma), claims.hidden(norms, lemma), done=done)
 
     over_seeds(
         variants,

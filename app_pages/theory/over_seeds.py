@@ -74,8 +74,8 @@ def _measure(
     results: dict[str, list[Result]] = {variant: [] for variant in variants}
     last_drawn = -REDRAW_AFTER
     for seed in range(n_seeds):
-        for number, variant in enumerate(variants, start=seed * len(variants)):
-            tell(number)
+        for n_done, variant in enumerate(variants, start=seed * len(variants)):
+            tell(n_done)
             results[variant].append(measure(variant, seed))
         if seed == n_seeds - 1 or monotonic() - last_drawn > REDRAW_AFTER:
             draw(results, seed == n_seeds - 1)

@@ -57,8 +57,8 @@ def live_grid(variants: list[str]) -> None:
     if any(grid.values()):
         draw_grids(grid, places, rates=RATES, warmups=WARMUPS, key=None if running else "theory_live")
     if running:
-        for number, cell in enumerate(cells_left, 1):
-            progress.progress((number - 1) / len(cells_left), f"Run {number} of {len(cells_left)}")
+        for run_number, cell in enumerate(cells_left, 1):
+            progress.progress((run_number - 1) / len(cells_left), f"Run {run_number} of {len(cells_left)}")
             grid[cell[0]].append(_trained(cell))
             done.add(cell)
             draw_grids(grid, places, rates=RATES, warmups=WARMUPS, key=None)

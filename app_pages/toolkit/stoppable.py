@@ -39,9 +39,9 @@ def in_steps(steps: Sequence[Callable[[], Result]], text: str, what: Hashable) -
     """Results of the steps, which are called one after the other under a progress bar with this `text`."""
     results = []
     with progress(text, what) as move:
-        for number, step in enumerate(steps, 1):
+        for n_done, step in enumerate(steps, 1):
             results.append(step())
-            move(number / len(steps))
+            move(n_done / len(steps))
     return results
 
 

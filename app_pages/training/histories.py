@@ -87,12 +87,12 @@ def _with_errors(table: pd.DataFrame, history: dict) -> pd.DataFrame:
     """The table of accuracies with two more columns: number of examples, and standard error."""
     counts = logged_values(history, "n", "evaluations").rename(columns={"value": "n"})
     table = table.merge(counts.drop_duplicates(["phase", "step"]), how="left", on=["phase", "step"])
-    known = table["n"].notna()
+    has_count = table["n"].notna()
     errors = [
         percent(standard_error(share, int(n))) if is_known else "not known"
-        for share, n, is_known in zip(table["value"], table["n"], known, strict=True)
+        for share, n, is_known in zip(table["value"], table["n"], has_count, strict=True)
     ]
     examples = [
-        f"{int(n):,}" if is_known else "not known" for n, is_known in zip(table["n"], known, strict=True)
+        f"{int(n):,}" if is_known else "not known" for n, is_known in zip(table["n"], has_count, strict=True)
     ]
     return table.drop(columns="n").assign(**{"examples": examples, "standard error": errors})

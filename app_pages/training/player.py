@@ -45,7 +45,7 @@ def film(name: Checkpoint) -> TrainingRecording | None:
 
 
 @cached(spinner="Following every head …")
-def formed(name: Checkpoint, probe: int) -> np.ndarray:
+def formation_steps(name: Checkpoint, probe: int) -> np.ndarray:
     """Training step at which each head had formed, int [layer, head]."""
     recording = film(name)
     assert recording is not None  # it was shown above
@@ -60,7 +60,7 @@ def player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: DeltaGen
     if not films:
         return
     first = next(iter(films.values()))
-    labels = {number: watched.name for number, watched in enumerate(first.probes)}
+    labels = {index: watched.name for index, watched in enumerate(first.probes)}
     with controls:
         probe = PROBE.choose(labels, format_func=labels.__getitem__)
         measure = CURVES.choose()
@@ -73,7 +73,7 @@ def player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: DeltaGen
             films, probe, measure, scale, playing
         )
     _draw_formation(films, probe)
-    explain(task for shown in films.values() for task in shown.tasks)
+    explain(task for recorded in films.values() for task in recorded.tasks)
 
 
 def _draw_screen(
@@ -205,13 +205,15 @@ def _draw_formation(films: Mapping[Checkpoint, TrainingRecording], probe: int) -
         "divergence of the patterns' rows. The last recording was made just before the last training step, so the "
         "encoder on the other pages is one step further."
     )
-    by_encoder: dict[str, np.ndarray] = {name: formed(name, probe) for name in films}
-    first = min(steps.min() for steps in by_encoder.values())
-    last = max(steps.max() for steps in by_encoder.values())
+    by_encoder: dict[str, np.ndarray] = {name: formation_steps(name, probe) for name in films}
+    first_step = min(steps.min() for steps in by_encoder.values())
+    last_step = max(steps.max() for steps in by_encoder.values())
     for column, (name, steps) in zip(st.columns(len(films), gap="medium"), by_encoder.items(), strict=True):
         with column:
             show(
-                formation_map(steps, first=int(first), last=int(last), title=f"{name}, training step"),
+                formation_map(
+                    steps, first=int(first_step), last=int(last_step), title=f"{name}, training step"
+                ),
                 width="content",
                 key=f"formation_{name}",
             )

@@ -58,10 +58,10 @@ def judged_on(tasks: Iterable[str]) -> str:
 
 def explain(tasks: Iterable[str]) -> None:
     """Draws a folded list that explains the tasks; nothing if none of them is known."""
-    known = [task for task in dict.fromkeys(tasks) if task in TASKS]
-    if known:
+    explained = [task for task in dict.fromkeys(tasks) if task in TASKS]
+    if explained:
         with st.expander("What the tasks are"):
-            st.markdown("\n".join(f"- **{task}**: {TASKS[task]}" for task in known))
+            st.markdown("\n".join(f"- **{task}**: {TASKS[task]}" for task in explained))
 
 
 def in_words(tasks: Sequence[str]) -> str:

@@ -80,8 +80,8 @@ def _sentence(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, in
 def _draw_details(checked: Checked, query: int) -> None:
     record, verdict = checked.record, checked.verdict
     predicted = record.class_names[record.logits.argmax()] if record.has_classes else None
-    points, numbers = beside("faithful_points", "faithful_rule")
-    with points:
+    left, right = beside("faithful_points", "faithful_rule")
+    with left:
         effect = "effect (cosine distance)" if predicted is None else "effect (fall of the log-odds, nats)"
         tokens = [record.tokens[at] for at in checked.positions]
         figure = score_effect(
@@ -100,13 +100,13 @@ def _draw_details(checked: Checked, query: int) -> None:
             selection="token",
             take=lambda point: take_query(point["position"]),
         )
-    with numbers:
+    with right:
         st.markdown(f":small[{words.uncertainty(verdict)} {words.areas(verdict)}]")
         with st.expander("The rule, the formulas and the papers", icon=":material/function:"):
             st.markdown(words.rule(record))
     if (curves := checked.curves) is None:
         return
-    what = "cosine distance" if predicted is None else f"fall of the log-odds of {predicted}, nats"
+    y_title = "cosine distance" if predicted is None else f"fall of the log-odds of {predicted}, nats"
     columns = beside("faithful_deletion", "faithful_insertion")
     kinds: tuple[Literal["deletion", "insertion"], ...] = ("deletion", "insertion")
     drawn = ((curves.deletion, curves.random), (curves.insertion, curves.random[:, ::-1]))
@@ -117,7 +117,7 @@ def _draw_details(checked: Checked, query: int) -> None:
         with column:
             show(
                 removal_curve(
-                    kind, curves.counts, curve, random, what=what, units=record.units, reading=reading
+                    kind, curves.counts, curve, random, what=y_title, units=record.units, reading=reading
                 ),
                 key=f"faithful_{kind}",
             )
