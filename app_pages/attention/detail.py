@@ -39,7 +39,7 @@ class _Map(NamedTuple):
     notes: Sequence[str]  # what was done to the weights
 
 
-def map_detail(
+def draw_map_detail(
     subject: Subject, chosen: HeadChoice, view: RecordView, pattern: np.ndarray, query: int, form: str
 ) -> None:
     """Draws `pattern` [query, key] over the input and as `form`, matrix or lines; a click on a token, patch or row makes it

@@ -4,11 +4,11 @@ from typing import Literal
 
 import streamlit as st
 
-from app_pages.attention.detail import map_detail
+from app_pages.attention.detail import draw_map_detail
 from app_pages.attention.head_summary import say_what_it_attends_to
 from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
-from app_pages.attention.token_predictions import masked_token_guesses, token_classes
+from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
 from app_pages.attention.try_links import try_links
 from app_pages.controls.attention_controls import HEAD, MATRIX, MEAN, OVER_HEADS, VIEW
 from app_pages.controls.head_choice import choose_head, choose_query
@@ -46,8 +46,8 @@ with slots.controls:
     form = VIEW.choose() if shown.record.unit == "token" else MATRIX
 if isinstance(subject, LiveSubject):
     try_links(subject)
-    masked_token_guesses(subject)
-    token_classes(subject.record)
+    draw_masked_token_guesses(subject)
+    draw_token_classes(subject.record)
 about_lens(subject, through.lens)
 
 with st.container(horizontal=True, gap="medium"):
@@ -85,4 +85,4 @@ with st.container(horizontal=True, gap="medium"):
             )
         else:
             st.caption(why)
-        map_detail(subject, chosen, shown, pattern, query, form)
+        draw_map_detail(subject, chosen, shown, pattern, query, form)

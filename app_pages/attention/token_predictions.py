@@ -16,7 +16,7 @@ _MOST_MASKED = 5  # lines above the page
 _MOST_TOKENS = 512
 
 
-def masked_token_guesses(subject: LiveSubject) -> None:
+def draw_masked_token_guesses(subject: LiveSubject) -> None:
     """Draws a line for each masked token, such as [MASK], with the most probable tokens in its place."""
     record = subject.record
     if not (positions := record.at("mask")):
@@ -36,7 +36,7 @@ def masked_token_guesses(subject: LiveSubject) -> None:
         st.caption(f"The other {len(positions) - _MOST_MASKED:,} masked tokens are not listed.")
 
 
-def token_classes(record: ForwardRecord) -> None:
+def draw_token_classes(record: ForwardRecord) -> None:
     """Draws the tokens with their most probable classes, if the encoder classifies tokens.
 
     With a single class its probability is shown. The most frequent class, such as O for "no name", is paler.

@@ -11,7 +11,7 @@ from viz.attention.token_heatmaps import cross_heatmap
 from viz.builders.number_format import head_name
 
 
-def cross_attention(slots: Slots, chosen: HeadChoice, first: Side, second: Side) -> None:
+def draw_cross_attention(slots: Slots, chosen: HeadChoice, first: Side, second: Side) -> None:
     """Draws the map of the chosen head with the queries of the first input and the keys of the second."""
     if first.checkpoint != second.checkpoint:
         st.info("Cross-attention needs one encoder and two inputs: choose “two inputs” above.")

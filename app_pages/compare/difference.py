@@ -18,7 +18,7 @@ from viz.builders.number_format import head_name
 Measures = dict[str, np.ndarray]  # [layer, head], by name
 
 
-def difference(
+def draw_difference(
     slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
     """Draws the difference of the chosen pair's maps, and the changes of the measures of every pair, through one lens."""

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.compare.pairing import choose_furthest, map_name, say_pair
-from app_pages.compare.seed_curves import distances_beside_seeds
+from app_pages.compare.seed_curves import draw_distances_beside_seeds
 from app_pages.compare.stored_comparisons import comparison
 from app_pages.controls import head_choice
 from app_pages.controls.compare_controls import ALL_WEIGHTS, DISTANCES, ONE_QUERY, VIEW
@@ -50,7 +50,7 @@ class _Map(NamedTuple):
     take: Callable[[int], None]  # makes a position of this side the query
 
 
-def heads(
+def draw_heads(
     slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
     """Draws all heads of both sides through one lens, and the chosen pair in detail."""
@@ -193,7 +193,7 @@ def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex
             with st.container(width="content"):
                 _draw_spread(pairing, pairing.matrix, stored, head)
     if stored is not None:
-        distances_beside_seeds(first, second)
+        draw_distances_beside_seeds(first, second)
 
 
 def _draw_spread(pairing: Pairing, matrix: np.ndarray, stored: EncoderComparison, head: HeadIndex) -> None:

@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from app_pages.compare.cross_attention import cross_attention
-from app_pages.compare.difference import difference
-from app_pages.compare.heads import heads
+from app_pages.compare.cross_attention import draw_cross_attention
+from app_pages.compare.difference import draw_difference
+from app_pages.compare.heads import draw_heads
 from app_pages.compare.pairing import pair_heads, pair_layers
-from app_pages.compare.recipe import recipes
-from app_pages.compare.representations import representations
+from app_pages.compare.recipe import draw_recipes
+from app_pages.compare.representations import draw_representations
 from app_pages.compare.sides import choose_sides, choose_what
-from app_pages.compare.stream import stream
-from app_pages.compare.token_knock_out import knock_out
+from app_pages.compare.stream import draw_stream
+from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import choose_head
@@ -63,19 +63,19 @@ if not first.predicted and not second.predicted:
         st.caption("Neither encoder has classes, so there is no prediction.")
 
 if part == controls.HEADS:
-    heads(slots, chosen, first, second, pairing, through)
+    draw_heads(slots, chosen, first, second, pairing, through)
     about_lens(subject, through.lens)
 elif part == controls.DIFFERENCE:
-    difference(slots, chosen, first, second, pairing, through)
+    draw_difference(slots, chosen, first, second, pairing, through)
     about_lens(subject, through.lens)
 elif part == controls.CROSS:
-    cross_attention(slots, chosen, first, second)
+    draw_cross_attention(slots, chosen, first, second)
 elif part == controls.KNOCK_OUT:
-    knock_out(slots, first, second)
+    draw_knock_out(slots, first, second)
 elif part == controls.STREAM:
-    stream(slots, first, second)
+    draw_stream(slots, first, second)
 else:
-    representations(first, second)
+    draw_representations(first, second)
 
 if not of_one:
-    recipes(*((side.checkpoint, side.subject.loaded.history) for side in sides))
+    draw_recipes(*((side.checkpoint, side.subject.loaded.history) for side in sides))

@@ -13,7 +13,7 @@ BETWEEN = " · "
 Card = dict[str, str]  # what is said, by what it is about
 
 
-def recipes(first: tuple[str, dict], second: tuple[str, dict]) -> None:
+def draw_recipes(first: tuple[str, dict], second: tuple[str, dict]) -> None:
     """Draws a folded table with the training recipes of two encoders; differences are bold."""
     with st.expander("How these two were trained"):
         (one, history), (other, other_history) = first, second

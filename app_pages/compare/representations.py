@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.seed_curves import cka_beside_seeds
+from app_pages.compare.seed_curves import draw_cka_beside_seeds
 from app_pages.show.show import show
 from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.cache import Checkpoint, cached
@@ -20,7 +20,7 @@ from viz.compare.stage_similarity import stage_similarity
 N_DIGITS, AT_ONCE = 300, 50
 
 
-def representations(first: Side, second: Side) -> None:
+def draw_representations(first: Side, second: Side) -> None:
     """Draws the CKA of every stage of one encoder with every stage of the other."""
     st.markdown(
         r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y "
@@ -64,7 +64,7 @@ def representations(first: Side, second: Side) -> None:
     if np.isnan(similarities).any():
         st.caption("A dash: all examples have the same state at that stage, and nothing can be compared.")
     _say_examples(first, second, n, chance_cka)
-    cka_beside_seeds(first, second)
+    draw_cka_beside_seeds(first, second)
 
 
 @cached

@@ -20,7 +20,7 @@ _COLOURS = {f"{title}, two seeds": HUES[placement] for placement, title in PLACE
 Comparisons = dict[str, EncoderComparison]  # by title; the first is that of the two sides
 
 
-def cka_beside_seeds(first: Side, second: Side) -> None:
+def draw_cka_beside_seeds(first: Side, second: Side) -> None:
     """Draws the CKA of equal stages; nothing if it is not stored for the two sides."""
     if not (comparisons := _comparisons(first, second)):
         return
@@ -32,7 +32,7 @@ def cka_beside_seeds(first: Side, second: Side) -> None:
     _explain(comparisons, f"At the last stage: {_listed(last)}.")
 
 
-def distances_beside_seeds(first: Side, second: Side) -> None:
+def draw_distances_beside_seeds(first: Side, second: Side) -> None:
     """Draws the mean distance of matched heads by layer; nothing if it is not stored for the two sides."""
     if not (comparisons := _comparisons(first, second)):
         return

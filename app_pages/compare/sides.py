@@ -38,7 +38,7 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
             return f"No other encoder reads a {kind.lower()}; two inputs can be compared in {subject.checkpoint}."
         if subject.label is not None:
             with slots.beside:
-                _next_disagreement(subject.checkpoint, name)
+                _draw_next_disagreement(subject.checkpoint, name)
         titles, other = (subject.checkpoint, name), replace(subject, checkpoint=name)
     else:
         with slots.beside:
@@ -67,7 +67,7 @@ def _second_text() -> tuple[Text | None, None]:
     return (Text(text) if text.strip() else None), None
 
 
-def _next_disagreement(first: str, second: str) -> None:
+def _draw_next_disagreement(first: str, second: str) -> None:
     """Draws a button to the next test digit that the two encoders classify differently; nothing if that is not stored."""
     stored = [found for name in (first, second) if (found := encoders.predictions(name)) is not None]
     if len(stored) < 2:

@@ -23,7 +23,7 @@ from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.compare.stage_similarity import stage_similarity
 
 
-def stream(slots: Slots, first: Side, second: Side) -> None:
+def draw_stream(slots: Slots, first: Side, second: Side) -> None:
     """Draws the chosen measure of the residual stream for both sides."""
     with slots.controls:
         choice = controls.STREAM_PART.choose()

@@ -46,7 +46,7 @@ class _Changes(NamedTuple):
         return percent(self.answers[index, self.side.record.class_names.index(self.class_name)], 2)
 
 
-def knock_out(slots: Slots, first: Side, second: Side) -> None:
+def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
     """Draws on each side how the answer changes when each position is knocked out alone."""
     sides = (first, second)
     classes = list(dict.fromkeys(side.predicted for side in sides if side.predicted is not None))

@@ -21,7 +21,7 @@ _COUNTING = (
 )
 
 
-def totals(config: ModelConfig) -> None:
+def draw_totals(config: ModelConfig) -> None:
     """Draws the totals for one pass over one input that fills all positions."""
     n, weights = config.n_positions, cost.n_attention_weights(config)
     with st.container(horizontal=True, gap="large", key="totals"):
@@ -35,7 +35,7 @@ def totals(config: ModelConfig) -> None:
         )
 
 
-def by_part(config: ModelConfig) -> None:
+def draw_parts(config: ModelConfig) -> None:
     parts = cost.component_costs(config)
     names = [part.name for part in parts]
     for quantity, column in zip(

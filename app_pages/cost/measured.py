@@ -18,7 +18,7 @@ LENGTHS = (64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 ROUNDS = 11
 
 
-def measured() -> None:
+def draw_measured() -> None:
     with bar("layers")[0]:
         d = int(WIDTH.choose())
         r = int(WINDOW.choose())

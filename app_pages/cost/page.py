@@ -3,21 +3,21 @@
 import streamlit as st
 
 from app_pages.controls.cost_controls import LAYERS, PART, PUBLISHED
-from app_pages.cost.counted import by_part, totals
-from app_pages.cost.measured import measured
-from app_pages.cost.published import published
+from app_pages.cost.counted import draw_parts, draw_totals
+from app_pages.cost.measured import draw_measured
+from app_pages.cost.published import draw_published
 from app_pages.cost.sizes import choose_config, described
 
 part = PART.choose()
 if part == LAYERS:
-    measured()
+    draw_measured()
 else:
     config = choose_config()
     if config is not None:
-        totals(config)
+        draw_totals(config)
     if part == PUBLISHED:
-        published()
+        draw_published()
     elif config is not None:
-        by_part(config)
+        draw_parts(config)
     if config is not None:
         st.caption(described(config))

@@ -16,7 +16,7 @@ _LOADED = "rgba(22, 163, 74, 0.16)"  # ACCENT, seen through on light and dark
 _WIDTHS = dict(zip(COLUMNS, (36, 68, 52, 36, 46, 46, 62, 48, 56, 70, 76, 92), strict=True))
 
 
-def published() -> None:
+def draw_published() -> None:
     st.markdown(
         '**Variations on the Transformer**, table 3 of "Attention Is All You Need" (Vaswani et al. 2017), with '
         "the parameters that the encoder of each row has without its decoder, counted. Click a row to load it into the boxes above."

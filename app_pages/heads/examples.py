@@ -31,7 +31,7 @@ COLUMNS = 6  # digits in a row
 MOST = 12
 
 
-def examples(subject: LiveSubject, _slots: Slots, chosen: HeadChoice) -> None:
+def draw_examples(subject: LiveSubject, _slots: Slots, chosen: HeadChoice) -> None:
     say_head(subject, chosen)
     stored = table_of(subject.checkpoint, EXAMPLES)
     if stored is None:

@@ -131,7 +131,7 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
         st.caption(f"Not measured on all of the data set, but on {'; on '.join(fewer)}.")
 
 
-def explained(numbers: Numbers) -> None:
+def explain_numbers(numbers: Numbers) -> None:
     """Draws a folded explanation of each column, with its formula, and of each role."""
     with st.expander("What the numbers mean", icon=":material/function:"):
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")

@@ -3,14 +3,14 @@
 from app_pages.controls.head_choice import choose_head
 from app_pages.controls.heads_controls import ABLATE, EXAMPLES, PART, PATCH, PRUNE, SCATTER, TABLE
 from app_pages.heads.ablate import ablate
-from app_pages.heads.examples import examples
+from app_pages.heads.examples import draw_examples
 from app_pages.heads.patch import patch
 from app_pages.heads.prune import prune
-from app_pages.heads.table import scatter, table
+from app_pages.heads.table import draw_scatter, draw_table
 from app_pages.inputs.row import choose_input, choose_input_or_record
 
-OF_RECORDS = {TABLE: table, SCATTER: scatter}  # these need no encoder
-OF_ENCODERS = {EXAMPLES: examples, ABLATE: ablate, PRUNE: prune, PATCH: patch}
+OF_RECORDS = {TABLE: draw_table, SCATTER: draw_scatter}  # these need no encoder
+OF_ENCODERS = {EXAMPLES: draw_examples, ABLATE: ablate, PRUNE: prune, PATCH: patch}
 
 part = PART.choose()
 if part in OF_RECORDS:

@@ -12,7 +12,7 @@ from app_pages.controls import heads_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.numbers import Numbers, choose_numbers, explained, in_words, say_head, say_source
+from app_pages.heads.numbers import Numbers, choose_numbers, explain_numbers, in_words, say_head, say_source
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject.subject import Subject
@@ -37,7 +37,7 @@ class Head(NamedTuple):
         return [role.name for role in self.roles]
 
 
-def table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     """Draws a row for each head that matches the search and the filter; a click on a row chooses its head."""
     numbers = choose_numbers(subject, slots)
     all_heads = [Head(layer, head, numbers.roles(layer, head)) for layer, head in numbers.heads]
@@ -64,10 +64,10 @@ def table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
             else f"Large: {mean}; small: this input."
         )
     say_source(subject, numbers)
-    explained(numbers)
+    explain_numbers(numbers)
 
 
-def scatter(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     """Draws any two numbers of the heads against each other; a click on a point chooses its head."""
     numbers = choose_numbers(subject, slots)
     names, values = {COLUMNS[name].title: name for name in numbers.values}, numbers.values
@@ -90,7 +90,7 @@ def scatter(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     )
     clickable_heads(chart, key="heads_scatter", chosen=(chosen.layer, chosen.head), width="stretch")
     say_source(subject, numbers)
-    explained(numbers)
+    explain_numbers(numbers)
 
 
 def matching_heads(heads: Iterable[Head], searched: str, layers: Sequence[int], role: str) -> list[Head]:

@@ -122,9 +122,9 @@ def _choose_listed(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarr
     orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(stored) == 2 else []))
     narrow, wide = st.columns((2, 3))
     with narrow:
-        digit_class = DIGIT_CLASS.choose(on_change=_first_page)
+        digit_class = DIGIT_CLASS.choose(on_change=_go_to_first_page)
     with wide:
-        order = DIGIT_ORDER.choose(orders, on_change=_first_page)
+        order = DIGIT_ORDER.choose(orders, on_change=_go_to_first_page)
     names = {HARDEST: [checkpoint], DISAGREE: pair}.get(order)
     legend = f"Below each: its label → what {' | '.join(names)} said" if names else ""
     return *ordered(labels, digit_class, order, [own] if order == HARDEST else stored), legend
@@ -149,7 +149,7 @@ def ordered(
     ]
 
 
-def _first_page() -> None:
+def _go_to_first_page() -> None:
     st.session_state["gallery_page"] = 1
 
 

@@ -89,7 +89,7 @@ def hold(kind: str, listed: Listed | None) -> None:
         st.session_state[state_key] = {**st.session_state.get(state_key, {}), kind: value}
 
 
-def in_order(kind: str, order: list[int]) -> None:
+def set_order(kind: str, order: list[int]) -> None:
     """Sets the order in which the buttons step through the items: that of the table, without hidden rows."""
     st.session_state[_ORDERS] = {**st.session_state.get(_ORDERS, {}), kind: order}
 
@@ -125,7 +125,7 @@ def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
         return None
 
 
-def stepper(kind: str, name: str | None, given: Input | None) -> None:
+def draw_stepper(kind: str, name: str | None, given: Input | None) -> None:
     """Draws “◂ 3 of 27 ▸” in the input row; nothing if no item of a list was opened."""
     listed, number, config = held(kind), at(kind), encoders.config_of(name)
     order = st.session_state.get(_ORDERS, {}).get(kind) or []
@@ -144,7 +144,9 @@ def stepper(kind: str, name: str | None, given: Input | None) -> None:
         ):
             if key == "next":
                 label = f"{position + 1:,} of {n:,}{remark}"
-                st.button(label, type="tertiary", key="several_back", on_click=_back, help="Back to the list")
+                st.button(
+                    label, type="tertiary", key="several_back", on_click=_go_back, help="Back to the list"
+                )
             st.button(
                 "",
                 icon=f":material/{icon}:",
@@ -157,7 +159,7 @@ def stepper(kind: str, name: str | None, given: Input | None) -> None:
             )
 
 
-def _back() -> None:
+def _go_back() -> None:
     go_to(MANY_INPUTS)
 
 

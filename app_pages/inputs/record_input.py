@@ -49,9 +49,9 @@ def record_input() -> FileSubject | None:
         size_text = f"{len(record)} queries × {len(attended)} keys"
     st.markdown(f"{as_code(subject.file_name)} :gray[{layers} × {heads} heads, {size_text}]", width="content")
     with st.popover("", icon=":material/info:", type="tertiary", key="about_record"):
-        _describe(subject)
+        _draw_description(subject)
     with st.popover("Open another", key="another_record"):
-        _upload()
+        _draw_upload()
     return subject
 
 
@@ -63,10 +63,10 @@ def most_mb() -> int:
 def invite() -> None:
     """Draws the upload for a record, where none is open."""
     with st.container(key="open_record", width=640):
-        _upload()
+        _draw_upload()
 
 
-def _upload() -> None:
+def _draw_upload() -> None:
     round_number, limit_mb = st.session_state.get("uploads", 0), most_mb()
     st.file_uploader(
         "Open a record file",
@@ -96,7 +96,7 @@ def _take_upload(key: str) -> None:
         st.session_state["record_problem"] = f"{plain(str(error))}."
 
 
-def _describe(subject: FileSubject) -> None:
+def _draw_description(subject: FileSubject) -> None:
     settings = subject.settings
     labels = {
         "text": "text",

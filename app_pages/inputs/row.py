@@ -12,7 +12,7 @@ from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import QUERY
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
-from app_pages.inputs.input_list import right_class, stepper
+from app_pages.inputs.input_list import draw_stepper, right_class
 from app_pages.inputs.linked_encoders import say_gone
 from app_pages.inputs.record_input import invite, record_input
 from app_pages.inputs.text_input import text_input
@@ -118,13 +118,13 @@ class _Row:
             given, label = text_input(name) if kind == encoders.TEXT else digit_input(name)
             label = encoders.label_for(name, label)
             label = right_class(kind, name, given) if label is None else label
-            stepper(kind, name, given)
+            draw_stepper(kind, name, given)
         if name is None:
             stop(f"There is no encoder for this input: none in `checkpoints/` reads a {kind.lower()}.")
         try:
             encoder = loaded(name)
             with self._about:
-                _describe(encoder, n_parameters(name))
+                _draw_description(encoder, n_parameters(name))
             is_empty = isinstance(given, Text) and encoded_text(name, given).n_read == 0
         except (ValueError, OSError) as error:
             stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
@@ -206,7 +206,7 @@ def _placement_in(name: str) -> str:
     return split_seed(name)[0].partition("-")[2]
 
 
-def _describe(loaded: Loaded, n_parameters: int) -> None:
+def _draw_description(loaded: Loaded, n_parameters: int) -> None:
     """Draws a button that opens a description of the encoder, with its accuracies."""
     config = loaded.config
     published = loaded.history.get("recipe", {}).get("published")

@@ -26,7 +26,7 @@ MISPRINTED = {(0.5, -3, 8.5): 2, (-1, 2, 5): 2}  # vectors of lecture slides, an
 _WRITTEN = 4  # terms of a sum that are written out
 
 
-def layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     typed_column, own_column = beside("typed", "own")
     with slots.controls:
         query = choose_query(subject.record)

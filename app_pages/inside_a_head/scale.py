@@ -28,7 +28,7 @@ WIDTHS = tuple(width for width in (2**power for power in range(20)) if width <= 
 GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 
-def why_the_scale() -> None:
+def draw_scale() -> None:
     input_place = st.container()  # for the input, which random vectors do not need
     containers = control_bar, _ = bar("controls")
     with control_bar:

@@ -12,7 +12,7 @@ from app_pages.inputs import input_list
 from app_pages.inputs.input_list import Listed
 from app_pages.inputs.row import choose_encoder, stop
 from app_pages.many_inputs.enter_list import enter_list, round_number
-from app_pages.many_inputs.prediction_table import as_csv, table
+from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.subject import cache, session_encoders
 from app_pages.subject.cache import Checkpoint
@@ -21,7 +21,7 @@ from model.checkpoint.training_history import standard_error
 from viz.builders.number_format import percent, with_error
 
 
-def summary(listed: Listed, predictions: Predictions) -> None:
+def write_summary(listed: Listed, predictions: Predictions) -> None:
     """Writes how many inputs there are, how many are right, and what was left out."""
     sentence = f"{len(predictions.lines):,} inputs."
     if n := predictions.n_labelled:
@@ -42,7 +42,7 @@ def show(kind: str, name: Checkpoint, listed: Listed) -> None:
         enter_list(kind)
     predictions: Predictions = predict(name, listed.items)
     if not predictions.lines:
-        summary(listed, predictions)
+        write_summary(listed, predictions)
         stop("The encoder can read none of these inputs.")
     with controls:
         orders = (AS_GIVEN, HARDEST) if predictions.surprise else (AS_GIVEN,)
@@ -50,14 +50,14 @@ def show(kind: str, name: Checkpoint, listed: Listed) -> None:
         wrong_only = bool(predictions.n_labelled) and WRONG_ONLY.choose()
     lines = predictions.order(surprising_first=order == HARDEST)
     lines = [line for line in lines if line.right is False] if wrong_only else lines
-    input_list.in_order(kind, [line.number for line in lines])
+    input_list.set_order(kind, [line.number for line in lines])
 
     def take(number: int) -> None:
         go_to(ATTENTION, *input_list.open_item(kind, number, name))
 
-    summary(listed, predictions)
+    write_summary(listed, predictions)
     if lines:
-        table(listed.items, predictions, lines, input_list.at(kind), take)
+        draw_table(listed.items, predictions, lines, input_list.at(kind), take)
     else:
         st.info("None of them is wrong.", icon=":material/check:")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):

@@ -28,7 +28,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _table = HtmlTable("many_inputs", Path(__file__).with_suffix(".css"))
 
 
-def table(
+def draw_table(
     items: Sequence[Item],
     predictions: Predictions,
     lines: Sequence[Prediction],

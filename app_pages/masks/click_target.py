@@ -23,7 +23,7 @@ def has_board(kind: MaskKind, n: int) -> bool:
     return kind == "cells" and n <= LARGEST_BOARD
 
 
-def click_target(
+def draw_click_target(
     subject: LiveSubject,
     chosen: HeadChoice,
     unmasked: ForwardRecord,

@@ -19,7 +19,7 @@ from viz.masks.attention_shift import attention_shift
 NAMED = 3  # keys that are named one by one
 
 
-def consequences(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
+def draw_consequences(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, query: int) -> None:
     """Draws changed entropies of all heads, and the weight that one query lost. `before` is `after` without the mask."""
     entropies, loss = beside("consequences")
     with entropies:

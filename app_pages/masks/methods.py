@@ -45,7 +45,7 @@ class MaskedHead:
     pooled: np.ndarray  # [d_model]
 
 
-def methods(
+def draw_methods(
     subject: LiveSubject,
     chosen: HeadChoice,
     unmasked: ForwardRecord,

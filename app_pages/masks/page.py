@@ -6,13 +6,13 @@ from app_pages.controls.head_choice import choose_head, choose_query
 from app_pages.controls.masks_controls import PART, STEP_BY_STEP, WAYS, WHAT_FOLLOWS
 from app_pages.inputs.row import choose_input
 from app_pages.masks.choose_mask import block_at_first, choose_kind, choose_mask
-from app_pages.masks.click_target import click_target
-from app_pages.masks.consequences import consequences
+from app_pages.masks.click_target import draw_click_target
+from app_pages.masks.consequences import draw_consequences
 from app_pages.masks.maps import draw_maps
 from app_pages.masks.mask_sentences import explained
 from app_pages.masks.masked_answers import say_answers
-from app_pages.masks.methods import methods
-from app_pages.masks.worked_example import worked_example
+from app_pages.masks.methods import draw_methods
+from app_pages.masks.worked_example import draw_worked_example
 from app_pages.subject.two_sides import Side
 from model.capture.intervention import masked
 
@@ -36,14 +36,14 @@ else:
     before = unmasked = Side(subject, "Without the mask")
     after = Side(subject.under(changed), "With the mask")
 say_answers(slots, before, unmasked, after, mask)
-click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
+draw_click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
 st.caption(explained(mask, record))
 
 if part == STEP_BY_STEP:
     draw_maps(chosen, unmasked, after, query)
 elif part == WHAT_FOLLOWS:
-    consequences(chosen, unmasked.record, after.record, query)
+    draw_consequences(chosen, unmasked.record, after.record, query)
 elif part == WAYS:
-    methods(subject, chosen, unmasked.record, after.record, mask, query)
+    draw_methods(subject, chosen, unmasked.record, after.record, mask, query)
 else:
-    worked_example(subject, chosen)
+    draw_worked_example(subject, chosen)

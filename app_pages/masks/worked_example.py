@@ -17,7 +17,7 @@ SHOWN = 2  # components of a value: as many as there is room for
 MINUS_INFINITY = r"-\infty"
 
 
-def worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
+def draw_worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
     """Draws the causal mask on the first four positions: in symbols, and in the numbers of the chosen head."""
     record = subject.under(masked(MaskChoice(kind="causal"))).record
     n = min(SIZE, len(record))

@@ -17,7 +17,7 @@ from viz.norm_placement.seed_strip import SeedLine, seed_strip
 WIDTHS = (3.2, 5, 3.2)  # claim, figure, verdict
 
 
-def row(claim: Claim, measured: Sequence[Measurement]) -> None:
+def draw_row(claim: Claim, measured: Sequence[Measurement]) -> None:
     """Draws a claim, its figure and its verdict in the three columns of the page."""
     about = claim.measurements(measured)
     words, figure, verdict = st.columns(WIDTHS, gap="medium")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages.norm_placement.claim_row import WIDTHS, row
+from app_pages.norm_placement.claim_row import WIDTHS, draw_row
 from app_pages.show.show import show
 from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
 from app_pages.toolkit.markdown import sentence
@@ -40,7 +40,7 @@ with st.container(key="claims"):
     for when in dict.fromkeys(claim.when for claim in CLAIMS):
         st.subheader(when, divider="gray")
         for claim in (claim for claim in CLAIMS if claim.when == when):
-            row(claim, measured)
+            draw_row(claim, measured)
 
 if contradictions := conflicts(measured):
     st.subheader("Numbers above that seem to contradict each other, and why they do not", divider="gray")

@@ -16,7 +16,7 @@ from viz.builders.number_format import head_name
 from viz.positions.sum_of_maps import sum_of_maps
 
 
-def adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     """Draws the products of a sum and of a concatenation of content and positions with weights, and how far they differ."""
     loaded = subject.loaded
     if (width := loaded.config.d_embedding) != loaded.config.d_model:

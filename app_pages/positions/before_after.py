@@ -21,7 +21,7 @@ from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
 
 
-def consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after: Side) -> None:
+def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after: Side) -> None:
     """Draws prediction and attention of the chosen head before and after; `what` names the change, `before` is not reordered."""
     with slots.view:
         query = choose_query(before.record)

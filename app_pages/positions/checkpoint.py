@@ -21,7 +21,7 @@ from viz.positions.position_similarities import position_similarity_grid, positi
 COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
 
 
-def checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
+def draw_checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
     """Draws the encoder's position vectors in the chosen view: similarities on the grid or of all pairs, lengths, or values."""
     name, record = subject.checkpoint, subject.record
     on_grid = record.unit == "patch"

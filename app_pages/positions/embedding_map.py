@@ -49,7 +49,7 @@ class FlatMap(NamedTuple):
     caption: str
 
 
-def embedding_map(subject: LiveSubject, slots: Slots) -> None:
+def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
     """Draws the map with its controls, the nearest neighbours of the query, and how its vector is looked up."""
     name, given = subject.checkpoint, subject.given
     record = subject.record

@@ -18,7 +18,7 @@ from app_pages.controls.positions_controls import (
     WITH,
     WITHOUT,
 )
-from app_pages.positions.before_after import consequence
+from app_pages.positions.before_after import draw_consequence
 from app_pages.positions.notation import scientific
 from app_pages.show.show import clickable, show
 from app_pages.subject.cache import Checkpoint, cached
@@ -41,7 +41,7 @@ N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
 POOLED = "cosine distance of the pooled state"  # what is measured where there are no classes
 
 
-def position_experiments(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_experiment(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     """Draws the experiment that is chosen in the bar."""
     with slots.controls:
         experiment = EXPERIMENT.choose()
@@ -55,7 +55,7 @@ def position_experiments(subject: LiveSubject, slots: Slots, chosen: HeadChoice)
 def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
     with slots.controls:
         seed = ORDER_SEED.choose()
-        st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_next_seed)
+        st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_take_next_seed)
         zeroed = IN_BOTH_ORDERS.choose() == WITHOUT
     order = shuffled(record.roles, seed)
     name, given = subject.checkpoint, subject.given
@@ -64,7 +64,7 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
     is_unchanged = order == tuple(range(len(record)))
     remark = ", no positions" if zeroed else ""
     intervention = repositioned(order=order, zeroed=zeroed)
-    consequence(
+    draw_consequence(
         slots,
         chosen,
         "In this order",
@@ -86,7 +86,7 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
     _draw_many_orders(subject, record, seed)
 
 
-def _next_seed() -> None:
+def _take_next_seed() -> None:
     ORDER_SEED.take((ORDER_SEED.held() + 1) % (LARGEST_SEED + 1))
 
 
@@ -180,7 +180,7 @@ def _draw_without_positions(
 ) -> None:
     before = Side(subject, "With positions")
     after = Side(subject.under(repositioned(zeroed=True)), "Without positions")
-    consequence(slots, chosen, "Without positions", before, after)
+    draw_consequence(slots, chosen, "Without positions", before, after)
     st.markdown(_largest_change(record, after.record))
     st.caption(
         "Zeros are added in place of the position vectors; every weight stays as it was trained, with positions. "
@@ -198,7 +198,7 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
         k = SHIFT_BY.choose(most=largest_shift)
     before = Side(subject, "As trained")
     after = Side(subject.under(repositioned(shift=k)), f"Shifted by {k}")
-    consequence(slots, chosen, f"With positions shifted by {k}", before, after)
+    draw_consequence(slots, chosen, f"With positions shifted by {k}", before, after)
     st.markdown(_largest_change(record, after.record))
     st.caption(_what_is_shifted(record, k))
     shifts = sorted({round(largest_shift * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})

@@ -11,28 +11,28 @@ from app_pages.controls.positions_controls import (
     SINUSOIDS,
 )
 from app_pages.inputs.row import choose_input
-from app_pages.positions.adding import adding
-from app_pages.positions.checkpoint import checkpoint_positions
-from app_pages.positions.embedding_map import embedding_map
-from app_pages.positions.experiments import position_experiments
-from app_pages.positions.products import products
-from app_pages.positions.shift import shift
-from app_pages.positions.sinusoids import sinusoids
+from app_pages.positions.adding import draw_adding
+from app_pages.positions.checkpoint import draw_checkpoint_positions
+from app_pages.positions.embedding_map import draw_embedding_map
+from app_pages.positions.experiments import draw_experiment
+from app_pages.positions.products import draw_products
+from app_pages.positions.shift import draw_shift
+from app_pages.positions.sinusoids import draw_sinusoids
 
 part = PART.choose()
 if part == SINUSOIDS:
-    sinusoids()
+    draw_sinusoids()
 elif part == PRODUCTS:
-    products()
+    draw_products()
 elif part == SHIFT:
-    shift()
+    draw_shift()
 else:
     subject, slots = choose_input()
     if part == ENCODER:
-        checkpoint_positions(subject, slots)
+        draw_checkpoint_positions(subject, slots)
     elif part in (ADDING, EXPERIMENTS):
         chosen = choose_head(subject, slots, with_colours=part == EXPERIMENTS)
-        draw = adding if part == ADDING else position_experiments
+        draw = draw_adding if part == ADDING else draw_experiment
         draw(subject, slots, chosen)
     else:
-        embedding_map(subject, slots)
+        draw_embedding_map(subject, slots)

@@ -16,7 +16,7 @@ from viz.positions.position_heatmaps import pairs_of_positions
 SAME = 1e-4  # nearer than this, single precision does not tell two vectors apart
 
 
-def products() -> None:
+def draw_products() -> None:
     """Draws dot products and distances of all pairs of positions, with their formulas."""
     controls, _ = bar("controls")
     with controls:

@@ -18,7 +18,7 @@ N = 512  # positions: many more than the sines of a row, or a map could be bent 
 ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)", "sines alone: best linear map"
 
 
-def shift() -> None:
+def draw_shift() -> None:
     """Draws the matrix that shifts positions by an offset, a worked example, and the errors of sines alone."""
     controls, _ = bar("controls")
     with controls:

@@ -15,7 +15,7 @@ ROWS = 16  # of the counter
 FINEST = 800  # points of a curve
 
 
-def sinusoids() -> None:
+def draw_sinusoids() -> None:
     """Draws the table with its waves, one position as clock hands, and the binary counter."""
     controls, _ = bar("controls")
     with controls:

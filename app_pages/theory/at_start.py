@@ -7,7 +7,7 @@ from app_pages.controls.theory_controls import AVERAGED, MEAN_OF_NORMS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory import claims
-from app_pages.theory.over_seeds import FigureWithText, over_seeds, progress_of_seeds
+from app_pages.theory.over_seeds import FigureWithText, measure_over_seeds, progress_of_seeds
 from model.theory.gradients_at_start import InitialNorms, combine_seeds, lemma_2, norms_by_depth, sweep_depths
 from model.theory.untrained_encoder import UntrainedConfig
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
@@ -15,7 +15,7 @@ from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradi
 measured = cached(norms_by_depth)
 
 
-def at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seeds: int) -> None:
+def draw_at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seeds: int) -> None:
     """Draws three figures of the seeds measured so far, and redraws them as more seeds are measured."""
     progress = progress_of_seeds()
     heading("The last layer's gradient over depth", key="theory_last")
@@ -45,7 +45,7 @@ def at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seed
         norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
         hidden_figure.draw(hidden_norms(norms, lemma), claims.hidden(norms, lemma), done=done)
 
-    over_seeds(
+    measure_over_seeds(
         variants,
         n_seeds,
         measure=lambda variant, seed: measured(setting, variant, deepest, seed),

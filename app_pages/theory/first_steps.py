@@ -8,7 +8,7 @@ from app_pages.controls.control_bar import bar
 from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_AXIS, WARM_UP_STEPS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
-from app_pages.theory.over_seeds import FigureWithText, over_seeds, progress_of_seeds
+from app_pages.theory.over_seeds import FigureWithText, measure_over_seeds, progress_of_seeds
 from model.theory.early_update import mean_first_and_last, model_update
 from model.theory.untrained_encoder import UntrainedConfig
 from viz.theory.placements import model_updates
@@ -25,7 +25,7 @@ DeepNorm is built to keep it below a bound.
 measured = cached(model_update)
 
 
-def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_seeds: int) -> None:
+def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_seeds: int) -> None:
     """Draws how far the first steps move the output of each variant, and redraws it as seeds are measured."""
     with bar("steps")[0]:
         rate = RATE.choose()
@@ -41,7 +41,7 @@ def first_steps(setting: UntrainedConfig, variants: list[str], n_layers: int, n_
         updates = {variant: np.array(by_seed) for variant, by_seed in results.items()}
         figure.draw(model_updates(updates, scale=scale), _table(updates, n_steps, setting.d_model), done=done)
 
-    over_seeds(
+    measure_over_seeds(
         variants,
         n_seeds,
         measure=lambda variant, seed: measured(

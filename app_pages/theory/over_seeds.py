@@ -39,7 +39,7 @@ def progress_of_seeds() -> DeltaGenerator:
         return st.empty()
 
 
-def over_seeds(
+def measure_over_seeds(
     variants: Sequence[str],
     n_seeds: int,
     *,

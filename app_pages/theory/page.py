@@ -13,10 +13,10 @@ from app_pages.controls.theory_controls import (
     WARM_UP,
     choose_setting,
 )
-from app_pages.theory.at_start import at_start
-from app_pages.theory.first_steps import first_steps
+from app_pages.theory.at_start import draw_at_start
+from app_pages.theory.first_steps import draw_first_steps
 from app_pages.theory.formulas import formulas
-from app_pages.theory.warm_up import live_grid, over_seeds_of_small_encoders, stored_grid
+from app_pages.theory.warm_up import draw_live_grid, draw_stored_grid, write_verdicts_over_seeds
 
 part = PART.choose()
 controls, more = bar("controls")
@@ -29,14 +29,14 @@ if part != WARM_UP:
         setting = choose_setting()
 
 if part == WARM_UP:
-    stored_grid()
-    over_seeds_of_small_encoders()
+    draw_stored_grid()
+    write_verdicts_over_seeds()
 if not variants:
     st.info("Choose at least one placement of the norm.")
 elif part == AT_START:
-    at_start(setting, variants, depth, seeds)
+    draw_at_start(setting, variants, depth, seeds)
 elif part == FIRST_STEPS:
-    first_steps(setting, variants, depth, seeds)
+    draw_first_steps(setting, variants, depth, seeds)
 else:
-    live_grid(variants)
+    draw_live_grid(variants)
 st.markdown(formulas(variants))

@@ -8,7 +8,7 @@ from app_pages.controls.theory_controls import GRID_LAYERS, GRID_STEPS, LIVE_RAT
 from app_pages.show.show import heading
 from app_pages.show.verdicts import stored_measurements, verdict_lines
 from app_pages.subject.cache import cached
-from app_pages.theory.warmup_runs import Grid, containers, draw_grids, draw_losses, stored_runs
+from app_pages.theory.warmup_runs import Grid, containers, draw_grids, draw_losses, draw_stored_runs
 from app_pages.toolkit.markdown import plain
 from model.claims.catalogue import CLAIMS
 from model.theory import warmup_grid
@@ -25,7 +25,7 @@ RUNNING, DONE = "theory_grid_running", "theory_grid_done"
 trained = cached(warmup_grid.train_once)
 
 
-def live_grid(variants: list[str]) -> None:
+def draw_live_grid(variants: list[str]) -> None:
     """Trains one run after the other until all are done or the user stops; finished runs stay."""
     heading("Short runs of small encoders, made when you press Start", key="theory_live_runs")
     with bar("runs")[0]:
@@ -68,16 +68,16 @@ def live_grid(variants: list[str]) -> None:
         draw_losses(grid, LIVE_RATE, key="theory_live")
 
 
-def stored_grid() -> None:
+def draw_stored_grid() -> None:
     """Draws longer runs at the checkpoints' size, if they are stored."""
     heading("Longer runs of both digit encoders at full size, stored", key="theory_stored_runs")
     try:
-        stored_runs(key="theory_stored")
+        draw_stored_runs(key="theory_stored")
     except ValueError as error:
         st.info(f"The stored runs cannot be shown: {plain(str(error))}.")
 
 
-def over_seeds_of_small_encoders() -> None:
+def write_verdicts_over_seeds() -> None:
     """Writes the verdicts of the page Norm placement on the claims about warm-up, measured over several seeds."""
     try:
         measurements = stored_measurements()

@@ -32,7 +32,7 @@ from viz.theory.warmup_figures import loss_curves, warmup_grid
 Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
 
 
-def stored_runs(*, key: str) -> None:
+def draw_stored_runs(*, key: str) -> None:
     """Draws the stored runs at the checkpoints' size. Raises ValueError if their file is damaged."""
     path = checkpoint.CHECKPOINTS / RUNS
     if not (runs := _read(path, path.stat().st_mtime_ns if path.exists() else 0)):

@@ -29,7 +29,7 @@ CURVES = (  # value, its list in the history, whether it is smoothed, axis title
 )
 
 
-def histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> None:
+def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> None:
     """Draws four charts with a curve for each of these encoders' runs, and explains the tasks of the runs."""
     with controls:
         log_x = LOG_STEPS.choose()

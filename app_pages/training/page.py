@@ -8,8 +8,8 @@ from app_pages.inputs.row import choose_encoder
 from app_pages.subject import cache, encoders, session_encoders
 from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
-from app_pages.training.histories import histories
-from app_pages.training.player import player
+from app_pages.training.histories import draw_histories
+from app_pages.training.player import draw_player
 
 _OTHERS = "The encoders of this project brought recordings of their training along: choose one of them above."
 
@@ -31,8 +31,8 @@ try:
     elif names[0] in session_encoders.opened() and not cache.loaded(names[0]).history:
         st.info(f"{names[0]} comes from elsewhere: its folder does not say how it was trained. {_OTHERS}")
     elif part == RECORDING:
-        player(names, controls, more)
+        draw_player(names, controls, more)
     else:
-        histories(names, controls)
+        draw_histories(names, controls)
 except (ValueError, OSError) as error:
     st.info(f"This cannot be shown: {plain(str(error))}.")

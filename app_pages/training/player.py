@@ -52,7 +52,7 @@ def formation_steps(name: Checkpoint, probe: int) -> np.ndarray:
     return formation_step(recording, probe)
 
 
-def player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: DeltaGenerator) -> None:
+def draw_player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: DeltaGenerator) -> None:
     """Draws the recordings of these encoders side by side. Raises ValueError if one is damaged."""
     films = {name: recording for name in names if (recording := film(name)) is not None}
     if missing := [name for name in names if name not in films]:

@@ -10,7 +10,7 @@ from app_pages.your_own.instructions import WITH_HUB, heading
 _DOWNLOADED = "hub_said"  # in the session: the name of the model
 
 
-def from_hub(is_allowed: bool) -> None:
+def draw_hub_form(is_allowed: bool) -> None:
     """Draws the form for a model's name; if downloads are off, how to start the app with them."""
     heading("Download from the Hugging Face Hub")
     if not is_allowed:

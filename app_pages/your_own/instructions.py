@@ -44,7 +44,7 @@ def heading(title: str) -> None:
     st.html(f'<h2 class="place">{title}</h2>')
 
 
-def no_root() -> None:
+def explain_root() -> None:
     """Draws how to start the app with a folder of models."""
     heading("A models folder")
     st.markdown(
@@ -53,7 +53,7 @@ def no_root() -> None:
     st.code(WITH_MODELS, language="bash", wrap_lines=True)
 
 
-def supported() -> None:
+def explain_supported() -> None:
     """Draws which encoders can be opened, and how to convert other files."""
     heading("What can be opened")
     st.markdown(SUPPORTED)

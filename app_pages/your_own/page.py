@@ -7,9 +7,9 @@ from app_pages.shell import start_options
 from app_pages.subject import session_encoders
 from app_pages.your_own import instructions
 from app_pages.your_own.describe import in_cache, in_root, installed
-from app_pages.your_own.from_hub import from_hub
-from app_pages.your_own.rows import rows
-from app_pages.your_own.uploading import uploading
+from app_pages.your_own.from_hub import draw_hub_form
+from app_pages.your_own.rows import draw_list
+from app_pages.your_own.uploading import draw_upload_form
 from model.sources import locations
 from model.sources.names import Listing
 
@@ -18,14 +18,16 @@ with st.container(horizontal=True, gap="medium", key="own"):
     here, more = st.container(key="own_here"), st.container(key="own_more")
 with here:
     if locations.has_root():
-        rows("In the models folder", in_root(), key="root", empty=instructions.EMPTY_ROOT)
+        draw_list("In the models folder", in_root(), key="root", empty=instructions.EMPTY_ROOT)
     if mine := tuple(session_encoders.uploads()):
-        rows("Uploaded in this session", Listing(names=mine), key="uploads")
-    rows("Installed with pip", installed(), key="installed", empty=instructions.NO_MINILM)
-    rows("In the Hugging Face cache of this machine", in_cache(), key="cache", empty=instructions.EMPTY_CACHE)
+        draw_list("Uploaded in this session", Listing(names=mine), key="uploads")
+    draw_list("Installed with pip", installed(), key="installed", empty=instructions.NO_MINILM)
+    draw_list(
+        "In the Hugging Face cache of this machine", in_cache(), key="cache", empty=instructions.EMPTY_CACHE
+    )
 with more:
     if not locations.has_root():
-        instructions.no_root()
-    uploading(start_options.OPTIONS.uploads_mb)
-    from_hub(start_options.OPTIONS.hub)
-instructions.supported()
+        instructions.explain_root()
+    draw_upload_form(start_options.OPTIONS.uploads_mb)
+    draw_hub_form(start_options.OPTIONS.hub)
+instructions.explain_supported()

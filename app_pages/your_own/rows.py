@@ -21,7 +21,7 @@ from model.sources.uploads import UPLOAD
 PAGE = 12
 
 
-def rows(title: str, listing: Listing, *, key: str, empty: str = "") -> None:
+def draw_list(title: str, listing: Listing, *, key: str, empty: str = "") -> None:
     """Draws a list of encoders, `PAGE` at a time, and the names that were refused; `empty` is shown if there are none."""
     heading(title)
     names = _search(listing.names, key) if len(listing.names) > PAGE else listing.names

@@ -19,7 +19,7 @@ _WHICH = (
 _ROUND = "upload_round"  # another one empties the widget, and with it the memory that its files take
 
 
-def uploading(at_most_mb: int) -> None:
+def draw_upload_form(at_most_mb: int) -> None:
     """Draws the upload form; `at_most_mb` is the limit of the session, 0 if uploads are off."""
     heading("Upload")
     if not at_most_mb:

@@ -10,9 +10,9 @@ RECIPE = {"preset": "x", "phases": [PHASE], "seed": 0, "betas": [0.9, 0.98], "gr
 
 def drawn(first: dict, second: dict) -> AppTest:
     def page(first, second):
-        from app_pages.compare.recipe import recipes
+        from app_pages.compare.recipe import draw_recipes
 
-        recipes(("one", first), ("other", second))
+        draw_recipes(("one", first), ("other", second))
 
     for history in (first, second):
         check_history(history)

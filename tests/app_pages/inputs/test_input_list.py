@@ -10,7 +10,7 @@ from app_pages.controls.input_controls import DIGIT, DRAW, PICTURE, SECOND_PART,
 from app_pages.controls.input_controls import DRAWING as DRAWING_CODE
 from app_pages.inputs import input_list
 from app_pages.inputs.drawing.code import BLANK, to_code
-from app_pages.inputs.input_list import Item, Listed, hold, in_order, open_item, right_class
+from app_pages.inputs.input_list import Item, Listed, hold, open_item, right_class, set_order
 from app_pages.inputs.own_picture import HELD
 from app_pages.subject import encoders
 from model.family_options import Family
@@ -90,6 +90,6 @@ def test_the_label_is_known_as_long_as_the_input_is_that_of_the_list(monkeypatch
 def test_each_kind_has_a_list_of_its_own() -> None:
     hold("Text", Listed(items=(Item(text=Text("a")),)))
     hold("Digit", Listed(items=(Item(digit=1),)))
-    in_order("Text", [0])
+    set_order("Text", [0])
     hold("Digit", None)
     assert input_list.held("Text").items[0].text == Text("a")
