@@ -170,7 +170,7 @@ def still(page: Page) -> bytes:
 def compare(before: Path, after: Path) -> int:
     """Prints each screenshot that differs or is in one folder only; returns 1 if there is any."""
     names = [{path.relative_to(folder) for path in folder.rglob("*.png")} for folder in (before, after)]
-    n_different = 0
+    n_distinct_vectors = 0
     for name in sorted(names[0] | names[1]):
         if name not in names[0] & names[1]:
             difference = f"only in {before if name in names[0] else after}"
@@ -178,9 +178,9 @@ def compare(before: Path, after: Path) -> int:
             difference = difference_of(before / name, after / name)
         if difference:
             print(f"{name}: {difference}")
-            n_different += 1
-    print(f"{len(names[0] | names[1])} screenshots, {n_different} differ")
-    return int(n_different > 0)
+            n_distinct_vectors += 1
+    print(f"{len(names[0] | names[1])} screenshots, {n_distinct_vectors} differ")
+    return int(n_distinct_vectors > 0)
 
 
 def difference_of(before: Path, after: Path) -> str:

@@ -142,14 +142,14 @@ class ModelConfig:
         return rows * columns
 
     @property
-    def chooses(self) -> bool:
+    def chooses_class(self) -> bool:
         """Whether the encoder chooses one of several classes, with probabilities that sum to 1."""
         return self.n_classes > 0 and self.family.answers == "choice"
 
     @property
     def n_answers(self) -> int:
         """Length of an answer: the number of classes, or `d_pooled` where the encoder does not choose a class."""
-        return self.n_classes if self.chooses else self.d_pooled
+        return self.n_classes if self.chooses_class else self.d_pooled
 
     @property
     def d_embedding(self) -> int:
@@ -175,20 +175,20 @@ class ModelConfig:
     def image_shape(self) -> tuple[int, ...]:
         """Shape of the tensor of one picture: [height, width], or [colour, height, width]."""
         assert self.image_size is not None, "an encoder of texts"
-        grey = (self.image_size, self.image_size)
-        return grey if self.n_channels == 1 else (self.n_channels, *grey)
+        height_width = (self.image_size, self.image_size)
+        return height_width if self.n_channels == 1 else (self.n_channels, *height_width)
 
     @property
-    def patch_values(self) -> int:
+    def n_patch_values(self) -> int:
         """Number of pixel values in one patch, over all colours."""
         assert self.patch_size is not None, "an encoder of texts"
         return self.n_channels * self.patch_size**2
 
     @property
-    def least_size(self) -> int:
+    def min_parameters(self) -> int:
         """Lower bound of the number of parameters: the large matrices alone, counted as if q, k and v shared one."""
         layer_rows = self.n_heads * (self.d_k + self.d_v) + 2 * self.d_ff
-        n_rows = self.n_layers * layer_rows + (self.vocab_size or self.patch_values)
+        n_rows = self.n_layers * layer_rows + (self.vocab_size or self.n_patch_values)
         n_rows += self.n_positions if self.positions == "learned" else 0
         n_rows += self.d_model if self.masked_token_output else 0
         return self.d_model * (n_rows + self.n_classes)

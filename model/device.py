@@ -19,7 +19,7 @@ def find_device(name: str = "auto") -> torch.device:
         raise ValueError(f"the device {name!r} cannot be used: {str(error).splitlines()[0]}") from error
 
 
-def one_thread() -> None:
+def use_one_thread() -> None:
     """Makes torch compute with one thread, which suits servers, where many small forward passes run at the same time.
 
     Called before the first session starts. Commands use all cores, and notebooks keep their own setting.
@@ -27,7 +27,7 @@ def one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def hand_back() -> None:
+def release_memory() -> None:
     """Returns to the operating system the unused memory that torch (GPU) and glibc (CPU) would keep for reuse.
 
     Without it the process grows, since glibc keeps the gaps that arrays of changing sizes leave. A call takes 2 ms, and the

@@ -78,10 +78,10 @@ def blocked_cells(n: int, cells: Iterable[tuple[int, int]]) -> Bool[Tensor, "que
     return mask
 
 
-def within(
+def restrict_to_heads(
     mask: Bool[Tensor, "query key"], n_layers: int, n_heads: int, layers: Iterable[int], heads: Iterable[int]
 ) -> Bool[Tensor, "layer head query key"]:
     """Applies the mask only to the given `heads` of the given `layers`; elsewhere nothing is masked."""
-    applies = torch.zeros(n_layers, n_heads, 1, 1, dtype=torch.bool)
-    applies[torch.tensor(list(layers), dtype=torch.long)[:, None], list(heads)] = True
-    return mask | ~applies
+    is_selected = torch.zeros(n_layers, n_heads, 1, 1, dtype=torch.bool)
+    is_selected[torch.tensor(list(layers), dtype=torch.long)[:, None], list(heads)] = True
+    return mask | ~is_selected

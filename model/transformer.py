@@ -42,7 +42,7 @@ class Embedding(nn.Module):
         if config.vocab_size is not None:
             self.tokens = nn.Embedding(config.vocab_size, d_model, padding_idx=config.padding_id)
         else:
-            self.patches = nn.Linear(config.patch_values, d_model)
+            self.patches = nn.Linear(config.n_patch_values, d_model)
         # Text brings its class token along as [CLS]; patches need one of their own.
         needs_class_token = config.pooling == "class" and not config.is_text
         self.class_token = nn.Parameter(torch.zeros(d_model)) if needs_class_token else None
@@ -186,16 +186,16 @@ class Block(nn.Module):
         attended = self.attention_out(self.dropout(attended))
         if self.norm_placement == "pre":  # αx + F(LN(x)), with α = 1
             x = self.resid_mid(self.skip * x + attended)
-            x = self.resid_post(self.skip * x + self._feed(self.norm_feed_forward(x)))
+            x = self.resid_post(self.skip * x + self._run_feed_forward(self.norm_feed_forward(x)))
         elif self.norm_placement in ("post", "deepnorm"):  # LN(αx + F(x)); in post-LN α = 1
             x = self.resid_mid(self.norm_attention(self.skip * x + attended))
-            x = self.resid_post(self.norm_feed_forward(self.skip * x + self._feed(x)))
+            x = self.resid_post(self.norm_feed_forward(self.skip * x + self._run_feed_forward(x)))
         else:  # h = LN(x + F(x)), LN(x + h + F(h)): the B2T connection (Takase et al. 2022)
             h = self.resid_mid(self.norm_attention(x + attended))
-            x = self.resid_post(self.norm_feed_forward(x + h + self._feed(h)))
+            x = self.resid_post(self.norm_feed_forward(x + h + self._run_feed_forward(h)))
         return x
 
-    def _feed(self, x: States) -> States:
+    def _run_feed_forward(self, x: States) -> States:
         output = self.feed_forward(self.feed_forward_in(x))
         return self.feed_forward_out(self.dropout(output))
 

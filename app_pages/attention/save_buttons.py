@@ -11,7 +11,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.inputs.record_input import most_mb
 from app_pages.subject.cache import MB
 from app_pages.subject.subject import Subject
-from model.inputs import as_seen
+from model.inputs import preprocessed_picture
 from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone
 from model.record.record_file import dump, fits_half, n_bytes
@@ -129,7 +129,7 @@ def page(subject: Subject, view: RecordView, chosen: tuple[int, int, int]) -> by
         view.record,
         title=f"Attention of {subject.name}",
         settings=subject.settings,
-        picture=None if subject.picture is None else as_seen(subject.picture, subject.record),
+        picture=None if subject.picture is None else preprocessed_picture(subject.picture, subject.record),
         chosen=chosen,
         notes=view.notes,
         what=view.quantity,

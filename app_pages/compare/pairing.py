@@ -27,23 +27,23 @@ def pair_heads(first: Side, second: Side) -> Pairing:
     """
     shapes = _shape(first), _shape(second)
     if why_cells_differ(first, second) is not None:
-        return head_matching.by_number(*shapes)
+        return head_matching.pair_by_index(*shapes)
     matrix = _distances(first.subject, second.subject)
     if first.checkpoint == second.checkpoint:
-        return head_matching.by_number(*shapes, matrix)
+        return head_matching.pair_by_index(*shapes, matrix)
     stored = comparison(first.checkpoint, second.checkpoint)
     over_many = [f"alike over {stored.source.n:,} examples"] if stored else []
     method = PAIRING.choose((*over_many, ON_INPUT, BY_NUMBER))
     if method == BY_NUMBER:
-        return head_matching.by_number(*shapes, matrix)
+        return head_matching.pair_by_index(*shapes, matrix)
     if stored is None or method == ON_INPUT:
-        return head_matching.by_distance(*shapes, matrix)
+        return head_matching.pair_by_distance(*shapes, matrix)
     return head_matching.with_matrix(stored.pairing, stored.source.n, matrix)
 
 
 def pair_layers(first: Side, second: Side) -> Pairing:
     """Pairs of layers of the same number, for a lens without heads; each layer counts as one head."""
-    return head_matching.by_number((_shape(first)[0], 1), (_shape(second)[0], 1))
+    return head_matching.pair_by_index((_shape(first)[0], 1), (_shape(second)[0], 1))
 
 
 def _shape(side: Side) -> tuple[int, int]:

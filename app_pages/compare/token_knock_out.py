@@ -16,7 +16,7 @@ from app_pages.show.side_predictions import NUMBERS, beside
 from app_pages.subject.two_sides import POOLED, Side, same_position, shared_limit
 from app_pages.toolkit.markdown import as_code, plain
 from model.experiments.knock_out import KnockOutKind
-from model.inputs import as_seen
+from model.inputs import preprocessed_picture
 from model.measures.changes import class_changes, class_under_interventions, strongest_change
 from viz.attention.picture_patches import knock_out_patches
 from viz.attention.token_bars import knock_out_bars
@@ -130,7 +130,7 @@ def _draw_changes(
         )
         return
     patches = knock_out_patches(
-        as_seen(side.subject.picture, record),
+        preprocessed_picture(side.subject.picture, record),
         changes if is_grey else changes[first_patch:],
         record.patch_grid,
         query=None if query is None else record.patch_at(query),

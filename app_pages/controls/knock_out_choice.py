@@ -7,7 +7,7 @@ import numpy as np
 from app_pages.controls.map_controls import KNOCK_OUT, KNOCK_OUTS
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import answers_under
-from model.experiments.knock_out import KnockOutKind, kinds, knocked_out
+from model.experiments.knock_out import KnockOutKind, kinds, knock_out_interventions
 
 NAMES = {kind: name for name, kind in KNOCK_OUTS.items()}
 
@@ -22,6 +22,6 @@ def knock_out_answers(
     subject: LiveSubject, sets: Sequence[Sequence[int]], kind: KnockOutKind, title: str = ""
 ) -> np.ndarray:
     """Answers [set, answer] without each of these `sets` of positions; shows a progress bar if that takes long."""
-    interventions = knocked_out(subject.loaded, subject.given, sets, kind)
+    interventions = knock_out_interventions(subject.loaded, subject.given, sets, kind)
     text = f"Knocking out one {subject.record.unit} after the other in {title or subject.name} …"
     return answers_under(subject, interventions, text)

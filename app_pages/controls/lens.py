@@ -15,7 +15,7 @@ from model.lenses import (
     WITH_RESIDUAL,
     Lens,
 )
-from model.lenses.norms import handed_over_by_head, mixing_ratio, read
+from model.lenses.norms import mixing_ratio, summed_norms_by_head, unpadded_positions
 
 _NEED_ENCODER = (
     "The other lenses need the encoder and its input, which a record does not contain: choose Text or Digit."
@@ -61,14 +61,14 @@ def number_beside(subject: Subject, chosen: HeadChoice) -> str:
             f"{lengths.max():.3g} in the head of this layer that adds most."
         )
     if chosen.lens.name == WITH_RESIDUAL:
-        from_others = _mixing_ratio(subject)[chosen.layer][read(subject.record)].mean()
+        from_others = _mixing_ratio(subject)[chosen.layer][unpadded_positions(subject.record)].mean()
         return f"Mixing ratio {from_others:.3f}: so much of the new state comes from other tokens, the rest from the token itself."
     return ""
 
 
 @cached
 def _handed_over(subject: LiveSubject) -> np.ndarray:
-    return handed_over_by_head(subject.loaded.model, subject.record)
+    return summed_norms_by_head(subject.loaded.model, subject.record)
 
 
 @cached

@@ -9,7 +9,7 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import POOLED
 from app_pages.toolkit.stoppable import as_they_come
 from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
-from model.experiments.one_head_changed import HeadAnswers, collect
+from model.experiments.one_head_changed import HeadAnswers, stack_answers
 from model.experiments.patching import patch_heads_in_steps, patch_positions_in_steps
 from model.experiments.probabilities import probabilities
 from model.inputs import Input
@@ -82,7 +82,7 @@ def _by_head(subject: LiveSubject, steps: Iterator[HeadAnswers], text: str, what
     config = subject.loaded.config
     n_heads = config.n_layers * config.n_heads
     steps = as_they_come(steps, lambda step: len(step.heads) / n_heads, text, what)
-    return collect(steps, config)[:, :, 0]
+    return stack_answers(steps, config)[:, :, 0]
 
 
 def _array(means: Vectors) -> Means:

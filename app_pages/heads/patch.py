@@ -22,7 +22,7 @@ from app_pages.subject.two_sides import Side, similarity
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
 from model.experiments.knock_out import changes
-from model.experiments.patching import Pairs, paired
+from model.experiments.patching import Pairs, pair_positions
 from model.inputs import Input, Text
 from model.measures.changes import log_odds
 from model.record import ForwardRecord
@@ -46,7 +46,7 @@ def patch(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     try:
         second = replace(subject, given=source, label=label)
         _ = second.record  # raises here where it cannot be read
-        pairs = subject.compute(paired, source)
+        pairs = subject.compute(pair_positions, source)
     except ValueError as error:
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return

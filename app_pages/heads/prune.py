@@ -16,7 +16,7 @@ from app_pages.subject.stored_results import over, table_of
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
-from model.experiments.pruning import PruningStep, may_go
+from model.experiments.pruning import PruningStep, n_removable_heads
 from viz.builders.number_format import format_number, head_name, percent, with_error
 from viz.heads.pruning_curve import Curve, pruning_curve
 
@@ -103,7 +103,7 @@ def _in_words(name: str, table: ResultTable, steps: list[PruningStep]) -> str:
     """Sentence on how many heads can go before accuracy is clearly lower, what the next costs, and what half of them cost."""
     if not steps[0].n:
         return _older_file_sentence(name, table, steps[0])
-    n_gone, half = may_go(steps), len(steps) // 2
+    n_gone, half = n_removable_heads(steps), len(steps) // 2
     half_clause = "" if half == n_gone else f" With {half} gone: {_accuracy(steps, half)}."
     beginning = f"**{name}**, judged on {over(table.source, JUDGING)}"
     heads = ", ".join(_name(step) for step in steps[1 : n_gone + 1])
@@ -153,5 +153,5 @@ def _curve(name: str, steps: list[PruningStep]) -> Curve:
         np.array([step.accuracy for step in steps]),
         np.array([step.loss for step in steps]),
         [_change(step) for step in steps],
-        may_go(steps) if steps[0].n else None,
+        n_removable_heads(steps) if steps[0].n else None,
     )

@@ -114,7 +114,7 @@ def open_item(kind: str, number: int, name: str) -> list[Choice]:
 def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
     """Class index of the label of the opened item, as long as `given` is that item; None if unknown."""
     listed, number, config = held(kind), at(kind), encoders.config_of(name)
-    if name is None or listed is None or number is None or config is None or not config.chooses:
+    if name is None or listed is None or number is None or config is None or not config.chooses_class:
         return None
     item = listed.items[number]
     if not item.label or given is None or given != item.given(config, reads_pairs=encoders.reads_pairs(name)):

@@ -6,7 +6,7 @@ from app_pages.controls.input_controls import LONGEST, SECOND_PART, TEXT, TextBo
 from app_pages.subject.cache import Checkpoint, cached, loaded
 from app_pages.subject.subject import LiveSubject, encoded_text
 from model.inputs import Text
-from model.inputs.text import knows_characters_alone, with_spaces_between
+from model.inputs.text import has_character_vocabulary, space_out_characters
 
 
 def say_unknown(subject: LiveSubject, *, where: str = "", box: TextBox = TEXT) -> None:
@@ -38,8 +38,8 @@ def _with_spaces_between(name: Checkpoint, given: Text) -> Text | None:
         return None
     tokenizer = loaded(name).tokenizer
     assert tokenizer is not None, name
-    second = given.second and with_spaces_between(tokenizer, given.second)
-    separated = Text(with_spaces_between(tokenizer, given.text), second)
+    second = given.second and space_out_characters(tokenizer, given.second)
+    separated = Text(space_out_characters(tokenizer, given.text), second)
     old, new = (encoded_text(name, text) for text in (given, separated))
     is_better = new.n_unknown * old.n_read < old.n_unknown * new.n_read
     return separated if is_better else None
@@ -48,4 +48,4 @@ def _with_spaces_between(name: Checkpoint, given: Text) -> Text | None:
 @cached
 def _knows_characters_alone(name: Checkpoint) -> bool:
     tokenizer = loaded(name).tokenizer
-    return tokenizer is not None and knows_characters_alone(tokenizer)
+    return tokenizer is not None and has_character_vocabulary(tokenizer)

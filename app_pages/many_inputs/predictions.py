@@ -15,7 +15,7 @@ from model.config import ModelConfig
 from model.evaluate.__main__ import class_of
 from model.experiments.answers import answers, token_answers
 from model.experiments.probabilities import probabilities
-from model.experiments.surprise import entropies, entropies_of_each, losses, most_alike
+from model.experiments.surprise import binary_entropies, entropies, losses, most_similar_states
 from model.inputs import Input, Text
 from model.inputs.text import Encoded
 from model.measures.difficulty import hardest_first
@@ -152,12 +152,14 @@ def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> t
     for number in numbers:
         label = items[number].label
         try:
-            class_indices.append(class_of(label, config.class_names) if label and config.chooses else -1)
+            class_indices.append(
+                class_of(label, config.class_names) if label and config.chooses_class else -1
+            )
         except ValueError:
             class_indices.append(-1)
             unknown.append(label)
     notes = []
-    if not config.chooses and (n := sum(bool(items[number].label) for number in numbers)):
+    if not config.chooses_class and (n := sum(bool(items[number].label) for number in numbers)):
         notes.append(
             f"{_count(n, 'label')} not compared: this encoder does not choose one of several classes."
         )
@@ -182,7 +184,7 @@ def _lines(
     numbers: list[int],
     labels: list[int],
 ) -> Lines:
-    if config.chooses:
+    if config.chooses_class:
         return _class_lines(
             _in_list_order(probabilities, name, inputs, rows)[:, 0], labels, config.class_names
         )
@@ -246,7 +248,7 @@ def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
             ),
             "surprise": nats,
         }
-        for indices, row, nats in zip(order, values, entropies_of_each(values).tolist(), strict=True)
+        for indices, row, nats in zip(order, values, binary_entropies(values).tolist(), strict=True)
     ]
     return (
         lines,
@@ -283,7 +285,7 @@ def _state_lines(states: np.ndarray, numbers: list[int]) -> Lines:
             "",
             "This encoder has no classes, and with one input there is nothing to compare.",
         )
-    nearest, cosines = most_alike(states)
+    nearest, cosines = most_similar_states(states)
     lines = [
         {"answer": size_text, "nearest": numbers[index] if index >= 0 else None, "surprise": 1 - cosine}
         for index, cosine in zip(nearest.tolist(), cosines.tolist(), strict=True)

@@ -139,7 +139,7 @@ def _draw_lengths(subject: LiveSubject, record: ForwardRecord) -> None:
     st.markdown(
         f"{sentence} **{trained:.2f}** times that of the positions; {factor} it would be **{other:.2f}** times."
     )
-    n, table = record.config.n_positions, cache.of(embeddings.table_lengths, name)
+    n, table = record.config.n_positions, cache.of(embeddings.position_norm_range, name)
     if record.config.positions == "sinusoidal":
         length = math.sqrt(record.config.d_model / 2)
         st.caption(

@@ -76,10 +76,10 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
                 _draw_nearest(vector_set, record, query, neighbours, words)
             else:
                 st.markdown("This vector is all zeros: without a direction it has no neighbours.")
-    n, n_different = len(record), embeddings.n_different(vectors[: len(record)])
+    n, n_distinct_vectors = len(record), embeddings.n_distinct_vectors(vectors[: len(record)])
     unit = "tokens" if record.unit == "token" else "positions"
-    remark = "" if n_different == n else ": equal vectors lie in one spot"
-    st.markdown(f"The {n} {unit} of the input have **{n_different}** different vectors{remark}.")
+    remark = "" if n_distinct_vectors == n else ": equal vectors lie in one spot"
+    st.markdown(f"The {n} {unit} of the input have **{n_distinct_vectors}** different vectors{remark}.")
     if record.unit == "token":
         _write_lookup(name, given, query)
 

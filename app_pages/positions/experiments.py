@@ -27,7 +27,7 @@ from app_pages.subject.two_sides import Side, answers_under
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import repositioned
-from model.experiments.shuffling import FIXED_ROLES, movable, restored, shuffled
+from model.experiments.shuffling import FIXED_ROLES, movable, restore_order, shuffled
 from model.inputs import Input
 from model.measures.changes import class_changes, class_under_interventions, largest_change
 from model.record import ForwardRecord
@@ -97,7 +97,7 @@ def _deviation_in_order(name: Checkpoint, given: Input, order: tuple[int, ...], 
         LiveSubject(name, given, changed=repositioned(order=content, zeroed=zeroed)).record
         for content in (None, order)
     )
-    return largest_change(before.pattern, restored(after.pattern, order))
+    return largest_change(before.pattern, restore_order(after.pattern, order))
 
 
 def _what_is_permuted(record: ForwardRecord) -> str:

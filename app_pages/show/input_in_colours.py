@@ -9,7 +9,7 @@ import streamlit as st
 from app_pages.controls.head_choice import take_query
 from app_pages.show.show import clickable, show
 from app_pages.toolkit.markdown import as_code
-from model.inputs import Input, Picture, as_seen
+from model.inputs import Input, Picture, preprocessed_picture
 from model.record import AttentionRecord
 from viz.attention.picture_patches import picture_overlay
 from viz.attention.token_strip import weight_strip
@@ -68,7 +68,7 @@ def input_in_colours(
     assert isinstance(read, Picture), record.unit
     assert grid is not None, record.unit
     overlay = picture_overlay(
-        as_seen(read.array, whole or record),
+        preprocessed_picture(read.array, whole or record),
         weights[first_patch:],
         grid,
         query=record.patch_at(query),

@@ -28,11 +28,11 @@ import streamlit as st
 from cachetools import LRUCache
 
 from model import checkpoint
-from model.device import OutOfMemory, hand_back, one_thread
+from model.device import OutOfMemory, release_memory, use_one_thread
 from model.loaded import Loaded
 
 log = logging.getLogger(__name__)
-one_thread()  # here, since every page imports this before its first forward
+use_one_thread()  # here, since every page imports this before its first forward
 
 # A name; as the type of a parameter it tells `cached` whose files to watch.
 Checkpoint = Annotated[str, "checkpoint"]
@@ -115,7 +115,7 @@ class Cache:
                 self._handed_back = monotonic()
         under_way.set_result(value)
         if is_time:
-            hand_back()  # without it, freed memory between cached arrays grew a server by a quarter of a gigabyte
+            release_memory()  # without it, freed memory between cached arrays grew a server by a quarter of a gigabyte
         return value
 
 
@@ -290,7 +290,7 @@ def _get(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
     _cache.forget(
         lambda kept: isinstance(kept, Key) and kept.maker == LOADED and kept.checkpoints[0][0] in names
     )
-    hand_back()
+    release_memory()
     if is_new:
         st.rerun()  # so that the page says it at its top; outside of a session this does nothing
     return _cache.get(key, make, spinner)
@@ -345,7 +345,7 @@ def loaded(name: Checkpoint) -> Loaded:
             return checkpoint.load(name)
         except OutOfMemory:
             _on_cpu.add(name)
-        hand_back()
+        release_memory()
     return checkpoint.load(name, "cpu")
 
 

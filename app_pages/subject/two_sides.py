@@ -17,7 +17,7 @@ from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import Intervention
 from model.experiments.batching import batch_size
 from model.experiments.probabilities import probabilities
-from model.experiments.shuffling import restored
+from model.experiments.shuffling import restore_order
 from model.inputs import Input
 from model.measures.changes import prediction_change
 from model.record import ForwardRecord
@@ -137,7 +137,7 @@ def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
 
 def put_back(side: Side, weights: np.ndarray) -> np.ndarray:
     """Weights or a mask [query, key] of a side, with rows and columns in the order of the input."""
-    return weights if side.order is None else restored(weights, side.order)
+    return weights if side.order is None else restore_order(weights, side.order)
 
 
 def head_patterns(

@@ -150,7 +150,7 @@ class _BatchObserver:
         norms = state.norm(dim=-1)
         centred_norm = (state - state.mean(dim=1, keepdim=True)).norm(dim=(1, 2))
         statistics = {"norm": norms.mean(dim=-1), "uniformity": centred_norm / norms.norm(dim=-1)}
-        if self.config.chooses:
+        if self.config.chooses_class:
             statistics["answer"] = self.model.classify(self.model.final_norm(state), self.inputs)[
                 :, : self.config.n_classes
             ]
@@ -169,7 +169,7 @@ class _BatchObserver:
 
     def moments(self) -> dict[str, Moments]:
         arrays = {HEADS + name: _arrays(self.heads[name]) for name in STATISTICS if name in self.heads}
-        if self.config.chooses:
+        if self.config.chooses_class:
             logits = torch.stack(self.curves.pop("answer"), dim=1)
             predicted = logits[:, -1].argmax(dim=-1)
             self.curves["answer"] = list(

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from ..capture import capture
 from ..experiments.ablation import AblationKind, ablate_heads
-from ..experiments.faithfulness import Undecidable, faithfulness, scores_of
+from ..experiments.faithfulness import Undecidable, faithfulness, head_scores
 from ..experiments.importance import importance
 from ..experiments.probabilities import probabilities
 from ..inputs import InputLike
@@ -141,7 +141,7 @@ def _effects(
     how: AblationKind,
 ) -> Effect:
     after = ablate_heads(loaded, inputs, how)
-    if not loaded.config.chooses:
+    if not loaded.config.chooses_class:
         return cosine_distance(before[:, None, None], after)
     followed = before.argmax(axis=-1)
     changes = [
@@ -160,7 +160,7 @@ def _scores(loaded: Loaded, text_or_image: InputLike) -> dict[str, Float[np.ndar
         scores[lens] = np.array(
             [
                 [
-                    scores_of(lens_record, layer, head, classified=record.has_class_token)
+                    head_scores(lens_record, layer, head, classified=record.has_class_token)
                     for head in range(heads)
                 ]
                 for layer in range(layers)

@@ -155,7 +155,7 @@ def _with_effects(heads: HeadResults, effects: Mapping[str, Moments], n: int) ->
 
 
 def _to_prune(loaded: Loaded, examples: Examples, sample: int) -> tuple[LabelledInputs, LabelledInputs]:
-    if not loaded.config.chooses:
+    if not loaded.config.chooses_class:
         raise ValueError(
             f"{loaded.name} does not choose one of several classes: nothing is right or wrong to prune by"
         )

@@ -26,7 +26,7 @@ from msgspec import Meta
 
 from ..files.errors import errors_in_one_sentence
 from ..files.json_file import folder_and_name, read_as, replace_text
-from ..measures.head_matching import Pairing, by_distance
+from ..measures.head_matching import Pairing, pair_by_distance
 from ..schema import Count, Number
 from .data_source import DataSource, Spread
 from .parquet import COUNTED, NUMBER, NUMBERS, WORD, ColumnValues, read_table, write_table
@@ -98,7 +98,7 @@ class EncoderComparison:
     @property
     def pairing(self) -> Pairing:
         """Heads matched by their mean distance."""
-        return by_distance(*self.shapes, self.distances.mean)
+        return pair_by_distance(*self.shapes, self.distances.mean)
 
     @property
     def persisting(self) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from tqdm import tqdm
 
-from ..device import hand_back
+from ..device import release_memory
 from ..loaded import Loaded
 from .dataset_examples import Examples, Shard
 from .dataset_measure import Measure, ProgressCallback
@@ -52,5 +52,5 @@ def run_measure(
                 total = measure.merged(total, shard_result) if total else shard_result
                 n_finished += 1
                 progress.save(n_finished, total)
-            hand_back()
+            release_memory()
     return total

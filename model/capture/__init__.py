@@ -73,7 +73,7 @@ def capture(
     inputs, positions = intervention.prepare(loaded, model_input)
     positions = intervention.as_read(positions)
     buffers = _buffers(model.config, len(positions), loaded.device)
-    buffer_by_hook = _by_hook(buffers)
+    buffer_by_hook = _buffers_by_hook(buffers)
     with torch.inference_mode():
         mask = intervention.mask(model, inputs)
         # only encoders with an output for each token have the second
@@ -84,7 +84,7 @@ def capture(
         states = model.final_norm(buffers["residual"])
         repeated_inputs = inputs.expand(len(states), *inputs.shape[1:])
         # Without classes the classifier hands its input on: that is no logits.
-        logits, by_layer = (
+        logits, logits_by_layer = (
             answers[:, : model.config.n_classes]
             for answers in (captured["logits"], model.classify(states, repeated_inputs))
         )
@@ -95,7 +95,7 @@ def capture(
         config=model.config,
         mask=_numpy(mask[0].expand(buffers["pattern"].shape)),
         logits=_numpy(logits[0]),
-        logits_by_layer=_numpy(by_layer),
+        logits_by_layer=_numpy(logits_by_layer),
         pooled=_numpy(pooled[-1]),
         token_logits=_numpy(captured["token_logits"][0]) if "token_logits" in captured else None,
         scores=_numpy(buffers["scores"]),
@@ -195,13 +195,13 @@ def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Ten
     return {name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
 
 
-def _by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def _buffers_by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Views of the buffers by hook name; the activation of that hook, for a batch of one, is copied into its view."""
-    by_stage = buffers["residual"].unsqueeze(1).unbind()
-    views = {"embedding.output": by_stage[0]}
-    for layer in range(len(by_stage) // 2):
-        views[f"blocks.{layer}.resid_mid"] = by_stage[1 + 2 * layer]
-        views[f"blocks.{layer}.resid_post"] = by_stage[2 + 2 * layer]
+    stage_buffers = buffers["residual"].unsqueeze(1).unbind()
+    views = {"embedding.output": stage_buffers[0]}
+    for layer in range(len(stage_buffers) // 2):
+        views[f"blocks.{layer}.resid_mid"] = stage_buffers[1 + 2 * layer]
+        views[f"blocks.{layer}.resid_post"] = stage_buffers[2 + 2 * layer]
     for name in BY_LAYER:
         for layer, view in enumerate(buffers[name].unsqueeze(1).unbind()):
             views[f"blocks.{layer}.attention.{name}"] = view

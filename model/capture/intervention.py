@@ -74,7 +74,7 @@ class MaskChoice:
             return mask
         layers = range(config.n_layers) if self.layers is None else self.layers
         heads = range(config.n_heads) if self.heads is None else self.heads
-        return masks.within(mask, config.n_layers, config.n_heads, layers, heads)
+        return masks.restrict_to_heads(mask, config.n_layers, config.n_heads, layers, heads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +159,13 @@ class Intervention:
             ordered_watchers += [(name, partial(replacement, model)) for name in names or [name_pattern]]
         if self.masking.method != "encoder" and mask is not None:
             for layer in range(model.config.n_layers):
-                on_scores, on_pattern = _mask_otherwise(self.masking, mask[:, layer])
+                on_scores, on_pattern = _masking_watchers(self.masking, mask[:, layer])
                 attention = f"blocks.{layer}.attention"
                 ordered_watchers.insert(0, (f"{attention}.pattern", on_pattern))
                 ordered_watchers.append((f"{attention}.scores", on_scores))
         watchers: dict[str, Watcher] = {}
         for name, watcher in ordered_watchers:
-            watchers[name] = _one_after_the_other(watchers[name], watcher) if name in watchers else watcher
+            watchers[name] = _chain_watchers(watchers[name], watcher) if name in watchers else watcher
         return watchers
 
     def prepare(self, loaded: Loaded, model_input: InputLike) -> tuple[Tensor, Positions]:
@@ -195,11 +195,11 @@ class Intervention:
         """The positions with tokens and roles in the order that the intervention gives the content."""
         for _, replacement in self.replacements:
             if isinstance(replacement, Reordered):
-                positions = positions.in_order(replacement.checked(len(positions)))
+                positions = positions.in_order(replacement.checked_order(len(positions)))
         return positions
 
 
-def _mask_otherwise(masking: Masking, mask: LayerMask) -> tuple[Watcher, Watcher]:
+def _masking_watchers(masking: Masking, mask: LayerMask) -> tuple[Watcher, Watcher]:
     """Watchers of a layer's scores and pattern: the first stores the scores, the second recomputes the pattern from them."""
     stored_scores: list[Tensor] = []
 
@@ -210,7 +210,7 @@ def _mask_otherwise(masking: Masking, mask: LayerMask) -> tuple[Watcher, Watcher
     return store, lambda _: masking.pattern(stored_scores.pop(), mask)
 
 
-def _one_after_the_other(first: Watcher, second: Watcher) -> Watcher:
+def _chain_watchers(first: Watcher, second: Watcher) -> Watcher:
     def watcher(activation: Tensor) -> Tensor | None:
         replaced = first(activation)
         return second(activation if replaced is None else replaced)

@@ -62,7 +62,7 @@ class Zeroed:
 
 
 @dataclass(frozen=True, slots=True)
-class HeadsAs:
+class ReplacedHeads:
     """Replaces an activation [batch, head, position, width] in `heads` by zeros, or by each head's row of `vectors`."""
 
     heads: tuple[int, ...]
@@ -84,9 +84,9 @@ class Reordered:
     order: tuple[int, ...]
 
     def __call__(self, _model: Transformer, activation: Activation) -> Activation:
-        return activation[:, list(self.checked(activation.shape[1]))]
+        return activation[:, list(self.checked_order(activation.shape[1]))]
 
-    def checked(self, n: int) -> tuple[int, ...]:
+    def checked_order(self, n: int) -> tuple[int, ...]:
         """Returns `order`. Raises ValueError unless it contains each of `n` positions once."""
         if sorted(self.order) != list(range(n)):
             raise ValueError(f"an order names each of the {n} positions once, got {self.order}")

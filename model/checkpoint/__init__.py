@@ -313,7 +313,7 @@ def _check_sizes(config: ModelConfig, n_tensors: int, n_numbers: int) -> None:
     """Raises ValueError if the stored tensors do not fit the configuration, or the encoder is too large to be shown."""
     if n_numbers > MOST_NUMBERS:
         raise ValueError(f"they are more than {MOST_NUMBERS:,} numbers, too many to be shown")
-    if config.n_layers > n_tensors or config.least_size > n_numbers:
+    if config.n_layers > n_tensors or config.min_parameters > n_numbers:
         raise ValueError(f"{n_numbers:,} numbers are too few for the encoder that config.json describes")
     n_positions = config.n_positions
     if (

@@ -54,9 +54,11 @@ class Claim:
         counted_measurements = [
             measurement for measurement in claim_measurements if self._learns(measurement, measured)
         ]
-        by_measurement = dict(zip(counted_measurements, judge(self.rule, counted_measurements), strict=True))
+        judgement_by_measurement = dict(
+            zip(counted_measurements, judge(self.rule, counted_measurements), strict=True)
+        )
         return [
-            by_measurement.get(measurement, Judgement(measurement, ClaimOutcome.LEFT_OUT))
+            judgement_by_measurement.get(measurement, Judgement(measurement, ClaimOutcome.LEFT_OUT))
             for measurement in claim_measurements
         ]
 

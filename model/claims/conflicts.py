@@ -34,8 +34,8 @@ def _last_or_all_parameters(measured: Sequence[Measurement]) -> Iterator[Conflic
             larger_last, larger_whole = _larger(last_layer), _larger(all_parameters)
             if larger_last and larger_whole and larger_last != larger_whole:
                 yield Conflict(
-                    f"In {last_layer.where} ({_seeds(last_layer)}), the gradient of the last layer is larger in {larger_last} "
-                    f"({_both_means(last_layer)}), and that of all parameters in {larger_whole} ({_both_means(all_parameters)}).",
+                    f"In {last_layer.where} ({_seeds_text(last_layer)}), the gradient of the last layer is larger in {larger_last} "
+                    f"({_means_text(last_layer)}), and that of all parameters in {larger_whole} ({_means_text(all_parameters)}).",
                     f"The theorem of {XIONG} is about one matrix, at the end of the last block. The norm over all "
                     "parameters counts every block and the embedding too, and says nothing about that matrix.",
                 )
@@ -52,7 +52,7 @@ def _start_or_end_of_training(measured: Sequence[Measurement]) -> Iterator[Confl
                     late, early = ("late", "early") if before[0] > 1 else ("early", "late")
                     yield Conflict(
                         f"In {trained.where} with {name}, {late} layers have the larger gradient at the start "
-                        f"({_seeds(untrained)}), {early} ones at the end ({_seeds(trained)}). Last block to first: "
+                        f"({_seeds_text(untrained)}), {early} ones at the end ({_seeds_text(trained)}). Last block to first: "
                         f"{mean(before):.2g}, then {mean(after):.2g}.",
                         "Papers measured it at different moments: at the start (Xiong et al. 2020), or "
                         "during pretraining (Shleifer et al. 2021). Here training reverses the order.",
@@ -85,7 +85,7 @@ def _theory_and_training(measured: Sequence[Measurement]) -> Iterator[Conflict]:
         grows_or_shrinks = _side_of(1 + FLAT, growth.post) == 1 or _side_of(1 - FLAT, growth.post) == -1
         if not growth.where.endswith("untrained") and grows_or_shrinks:
             yield Conflict(
-                f"Post-LN normalises the stream itself, and yet in the trained {growth.where} ({_seeds(growth)}) "
+                f"Post-LN normalises the stream itself, and yet in the trained {growth.where} ({_seeds_text(growth)}) "
                 f"the stream after the last block is {mean(growth.post):.2f} times as long as after the first.",
                 "Lemma 2 is about untrained encoders, in which each norm gives all vectors one length. The "
                 "norms' γ is learned, and differs from block to block.",
@@ -100,7 +100,7 @@ def _speed_or_accuracy(measured: Sequence[Measurement]) -> Iterator[Conflict]:
             if slower_placement and slower_placement == better_placement:
                 faster_placement = "pre-LN" if slower_placement == "post-LN" else "post-LN"
                 yield Conflict(
-                    f"In {loss.where} ({_seeds(loss)}), {faster_placement} learns faster and {better_placement} classifies more "
+                    f"In {loss.where} ({_seeds_text(loss)}), {faster_placement} learns faster and {better_placement} classifies more "
                     "examples correctly in the end.",
                     "The first is measured over the first phase of the run, the second after all of them, "
                     "when the rate has fallen to zero.",
@@ -113,8 +113,12 @@ def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     disagreeing: list[Claim] = []
     optimizer_pairs: set[tuple[str | None, str | None]] = set()
     for claim in CLAIMS:
-        by_encoders = {judgement.measured.where: judgement for judgement in claim.judgements(measured)}
-        small_text, review = (by_encoders.get(ENCODER_NAMES[name]) for name in ("sentences", "imdb"))
+        judgement_by_encoders = {
+            judgement.measured.where: judgement for judgement in claim.judgements(measured)
+        }
+        small_text, review = (
+            judgement_by_encoders.get(ENCODER_NAMES[name]) for name in ("sentences", "imdb")
+        )
         if (
             not small_text
             or not review
@@ -132,9 +136,9 @@ def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
             claims_text = " ".join(f"“{claim.says}”" for claim in disagreeing)
             yield Conflict(
                 f"The review encoders (one seed) and the small text encoders disagree on: {claims_text}",
-                f"The papers, and the small text encoders here, used Adam ({_spelled(small_optimizer)}); the review "
+                f"The papers, and the small text encoders here, used Adam ({_optimizer_name(small_optimizer)}); the review "
                 "encoders are larger, were trained for longer, with "
-                f"{_spelled(reviews_optimizer)}. One pair cannot tell which of these is the cause. Of the "
+                f"{_optimizer_name(reviews_optimizer)}. One pair cannot tell which of these is the cause. Of the "
                 f"{len(agreeing) + len(disagreeing)} figures on which all small text encoders agree, {len(agreeing)} point "
                 "to the same side in the review encoders.",
             )
@@ -151,7 +155,7 @@ _KINDS = (
 _CLEAR = (ClaimOutcome.HOLDS, ClaimOutcome.OPPOSITE, ClaimOutcome.AGREE, ClaimOutcome.AGREE_ON_OPPOSITE)
 
 
-def _spelled(optimizer: str | None) -> str:
+def _optimizer_name(optimizer: str | None) -> str:
     return (optimizer or "an unknown optimiser").replace("adamw", "AdamW").replace("muon", "Muon")
 
 
@@ -190,10 +194,10 @@ def _standard_error_of_difference(accuracy: Measurement) -> float:
     return 2**0.5 * max(standard_error(share, accuracy.n) for share in shares)
 
 
-def _seeds(measured: Measurement) -> str:
+def _seeds_text(measured: Measurement) -> str:
     n = len(measured.seeds)
     return "one seed" if n == 1 else f"all {n} seeds"
 
 
-def _both_means(measured: Measurement) -> str:
+def _means_text(measured: Measurement) -> str:
     return f"pre-LN {mean(measured.pre):.3g}, post-LN {mean(measured.post):.3g}"

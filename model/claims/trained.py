@@ -213,8 +213,8 @@ def distances(family: SeedFamily, examples: HeldOut) -> Measurement:
     for (first, second), matrix_sum in sums.items():
         matrix = matrix_sum / len(examples.inputs)
         distance = float(matrix[np.arange(len(matrix)), match_heads(matrix)].mean())
-        n = len(family.pre)
-        by_placement["pre" if second < n else "post" if first >= n else "across"].append(distance)
+        n_seeds = len(family.pre)
+        by_placement["pre" if second < n_seeds else "post" if first >= n_seeds else "across"].append(distance)
     return Measurement(
         figure="distance of heads",
         source="trained",

@@ -135,7 +135,7 @@ def _warmup_measurements(
     """Gain by warm-up, and the accuracies with and without it, in pre-LN and post-LN."""
     n, of = (N_HELD_OUT, "test digits") if source == "fresh" else (N_JUDGED, "held-out digits")
     gains = [
-        tuple(warmed_up - cold for warmed_up, cold in zip(*values, strict=True))
+        tuple(warm_accuracy - cold_accuracy for warm_accuracy, cold_accuracy in zip(*values, strict=True))
         for values in zip(with_warmup, without, strict=True)
     ]
     for figure, (pre, post) in (

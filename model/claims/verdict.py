@@ -115,19 +115,21 @@ def judge(rule: Rule, measurements: Sequence[Measurement]) -> list[Judgement]:
     corrected_p = holm([sign_flip_p(differences[index]) for index in tested_indices])
     p = dict(zip(tested_indices, corrected_p, strict=True))
     return [
-        _tested(measured, differences[index], p[index]) if index in p else _described(rule, measured)
+        _tested_judgement(measured, differences[index], p[index])
+        if index in p
+        else _untested_judgement(rule, measured)
         for index, measured in enumerate(measurements)
     ]
 
 
-def _tested(measured: Measurement, differences: list[float], p: float) -> Judgement:
+def _tested_judgement(measured: Measurement, differences: list[float], p: float) -> Judgement:
     outcome = ClaimOutcome.NOT_SHOWN
     if p < SIGNIFICANT:
         outcome = ClaimOutcome.HOLDS if math.fsum(differences) > 0 else ClaimOutcome.OPPOSITE
     return Judgement(measured, outcome, _n_above_zero(differences), p)
 
 
-def _described(rule: Rule, measured: Measurement) -> Judgement:
+def _untested_judgement(rule: Rule, measured: Measurement) -> Judgement:
     differences = rule.differences(measured)
     n_as_claimed = _n_above_zero(differences) if differences else None
     if len(measured.seeds) < FEWEST_SEEDS:

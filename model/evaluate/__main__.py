@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from ..checkpoint import record_figures
 from ..checkpoint.cli import CHECKPOINT, exit_with_one_sentence, load_checkpoint
-from ..device import hand_back
+from ..device import release_memory
 from ..experiments.batching import batch_size
 from ..inputs.digits import examples, to_input, to_labels
 from ..loaded import Loaded
@@ -106,7 +106,7 @@ def _batches(loaded: Loaded, csv: Path) -> Batches:
                 for row, place in enumerate(part):
                     inputs[row, : lengths[place]] = torch.from_numpy(ids[place])
                 yield torch.from_numpy(texts.index.to_numpy()[part]), inputs
-            hand_back()
+            release_memory()
 
 
 def class_of(label: object, names: tuple[str, ...]) -> int:

@@ -12,12 +12,19 @@ from jaxtyping import Float, Float32
 
 from ..capture import evaluating
 from ..capture.intervention import Intervention, without_keys
-from ..capture.replacements import HeadsAs, Replacement, Zeroed
+from ..capture.replacements import ReplacedHeads, Replacement, Zeroed
 from ..config import ModelConfig
 from ..inputs import InputLike
 from ..loaded import Loaded
 from .batching import batches
-from .one_head_changed import HeadAnswers, HeadName, Replace, change_each_head, change_each_head_of, collect
+from .one_head_changed import (
+    HeadAnswers,
+    HeadName,
+    Replace,
+    change_each_head,
+    change_each_head_of_input,
+    stack_answers,
+)
 
 Means = Float[np.ndarray, "layer head d_v"]  # of z over the positions of a data set
 AblationKind = Literal["zero"] | Means  # what replaces the output z of a head
@@ -40,7 +47,7 @@ def ablate_heads(
     result = np.empty((len(inputs), config.n_layers, config.n_heads, config.n_answers), np.float32)
     with torch.inference_mode(), evaluating(loaded.model):
         for rows, batch in batches(loaded, inputs):
-            answers = collect(change_each_head(loaded.model, batch, replace), config)
+            answers = stack_answers(change_each_head(loaded.model, batch, replace), config)
             result[rows] = np.moveaxis(answers, 2, 0)
     return result
 
@@ -49,13 +56,13 @@ def ablate_heads_in_steps(
     loaded: Loaded, model_input: InputLike, ablation: AblationKind = "zero"
 ) -> Iterator[HeadAnswers]:
     """Like `ablate_heads` for one input, but yields after every few heads, so that the caller can stop in between."""
-    return change_each_head_of(loaded, model_input, _replacement(loaded, ablation))
+    return change_each_head_of_input(loaded, model_input, _replacement(loaded, ablation))
 
 
 def _replacement(loaded: Loaded, ablation: AblationKind) -> Replace:
     if isinstance(ablation, str):
         return lambda _, z: torch.zeros_like(z)
-    means = torch.as_tensor(_checked(ablation, loaded.config)).to(loaded.device)
+    means = torch.as_tensor(_checked_means(ablation, loaded.config)).to(loaded.device)
     return lambda layer, _: means[layer, :, None]
 
 
@@ -85,7 +92,7 @@ def ablated(
     if means is not None:
         heads_by_layer |= {layer: set(range(means.shape[1])) for layer in layers}
     replacements: list[tuple[str, Replacement]] = [
-        (f"blocks.{layer}.attention.z", _heads_as(sorted(head_set), layer, means))
+        (f"blocks.{layer}.attention.z", _replace_heads(sorted(head_set), layer, means))
         for layer, head_set in sorted(heads_by_layer.items())
     ]
     if means is None:
@@ -95,13 +102,13 @@ def ablated(
     return intervention + without_keys(*sorted(set(positions))) if positions else intervention
 
 
-def _heads_as(heads: list[int], layer: int, means: Means | None) -> HeadsAs:
+def _replace_heads(heads: list[int], layer: int, means: Means | None) -> ReplacedHeads:
     if means is None:
-        return HeadsAs(tuple(heads))
-    return HeadsAs(tuple(heads), tuple(tuple(means[layer, head].tolist()) for head in heads))
+        return ReplacedHeads(tuple(heads))
+    return ReplacedHeads(tuple(heads), tuple(tuple(means[layer, head].tolist()) for head in heads))
 
 
-def _checked(means: Means, config: ModelConfig) -> Float32[np.ndarray, "layer head d_v"]:
+def _checked_means(means: Means, config: ModelConfig) -> Float32[np.ndarray, "layer head d_v"]:
     """The means in float32. Raises ValueError for another shape."""
     expected = (config.n_layers, config.n_heads, config.d_v)
     if means.shape != expected:

@@ -9,7 +9,7 @@ from jaxtyping import Float32
 from ..capture import capture
 from ..inputs import InputLike
 from ..loaded import Loaded
-from .surprise import entropies, entropies_of_each
+from .surprise import binary_entropies, entropies
 
 
 class TokenAnswers(NamedTuple):
@@ -38,7 +38,7 @@ def _token_answers(loaded: Loaded, model_input: InputLike) -> TokenAnswers:
     if probabilities is None:
         raise ValueError(f"{loaded.name} has no output for each token")
     are_independent = len(names) == 1 or record.config.family.token_answers == "each"
-    entropy = float((entropies_of_each if are_independent else entropies)(probabilities).mean())
+    entropy = float((binary_entropies if are_independent else entropies)(probabilities).mean())
     predicted = probabilities.argmax(axis=-1)
     most_frequent = np.bincount(predicted).argmax()
     is_rare = probabilities[:, 0] >= 0.5 if len(names) == 1 else predicted != most_frequent

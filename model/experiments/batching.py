@@ -79,6 +79,6 @@ def read_answers(
 ) -> Float[Tensor, "input answer"]:
     """Class probabilities from the states after the last block; pooled states if the encoder does not choose a class."""
     states = model.final_norm(states)
-    if model.config.chooses:
+    if model.config.chooses_class:
         return model.logits(model.classify(states, inputs)).softmax(dim=-1)
     return model.pool(states, inputs)

@@ -111,7 +111,7 @@ class Range(NamedTuple):
     at_largest: int
 
 
-def table_lengths(loaded: Loaded) -> Range:
+def position_norm_range(loaded: Loaded) -> Range:
     """Smallest and largest norm of the rows of the `position_table`, and their positions."""
     values = norms(position_table(loaded))
     return Range(float(values.min()), float(values.max()), int(values.argmin()), int(values.argmax()))
@@ -185,7 +185,7 @@ def vectors(
     return np.concatenate((input_vectors, embeddings[first_words(tokens, n_words)]))
 
 
-def n_different(vectors: Float[np.ndarray, "vector d_model"]) -> int:
+def n_distinct_vectors(vectors: Float[np.ndarray, "vector d_model"]) -> int:
     """The number of distinct vectors."""
     return len(np.unique(vectors, axis=0))
 

@@ -37,7 +37,7 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..measures.changes import answer_drop, cosine_distance, total_variation
 from ..record import AttentionRecord, Positions
-from .knock_out import KnockOutKind, falls, knock_out, knocked_out, removable_positions
+from .knock_out import KnockOutKind, falls, knock_out, knock_out_interventions, removable_positions
 from .probabilities import probabilities
 
 LEAST_CORRELATION, SIGNIFICANT, BAND = 0.5, 0.05, 2.0
@@ -50,7 +50,7 @@ N_SHUFFLES = 4_999  # of the effects, for p
 _Z = 1.959964  # of the normal distribution, for an interval of 95 %
 
 
-def scores_of(
+def head_scores(
     record: AttentionRecord, layer: int, head: int, *, classified: bool | None = None
 ) -> Float[np.ndarray, " key"]:
     """Score that a head's map gives to each position: the row of the class token if `classified`, else the mean row.
@@ -58,13 +58,13 @@ def scores_of(
     The mean is over queries that are not padding. `classified` is by default `record.has_class_token`.
     """
     classified = record.has_class_token if classified is None else classified
-    return scores_under(record.pattern[layer, head], record, classified=classified)
+    return map_scores(record.pattern[layer, head], record, classified=classified)
 
 
-def scores_under(
+def map_scores(
     pattern: Float[np.ndarray, "query key"], positions: Positions, *, classified: bool
 ) -> Float[np.ndarray, " key"]:
-    """Like `scores_of`, for any map over the given positions."""
+    """Like `head_scores`, for any map over the given positions."""
     if classified:
         return pattern[0].astype(float)
     queries = [query for query, role in enumerate(positions.roles) if role != "padding"]
@@ -116,8 +116,8 @@ def _standard_ranks(values: Float[np.ndarray, "*maps position"]) -> Float[np.nda
     # Not scipy's rankdata: importing scipy.stats would delay the first page.
     ranks = pd.DataFrame(np.atleast_2d(values)).rank(axis=1).to_numpy().reshape(values.shape)
     ranks = ranks - ranks.mean(axis=-1, keepdims=True)  # not in place: pandas returns a read-only array
-    length = np.linalg.norm(ranks, axis=-1, keepdims=True)
-    return np.divide(ranks, length, out=np.full_like(ranks, np.nan), where=length > 0)
+    norm_of_ranks = np.linalg.norm(ranks, axis=-1, keepdims=True)
+    return np.divide(ranks, norm_of_ranks, out=np.full_like(ranks, np.nan), where=norm_of_ranks > 0)
 
 
 def correlates(of_maps: Agreement) -> Bool[np.ndarray, "*maps"]:
@@ -128,7 +128,7 @@ def correlates(of_maps: Agreement) -> Bool[np.ndarray, "*maps"]:
 # Deletion and insertion
 
 
-def order_of(
+def sort_by_score(
     scores: Float[np.ndarray, " position"] | Mapping[int, float], positions: Sequence[int]
 ) -> tuple[int, ...]:
     """The positions sorted by falling score; positions with equal scores keep their order."""
@@ -159,9 +159,11 @@ def deletion(
     counts = steps(len(orders[0]))
     removed_sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
     distinct_sets = list(dict.fromkeys(removed_sets))  # all orders begin and end with the same
-    answers = probabilities(loaded, [model_input], knocked_out(loaded, model_input, distinct_sets, kind))[0]
+    answers = probabilities(
+        loaded, [model_input], knock_out_interventions(loaded, model_input, distinct_sets, kind)
+    )[0]
     unchanged = answers[distinct_sets.index(())]
-    predicted_class = int(unchanged.argmax()) if loaded.config.chooses else None
+    predicted_class = int(unchanged.argmax()) if loaded.config.chooses_class else None
     drop_by_set = dict(
         zip(distinct_sets, answer_drop(unchanged, answers, predicted_class).tolist(), strict=True)
     )
@@ -195,7 +197,7 @@ def other_attention(loaded: Loaded, model_input: InputLike, n: int = N_PERMUTATI
     answers = probabilities(loaded, [model_input], (Intervention(), at_temperature(math.inf), *permutations))[
         0
     ]
-    distance = total_variation if loaded.config.chooses else cosine_distance
+    distance = total_variation if loaded.config.chooses_class else cosine_distance
     uniform, *permuted_changes = distance(answers[:1], answers[1:]).tolist()
     return OtherAttention(uniform, tuple(permuted_changes))
 
@@ -225,7 +227,9 @@ class Deletion(NamedTuple):
         return float(self.random.mean() + BAND * self.random.std(ddof=1))
 
 
-def why_undecidable(effect: Float[np.ndarray, " position"], deleted: Deletion | None) -> Undecidable | None:
+def undecidable_reason(
+    effect: Float[np.ndarray, " position"], deleted: Deletion | None
+) -> Undecidable | None:
     """The reason why no map of an input with these effects can be judged; None where the perfect map passes the rule.
 
     `deleted` may be None where there are too few positions, or where all effects are equal.
@@ -278,7 +282,7 @@ def verdict(
     reason = Undecidable.TOO_FEW if n < FEWEST else None
     if curve is not None and perfect is not None and random is not None:
         map_area, deletion_areas = float(area(curve, n)), Deletion(float(area(perfect, n)), area(random, n))
-        reason = why_undecidable(effect, deletion_areas)
+        reason = undecidable_reason(effect, deletion_areas)
     return Verdict(
         spearman=float(of_map.spearman),
         p=float(of_map.p),
@@ -314,7 +318,7 @@ def faithfulness(
 ) -> JudgedInput:
     """Which of many maps may be read as explanations of one answer.
 
-    `maps` holds, by name, the scores (`scores_of`) of maps on all positions of the input, such as [layer, head, position].
+    `maps` holds, by name, the scores (`head_scores`) of maps on all positions of the input, such as [layer, head, position].
     All maps share the knock-outs and random orders; curves are computed only for maps for which the first part of the
     rule holds.
     """
@@ -332,11 +336,16 @@ def faithfulness(
             for name, map_agreement in agreements.items()
             for index in np.argwhere(correlates(map_agreement))
         ]
-        perfect = order_of(dict(zip(positions, effect.tolist(), strict=True)), positions)
-        orders = [order_of(maps[name][tuple(index)], positions) for name, *index in candidates]
-        areas = area(deletion(loaded, model_input, (*random_orders(positions), perfect, *orders), kind), n)
+        perfect_order = sort_by_score(dict(zip(positions, effect.tolist(), strict=True)), positions)
+        candidate_orders = [sort_by_score(maps[name][tuple(index)], positions) for name, *index in candidates]
+        areas = area(
+            deletion(
+                loaded, model_input, (*random_orders(positions), perfect_order, *candidate_orders), kind
+            ),
+            n,
+        )
         deletion_areas = Deletion(float(areas[N_ORDERS]), areas[:N_ORDERS])
-    reason = why_undecidable(effect, deletion_areas)
+    reason = undecidable_reason(effect, deletion_areas)
     if reason is None and deletion_areas is not None:
         for (name, *index), map_area in zip(candidates, areas[N_ORDERS + 1 :], strict=True):
             readable[name][tuple(index)] = map_area > deletion_areas.bound

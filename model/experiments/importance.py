@@ -47,7 +47,7 @@ def importance(
 
 def check_labels(loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[int]) -> None:
     """Raises ValueError unless there is one label for each input, and each is a class of the encoder."""
-    n_classes = loaded.config.n_classes if loaded.config.chooses else 0
+    n_classes = loaded.config.n_classes if loaded.config.chooses_class else 0
     if not n_classes:
         raise ValueError(f"{loaded.name} does not choose one of several classes: labels say nothing to it")
     if len(labels) != len(inputs):
@@ -63,7 +63,7 @@ def _importance(
     names = [f"blocks.{layer}.attention.z" for layer in range(model.config.n_layers)]
     with keeping(model, names) as captured:
         states = model.encode(inputs)
-    if model.config.chooses:
+    if model.config.chooses_class:
         logits = model.classify(states, inputs)
         targets = logits.argmax(dim=-1) if labels is None else labels.to(logits.device)
         loss = functional.cross_entropy(logits, targets, reduction="sum")

@@ -37,7 +37,7 @@ def removable_positions(positions: Positions) -> tuple[int, ...]:
     return tuple(position for position, role in roles if role not in ("class", "padding"))
 
 
-def knocked_out(
+def knock_out_interventions(
     loaded: Loaded, model_input: InputLike, sets: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> tuple[Intervention, ...]:
     """One intervention for each of `sets`, which knocks out all positions of that set together.
@@ -80,7 +80,7 @@ def knock_out(
 ) -> Float32[np.ndarray, "position answer"]:
     """Answers (as `model.experiments.probabilities.probabilities` returns them) with each of `positions` knocked out alone.
 
-    `positions` are by default the `removable_positions`. Raises as `knocked_out` does.
+    `positions` are by default the `removable_positions`. Raises as `knock_out_interventions` does.
 
     >>> from loupe import knock_out, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -89,7 +89,9 @@ def knock_out(
     """
     if positions is None:
         positions = removable_positions(prepare(loaded, model_input)[1])
-    interventions = knocked_out(loaded, model_input, [(position,) for position in positions], kind)
+    interventions = knock_out_interventions(
+        loaded, model_input, [(position,) for position in positions], kind
+    )
     return probabilities(loaded, [model_input], interventions)[0]
 
 

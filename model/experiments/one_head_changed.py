@@ -65,7 +65,9 @@ def change_each_head(
         x = next_x
 
 
-def change_each_head_of(loaded: Loaded, model_input: InputLike, replace: Replace) -> Iterator[HeadAnswers]:
+def change_each_head_of_input(
+    loaded: Loaded, model_input: InputLike, replace: Replace
+) -> Iterator[HeadAnswers]:
     """Like `change_each_head`, for one input and all heads; between two steps torch's modes are as the caller set them.
 
     Raises as `model.inputs.prepare` does.
@@ -79,7 +81,7 @@ def change_each_head_of(loaded: Loaded, model_input: InputLike, replace: Replace
         yield step
 
 
-def collect(
+def stack_answers(
     steps: Iterable[HeadAnswers], config: ModelConfig
 ) -> Float32[np.ndarray, "layer head input answer"]:
     """Concatenates the answers of `steps`, which must cover all heads in order, into one array."""

@@ -22,7 +22,7 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..transformer import Transformer
 from .batching import answers_from, batch_size, chunks, read_answers, repeated
-from .one_head_changed import HeadAnswers, HeadOutputs, change_each_head_of, collect
+from .one_head_changed import HeadAnswers, HeadOutputs, change_each_head_of_input, stack_answers
 
 
 class Pairs(NamedTuple):
@@ -32,7 +32,7 @@ class Pairs(NamedTuple):
     source: tuple[int, ...]
 
 
-def paired(loaded: Loaded, model_input: InputLike, source: InputLike) -> Pairs:
+def pair_positions(loaded: Loaded, model_input: InputLike, source: InputLike) -> Pairs:
     """Pairs positions of the input with positions of the source, as described above. Raises as `model.inputs.prepare` does."""
     (inputs, positions), (source_inputs, source_positions) = (
         prepare(loaded, model_input),
@@ -42,13 +42,13 @@ def paired(loaded: Loaded, model_input: InputLike, source: InputLike) -> Pairs:
     if n == n_source:
         return Pairs(tuple(range(n)), tuple(range(n)))
     ids, source_ids = inputs[0].tolist(), source_inputs[0].tolist()
-    shorter = min(n, n_source)
-    n_first = next((index for index in range(shorter) if ids[index] != source_ids[index]), shorter)
-    n_uncompared = shorter - n_first
+    min_length = min(n, n_source)
+    n_first = next((index for index in range(min_length) if ids[index] != source_ids[index]), min_length)
+    n_uncompared = min_length - n_first
     n_last = next(
         (index for index in range(n_uncompared) if ids[-1 - index] != source_ids[-1 - index]), n_uncompared
     )
-    front = range(shorter - n_last)
+    front = range(min_length - n_last)
     return Pairs((*front, *range(n - n_last, n)), (*front, *range(n_source - n_last, n_source)))
 
 
@@ -64,12 +64,12 @@ def patch_heads(
     >>> patch_heads(encoder, "A gripping film.", "A dull film.").shape
     (4, 4, 2)
     """
-    return collect(patch_heads_in_steps(loaded, model_input, source), loaded.config)[:, :, 0]
+    return stack_answers(patch_heads_in_steps(loaded, model_input, source), loaded.config)[:, :, 0]
 
 
 def patch_heads_in_steps(loaded: Loaded, model_input: InputLike, source: InputLike) -> Iterator[HeadAnswers]:
     """Like `patch_heads`, but yields after every few heads, so that the caller can stop in between."""
-    pairs = paired(loaded, model_input, source)
+    pairs = pair_positions(loaded, model_input, source)
     names = [f"blocks.{layer}.attention.z" for layer in range(loaded.config.n_layers)]
     source_outputs = activations(loaded, [source], names)
 
@@ -78,7 +78,7 @@ def patch_heads_in_steps(loaded: Loaded, model_input: InputLike, source: InputLi
         patched[:, :, list(pairs.input)] = source_outputs[names[layer]][:, :, list(pairs.source)]
         return patched
 
-    return change_each_head_of(loaded, model_input, replace)
+    return change_each_head_of_input(loaded, model_input, replace)
 
 
 class StageAnswers(NamedTuple):
@@ -112,7 +112,7 @@ def patch_positions_in_steps(
     loaded: Loaded, model_input: InputLike, source: InputLike
 ) -> Iterator[StageAnswers]:
     """Like `patch_positions`, but yields after each batch of positions, so that the caller can stop in between."""
-    model, pairs = loaded.model, paired(loaded, model_input, source)
+    model, pairs = loaded.model, pair_positions(loaded, model_input, source)
     inputs = prepare(loaded, model_input)[0]
     states, source_states = (_residual(loaded, text_or_image) for text_or_image in (model_input, source))
     chunk_size = batch_size(loaded.config, states.shape[1])

@@ -54,16 +54,21 @@ def _answers(
     def first_layer(key: int) -> int:
         return interventions[key].first_layer(model.config)
 
-    mask, x, n_run = model.full_mask(inputs), model.embed(inputs), 0
+    mask, x, next_block = model.full_mask(inputs), model.embed(inputs), 0
     chunk_size = max(1, batch_size(model.config, x.shape[1]) // len(inputs))
     for first, keys in groupby(sorted(interventions, key=first_layer), key=first_layer):
-        x, n_run = model.run_blocks(x, mask, n_run, max(first, 0)), max(first, 0)
+        x, next_block = model.run_blocks(x, mask, next_block, max(first, 0)), max(first, 0)
         for chunk in chunks(list(keys), chunk_size):
             states = None if first < 0 else x
-            yield chunk, _side_by_side(model, inputs, [interventions[key] for key in chunk], states, n_run)
+            yield (
+                chunk,
+                _answers_in_one_batch(
+                    model, inputs, [interventions[key] for key in chunk], states, next_block
+                ),
+            )
 
 
-def _side_by_side(
+def _answers_in_one_batch(
     model: Transformer,
     inputs: Tensor,
     interventions: Sequence[Intervention],
@@ -79,12 +84,12 @@ def _side_by_side(
     watchers = [
         intervention.watchers(model, mask) for intervention, mask in zip(interventions, masks, strict=True)
     ]
-    with watch(model, _by_part(watchers)):
+    with watch(model, _split_watchers(watchers)):
         states = model.embed(repeated(inputs, n)) if states is None else repeated(states, n)
-        return answers_from(model, first, states, inputs, _joined(masks, inputs))
+        return answers_from(model, first, states, inputs, _stack_masks(masks, inputs))
 
 
-def _joined(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
+def _stack_masks(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
     """Concatenates the masks, each expanded to all inputs; None where all of them are None."""
     present_masks = [mask for mask in masks if mask is not None]
     if not present_masks:
@@ -95,7 +100,7 @@ def _joined(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
     return torch.cat([(nothing_masked if mask is None else mask).expand(shape) for mask in masks])
 
 
-def _by_part(watchers: Sequence[dict[str, Watcher]]) -> dict[str, Watcher]:
+def _split_watchers(watchers: Sequence[dict[str, Watcher]]) -> dict[str, Watcher]:
     """Watchers that split a batch into equal parts and pass the first part to the first of `watchers`, and so on."""
 
     def watch_parts(name: str, activation: Tensor) -> Tensor:

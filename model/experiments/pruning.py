@@ -116,7 +116,7 @@ def _step(
     )
 
 
-def may_go(steps: Sequence[PruningStep]) -> int:
+def n_removable_heads(steps: Sequence[PruningStep]) -> int:
     """Number of heads that can be removed before the accuracy is clearly lower (`PruningStep.loses`) for the first time.
 
     Raises ValueError where the steps do not begin with 0.
@@ -145,7 +145,7 @@ class _LabelledBatches:
         """Whether each input is classified correctly without the heads `gone`, in order of the batches, and the mean loss."""
         is_right: list[Tensor] = []
         loss = 0.0
-        with torch.inference_mode(), evaluating(self.model), self._without(gone, means):
+        with torch.inference_mode(), evaluating(self.model), self._watch_without(gone, means):
             for batch, labels in self.batches:
                 states, mask = self.model.embed(batch), self.model.full_mask(batch)
                 answers = answers_from(self.model, 0, states, batch, mask)[0].cpu()
@@ -157,25 +157,25 @@ class _LabelledBatches:
         self, gone: Sequence[HeadName], left: Sequence[HeadName], means: Means | None
     ) -> Float64[np.ndarray, " left"]:
         """Mean losses in nats without the heads `gone` and one of the heads `left`, for each of `left`."""
-        summed = dict.fromkeys(left, 0.0)
+        loss_sums = dict.fromkeys(left, 0.0)
         mean_vectors = None if means is None else torch.as_tensor(means)
 
         def replace(layer: int, z: HeadOutputs) -> Tensor:
             return torch.zeros_like(z) if mean_vectors is None else mean_vectors[layer, :, None].to(z)
 
-        with torch.inference_mode(), evaluating(self.model), self._without(gone, means):
+        with torch.inference_mode(), evaluating(self.model), self._watch_without(gone, means):
             for batch, labels in self.batches:
                 for layer, heads, answers in change_each_head(self.model, batch, replace, set(left)):
                     for head, loss in zip(heads, _loss(answers.cpu(), labels).sum(dim=-1), strict=True):
-                        summed[layer, head] += loss.item()
-        return np.array([summed[head] for head in left]) / self.n_inputs
+                        loss_sums[layer, head] += loss.item()
+        return np.array([loss_sums[head] for head in left]) / self.n_inputs
 
-    def _without(self, gone: Sequence[HeadName], means: Means | None) -> AbstractContextManager[None]:
+    def _watch_without(self, gone: Sequence[HeadName], means: Means | None) -> AbstractContextManager[None]:
         return watch(self.model, ablated(heads=gone, means=means).watchers(self.model, None))
 
 
 def _loss(probabilities: Tensor, labels: Tensor) -> Tensor:
     """Cross-entropy in nats, [..., input]; probabilities are clamped to the smallest normal float32."""
     smallest_probability = torch.finfo(torch.float32).tiny
-    at_label = probabilities.double()[..., torch.arange(len(labels)), labels]
-    return -at_label.clamp(min=smallest_probability).log()
+    label_probabilities = probabilities.double()[..., torch.arange(len(labels)), labels]
+    return -label_probabilities.clamp(min=smallest_probability).log()

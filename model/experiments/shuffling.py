@@ -32,7 +32,7 @@ def movable(roles: Sequence[Role]) -> list[int]:
     return [position for position, role in enumerate(roles) if role not in FIXED_ROLES]
 
 
-def restored(
+def restore_order(
     weights: Shaped[np.ndarray, "*axes query key"], order: Order
 ) -> Shaped[np.ndarray, "*axes query key"]:
     """Puts rows and columns of attention weights, or a mask, of an input read in `order` back into the original order."""

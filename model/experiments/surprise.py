@@ -25,19 +25,19 @@ def entropies(probabilities: Float[np.ndarray, "*axes class"]) -> Float[np.ndarr
     return entr(probabilities.astype(float)).sum(axis=-1)
 
 
-def entropies_of_each(probabilities: Float[np.ndarray, "*axes class"]) -> Float[np.ndarray, "*axes"]:
+def binary_entropies(probabilities: Float[np.ndarray, "*axes class"]) -> Float[np.ndarray, "*axes"]:
     """Sum over classes of the binary entropy H(p_c, 1 - p_c) in nats, for classes that are predicted independently."""
     p = probabilities.astype(float)
     return (entr(p) + entr(1 - p)).sum(axis=-1)
 
 
-def most_alike(
+def most_similar_states(
     states: Float[np.ndarray, "example width"],
 ) -> tuple[Int[np.ndarray, " example"], Float[np.ndarray, " example"]]:
     """Index and cosine similarity of the most similar other state, for each state; -1 and NaN where there is none."""
     cosines = cosine_similarities(states.astype(float), states.astype(float))
     cosines = np.where(np.isnan(cosines), -np.inf, cosines)
     np.fill_diagonal(cosines, -np.inf)
-    largest, nearest_index = cosines.max(axis=1), cosines.argmax(axis=1)
-    has_neighbour = np.isfinite(largest)
-    return np.where(has_neighbour, nearest_index, -1), np.where(has_neighbour, largest, np.nan)
+    largest_cosines, nearest_index = cosines.max(axis=1), cosines.argmax(axis=1)
+    has_neighbour = np.isfinite(largest_cosines)
+    return np.where(has_neighbour, nearest_index, -1), np.where(has_neighbour, largest_cosines, np.nan)

@@ -101,7 +101,7 @@ def prepare(loaded: Loaded, model_input: InputLike) -> tuple[Tensor, Positions]:
     return ids, encoded
 
 
-def as_seen(
+def preprocessed_picture(
     picture: UInt8[np.ndarray, "height width *colour"], record: Positions
 ) -> UInt8[np.ndarray, "..."]:
     """The picture as the encoder cuts it into patches: resized and cropped, if encoders of its family do so."""

@@ -119,14 +119,14 @@ def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: in
     return tuple(roles)
 
 
-def knows_characters_alone(tokenizer: Tokenizer) -> bool:
+def has_character_vocabulary(tokenizer: Tokenizer) -> bool:
     """Whether nearly all tokens are single characters, as for proteins; texts may then need spaces between characters."""
     special = {token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special}
     entries = set(tokenizer.get_vocab()) - special - {getattr(tokenizer.model, "unk_token", None)}
     return bool(entries) and sum(len(entry) == 1 for entry in entries) >= NEARLY_ALL * len(entries)
 
 
-def with_spaces_between(tokenizer: Tokenizer, text: str) -> str:
+def space_out_characters(tokenizer: Tokenizer, text: str) -> str:
     """Puts spaces between the characters of a text; special tokens in it, such as [MASK], stay whole."""
     special = (token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special)
     longest_first = sorted(special, key=len, reverse=True)
@@ -136,7 +136,7 @@ def with_spaces_between(tokenizer: Tokenizer, text: str) -> str:
 def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
     """Trains a WordPiece tokenizer of lower-cased text, with special tokens and truncation to `n_positions`."""
     tokenizer = Tokenizer(WordPiece(unk_token=UNKNOWN))
-    _read_contractions(tokenizer)
+    _split_contractions(tokenizer)
     tokenizer.decoder = decoders.WordPiece()
     trainer = WordPieceTrainer(
         vocab_size=vocab_size, special_tokens=list(SPECIAL_TOKENS), limit_alphabet=200, show_progress=False
@@ -155,11 +155,11 @@ def with_contractions(tokenizer: Tokenizer) -> Tokenizer:
     for contraction in (*WHOLE_CONTRACTIONS, *ENDINGS):
         vocabulary.setdefault(contraction, len(vocabulary))
     extended = Tokenizer.from_str(json.dumps(description))
-    _read_contractions(extended)
+    _split_contractions(extended)
     return extended
 
 
-def _read_contractions(tokenizer: Tokenizer) -> None:
+def _split_contractions(tokenizer: Tokenizer) -> None:
     lower_case = normalizers.BertNormalizer(lowercase=True)
     tokenizer.normalizer = normalizers.Sequence([BREAKS, APOSTROPHES, lower_case])
     tokenizer.pre_tokenizer = Sequence([Split(_PARTS, "isolated"), WhitespaceSplit()])

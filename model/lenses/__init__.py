@@ -13,9 +13,9 @@ from ..inputs import InputLike
 from ..loaded import Loaded
 from ..record import AttentionRecord, ForwardRecord
 from .norms import norm_weighted, with_residual_and_norm
-from .relevance import relevance, weighted
+from .relevance import gradient_weighted_attention, relevance
 from .rollout import rollout
-from .value_zeroing import changes_of_layers, rolled_out, zeroed
+from .value_zeroing import changes_of_layers, roll_out_zeroing, zeroed
 
 ATTENTION, NORM_WEIGHTED, WITH_RESIDUAL = "attention", "norm-weighted", "residual and LayerNorm"
 VALUE_ZEROING, ROLLED_OUT = "value zeroing", "value zeroing, rolled out"
@@ -142,9 +142,9 @@ def through(
         return with_residual_and_norm(loaded.model, record)
     if lens in (VALUE_ZEROING, ROLLED_OUT):
         map_by_layer = zeroed(record, changes_of_layers(loaded.model, record))
-        return rolled_out(map_by_layer) if lens == ROLLED_OUT else map_by_layer
+        return roll_out_zeroing(map_by_layer) if lens == ROLLED_OUT else map_by_layer
     if lens == ROLLOUT:
         return rollout(record)
     if lens == RELEVANCE:
-        return relevance(record, weighted(loaded, model_input, class_number))
+        return relevance(record, gradient_weighted_attention(loaded, model_input, class_number))
     return record

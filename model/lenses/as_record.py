@@ -23,12 +23,12 @@ def as_record(
     )
 
 
-def of_layers(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
+def any_head_mask(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
     """Mask for a map without heads: True where any head of the layer may attend."""
     return np.any(record.mask, axis=1, keepdims=True)
 
 
-def as_shares(
+def normalise_rows(
     rows: Float[np.ndarray, "*axes query key"], least: float = LEAST
 ) -> Float[np.ndarray, "*axes query key"]:
     """Divides each row by its sum; a row with a sum below `least` becomes zeros."""

@@ -14,35 +14,37 @@ from torch import Tensor, nn
 
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
-from .as_record import LEAST, as_record, as_shares, of_layers
+from .as_record import LEAST, any_head_mask, as_record, normalise_rows
 
 
 def norm_weighted(model: Transformer, record: ForwardRecord) -> AttentionRecord:
-    """Record of the norms ‖A_ij f(x_j)‖ (`lengths`), each row divided by its sum unless all its norms are 0."""
-    return as_record(record, as_shares(lengths(model, record)), record.mask)
+    """Record of the norms ‖A_ij f(x_j)‖ (`vector_norms`), each row divided by its sum unless all its norms are 0."""
+    return as_record(record, normalise_rows(vector_norms(model, record)), record.mask)
 
 
 def with_residual_and_norm(model: Transformer, record: ForwardRecord) -> AttentionRecord:
-    """Record of `lengths_with_residual`, one map a layer, each row divided by its sum."""
-    return as_record(record, as_shares(lengths_with_residual(model, record)), _with_diagonal(record))
+    """Record of `vector_norms_with_residual`, one map a layer, each row divided by its sum."""
+    return as_record(
+        record, normalise_rows(vector_norms_with_residual(model, record)), _with_diagonal(record)
+    )
 
 
-def lengths(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head query key"]:
+def vector_norms(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head query key"]:
     """Norms ‖A_ij f(x_j)‖ = A_ij ‖f(x_j)‖ of the vectors that each head sums, in units of the residual stream."""
     with torch.inference_mode():
         value_norms = [
-            handed_over(block, tensor(model, v)).norm(dim=-1).T.cpu().numpy()
+            transformed_values(block, to_model_device(model, v)).norm(dim=-1).T.cpu().numpy()
             for block, v in zip(model.blocks, record.v, strict=True)
         ]
     return record.pattern * np.stack(value_norms)[:, :, None]
 
 
-def handed_over_by_head(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head"]:
+def summed_norms_by_head(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head"]:
     """Mean of Σ_j ‖A_ij f(x_j)‖ over the queries that are not padding: the sums by which `norm_weighted` divides rows."""
-    return lengths(model, record).sum(axis=-1)[..., read(record)].mean(axis=-1)
+    return vector_norms(model, record).sum(axis=-1)[..., unpadded_positions(record)].mean(axis=-1)
 
 
-def lengths_with_residual(
+def vector_norms_with_residual(
     model: Transformer, record: ForwardRecord
 ) -> Float[np.ndarray, "layer 1 query key"]:
     """Norms ‖Σ_h A_ij f_h(x_j) + [i = j] α x_i‖, where α is the factor of the skip connection (0 without one).
@@ -58,7 +60,7 @@ def lengths_with_residual(
 def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer query"]:
     """Share of each state that comes from other positions, from 0 to 1 (Kobayashi et al. 2021, section 3).
 
-    ‖Σ_{j≠i} t_ij‖ / (‖Σ_{j≠i} t_ij‖ + ‖t_ii‖), where t_ij are the vectors of `lengths_with_residual`.
+    ‖Σ_{j≠i} t_ij‖ / (‖Σ_{j≠i} t_ij‖ + ‖t_ii‖), where t_ij are the vectors of `vector_norms_with_residual`.
     """
     ratios = []
     with torch.inference_mode():
@@ -69,19 +71,19 @@ def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray,
     return np.stack(ratios)
 
 
-def read(record: ForwardRecord) -> list[int]:
+def unpadded_positions(record: ForwardRecord) -> list[int]:
     """Positions that are not padding; all positions if the input is nothing but padding."""
     unpadded = [position for position, role in enumerate(record.roles) if role != "padding"]
     return unpadded or list(range(len(record)))
 
 
-def handed_over(block: Block, v: Float[Tensor, "head key d_v"]) -> Float[Tensor, "key head d_model"]:
+def transformed_values(block: Block, v: Float[Tensor, "head key d_v"]) -> Float[Tensor, "key head d_model"]:
     """Transformed values f(x_j) of each head, computed from the values `v`."""
     by_head = block.attention.w_o.weight.unflatten(1, (len(v), -1))  # [d_model, head, d_v]
     return torch.einsum("hkv,mhv->khm", v, by_head)
 
 
-def tensor(model: nn.Module, values: np.ndarray) -> Tensor:
+def to_model_device(model: nn.Module, values: np.ndarray) -> Tensor:
     """A copy of the array on the encoder's device."""
     return torch.tensor(values, device=next(model.parameters()).device)
 
@@ -99,9 +101,10 @@ class _Terms(NamedTuple):
 def _terms(model: Transformer, record: ForwardRecord, layer: int) -> _Terms:
     block = model.blocks[layer]
     pattern, x = (
-        tensor(model, array).double() for array in (record.pattern[layer], record.residual[2 * layer])
+        to_model_device(model, array).double()
+        for array in (record.pattern[layer], record.residual[2 * layer])
     )
-    terms = handed_over(block, tensor(model, record.v[layer])).double()
+    terms = transformed_values(block, to_model_device(model, record.v[layer])).double()
     own_term = torch.einsum("hii,ihm->im", pattern, terms)
     total = torch.einsum("hqk,khm->qm", pattern, terms)
     skip_term, divisor = block.skip * x, x.new_ones(len(x))
@@ -121,12 +124,12 @@ def _lengths(terms: _Terms) -> Float[np.ndarray, "query key"]:
     """Norms of the terms by query and key, from ‖Σ_h a_h f_h‖² = Σ_hg a_h a_g f_h·f_g, which needs few products."""
     products = terms.terms @ terms.terms.mT  # [key, head, head]
     weights = terms.pattern.permute(2, 1, 0)  # [key, query, head]
-    squares = ((weights @ products) * weights).sum(dim=-1).clamp(min=0)
-    lengths = squares.sqrt().T / terms.divisor[:, None]
+    squared_norms = ((weights @ products) * weights).sum(dim=-1).clamp(min=0)
+    lengths = squared_norms.sqrt().T / terms.divisor[:, None]
     lengths.diagonal().copy_(terms.kept.norm(dim=-1))
     return lengths.cpu().numpy()
 
 
 def _with_diagonal(record: ForwardRecord) -> np.ndarray:
     """The mask with the diagonal allowed, since the skip connection is not masked."""
-    return of_layers(record) | np.eye(len(record), dtype=bool)
+    return any_head_mask(record) | np.eye(len(record), dtype=bool)

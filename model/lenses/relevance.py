@@ -9,10 +9,10 @@ from ..inputs import InputLike
 from ..loaded import Loaded
 from ..record import AttentionRecord
 from .as_record import LEAST, as_record
-from .rollout import multiplied, reachable
+from .rollout import products_over_layers, reachable
 
 
-def weighted(
+def gradient_weighted_attention(
     loaded: Loaded,
     model_input: InputLike,
     class_number: int | None = None,
@@ -49,11 +49,11 @@ def target(
 
 
 def relevance(record: AttentionRecord, steps: Float[np.ndarray, "layer query key"]) -> AttentionRecord:
-    """Record of relevance: R ← R + Ā R from layer to layer, starting with R = I; `steps` are the Ā (`weighted`).
+    """Record of relevance: R ← R + Ā R from layer to layer, starting with R = I; `steps` are the Ā (`gradient_weighted_attention`).
 
     The map of a layer is R − I divided by its largest value, so rows keep their relative sizes and do not sum to 1.
     """
     identity = np.eye(len(record))
-    gained_relevance = multiplied(steps + identity) - identity
+    gained_relevance = products_over_layers(steps + identity) - identity
     largest = gained_relevance.max(axis=(1, 2, 3), keepdims=True)
     return as_record(record, gained_relevance / np.maximum(largest, LEAST), reachable(record))

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 
 from ..measures.head_measures import combine_heads
 from ..record import AttentionRecord
-from .as_record import as_record, as_shares, of_layers
+from .as_record import any_head_mask, as_record, normalise_rows
 
 
 def rollout(record: AttentionRecord) -> AttentionRecord:
@@ -22,12 +22,12 @@ def rollout(record: AttentionRecord) -> AttentionRecord:
         )
     identity = np.eye(len(record))
     layer_factors = (
-        as_shares(combine_heads(heads) / 2 + identity / 2) for heads in record.pattern.astype(np.float64)
+        normalise_rows(combine_heads(heads) / 2 + identity / 2) for heads in record.pattern.astype(np.float64)
     )
-    return as_record(record, multiplied(layer_factors), reachable(record))
+    return as_record(record, products_over_layers(layer_factors), reachable(record))
 
 
-def multiplied(
+def products_over_layers(
     steps: Iterable[Float[np.ndarray, "query key"]],
 ) -> Float[np.ndarray, "layer 1 query key"]:
     """Product of each layer's map with the maps of all earlier layers, later layers on the left."""
@@ -39,7 +39,9 @@ def multiplied(
 
 def reachable(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
     """Mask of a multiplied map: True where allowed attention and residual connections lead from key to query, by layer."""
-    is_reachable = of_layers(record) | np.eye(len(record), dtype=bool)
-    for layer, before in zip(is_reachable[1:, 0], is_reachable[:-1, 0], strict=True):
-        layer[:] = layer.astype(np.float32) @ before > 0  # as floats: numpy has no fast product of booleans
+    is_reachable = any_head_mask(record) | np.eye(len(record), dtype=bool)
+    for layer_mask, previous_layer in zip(is_reachable[1:, 0], is_reachable[:-1, 0], strict=True):
+        layer_mask[:] = (
+            layer_mask.astype(np.float32) @ previous_layer > 0
+        )  # as floats: numpy has no fast product of booleans
     return is_reachable

@@ -9,9 +9,9 @@ from torch.nn import functional
 from ..config import ModelConfig
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
-from .as_record import as_record, as_shares, of_layers
-from .norms import handed_over, tensor
-from .rollout import multiplied, reachable
+from .as_record import any_head_mask, as_record, normalise_rows
+from .norms import to_model_device, transformed_values
+from .rollout import products_over_layers, reachable
 
 NUMBERS_AT_ONCE = 2**22  # hidden units in memory together
 MULTIPLICATIONS_A_STEP = 2**34  # of the feed-forward's second map
@@ -23,15 +23,17 @@ def zeroed(record: ForwardRecord, changes: Float[np.ndarray, "layer query key"])
 
     Zeroing the value of a position leaves the attention weights as they are. A row without any change is zeros.
     """
-    return as_record(record, as_shares(changes, ROUNDING)[:, None], of_layers(record))
+    return as_record(record, normalise_rows(changes, ROUNDING)[:, None], any_head_mask(record))
 
 
-def rolled_out(zeroing: AttentionRecord) -> AttentionRecord:
+def roll_out_zeroing(zeroing: AttentionRecord) -> AttentionRecord:
     """The maps of `zeroed` multiplied through the layers: C_l … C_0.
 
     Unlike in `rollout` no identity is added, since the states already include the residual connection.
     """
-    return as_record(zeroing, multiplied(zeroing.pattern[:, 0].astype(np.float64)), reachable(zeroing))
+    return as_record(
+        zeroing, products_over_layers(zeroing.pattern[:, 0].astype(np.float64)), reachable(zeroing)
+    )
 
 
 def changes_of_layers(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer query key"]:
@@ -62,27 +64,33 @@ def changes_in_layer(
     """
     block, keys = model.blocks[layer], range(len(record)) if keys is None else keys
     with torch.inference_mode():
-        x, block_output = (tensor(model, record.residual[stage]) for stage in (2 * layer, 2 * layer + 2))
-        u = block.skip * x + block.attention.w_o(tensor(model, record.z[layer]).transpose(0, 1).flatten(1))
+        x, block_output = (
+            to_model_device(model, record.residual[stage]) for stage in (2 * layer, 2 * layer + 2)
+        )
+        u = block.skip * x + block.attention.w_o(
+            to_model_device(model, record.z[layer]).transpose(0, 1).flatten(1)
+        )
         norm = block.norm_feed_forward if block.norm_placement == "pre" else block.norm_attention
-        expanded, bias = _expanded(block, norm, u), block.feed_forward.expand(norm.bias)
+        expanded, bias = _expand_centred(block, norm, u), block.feed_forward.expand(norm.bias)
         chunk_size, distances = max(1, NUMBERS_AT_ONCE // expanded.numel()), []
         for start in range(keys.start, keys.stop, chunk_size):
             chunk = slice(start, min(start + chunk_size, keys.stop))
-            f = handed_over(block, tensor(model, record.v[layer, :, chunk]))
-            weights = tensor(model, record.pattern[layer, :, :, chunk]).permute(2, 1, 0)  # [key, query, head]
+            f = transformed_values(block, to_model_device(model, record.v[layer, :, chunk]))
+            weights = to_model_device(model, record.pattern[layer, :, :, chunk]).permute(
+                2, 1, 0
+            )  # [key, query, head]
             zeroed_sum = u - weights @ f
             sigma = (zeroed_sum.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
-            hidden = (expanded - weights @ _expanded(block, norm, f)).div_(sigma).add_(bias)
+            hidden = (expanded - weights @ _expand_centred(block, norm, f)).div_(sigma).add_(bias)
             feed_forward_output = block.feed_forward.contract(block.feed_forward.activation(hidden))
             distances.append(
                 _cosine_distances(block_output, _block_output(block, x, zeroed_sum, feed_forward_output)).T
             )
         changes = torch.cat(distances, dim=1).double().cpu().numpy()
-    return np.where(of_layers(record)[layer, 0][:, keys], changes, 0)
+    return np.where(any_head_mask(record)[layer, 0][:, keys], changes, 0)
 
 
-def _expanded(
+def _expand_centred(
     block: Block, norm: torch.nn.LayerNorm, u: Float[Tensor, "*axes d_model"]
 ) -> Float[Tensor, "*axes d_ff"]:
     """The feed-forward's first linear map of γ (u − mean(u)): the LayerNorm without division by σ, and no biases."""

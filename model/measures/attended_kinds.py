@@ -28,25 +28,29 @@ def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> Attenti
     if not (kinds := {kind: float(share[0, 0]) for kind, share in shares_by_kind(single_head).items()}):
         return None
     received = single_head.pattern[0, 0].sum(axis=0)
-    total = float(received.sum()) or 1.0
+    total_weight = float(received.sum()) or 1.0
     key = int(received.argmax())
-    short_words = _words(record) | dict.fromkeys(("previous", "next"), "neighbours") | {"same": "itself"}
+    short_words = _kind_names(record) | dict.fromkeys(("previous", "next"), "neighbours") | {"same": "itself"}
     short_words |= {"separator": " ".join(_separators(record))}
     if record.attended.roles[:1] == ("class",):
         short_words["first"] = record.attended.tokens[0]
     short_names = tuple(dict.fromkeys(short_words[name] for name in attention_shares(single_head)))
     return AttentionByKind(
-        kinds, short_names, float(remaining_share(single_head)[0, 0]), key, float(received[key]) / total
+        kinds,
+        short_names,
+        float(remaining_share(single_head)[0, 0]),
+        key,
+        float(received[key]) / total_weight,
     )
 
 
 def shares_by_kind(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
     """Share of each head's weight, from 0 to 1, by kind of key, such as "the next token"; for patches without neighbours."""
-    words = _words(record)
+    words = _kind_names(record)
     return {words[name]: share for name, share in attention_shares(record).items()}
 
 
-def _words(record: AttentionRecord) -> dict[str, str]:
+def _kind_names(record: AttentionRecord) -> dict[str, str]:
     unit = "word" if record.merged else "token"
     plural = "s" if len(record.attended.at("separator")) > 1 else ""
     return {

@@ -79,7 +79,7 @@ class Pairing:
         return np.where(self.partners < 0, np.nan, change).reshape(self.shapes[0])
 
 
-def by_number(
+def pair_by_index(
     first: tuple[int, int], second: tuple[int, int], matrix: Float[np.ndarray, "one other"] | None = None
 ) -> Pairing:
     """Pairs heads of equal layer and head index; the shapes are (layers, heads)."""
@@ -89,7 +89,7 @@ def by_number(
     return Pairing(shapes=(first, second), partners=partners, matched=False, matrix=matrix)
 
 
-def by_distance(
+def pair_by_distance(
     first: tuple[int, int], second: tuple[int, int], matrix: Float[np.ndarray, "one other"]
 ) -> Pairing:
     """Pairs heads so that the sum of the distances in `matrix` is smallest (`match_heads`)."""

@@ -126,10 +126,10 @@ def head_distance(
     Without the 0.001 of uniform attention the divergence would depend on weights that are zero but for rounding.
     """
     a, b = (0.999 * pattern + 0.001 / head.shape[-1] for pattern in (head, others))
-    divergence = _nats((a + b) / 2) - (_nats(a) + _nats(b)) / 2
+    divergence = _entropy_in_nats((a + b) / 2) - (_entropy_in_nats(a) + _entropy_in_nats(b)) / 2
     return np.maximum(divergence, 0).mean(axis=-1)  # rounding can take equal rows below 0
 
 
-def _nats(probabilities: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
+def _entropy_in_nats(probabilities: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
     """Entropy of each row in nats, -sum_j p_j ln p_j, for p_j > 0."""
     return -np.einsum("...k,...k->...", probabilities, np.log(probabilities))

@@ -46,7 +46,7 @@ class HeadRole:
     holds: Callable[[HeadNumbers, HeadNumbers], bool]
 
 
-def _half_on(name: str, statistic: str, target: str) -> HeadRole:
+def _majority_role(name: str, statistic: str, target: str) -> HeadRole:
     return HeadRole(
         name=name,
         rule=f"at least half of its weight is on {target}",
@@ -56,64 +56,66 @@ def _half_on(name: str, statistic: str, target: str) -> HeadRole:
     )
 
 
-def _near(numbers: HeadNumbers, chance: HeadNumbers) -> bool:
+def _is_local(numbers: HeadNumbers, chance: HeadNumbers) -> bool:
     shares = [numbers.get(name, 0) for name in _AROUND]
     return (
         sum(shares) >= max(HALF, TWICE * sum(chance.get(name, 0) for name in _AROUND)) and max(shares) < HALF
     )
 
 
-def _near_patches(numbers: HeadNumbers, chance: HeadNumbers) -> bool:
-    if _to_first(numbers):
+def _is_local_to_patches(numbers: HeadNumbers, chance: HeadNumbers) -> bool:
+    if _attends_to_first(numbers):
         return False
-    by_chance = chance.get("distance", np.inf) / (1 - chance.get("first", 0))
-    return numbers.get("distance", np.inf) <= min(NEAR, by_chance / TWICE) * (1 - numbers.get("first", 0))
+    chance_distance = chance.get("distance", np.inf) / (1 - chance.get("first", 0))
+    return numbers.get("distance", np.inf) <= min(NEAR, chance_distance / TWICE) * (
+        1 - numbers.get("first", 0)
+    )
 
 
-def _to_first(numbers: HeadNumbers) -> bool:
+def _attends_to_first(numbers: HeadNumbers) -> bool:
     return numbers.get("first", 0) >= HALF
 
 
-def _even(numbers: HeadNumbers) -> bool:
+def _is_even(numbers: HeadNumbers) -> bool:
     return numbers.get("entropy", 0) >= UNIFORM
 
 
-def _sink(numbers: HeadNumbers, chance: HeadNumbers) -> bool:
-    has_other_role = _even(numbers) or _to_first(numbers) or numbers.get("separator", 0) >= HALF
+def _is_sink(numbers: HeadNumbers, chance: HeadNumbers) -> bool:
+    has_other_role = _is_even(numbers) or _attends_to_first(numbers) or numbers.get("separator", 0) >= HALF
     return numbers.get("sink", 0) > max(SINK, TWICE * chance.get("sink", 0)) and not has_other_role
 
 
 _NEIGHBOURS = (
-    _half_on("previous-token head", "previous", "the token before the query"),
-    _half_on("next-token head", "next", "the token after the query"),
+    _majority_role("previous-token head", "previous", "the token before the query"),
+    _majority_role("next-token head", "next", "the token after the query"),
 )
-_SAME_TOKEN = _half_on("same-token head", "same", "the query itself")
-_SAME_PATCH = _half_on("same-patch head", "same", "the query itself")
-_CLASS = _half_on("class-token head", "first", "the class token")
-_FIRST = _half_on("first-token head", "first", "the first token")
-_SEPARATOR = _half_on("separator head", "separator", "separators")
+_SAME_TOKEN = _majority_role("same-token head", "same", "the query itself")
+_SAME_PATCH = _majority_role("same-patch head", "same", "the query itself")
+_CLASS = _majority_role("class-token head", "first", "the class token")
+_FIRST = _majority_role("first-token head", "first", "the first token")
+_SEPARATOR = _majority_role("separator head", "separator", "separators")
 _LOCAL_TOKEN = HeadRole(
     name="local head",
     rule="at least half of its weight is on the token before, the token after and the query itself together, but on none "
     "of the three alone",
-    holds=_near,
+    holds=_is_local,
 )
 _LOCAL_PATCH = HeadRole(
     name="local head",
     rule=f"what it gives to patches is on average at most {NEAR} patches away (the eight around a patch are 1 to 1.4 away), "
     "and less than half goes to the class token",
-    holds=_near_patches,
+    holds=_is_local_to_patches,
 )
 _SINK = HeadRole(
     name="sink head",
     rule=f"one key gets more than {SINK} of the weight of every query, on average, and it is not a head for the first token, "
     "for separators or of even weights",
-    holds=_sink,
+    holds=_is_sink,
 )
 _UNIFORM = HeadRole(
     name="uniform head",
     rule=f"its entropy is at least {UNIFORM} of that of even weights",
-    holds=lambda numbers, _: _even(numbers),
+    holds=lambda numbers, _: _is_even(numbers),
 )
 
 
@@ -141,12 +143,12 @@ def roles_from_numbers(
     if chance is not None and too_few_positions(record):
         return ()
     head_numbers = {name: float(values[layer, head]) for name, values in numbers.items()}
-    even_numbers = {
+    chance_numbers = {
         name: float(np.broadcast_to(values, numbers[name].shape)[layer, head])
         for name, values in (chance or {}).items()
         if name in numbers
     }
-    return tuple(role for role in possible_roles(record) if role.holds(head_numbers, even_numbers))
+    return tuple(role for role in possible_roles(record) if role.holds(head_numbers, chance_numbers))
 
 
 def too_few_positions(positions: Positions) -> bool:

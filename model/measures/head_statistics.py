@@ -52,7 +52,7 @@ def attention_shares(record: AttentionRecord) -> dict[str, Float[np.ndarray, "la
 def single_head_record(record: AttentionRecord, layer: int, head: int) -> AttentionRecord:
     """The record with one head alone, as layer 0 and head 0."""
     head_slice = np.s_[layer : layer + 1, head : head + 1]
-    return _with_weights(record, record.pattern[head_slice], record.mask[head_slice])
+    return _replace_weights(record, record.pattern[head_slice], record.mask[head_slice])
 
 
 def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.ndarray, "#layer #head"]]:
@@ -64,7 +64,7 @@ def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.nd
     if (mask == mask[:1, :1]).all():
         mask = mask[:1, :1]
     pattern = mask / np.maximum(mask.sum(axis=-1, keepdims=True), 1)
-    return statistics(_with_weights(record, pattern.astype(np.float32), mask))
+    return statistics(_replace_weights(record, pattern.astype(np.float32), mask))
 
 
 def remaining_share(record: AttentionRecord) -> Float[np.ndarray, "layer head"]:
@@ -81,7 +81,7 @@ def remaining_share(record: AttentionRecord) -> Float[np.ndarray, "layer head"]:
     return np.asarray(remaining_weight / np.where(total > 0, total, 1))
 
 
-def _with_weights(record: AttentionRecord, pattern: np.ndarray, mask: np.ndarray) -> AttentionRecord:
+def _replace_weights(record: AttentionRecord, pattern: np.ndarray, mask: np.ndarray) -> AttentionRecord:
     fields_of_record = {field.name: getattr(record, field.name) for field in fields(AttentionRecord)}
     return AttentionRecord(**fields_of_record | {"pattern": pattern, "mask": mask})
 
@@ -96,7 +96,7 @@ def _offsets(record: AttentionRecord) -> dict[str, int]:
 def _attention_shares(
     record: AttentionRecord, received: Float[np.ndarray, "layer head key"]
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
-    weights = {name: _on_diagonal(record.pattern, offset) for name, offset in _offsets(record).items()}
+    weights = {name: _diagonal_sums(record.pattern, offset) for name, offset in _offsets(record).items()}
     if (first := first_token(record.attended)) is not None:
         weights["first"] = received[..., first]
     if separators := record.attended.at("separator"):
@@ -114,6 +114,6 @@ def _received(pattern: Float[np.ndarray, "*axes query key"]) -> Float[np.ndarray
     return np.asarray(pattern.sum(axis=-2))
 
 
-def _on_diagonal(pattern: Float[np.ndarray, "*axes query key"], offset: int) -> Float[np.ndarray, "*axes"]:
+def _diagonal_sums(pattern: Float[np.ndarray, "*axes query key"], offset: int) -> Float[np.ndarray, "*axes"]:
     """sum_i A_{i, i + offset}"""
     return np.asarray(np.diagonal(pattern, offset, axis1=-2, axis2=-1).sum(axis=-1))

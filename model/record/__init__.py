@@ -93,7 +93,7 @@ class Positions:
         return replace(self, tokens=tokens, roles=tuple(self.roles[position] for position in order))
 
 
-def _short(positions: Positions) -> str:
+def _short_text(positions: Positions) -> str:
     """Number of positions and the first tokens as text, on one line."""
     text = " ".join(positions.tokens)
     shortened = text if len(text) <= 60 else f"{text[:59]}…"
@@ -144,9 +144,9 @@ class AttentionRecord(Positions):
     def _summary(self) -> dict[str, str]:
         """Description of the record by heading, such as "input" and "heads", each on one line."""
         n_layers, n_heads, *_ = self.pattern.shape
-        summary = {"input": _short(self)}
+        summary = {"input": _short_text(self)}
         if self.keys is not None:
-            summary["keys"] = f"keys of {_short(self.keys)}"
+            summary["keys"] = f"keys of {_short_text(self.keys)}"
         return summary | {
             "heads": f"{n_layers} layer{'s' * (n_layers > 1)} × {n_heads} head{'s' * (n_heads > 1)}"
         }
@@ -203,7 +203,7 @@ class ForwardRecord(AttentionRecord):
     @property
     def has_classes(self) -> bool:
         """Whether the encoder chooses one of several classes."""
-        return self.config.chooses
+        return self.config.chooses_class
 
     @property
     def predicted_class(self) -> int | None:

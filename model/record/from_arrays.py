@@ -168,11 +168,11 @@ def _positions(
     prefix: str | None,
     **more: Any,
 ) -> Positions:
-    _need_labels(name, tokens, n)
+    _check_labels(name, tokens, n)
     if roles is None:
         roles, spelled_prefix = _roles(tokens)
         prefix = spelled_prefix if prefix is None else prefix
-    _need_labels("roles", roles, n)
+    _check_labels("roles", roles, n)
     known_roles: dict[str, Role] = {role: role for role in get_args(Role)}
     if unknown_roles := sorted(set(roles) - set(known_roles)):
         raise ValueError(f"roles must be of {', '.join(known_roles)}; got {unknown_roles[0][:40]!r}")
@@ -180,7 +180,7 @@ def _positions(
     return Positions(tokens=tuple(tokens), roles=valid_roles, continuing_prefix=prefix or "", **more)
 
 
-def _need_labels(name: str, labels: Sequence[str], n: int) -> None:
+def _check_labels(name: str, labels: Sequence[str], n: int) -> None:
     if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
         raise ValueError(f"{name} must be a list of strings")
     if len(labels) != n:

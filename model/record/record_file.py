@@ -118,9 +118,9 @@ def dump(
 
 def n_bytes(record: AttentionRecord, *, half: bool = False) -> int:
     """Estimated size of the record's file in bytes, rather too large: numbers are taken as incompressible."""
-    sizes = {name: values.size for name, values in _arrays(record).items()}
-    mask = sizes.pop("mask")
-    return sum(sizes.values()) * (2 if half else 4) + mask // 100 + _TEXT_BYTES
+    n_values = {name: values.size for name, values in _arrays(record).items()}
+    mask = n_values.pop("mask")
+    return sum(n_values.values()) * (2 if half else 4) + mask // 100 + _TEXT_BYTES
 
 
 def fits_half(record: AttentionRecord) -> bool:

@@ -118,7 +118,7 @@ def _embedding(config: ModelConfig) -> ComponentCost:
         parameters, multiply_adds = (config.vocab_size or 0) * d, 0
         formulas = [r"V\,d"], "0"  # a token's vector is looked up
     else:
-        pixels = config.patch_values
+        pixels = config.n_patch_values
         parameters, multiply_adds = (pixels + 1) * d, config.n_patches * pixels * d
         values = "p^2" if config.n_channels == 1 else f"{config.n_channels} p^2"
         formulas = [rf"({values}+1)\,d"], rf"{'(n-1)' if config.pooling == 'class' else 'n'}\,{values} d"

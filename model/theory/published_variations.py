@@ -55,8 +55,8 @@ def variations() -> tuple[Variation, ...]:
 
 
 def _row(group: str, *cells: str) -> Variation:
-    printed = {column: cell.strip(".") for column, cell in zip(COLUMNS, cells, strict=True)}
-    varied = {column: printed[column] for column in _VARIED if printed[column]}
+    printed_cells = {column: cell.strip(".") for column, cell in zip(COLUMNS, cells, strict=True)}
+    varied = {column: printed_cells[column] for column in _VARIED if printed_cells[column]}
     changes: dict[str, Any] = {
         _FIELDS[column]: int(value) for column, value in varied.items() if column in _FIELDS
     }
@@ -66,6 +66,6 @@ def _row(group: str, *cells: str) -> Variation:
         changes["positions"] = "learned"
     config = replace(preset("base"), **changes)
     if group in ("base", "big"):
-        return Variation(group, group, printed, config)
+        return Variation(group, group, printed_cells, config)
     changes_text = ", ".join(f"{column} = {value}" for column, value in varied.items()) or "learned positions"
-    return Variation(f"{group} {changes_text}", group, printed, config)
+    return Variation(f"{group} {changes_text}", group, printed_cells, config)

@@ -57,7 +57,7 @@ def make_untrained(
     with torch_seed(seed), torch.no_grad():
         model = Transformer(config)
         if setting.initialisation == "theory":
-            _start_as_in_theory(model)
+            _initialise_as_in_theory(model)
         for block in model.blocks:
             for module in block.modules():
                 if isinstance(module, nn.Linear):
@@ -65,7 +65,7 @@ def make_untrained(
     return model.eval()
 
 
-def _start_as_in_theory(model: Transformer) -> None:
+def _initialise_as_in_theory(model: Transformer) -> None:
     for block in model.blocks:
         attention, feed_forward = block.attention, block.feed_forward
         for linear in (attention.w_q, attention.w_k):

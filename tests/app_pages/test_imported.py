@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from model.inputs import as_seen
+from model.inputs import preprocessed_picture
 from tests.app_pages.charts import table
 from tests.app_pages.shown_subject import subject_of
 from tests.model.huggingface.folders import SENTENCE, build
@@ -134,7 +134,7 @@ def test_a_digits_label_is_no_class_of_an_encoder_of_other_pictures(open_importe
 def test_the_patches_lie_on_the_picture_as_the_encoder_sees_it(open_imported: Open) -> None:
     app = open_imported("ViTForImageClassification", "attention")
     chosen = subject_of(app)
-    seen = as_seen(chosen.given.array, chosen.record)
+    seen = preprocessed_picture(chosen.given.array, chosen.record)
     assert chosen.given.array.shape == (28, 28)
     assert seen.shape == (32, 32, 3)
 

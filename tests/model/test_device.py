@@ -43,7 +43,7 @@ def test_one_thread_is_the_servers_choice_and_not_that_of_whoever_imports_the_mo
 
 KEPT = """
 from pathlib import Path
-from model.device import hand_back
+from model.device import release_memory
 import numpy as np
 
 def resident():
@@ -57,7 +57,7 @@ for _ in range(100):
     small.append(bytes(10_000))  # in the heap it stands behind each of them
 large.clear()
 print(resident() - before)
-hand_back()
+release_memory()
 print(resident() - before)
 """
 

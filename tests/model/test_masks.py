@@ -8,7 +8,7 @@ from model.masks import (
     local_window,
     patch_window,
     real_positions,
-    within,
+    restrict_to_heads,
 )
 
 
@@ -60,7 +60,7 @@ def test_blocked_cells():
 
 
 def test_a_mask_within_chosen_heads_of_chosen_layers():
-    mask = within(causal(2), n_layers=3, n_heads=2, layers=(0, 2), heads=(1,))
+    mask = restrict_to_heads(causal(2), n_layers=3, n_heads=2, layers=(0, 2), heads=(1,))
     assert mask.shape == (3, 2, 2, 2)
     held = [[not bool(head.all()) for head in layer] for layer in mask]
     assert held == [[False, True], [False, False], [False, True]]

@@ -70,7 +70,11 @@ def file_content(args: argparse.Namespace) -> bytes:
     if kind == "html":
         title = f"Attention of {read.settings.get('checkpoint') or args.record.stem}"
         # An encoder may have cut a part out of the picture: the patches lie on that part.
-        picture = None if read.picture is None else _model_module("inputs").as_seen(read.picture, record)
+        picture = (
+            None
+            if read.picture is None
+            else _model_module("inputs").preprocessed_picture(read.picture, record)
+        )
         return offline_page(
             record, title=title, settings=read.settings, picture=picture, chosen=(layer, head, query)
         )

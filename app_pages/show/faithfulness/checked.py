@@ -59,7 +59,7 @@ def check(
     with until_done(work_key):
         answers = knock_out_answers(subject, [(position,) for position in positions], kind, title)
     classified = subject.loaded.config.pooling == "class"
-    scores = rule.scores_under(pattern, record, classified=classified)[list(positions)]
+    scores = rule.map_scores(pattern, record, classified=classified)[list(positions)]
     effects = falls(record, answers)
     return Checked(record, kind, positions, scores, effects, rule.agreement(scores, effects), None)
 
@@ -73,7 +73,7 @@ def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: 
     if n < 2 or (n < rule.FEWEST and not are_shown):
         return checked
     by_score, by_effect = (
-        rule.order_of(dict(zip(checked.positions, values.tolist(), strict=True)), checked.positions)
+        rule.sort_by_score(dict(zip(checked.positions, values.tolist(), strict=True)), checked.positions)
         for values in (checked.scores, checked.effects)
     )
     work_key, counts = ("curves", subject, checked.kind, by_score), rule.steps(n)

@@ -46,7 +46,7 @@ def one_by_one(loaded: Loaded, given_input, means: np.ndarray | None) -> np.ndar
 
             with watch(loaded.model, {f"blocks.{layer}.attention.z": replaced}):
                 record = capture(loaded, given_input)
-            found.append(record.probabilities if config.chooses else record.pooled)
+            found.append(record.probabilities if config.chooses_class else record.pooled)
     return np.stack(found).reshape(config.n_layers, config.n_heads, -1)
 
 

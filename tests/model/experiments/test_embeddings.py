@@ -16,13 +16,13 @@ from model.experiments.embeddings import (
     grid_means,
     lengths,
     look_up,
-    n_different,
+    n_distinct_vectors,
     neighbours,
     pair_range,
     patch_pictures,
     position_cosines,
+    position_norm_range,
     position_table,
-    table_lengths,
     token_table,
     vectors,
 )
@@ -176,7 +176,7 @@ def test_lengths_by_hand():
 def test_the_lengths_of_the_table(digit_loaded):
     table = digit_loaded.model.embedding.position_table.detach().numpy().astype(float)
     by_hand = [sum(number**2 for number in row) ** 0.5 for row in table]
-    found = table_lengths(digit_loaded)
+    found = position_norm_range(digit_loaded)
     assert (found.smallest, found.largest) == pytest.approx((min(by_hand), max(by_hand)), rel=rounding(16))
     assert (found.at_smallest, found.at_largest) == (by_hand.index(min(by_hand)), by_hand.index(max(by_hand)))
 
@@ -206,7 +206,7 @@ def test_the_vectors_of_the_input_come_before_those_of_the_words(positioned):
 
 
 def test_equal_vectors_count_once():
-    assert n_different(np.array([[1.0, 2.0], [1.0, 2.0], [2.0, 1.0], [0.0, 0.0], [-0.0, 0.0]])) == 3
+    assert n_distinct_vectors(np.array([[1.0, 2.0], [1.0, 2.0], [2.0, 1.0], [0.0, 0.0], [-0.0, 0.0]])) == 3
 
 
 def test_the_neighbours_of_one_of_them_leave_itself_out():

@@ -24,10 +24,10 @@ from model.experiments.faithfulness import (
     correlates,
     deletion,
     faithfulness,
-    order_of,
+    head_scores,
     other_attention,
     random_orders,
-    scores_of,
+    sort_by_score,
     steps,
     verdict,
 )
@@ -53,8 +53,8 @@ def test_two_tokens_by_hand():
     """Of queries 0 and 1 on keys 0 and 1: the class token's row, or the mean of both."""
     pattern = np.array([[[[0.75, 0.25], [0.5, 0.5]]]], np.float32)
     record = from_arrays(pattern, tokens=("[CLS]", "film"))
-    np.testing.assert_array_equal(scores_of(record, 0, 0, classified=True), [0.75, 0.25])
-    np.testing.assert_array_equal(scores_of(record, 0, 0, classified=False), [0.625, 0.375])
+    np.testing.assert_array_equal(head_scores(record, 0, 0, classified=True), [0.75, 0.25])
+    np.testing.assert_array_equal(head_scores(record, 0, 0, classified=False), [0.625, 0.375])
     # Of two positions, the order of the scores is that of the effects, or the reverse of it.
     assert agreement(np.array([0.25, 0.75]), np.array([1.0, 2.0])).spearman == pytest.approx(1)
     assert agreement(np.array([0.25, 0.75]), np.array([2.0, 1.0])).spearman == pytest.approx(-1)
@@ -67,8 +67,8 @@ def test_two_tokens_by_hand():
 def test_padding_asks_for_nothing(text_loaded):
     record = capture(text_loaded, "film [PAD] great")
     by_hand = record.pattern[1, 0][[0, 1, 3, 4]].mean(axis=0)
-    np.testing.assert_allclose(scores_of(record, 1, 0, classified=False), by_hand, rtol=1e-6)
-    np.testing.assert_array_equal(scores_of(record, 1, 0), record.pattern[1, 0, 0])
+    np.testing.assert_allclose(head_scores(record, 1, 0, classified=False), by_hand, rtol=1e-6)
+    np.testing.assert_array_equal(head_scores(record, 1, 0), record.pattern[1, 0, 0])
 
 
 # Correlation
@@ -149,7 +149,7 @@ def test_steps_are_the_same_from_either_end(n):
 
 
 def test_an_order_is_from_the_highest_score_down():
-    assert order_of(np.array([0.9, 0.1, 0.4, 0.4, 0.7]), (1, 2, 3, 4)) == (4, 2, 3, 1)
+    assert sort_by_score(np.array([0.9, 0.1, 0.4, 0.4, 0.7]), (1, 2, 3, 4)) == (4, 2, 3, 1)
 
 
 def test_random_orders_are_orders_and_always_the_same():
@@ -296,7 +296,7 @@ class Made:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, loaded, n, answer):
         self.loaded, self.n, self.answer = loaded, n, answer
         monkeypatch.setattr(measure, "removable_positions", lambda _: tuple(range(n)))
-        monkeypatch.setattr(measure, "knocked_out", lambda *arguments: arguments[2])
+        monkeypatch.setattr(measure, "knock_out_interventions", lambda *arguments: arguments[2])
         monkeypatch.setattr(measure, "probabilities", lambda *arguments: self.answers(arguments[2])[None])
         monkeypatch.setattr(
             measure, "knock_out", lambda *arguments: self.answers([(at,) for at in arguments[3]])
@@ -380,19 +380,19 @@ def test_many_maps_are_judged_as_each_alone(loaded, given_input):
     effect = falls(record, knock_out(loaded, given_input))
     best = np.zeros(len(record))
     best[positions] = effect
-    heads = [[scores_of(record, layer, head) for head in range(2)] for layer in range(2)]
+    heads = [[head_scores(record, layer, head) for head in range(2)] for layer in range(2)]
     maps = {"attention": np.array(heads), "effects": best, "nothing": np.zeros(len(record))}
     judged, untold = faithfulness(loaded, given_input, maps)
     assert judged["attention"].readable.shape == (2, 2)
     assert math.isnan(judged["nothing"].agreement.spearman)
     assert not judged["nothing"].readable
     random = deletion(loaded, given_input, random_orders(positions))
-    (perfect,) = deletion(loaded, given_input, [order_of(best, positions)])
+    (perfect,) = deletion(loaded, given_input, [sort_by_score(best, positions)])
     for name, scores in maps.items():
         for index in np.ndindex(scores.shape[:-1]):
             alone = agreement(scores[index][positions], effect)
             np.testing.assert_allclose(alone.spearman, judged[name].agreement.spearman[index])
-            curve = deletion(loaded, given_input, [order_of(scores[index], positions)])[0]
+            curve = deletion(loaded, given_input, [sort_by_score(scores[index], positions)])[0]
             of_one = verdict(alone, effect, curve, perfect, random)
             assert of_one.undecidable is untold
             assert bool(judged[name].readable[index]) == bool(of_one.readable)

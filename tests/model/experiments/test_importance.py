@@ -39,7 +39,7 @@ def by_differences(loaded: Loaded, given_input, label: int | None) -> np.ndarray
 
         with watch(double.model, {f"blocks.{layer}.attention.z": scaled}), torch.inference_mode():
             inputs = inputs_of(double, given_input)
-            if not config.chooses:
+            if not config.chooses_class:
                 states = double.model.encode(inputs)
                 return double.model.pool(states, inputs).norm().log().item()
             logits = double.model(inputs)[0]

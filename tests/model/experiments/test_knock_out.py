@@ -8,7 +8,13 @@ from model.capture import capture
 from model.capture.intervention import Intervention, without_keys
 from model.checkpoint import load
 from model.experiments import batching
-from model.experiments.knock_out import effects, kinds, knock_out, knocked_out, removable_positions
+from model.experiments.knock_out import (
+    effects,
+    kinds,
+    knock_out,
+    knock_out_interventions,
+    removable_positions,
+)
 from model.inputs import Text, prepare
 from tests.model import tiny
 from tests.model.huggingface.folders import SECOND, SENTENCE, build
@@ -50,7 +56,7 @@ def test_a_grey_patch_is_what_the_encoder_sees_there(digit_loaded, image):
         with torch.inference_mode():
             expected = digit_loaded.model(painted).softmax(dim=-1)[0]
         np.testing.assert_allclose(answers[patch], expected, **CLOSE)
-    (both,) = knocked_out(digit_loaded, image, [(1, 4)], "grey")
+    (both,) = knock_out_interventions(digit_loaded, image, [(1, 4)], "grey")
     painted = inputs.clone()
     painted[0, :4, :4] = painted[0, 4:, 4:] = inputs.mean()
     with torch.inference_mode():
@@ -111,7 +117,7 @@ def test_a_position_that_cannot_be_taken_away_is_named(digit_loaded, image, kind
 def test_nothing_taken_away_changes_nothing(text_loaded, digit_loaded, image):
     for loaded, given in ((text_loaded, TEXT), (digit_loaded, image)):
         for kind in kinds(loaded):
-            assert knocked_out(loaded, given, [()], kind) == (Intervention(),)
+            assert knock_out_interventions(loaded, given, [()], kind) == (Intervention(),)
             assert knock_out(loaded, given, kind, []).shape == (0, loaded.config.n_classes)
 
 

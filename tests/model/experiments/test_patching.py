@@ -10,7 +10,13 @@ from model.capture import capture
 from model.checkpoint import load
 from model.experiments import batching
 from model.experiments.ablation import ablate_heads
-from model.experiments.patching import Pairs, paired, patch_heads, patch_positions, patch_positions_in_steps
+from model.experiments.patching import (
+    Pairs,
+    pair_positions,
+    patch_heads,
+    patch_positions,
+    patch_positions_in_steps,
+)
 from model.hooks import watch
 from model.loaded import Loaded
 from tests.model import tiny
@@ -31,7 +37,7 @@ def other_than(given_input):
 def answer_with(loaded: Loaded, given_input, name: str, change) -> np.ndarray:
     with watch(loaded.model, {name: change}):
         record = capture(loaded, given_input)
-    return record.probabilities if loaded.config.chooses else record.pooled
+    return record.probabilities if loaded.config.chooses_class else record.pooled
 
 
 def heads_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
@@ -100,7 +106,7 @@ def test_other_placements_of_the_norm(loaded):
 def test_imported_encoders(tmp_path, architecture):
     build_folder(tmp_path, architecture)
     loaded = load(tmp_path)
-    pairs = paired(loaded, SENTENCE, OTHER)
+    pairs = pair_positions(loaded, SENTENCE, OTHER)
     for patch, plainly in ((patch_heads, heads_one_by_one), (patch_positions, positions_one_by_one)):
         np.testing.assert_allclose(
             patch(loaded, SENTENCE, OTHER), plainly(loaded, SENTENCE, OTHER, pairs), **CLOSE
@@ -109,7 +115,7 @@ def test_imported_encoders(tmp_path, architecture):
 
 @pytest.mark.parametrize(("one", "source"), [(SENTENCE, LONGER), (LONGER, SENTENCE)])
 def test_texts_of_different_lengths(text_loaded, one, source):
-    pairs = paired(text_loaded, one, source)
+    pairs = pair_positions(text_loaded, one, source)
     np.testing.assert_allclose(
         patch_heads(text_loaded, one, source), heads_one_by_one(text_loaded, one, source, pairs), **CLOSE
     )
@@ -233,7 +239,7 @@ def test_by_hand_with_two_tokens():
     ],
 )
 def test_pairs(text_loaded, one, source, ours, theirs):
-    assert paired(text_loaded, one, source) == (ours, theirs)
+    assert pair_positions(text_loaded, one, source) == (ours, theirs)
 
 
 @given(
@@ -241,7 +247,7 @@ def test_pairs(text_loaded, one, source, ours, theirs):
     st.lists(st.sampled_from("abc"), min_size=1, max_size=6),
 )
 def test_pairs_keep_the_order_and_leave_out_only_what_is_too_much(text_loaded, one, other):
-    pairs = paired(text_loaded, " ".join(one), " ".join(other))
+    pairs = pair_positions(text_loaded, " ".join(one), " ".join(other))
     assert len(pairs.input) == len(pairs.source) == min(len(one), len(other)) + 2
     for side in pairs:
         assert list(side) == sorted(set(side))

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model.experiments import batching
-from model.experiments.pruning import PruningStep, greedy, may_go
+from model.experiments.pruning import PruningStep, greedy, n_removable_heads
 from model.hooks import watch
 from model.loaded import Loaded
 from tests.model import tiny
@@ -138,11 +138,11 @@ def test_one_input_tells_no_loss():
 def test_how_many_may_go():
     turned = [(0, 0), (0, 2), (9, 4), (12, 2), (0, 0)]
     steps = [step(*each, number=number) for number, each in enumerate(turned)]
-    assert may_go(steps) == 2  # whatever comes after
-    assert may_go(steps[:3]) == 2
-    assert may_go([steps[0], *(step(12, 2, number=index) for index in (1, 2))]) == 0
+    assert n_removable_heads(steps) == 2  # whatever comes after
+    assert n_removable_heads(steps[:3]) == 2
+    assert n_removable_heads([steps[0], *(step(12, 2, number=index) for index in (1, 2))]) == 0
     with pytest.raises(ValueError, match="step 0"):
-        may_go(steps[1:])
+        n_removable_heads(steps[1:])
 
 
 def test_answers_that_turned_are_counted_one_by_one(text_loaded):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from model.capture import capture
 from model.capture.intervention import repositioned
-from model.experiments.shuffling import restored, shuffled, shuffled_picture
+from model.experiments.shuffling import restore_order, shuffled, shuffled_picture
 from model.measures.changes import largest_change
 from tests.model import tiny
 from tests.model.tiny import CLOSE, ENCODERS
@@ -57,17 +57,17 @@ def test_a_picture_is_shown_at_the_size_that_the_encoder_takes():
 def test_restored_by_hand():
     # what stood at 2, 0, 1 is read as 0, 1, 2: the first row read is the row of 2, its first cell the key 2
     read = np.array([[22.0, 20, 21], [2, 0, 1], [12, 10, 11]])
-    assert restored(read, (2, 0, 1)).tolist() == [[0, 1, 2], [10, 11, 12], [20, 21, 22]]
+    assert restore_order(read, (2, 0, 1)).tolist() == [[0, 1, 2], [10, 11, 12], [20, 21, 22]]
 
 
 @given(st.permutations(range(6)), seeds)
 def test_restored_undoes_the_order(order, seed):
     weights = np.random.default_rng(seed).random((2, 3, 6, 6))
     read = weights[..., order, :][..., order]
-    np.testing.assert_array_equal(restored(read, order), weights)
-    assert largest_change(weights, restored(read, order)) == 0
+    np.testing.assert_array_equal(restore_order(read, order), weights)
+    assert largest_change(weights, restore_order(read, order)) == 0
 
 
 def test_the_largest_deviation_by_hand():
     before = np.array([[0.5, 0.5], [0.25, 0.75]])
-    assert largest_change(before, restored(np.array([[0.75, 0.25], [0.875, 0.125]]), (1, 0))) == 0.375
+    assert largest_change(before, restore_order(np.array([[0.75, 0.25], [0.875, 0.125]]), (1, 0))) == 0.375

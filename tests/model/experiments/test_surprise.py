@@ -6,7 +6,7 @@ from scipy.stats import entropy
 from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import cosine_similarity
 
-from model.experiments.surprise import entropies, entropies_of_each, losses, most_alike
+from model.experiments.surprise import binary_entropies, entropies, losses, most_similar_states
 
 RNG = np.random.default_rng(0)
 SOME = RNG.dirichlet(np.ones(5), 40).astype(np.float32)
@@ -44,21 +44,21 @@ def test_the_entropy_is_the_loss_that_the_encoder_expects() -> None:
 
 
 def test_classes_by_themselves_add_up() -> None:
-    assert entropies_of_each(np.array([[0.5, 1.0]])).tolist() == pytest.approx([math.log(2)])
+    assert binary_entropies(np.array([[0.5, 1.0]])).tolist() == pytest.approx([math.log(2)])
     theirs = sum(entropy(np.stack([SOME[:, c], 1 - SOME[:, c]]).astype(float)) for c in range(5))
-    np.testing.assert_allclose(entropies_of_each(SOME), theirs, rtol=1e-5)
+    np.testing.assert_allclose(binary_entropies(SOME), theirs, rtol=1e-5)
 
 
 def test_the_most_alike_by_hand() -> None:
-    at, cosine = most_alike(np.array([[1.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 0.0]]))
+    at, cosine = most_similar_states(np.array([[1.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 0.0]]))
     assert at.tolist() == [1, 2, 1, -1]
     assert cosine[:3].tolist() == pytest.approx([0.6, 1, 1])
     assert math.isnan(cosine[3])
-    assert most_alike(np.ones((1, 2)))[0].tolist() == [-1]
+    assert most_similar_states(np.ones((1, 2)))[0].tolist() == [-1]
 
 
 def test_the_most_alike_are_those_of_scikit_learn() -> None:
     theirs = cosine_similarity(SOME.astype(float)) - 2 * np.eye(40)
-    at, cosine = most_alike(SOME)
+    at, cosine = most_similar_states(SOME)
     assert at.tolist() == theirs.argmax(axis=1).tolist()
     np.testing.assert_allclose(cosine, theirs.max(axis=1), rtol=1e-6)

@@ -6,11 +6,11 @@ from tokenizers.processors import TemplateProcessing
 
 from model.inputs.text import (
     encode,
-    knows_characters_alone,
+    has_character_vocabulary,
+    space_out_characters,
     train_tokenizer,
     train_word_tokenizer,
     with_contractions,
-    with_spaces_between,
 )
 from tests.model.tiny import amino_acids, tokenizer
 
@@ -69,16 +69,16 @@ def test_unknown_tokens_are_counted_among_those_that_are_read(words, text, n_unk
     ids=["proteins", "text", "one of four is longer", "nothing"],
 )
 def test_a_vocabulary_of_characters_is_known_by_its_entries(made, alone):
-    assert knows_characters_alone(made) is alone
+    assert has_character_vocabulary(made) is alone
 
 
 def test_special_tokens_stay_whole_where_characters_are_separated():
     made = amino_acids(20)
     assert encode(made, "MKL[MASK]V\nA").n_unknown == 1
-    separated = with_spaces_between(made, "MKL[MASK]V\nA")
+    separated = space_out_characters(made, "MKL[MASK]V\nA")
     assert separated == "M K L [MASK] V A"
     assert encode(made, separated).n_unknown == 0
-    assert with_spaces_between(made, separated) == separated
+    assert space_out_characters(made, separated) == separated
 
 
 def test_a_trained_tokenizer_leaves_out_the_beginning():

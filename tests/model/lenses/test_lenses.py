@@ -4,9 +4,9 @@ import pytest
 from model.capture import capture
 from model.lenses import LENSES, through
 from model.lenses.norms import norm_weighted, with_residual_and_norm
-from model.lenses.relevance import relevance, weighted
+from model.lenses.relevance import gradient_weighted_attention, relevance
 from model.lenses.rollout import rollout
-from model.lenses.value_zeroing import changes_of_layers, rolled_out, zeroed
+from model.lenses.value_zeroing import changes_of_layers, roll_out_zeroing, zeroed
 from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, read_by
 
 BY_HAND = {
@@ -14,11 +14,13 @@ BY_HAND = {
     "norm-weighted": lambda loaded, _, record: norm_weighted(loaded.model, record),
     "residual and LayerNorm": lambda loaded, _, record: with_residual_and_norm(loaded.model, record),
     "value zeroing": lambda loaded, _, record: zeroed(record, changes_of_layers(loaded.model, record)),
-    "value zeroing, rolled out": lambda loaded, _, record: rolled_out(
+    "value zeroing, rolled out": lambda loaded, _, record: roll_out_zeroing(
         zeroed(record, changes_of_layers(loaded.model, record))
     ),
     "rollout": lambda *seen: rollout(seen[2]),
-    "gradient × attention": lambda loaded, given, record: relevance(record, weighted(loaded, given, 0)),
+    "gradient × attention": lambda loaded, given, record: relevance(
+        record, gradient_weighted_attention(loaded, given, 0)
+    ),
 }
 
 

@@ -7,13 +7,13 @@ import torch
 from model.capture import activations, capture
 from model.capture.intervention import MaskChoice, masked, without_keys
 from model.lenses.norms import (
-    handed_over,
-    handed_over_by_head,
-    lengths,
-    lengths_with_residual,
     mixing_ratio,
     norm_weighted,
-    read,
+    summed_norms_by_head,
+    transformed_values,
+    unpadded_positions,
+    vector_norms,
+    vector_norms_with_residual,
     with_residual_and_norm,
 )
 from tests.model import tiny
@@ -23,16 +23,16 @@ from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, rea
 def test_norm_weighted_by_hand():
     loaded, record = by_hand()
     expected = np.array([[0.25 * 5, 0.75 * 2], [0.5 * 5, 0.5 * 2]])
-    np.testing.assert_allclose(lengths(loaded.model, record)[0, 0], expected, rtol=1e-6)
+    np.testing.assert_allclose(vector_norms(loaded.model, record)[0, 0], expected, rtol=1e-6)
     shares = [[1.25 / 2.75, 1.5 / 2.75], [2.5 / 3.5, 1 / 3.5]]
     np.testing.assert_allclose(norm_weighted(loaded.model, record).pattern[0, 0], shares, rtol=1e-6)
-    np.testing.assert_allclose(handed_over_by_head(loaded.model, record), [[(2.75 + 3.5) / 2]])
+    np.testing.assert_allclose(summed_norms_by_head(loaded.model, record), [[(2.75 + 3.5) / 2]])
 
 
 def test_pre_ln_with_residual_by_hand():
     loaded, record = by_hand("pre")
     kept = np.hypot(1.75, 1)  # ¼ (3, 4) + (1, 0)
-    found = lengths_with_residual(loaded.model, record)[0, 0]
+    found = vector_norms_with_residual(loaded.model, record)[0, 0]
     np.testing.assert_allclose(found, [[kept, 1.5], [2.5, 2]], rtol=1e-6)
     ratio = mixing_ratio(loaded.model, record)
     np.testing.assert_allclose(ratio, [[1.5 / (1.5 + kept), 2.5 / 4.5]], rtol=1e-6)
@@ -42,7 +42,7 @@ def test_post_ln_with_residual_by_hand():
     loaded, record = by_hand("post")
     # A vector (a, b) without its mean is |a − b| / √2 long; σ of (1.75, 2.5) is 0.375, of (1.5, 4) 1.25.
     expected = np.array([[0.75 / 0.375, 1.5 / 0.375], [0.5 / 1.25, 2 / 1.25]]) / np.sqrt(2)
-    np.testing.assert_allclose(lengths_with_residual(loaded.model, record)[0, 0], expected, rtol=1e-5)
+    np.testing.assert_allclose(vector_norms_with_residual(loaded.model, record)[0, 0], expected, rtol=1e-5)
     shares = with_residual_and_norm(loaded.model, record).pattern[0, 0]
     np.testing.assert_allclose(shares, [[1 / 3, 2 / 3], [0.2, 0.8]], rtol=1e-5)
 
@@ -55,13 +55,13 @@ def test_the_terms_add_up_to_what_the_attention_hands_over(name, tmp_path):
     seen = activations(loaded, [given], names)
     for layer, block in enumerate(loaded.model.blocks):
         with torch.inference_mode():
-            terms = handed_over(block, torch.tensor(record.v[layer])).numpy()
+            terms = transformed_values(block, torch.tensor(record.v[layer])).numpy()
             bias = block.attention.w_o.bias.numpy()
         total = np.einsum("hqk,khm->qm", record.pattern[layer], terms) + bias
         np.testing.assert_allclose(total, seen[names[layer]][0], **tiny.CLOSE)
         weighted = record.pattern[layer, :, :, :, None] * terms.transpose(1, 0, 2)[:, None]
         expected = np.linalg.norm(weighted, axis=-1)
-        np.testing.assert_allclose(lengths(loaded.model, record)[layer], expected, **tiny.CLOSE)
+        np.testing.assert_allclose(vector_norms(loaded.model, record)[layer], expected, **tiny.CLOSE)
 
 
 def by_definition(model, record, layer):
@@ -94,7 +94,7 @@ def by_definition(model, record, layer):
 def test_as_the_papers_define_it(name, tmp_path):
     loaded, given = read_by(name, tmp_path)
     record = capture(loaded, given)
-    found, ratios = lengths_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
+    found, ratios = vector_norms_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
     shares = with_residual_and_norm(loaded.model, record).pattern
     for layer in range(loaded.config.n_layers):
         expected, ratio = by_definition(loaded.model, record, layer)
@@ -114,7 +114,7 @@ def test_the_layer_norm_of_the_terms_is_the_state_behind_the_attention(name, tmp
             block.attention.w_o.bias.zero_()
             block.norm_attention.bias.zero_()
     record = capture(loaded, given)
-    found, ratios = lengths_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
+    found, ratios = vector_norms_with_residual(loaded.model, record), mixing_ratio(loaded.model, record)
     kept = np.diagonal(found[:, 0], axis1=-2, axis2=-1)
     mixed = ratios / (1 - ratios) * kept
     states = np.linalg.norm(record.residual[1::2], axis=-1)
@@ -141,7 +141,7 @@ def test_what_is_masked_is_zero(name, tmp_path):
         found = lens(loaded.model, padded).pattern
         assert not found[..., : len(padded) - 2, -2:].any()
         alone = lens(loaded.model, capture(loaded, TEXT)).pattern
-        assert read(padded) == list(range(len(padded) - 2))
+        assert unpadded_positions(padded) == list(range(len(padded) - 2))
         np.testing.assert_allclose(found[..., :-2, :-2], alone, **tiny.CLOSE)
     blind = capture(loaded, TEXT, without_keys(*range(5)))
     assert not norm_weighted(loaded.model, blind).pattern.any()

@@ -5,7 +5,7 @@ import torch
 from model.capture import activations, capture
 from model.hooks import watch
 from model.lenses import RELEVANCE, through
-from model.lenses.relevance import relevance, weighted
+from model.lenses.relevance import gradient_weighted_attention, relevance
 from model.record.from_arrays import from_arrays
 from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
 
@@ -32,7 +32,7 @@ def test_the_gradient_by_hand(number, row):
         model.classifier.weight.copy_(torch.tensor([[2.0, 1], [0, 1]]))
     # A is ½ everywhere. Only the class token is classified: class 0 gains 2 − 1 by the weight on it and loses as much by
     # that on the patch, class 1 the other way round.
-    made = weighted(loaded, np.zeros((2, 2), np.uint8), number)
+    made = gradient_weighted_attention(loaded, np.zeros((2, 2), np.uint8), number)
     np.testing.assert_allclose(made, [[np.array(row) / 2, [0, 0]]], atol=1e-6)
     found = through(RELEVANCE, loaded, np.zeros((2, 2), np.uint8), number).pattern
     np.testing.assert_allclose(found[0, 0], [row, [0, 0]], atol=1e-6)
@@ -77,7 +77,7 @@ def test_as_the_paper_defines_it(name, number, tmp_path):
 
     expected = by_definition(loaded, given, score)
     expected /= expected.max(axis=(1, 2), keepdims=True)
-    found = relevance(record, weighted(loaded, given, number)).pattern[:, 0]
+    found = relevance(record, gradient_weighted_attention(loaded, given, number)).pattern[:, 0]
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-6)
 
 
@@ -101,8 +101,8 @@ def test_a_head_without_output_has_no_relevance(name, tmp_path):
 
 def test_nothing_flows_into_the_last_layer_but_where_the_class_is_read(tmp_path):
     loaded, given = read_by("pre", tmp_path)
-    assert not weighted(loaded, given)[-1, 1:].any()
-    assert weighted(loaded, given)[-1, 0].any()
+    assert not gradient_weighted_attention(loaded, given)[-1, 1:].any()
+    assert gradient_weighted_attention(loaded, given)[-1, 0].any()
 
 
 @pytest.mark.parametrize("number", [-1, 2])

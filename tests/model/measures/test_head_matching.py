@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from model.measures.head_matching import (
     Pairing,
-    by_distance,
-    by_number,
     distance_matrix,
     match_heads,
+    pair_by_distance,
+    pair_by_index,
     with_matrix,
 )
 from model.measures.head_measures import head_distance
@@ -64,7 +64,7 @@ def test_no_permutation_does_better(seed, n_ones, n_others):
 # Pairs of two layers of two heads with one layer of three: L0 H1 has no partner, nor has L0 H0 of the second
 
 MATRIX = np.array([[0.5, 0.1, 0.6], [0.6, 0.6, 0.6], [0.6, 0.6, 0.2], [0.6, 0.6, 0.6]])
-PAIRING = by_distance((2, 2), (1, 3), MATRIX)
+PAIRING = pair_by_distance((2, 2), (1, 3), MATRIX)
 NONE = np.nan
 
 
@@ -90,7 +90,7 @@ def test_by_distance_is_the_matching_of_the_matrix():
 
 
 def test_by_number_pairs_what_both_have():
-    found = by_number((2, 2), (1, 3))
+    found = pair_by_index((2, 2), (1, 3))
     assert not found.matched
     assert [found.partner(head) for head in np.ndindex(2, 2)] == [(0, 0), (0, 1), None, None]
     assert found.n_same_index == found.n_pairs == 2
@@ -102,7 +102,7 @@ def test_by_number_pairs_what_both_have():
 def test_a_pairing_says_the_same_head_by_head(seed, first, second):
     matrix = np.random.default_rng(seed).random((first[0] * first[1], second[0] * second[1]))
     ones, others = list(np.ndindex(first)), list(np.ndindex(second))
-    for found in (by_distance(first, second, matrix), by_number(first, second, matrix)):
+    for found in (pair_by_distance(first, second, matrix), pair_by_index(first, second, matrix)):
         pairs = {one: found.partner(one) for one in ones if found.partner(one) is not None}
         distances = {one: matrix[ones.index(one), others.index(other)] for one, other in pairs.items()}
         assert all(found.partner_in_first(other) == one for one, other in pairs.items())
@@ -119,7 +119,7 @@ def test_a_pairing_says_the_same_head_by_head(seed, first, second):
 
 def test_pairs_of_many_examples_have_the_distances_of_one():
     usual, here = np.array([[0.1, 0.9], [0.9, 0.1]]), np.array([[0.5, 0.2], [0.2, 0.6]])
-    pairs = with_matrix(by_distance((1, 2), (1, 2), usual), 256, here)
+    pairs = with_matrix(pair_by_distance((1, 2), (1, 2), usual), 256, here)
     assert pairs.partners.tolist() == [0, 1]
     assert pairs.distances.tolist() == [[0.5, 0.6]]
-    assert (pairs.n_examples, by_distance((1, 2), (1, 2), here).n_examples) == (256, 1)
+    assert (pairs.n_examples, pair_by_distance((1, 2), (1, 2), here).n_examples) == (256, 1)

@@ -7,7 +7,7 @@ from PIL import Image
 from model.capture import capture
 from model.capture.provenance import settings
 from model.checkpoint import load
-from model.inputs import as_seen
+from model.inputs import preprocessed_picture
 from model.record.from_arrays import from_arrays
 from model.record.record_file import save
 from tests.full_disk import FULL, full_after
@@ -63,7 +63,10 @@ def test_the_page_shows_a_picture_as_the_encoder_saw_it(tmp_path):
     picture = np.random.default_rng(0).integers(0, 256, (20, 60, 3), dtype=np.uint8)
     record = capture(loaded, picture)
     save(record, tmp_path / "a.npz", {}, picture)
-    assert data_uri(as_seen(picture, record), side=336) in export(tmp_path / "a.npz", "a.html").decode()
+    assert (
+        data_uri(preprocessed_picture(picture, record), side=336)
+        in export(tmp_path / "a.npz", "a.html").decode()
+    )
 
 
 def test_attention_over_other_keys(tmp_path):

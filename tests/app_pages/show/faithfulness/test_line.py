@@ -19,7 +19,7 @@ from model import checkpoint
 from model.atlas.results import FAITHFULNESS, ResultTable, write_results
 from model.capture import capture
 from model.capture.intervention import without_keys
-from model.experiments.faithfulness import scores_of
+from model.experiments.faithfulness import head_scores
 from model.experiments.knock_out import falls, knock_out, removable_positions
 from model.inputs import Picture, Text
 from tests.app_pages.charts import table
@@ -63,7 +63,7 @@ def expected(name: str, given: object, layer: int, head: int, kind: str = "keys"
         answers = np.array([capture(loaded, given, without_keys(one)).probabilities for one in at])
     else:
         answers = knock_out(loaded, given, kind)
-    return stats.spearmanr(scores_of(record, layer, head)[at], falls(record, answers)).statistic
+    return stats.spearmanr(head_scores(record, layer, head)[at], falls(record, answers)).statistic
 
 
 @pytest.mark.parametrize("head", [(0, 0), (1, 1)])
