@@ -59,15 +59,15 @@ def _distances(one: LiveSubject, other: LiveSubject) -> np.ndarray:
 
 def why_cells_differ(first: Side, second: Side) -> str | None:
     """Sentence on why equal cells of the two maps do not correspond; None if they do."""
-    one, other = first.record, second.record
-    if one.tokens == other.tokens or (first.checkpoint == second.checkpoint and len(one) == len(other)):
+    left, right = first.record, second.record
+    if left.tokens == right.tokens or (first.checkpoint == second.checkpoint and len(left) == len(right)):
         return None
-    if one.unit == "patch":
-        reason = f"{first.title} sees {_patches(one)}, {second.title} sees {_patches(other)}"
-    elif len(one) == len(other):
+    if left.unit == "patch":
+        reason = f"{first.title} sees {_patches(left)}, {second.title} sees {_patches(right)}"
+    elif len(left) == len(right):
         reason = f"{first.title} and {second.title} cut the text into different tokens"
     else:
-        reason = f"{first.title} has {len(one)} tokens, {second.title} {len(other)}"
+        reason = f"{first.title} has {len(left)} tokens, {second.title} {len(right)}"
     return f"The two maps have no cells in common: {reason}."
 
 

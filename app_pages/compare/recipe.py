@@ -16,8 +16,8 @@ Card = dict[str, str]  # what is said, by what it is about
 def draw_recipes(first: tuple[str, dict], second: tuple[str, dict]) -> None:
     """Draws a folded table with the training recipes of two encoders; differences are bold."""
     with st.expander("How these two were trained"):
-        (one, history), (other, other_history) = first, second
-        st.markdown(_table((one, other), (card(history), card(other_history))))
+        (first_name, history), (second_name, other_history) = first, second
+        st.markdown(_table((first_name, second_name), (card(history), card(other_history))))
         with_muon = [name for name, each in (first, second) if "muon" in _optimizers(each)]
         if with_muon:
             st.markdown(
@@ -36,7 +36,7 @@ def card(history: dict) -> Card:
     clip = recipe.get("gradient_clip", UNKNOWN)
     facts = {
         "optimiser": " then ".join(
-            dict.fromkeys(OPTIMIZERS.get(each, each) for each in _optimizers(history))
+            dict.fromkeys(OPTIMIZERS.get(value, value) for value in _optimizers(history))
         ),
         "Adam's β": _listed(recipe.get("betas", UNKNOWN)),
         "clipping": "none" if clip is None else clip if clip is UNKNOWN else f"gradients to a norm of {clip}",
@@ -48,7 +48,7 @@ def card(history: dict) -> Card:
         facts["published"] = recipe["published"]
     for phase_number, phase in enumerate(recipe.get("phases", []), 1):
         facts[f"phase {phase_number}"] = _phase(phase)
-    return {name: str(each) for name, each in facts.items()}
+    return {name: str(value) for name, value in facts.items()}
 
 
 def _phase(phase: dict) -> str:
@@ -85,10 +85,10 @@ def _table(names: tuple[str, str], cards: tuple[Card, Card]) -> str:
     lines = [f"| | {_plain(names[0])} | {_plain(names[1])} |", "|---|---|---|"]
     for fact in facts:
         missing = "none" if fact.startswith("phase") and first and second else UNKNOWN
-        one, other = (_plain(each.get(fact, missing)) for each in cards)
-        if one != other:
-            one, other = _bold(one, other)
-        lines.append(f"| {fact} | {one} | {other} |")
+        left, right = (_plain(card.get(fact, missing)) for card in cards)
+        if left != right:
+            left, right = _bold(left, right)
+        lines.append(f"| {fact} | {left} | {right} |")
     if not facts:
         return "Nothing is known of how they were trained."
     return "\n".join(lines)

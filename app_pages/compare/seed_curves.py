@@ -45,10 +45,10 @@ def draw_distances_beside_seeds(first: Side, second: Side) -> None:
 
 
 def _comparisons(first: Side, second: Side) -> Comparisons:
-    one, other = first.checkpoint, second.checkpoint
-    if one == other or (stored := comparison(one, other)) is None:
+    name, other_name = first.checkpoint, second.checkpoint
+    if name == other_name or (stored := comparison(name, other_name)) is None:
         return {}
-    return {f"{one} against {other}": stored} | comparisons_of_seeds(one, other)
+    return {f"{name} against {other_name}": stored} | comparisons_of_seeds(name, other_name)
 
 
 def _draw_curves(

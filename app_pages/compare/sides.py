@@ -69,7 +69,7 @@ def _second_text() -> tuple[Text | None, None]:
 
 def _draw_next_disagreement(first: str, second: str) -> None:
     """Draws a button to the next test digit that the two encoders classify differently; nothing if that is not stored."""
-    stored = [found for name in (first, second) if (found := encoders.predictions(name)) is not None]
+    stored = [answers for name in (first, second) if (answers := encoders.predictions(name)) is not None]
     if len(stored) < 2:
         return
     numbers = ordered(shipped_inputs.test_digits()[1], "all", DISAGREE, stored)[0].tolist()

@@ -107,6 +107,6 @@ def _difference_title(first: str, second: str, is_text: bool) -> str:
         return ""
     if any(config.is_text != is_text for config in configs):
         return ""
-    known = {config.norm_placement for config in configs}
-    placements = [title for placement, title in PLACEMENTS.items() if placement in known]
+    used = {config.norm_placement for config in configs}
+    placements = [title for placement, title in PLACEMENTS.items() if placement in used]
     return f"{ACROSS.join(placements)}, {ONE_SEED if seeds[0] == seeds[1] else 'two seeds'}"

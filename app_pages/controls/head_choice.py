@@ -90,7 +90,8 @@ def _choose_clear_head(record: AttentionRecord) -> None:
     That is: neither in the address nor in this session, or not since the kind of input was changed.
     """
     is_unchosen = opened_bare() and not any(
-        held is not None for held in (LAYER.held(), HEAD.held(), QUERY.held(), st.session_state.get("opened"))
+        value is not None
+        for value in (LAYER.held(), HEAD.held(), QUERY.held(), st.session_state.get("opened"))
     )
     if st.session_state.pop(OTHER_KIND, False) or is_unchosen:
         take_head(*clearest_head(record))

@@ -30,7 +30,7 @@ class Away(NamedTuple):
 
     @property
     def parts(self) -> set[Part]:
-        """The same as one set, in no order."""
+        """All ablated parts as one set."""
         heads: set[Part] = {("h", *head) for head in self.heads}
         others = zip("afp", (self.layers, self.feed_forwards, self.positions), strict=True)
         return heads | {(kind, index) for kind, indices in others for index in indices}

@@ -7,7 +7,7 @@ import numpy as np
 from app_pages.subject.cache import cached, of
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import POOLED
-from app_pages.toolkit.stoppable import as_they_come
+from app_pages.toolkit.stoppable import with_progress
 from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
 from model.experiments.one_head_changed import HeadAnswers, stack_answers
 from model.experiments.patching import patch_heads_in_steps, patch_positions_in_steps
@@ -61,7 +61,7 @@ def each_position_patched(subject: LiveSubject, source: Input) -> np.ndarray:
     result = np.full((n_stages, n, before.config.n_answers), np.nan, np.float32)
     steps = patch_positions_in_steps(subject.loaded, subject.given, source)
     text, work_key = "Patching in one position after the other …", ("positions patched", subject, source)
-    for step in as_they_come(steps, lambda step: len(step.positions) / (n_stages * n), text, work_key):
+    for step in with_progress(steps, lambda step: len(step.positions) / (n_stages * n), text, work_key):
         result[step.stage, step.positions] = step.answers
     return result
 
@@ -81,7 +81,7 @@ def _by_head(subject: LiveSubject, steps: Iterator[HeadAnswers], text: str, what
     """Answers of the steps as [layer, head, answer], with a progress bar while they are computed."""
     config = subject.loaded.config
     n_heads = config.n_layers * config.n_heads
-    steps = as_they_come(steps, lambda step: len(step.heads) / n_heads, text, what)
+    steps = with_progress(steps, lambda step: len(step.heads) / n_heads, text, what)
     return stack_answers(steps, config)[:, :, 0]
 
 

@@ -56,7 +56,7 @@ class Numbers:
 
     @property
     def data(self) -> str:
-        """Such as "256 MNIST test digits", in Markdown; "" where nothing is stored."""
+        """Name of the data set, such as "256 MNIST test digits", in Markdown; "" if nothing is stored."""
         return "" if self.stored is None else plain(over(self.stored.source))
 
     @property
@@ -85,11 +85,11 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
     if stored is not None:
         with slots.controls:
             first = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
-    here = subject.measure(statistics)
+    on_input = subject.measure(statistics)
     if isinstance(subject, LiveSubject):
-        here = here | effects(subject, stored)
+        on_input = on_input | effects(subject, stored)
     chance = statistics_of_even_weights(record) if first == HERE else None
-    return Numbers(record=record, here=here, stored=stored, chance=chance, first=first)
+    return Numbers(record=record, here=on_input, stored=stored, chance=chance, first=first)
 
 
 def say_head(subject: Subject, chosen: HeadChoice) -> None:

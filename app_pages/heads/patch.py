@@ -101,7 +101,9 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
     if len(before) == len(other):
         text = f"Both have {len(before)} positions, each of which is paired with the same one of the other."
         if before.unit == "token":
-            n_other = sum(one != two for one, two in zip(before.tokens, other.tokens, strict=True))
+            n_other = sum(
+                token != partner for token, partner in zip(before.tokens, other.tokens, strict=True)
+            )
             text += f" At {n_other} of them the tokens differ."
         return text
     n_left = len(before) - len(pairs.input)

@@ -42,7 +42,7 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         if any((table.rows["how"] == method).any() for table in stored.values())
     ]
     with slots.controls:
-        method = PRUNED.choose([PRUNED_BY[way] for way in methods])
+        method = PRUNED.choose([PRUNED_BY[option] for option in methods])
     steps = {name: _steps(table, method) for name, table in stored.items()}
     by_encoder = {name: curve for name, curve in steps.items() if curve}
     for name, curve in by_encoder.items():
@@ -78,7 +78,7 @@ def _judged_by(tables: Iterable[ResultTable]) -> str:
 
 
 def _steps(table: ResultTable, how: str) -> list[PruningStep]:
-    rows = table.rows[table.rows["how"] == next(name for name, said in PRUNED_BY.items() if said == how)]
+    rows = table.rows[table.rows["how"] == next(name for name, label in PRUNED_BY.items() if label == how)]
     n = table.source.samples.get(JUDGING, 0)
     return [
         PruningStep(

@@ -212,7 +212,7 @@ def _number_cell(numbers: Numbers, name: str, head: Head, largest: float) -> Tab
     mean = (
         "" if spread is None else f"{column.written(spread.mean[index])} ± {column.written(spread.sd[index])}"
     )
-    here = column.written(float(numbers.here[name][index])) if name in numbers.here else ""
-    text, small = (here, mean) if numbers.first == controls.HERE else (mean, here)
+    on_input = column.written(float(numbers.here[name][index])) if name in numbers.here else ""
+    text, small_text = (on_input, mean) if numbers.first == controls.HERE else (mean, on_input)
     share = min(max(value / largest, 0), 1) if np.isfinite(value) else 0
-    return {"name": "number", "text": text, "small": small, "bar": round(share, 4)}
+    return {"name": "number", "text": text, "small": small_text, "bar": round(share, 4)}

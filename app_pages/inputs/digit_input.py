@@ -116,10 +116,10 @@ def _choose_listed(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarr
 
     Orders that need predictions are offered only if predictions are stored.
     """
-    own = None if checkpoint is None else encoders.predictions(checkpoint)
+    own_answers = None if checkpoint is None else encoders.predictions(checkpoint)
     pair = None if checkpoint is None else encoders.pair(checkpoint)
-    stored = [made for name in pair or () if (made := encoders.predictions(name)) is not None]
-    orders = (AS_THEY_COME, *([HARDEST] if own else []), *([DISAGREE] if len(stored) == 2 else []))
+    stored = [answers for name in pair or () if (answers := encoders.predictions(name)) is not None]
+    orders = (AS_THEY_COME, *([HARDEST] if own_answers else []), *([DISAGREE] if len(stored) == 2 else []))
     narrow, wide = st.columns((2, 3))
     with narrow:
         digit_class = DIGIT_CLASS.choose(on_change=_go_to_first_page)
@@ -127,7 +127,7 @@ def _choose_listed(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarr
         order = DIGIT_ORDER.choose(orders, on_change=_go_to_first_page)
     names = {HARDEST: [checkpoint], DISAGREE: pair}.get(order)
     legend = f"Below each: its label → what {' | '.join(names)} said" if names else ""
-    return *ordered(labels, digit_class, order, [own] if order == HARDEST else stored), legend
+    return *ordered(labels, digit_class, order, [own_answers] if order == HARDEST else stored), legend
 
 
 def ordered(
@@ -141,9 +141,9 @@ def ordered(
     if order == AS_THEY_COME:
         return ids, [str(label) for label in labels[ids]]
     if order == DISAGREE:
-        ids = predicted_differently(ids, *(made["predicted"] for made in predictions))
-    ids = hardest_first(ids, [made["loss"] for made in predictions])
-    answers = zip(*(made["predicted"][ids].tolist() for made in predictions), strict=True)
+        ids = predicted_differently(ids, *(stored["predicted"] for stored in predictions))
+    ids = hardest_first(ids, [stored["loss"] for stored in predictions])
+    answers = zip(*(stored["predicted"][ids].tolist() for stored in predictions), strict=True)
     return ids, [
         f"{label}→{'|'.join(map(str, pair))}" for label, pair in zip(labels[ids], answers, strict=True)
     ]

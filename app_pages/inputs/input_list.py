@@ -72,18 +72,18 @@ class Item:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
+class InputList:
     """A list of inputs, with sentences on what was left out of it."""
 
     items: tuple[Item, ...]
     notes: tuple[str, ...] = ()
 
 
-def held(kind: str) -> Listed | None:
+def held(kind: str) -> InputList | None:
     return st.session_state.get(_LISTS, {}).get(kind)
 
 
-def hold(kind: str, listed: Listed | None) -> None:
+def hold(kind: str, listed: InputList | None) -> None:
     """Sets the list of this kind of input; None removes it."""
     for state_key, value in ((_LISTS, listed), (_ORDERS, None), (_AT, None)):
         st.session_state[state_key] = {**st.session_state.get(state_key, {}), kind: value}

@@ -16,23 +16,23 @@ _GONE, _INSTEAD = "own_gone", "own_instead"
 
 def arrive() -> None:
     """Opens the encoders that the address names and notes which no longer exist; called before a page is drawn."""
-    shipped, gone = checkpoint.available(), {}
+    shipped, missing = checkpoint.available(), {}
     for name in opened():
         if (reason := _missing(name)) is not None:
             remove(name)
-            gone[name] = reason
+            missing[name] = reason
     for key in KEYS:
         linked = st.query_params.get(key)
         if linked is None or linked in shipped or linked in opened():
             continue
-        if (reason := gone.get(linked) or _missing(linked)) is not None:
-            gone[linked] = reason
+        if (reason := missing.get(linked) or _missing(linked)) is not None:
+            missing[linked] = reason
             continue
         open_(linked)
         with st.spinner("Reading the encoder …"):  # its files are hashed, once
             _take_kind(linked)
-    if gone:
-        st.session_state[_GONE] = gone
+    if missing:
+        st.session_state[_GONE] = missing
         st.session_state.pop(_INSTEAD, None)
 
 

@@ -91,8 +91,8 @@ def contract(view: View) -> None:
     strongest = {f"unit {unit}": steps.by_unit[unit] for unit in steps.largest_contributions(N_CONTRIBUTIONS)}
     draw_rows_with_lengths(strongest, key="units", what="one unit's part of f")
     st.markdown("The sum over all units and the bias, on its own colour scale:")
-    whole = {f"all {config.d_ff} units": steps.sum_over_units, "+ bias b": steps.bias, "= fᵢ": steps.out}
-    draw_rows_with_lengths(whole, key="contract", what="component of f")
+    rows = {f"all {config.d_ff} units": steps.sum_over_units, "+ bias b": steps.bias, "= fᵢ": steps.out}
+    draw_rows_with_lengths(rows, key="contract", what="component of f")
 
 
 def _draw_norm(norm: Norm, out: str, of: str, *, key: str) -> None:

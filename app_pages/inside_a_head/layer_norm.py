@@ -194,8 +194,8 @@ def _write_steps(x: np.ndarray, mean: float, variance: float, deviation: float) 
 
 def _sum(terms: list[str]) -> str:
     """Terms joined by plus signs; of many terms only the first ones and the last."""
-    shown = terms if len(terms) <= _WRITTEN else [*terms[: _WRITTEN - 2], r"\dots", terms[-1]]
-    return " + ".join(shown)
+    written = terms if len(terms) <= _WRITTEN else [*terms[: _WRITTEN - 2], r"\dots", terms[-1]]
+    return " + ".join(written)
 
 
 def _term(x: float) -> str:

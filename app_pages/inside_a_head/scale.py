@@ -159,7 +159,9 @@ def of_heads(subject: LiveSubject) -> pd.DataFrame:
     """Spread of the products q·k of every head, one row per head, with the columns of `model.theory.scaling.of_heads`."""
     record = subject.record
     q, k, mask = record.q, record.k, record.mask
-    calls = [partial(score_scaling.head_spreads, q[[at]], k[[at]], mask[[at]]) for at in range(len(q))]
-    layers = in_steps(calls, "Measuring every head …", ("scale", subject))
-    tables = [layer.assign(layer=at) for at, layer in enumerate(layers)]
+    calls = [
+        partial(score_scaling.head_spreads, q[[index]], k[[index]], mask[[index]]) for index in range(len(q))
+    ]
+    by_layer = in_steps(calls, "Measuring every head …", ("scale", subject))
+    tables = [table.assign(layer=index) for index, table in enumerate(by_layer)]
     return pd.concat(tables, ignore_index=True)

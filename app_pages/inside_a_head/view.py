@@ -47,11 +47,11 @@ class View:
         return self.record.labels[position].removesuffix(token) + label(token, 14)
 
     def numbers(self, values: np.ndarray) -> dict[str, float]:
-        """Of `values` [key] those of the drawn keys, by the key's label."""
+        """Entries of `values` [key] for the drawn keys, by the key's label."""
         return {self.name(key): values[key] for key in self.keys}
 
     def vectors(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Of `rows` [key, component] those of the drawn keys, by the key's label."""
+        """Rows of `rows` [key, component] for the drawn keys, by the key's label."""
         return {self.name(key): rows[key] for key in self.keys}
 
     def take_row(self, row: dict) -> None:

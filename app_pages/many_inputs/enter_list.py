@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from app_pages.inputs import input_list as several
-from app_pages.inputs.input_list import Item, Listed
+from app_pages.inputs.input_list import InputList, Item
 from app_pages.inputs.text_input import LONGEST
 from app_pages.many_inputs import parse_texts, pictures
 from app_pages.subject import encoders, shipped_inputs
@@ -87,7 +87,13 @@ def _draw_pictures(made: int) -> None:
 
 
 def _draw_upload(
-    types: tuple[str, ...], label: str, made: int, read: Callable[[str], Listed], *, several: bool, kind: str
+    types: tuple[str, ...],
+    label: str,
+    made: int,
+    read: Callable[[str], InputList],
+    *,
+    several: bool,
+    kind: str,
 ) -> None:
     key = f"several_file_{made}"
     st.file_uploader(
@@ -102,7 +108,7 @@ def _draw_upload(
     )
 
 
-def _take_list(read: Callable[..., Listed], kind: str, *keys: str) -> None:
+def _take_list(read: Callable[..., InputList], kind: str, *keys: str) -> None:
     """Callback: shows the list that `read` returns, or the message of its ValueError."""
     try:
         listed = read(*keys)
@@ -114,17 +120,17 @@ def _take_list(read: Callable[..., Listed], kind: str, *keys: str) -> None:
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
 
 
-def _pasted(key: str) -> Listed:
+def _pasted(key: str) -> InputList:
     return parse_texts.from_text(st.session_state[key] or "")
 
 
-def _from_file(key: str) -> Listed:
+def _from_file(key: str) -> InputList:
     if (file := st.session_state[key]) is None:
         raise ValueError("No file was chosen.")
     return parse_texts.from_file(file.name, file.getvalue())
 
 
-def _from_files(key: str) -> Listed:
+def _from_files(key: str) -> InputList:
     files = st.session_state[key] or []
     if (size := sum(file.size for file in files)) > TOGETHER * 2**20:
         raise ValueError(f"These files are {size / 2**20:,.0f} MB in all; at most {TOGETHER} MB can be read.")
@@ -132,14 +138,14 @@ def _from_files(key: str) -> Listed:
         return pictures.from_files([(file.name, file.getvalue) for file in files])
 
 
-def _sentences() -> Listed:
-    return Listed(items=tuple(Item(text=Text(text)) for text in shipped_inputs.sentences().values()))
+def _sentences() -> InputList:
+    return InputList(items=tuple(Item(text=Text(text)) for text in shipped_inputs.sentences().values()))
 
 
-def _test_digits() -> Listed:
+def _test_digits() -> InputList:
     labels = shipped_inputs.test_digits()[1][:EXAMPLES].tolist()
     items = (
         Item(name=f"test digit {number}", digit=number, label=str(label))
         for number, label in enumerate(labels)
     )
-    return Listed(items=tuple(items))
+    return InputList(items=tuple(items))

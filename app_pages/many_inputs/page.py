@@ -9,7 +9,7 @@ from app_pages.controls.input_controls import KIND
 from app_pages.controls.many_inputs_controls import AS_GIVEN, HARDEST, ORDER, WRONG_ONLY
 from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.inputs import input_list
-from app_pages.inputs.input_list import Listed
+from app_pages.inputs.input_list import InputList
 from app_pages.inputs.row import choose_encoder, stop
 from app_pages.many_inputs.enter_list import enter_list, round_number
 from app_pages.many_inputs.prediction_table import as_csv, draw_table
@@ -21,7 +21,7 @@ from model.checkpoint.training_history import standard_error
 from viz.builders.number_format import percent, with_error
 
 
-def write_summary(listed: Listed, predictions: Predictions) -> None:
+def write_summary(listed: InputList, predictions: Predictions) -> None:
     """Writes how many inputs there are, how many are right, and what was left out."""
     sentence = f"{len(predictions.lines):,} inputs."
     if n := predictions.n_labelled:
@@ -36,7 +36,7 @@ def write_summary(listed: Listed, predictions: Predictions) -> None:
         st.caption(plain(" ".join(notes)))
 
 
-def show(kind: str, name: Checkpoint, listed: Listed) -> None:
+def show(kind: str, name: Checkpoint, listed: InputList) -> None:
     """Draws the table of predictions, and a menu for another list."""
     with more, st.popover("Another list", key=f"another_list_{round_number()}"):
         enter_list(kind)

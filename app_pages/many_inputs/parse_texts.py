@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterable
 
-from app_pages.inputs.input_list import Item, Listed
+from app_pages.inputs.input_list import InputList, Item
 from app_pages.inputs.text_input import LONGEST
 from model.inputs import Text
 
@@ -14,7 +14,7 @@ SEPARATORS = ("\t", ",", ";")
 COLUMNS = ("text", "second", "label")
 
 
-def from_file(name: str, content: bytes) -> Listed:
+def from_file(name: str, content: bytes) -> InputList:
     """List of the texts in a file; a `.csv` needs a column `text`. Raises ValueError, in one sentence, if it holds no texts."""
     quoted_name = f"“{name[-60:]}”"
     try:
@@ -28,7 +28,7 @@ def from_file(name: str, content: bytes) -> Listed:
     return from_text(text, table=name.lower().endswith((".csv", ".tsv")), shown=quoted_name)
 
 
-def from_text(content: str, *, table: bool = False, shown: str = "What was pasted") -> Listed:
+def from_text(content: str, *, table: bool = False, shown: str = "What was pasted") -> InputList:
     """List of the texts in `content`: lines or, with `table` or a header that names a column `text`, a table.
 
     Raises ValueError, in one sentence, if there are none.
@@ -64,7 +64,7 @@ def _cells(line: str, separator: str) -> list[str]:
     return [cell.strip().lower() for cell in next(csv.reader([line], delimiter=separator), [])]
 
 
-def _of_table(content: str, separator: str, shown: str) -> Listed:
+def _of_table(content: str, separator: str, shown: str) -> InputList:
     rows = csv.reader(io.StringIO(content.lstrip("\n")), delimiter=separator, strict=True)
     texts, n_empty, too_wide = [], 0, 0
     try:
@@ -100,7 +100,7 @@ def _csv_error_message(error: csv.Error, line: int) -> str:
     return f"line {line:,}: {error}"
 
 
-def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterable[str] = ()) -> Listed:
+def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterable[str] = ()) -> InputList:
     texts = [tuple(cell.strip() for cell in row) for row in rows if row[0].strip()]
     if not texts:
         raise ValueError("There is no text in it.")
@@ -126,7 +126,7 @@ def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterab
         Item(text=Text(text[:LONGEST].strip(), second[:LONGEST].strip() or None), label=label[:200])
         for text, second, label in first_texts
     )
-    return Listed(items=tuple(items), notes=tuple(notes))
+    return InputList(items=tuple(items), notes=tuple(notes))
 
 
 def _count(n: int, what: str) -> str:

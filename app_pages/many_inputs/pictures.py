@@ -8,7 +8,7 @@ from PIL import Image
 
 from app_pages.inputs.drawing.code import to_code
 from app_pages.inputs.drawing.picture import from_file, in_colour
-from app_pages.inputs.input_list import Item, Listed
+from app_pages.inputs.input_list import InputList, Item
 from model.inputs import Picture
 
 MOST = 200  # pictures
@@ -21,7 +21,7 @@ Files = Sequence[
 ]  # names, and what reads them, so that one is in memory at a time
 
 
-def from_files(files: Files) -> Listed:
+def from_files(files: Files) -> InputList:
     """List of the pictures in these files; a `.csv` among them has the columns `file` and `label`.
 
     Raises ValueError, in one sentence, if there is no picture among them.
@@ -46,7 +46,7 @@ def from_files(files: Files) -> Listed:
         raise ValueError(notes[-1] if failures else "There is no picture among these files.")
     if labels and len(pictures) <= MOST:
         notes.append(f"{len(labels):,} of the labels name files that are not there.")
-    return Listed(items=tuple(items), notes=tuple(notes))
+    return InputList(items=tuple(items), notes=tuple(notes))
 
 
 def _item(name: str, content: bytes, label: str) -> Item:

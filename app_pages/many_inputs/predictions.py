@@ -125,14 +125,14 @@ def _readable(
     """Inputs that the encoder can read, by number; notes on the others; the tokens of the texts, by number."""
     inputs, tokens, unreadable = {}, {}, []
     for number, item in enumerate(items):
-        read = item.given(config, reads_pairs=encoders.reads_pairs(name))
-        if isinstance(read, Text):
-            tokens[number] = encoded_text(name, read)
-            read = read if tokens[number].n_read else None
-        if read is None:
+        value = item.given(config, reads_pairs=encoders.reads_pairs(name))
+        if isinstance(value, Text):
+            tokens[number] = encoded_text(name, value)
+            value = value if tokens[number].n_read else None
+        if value is None:
             unreadable.append(number)
         else:
-            inputs[number] = read
+            inputs[number] = value
     notes = []
     if unreadable:
         reason = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
@@ -268,8 +268,8 @@ def _token_lines(results: list) -> Lines:
     lines = []
     for result in results:
         names = ", ".join(f"{visible(token)} {name}" for token, name in result.named[:SHOWN])
-        more = f", and {len(result.named) - SHOWN:,} more" if len(result.named) > SHOWN else ""
-        lines.append({"answer": f"{names}{more}" or "the same for all tokens", "surprise": result.entropy})
+        rest = f", and {len(result.named) - SHOWN:,} more" if len(result.named) > SHOWN else ""
+        lines.append({"answer": f"{names}{rest}" or "the same for all tokens", "surprise": result.entropy})
     return (
         lines,
         "entropy",

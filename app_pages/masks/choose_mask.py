@@ -60,9 +60,9 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
         elif kind == "padding":
             n_padding = _choose_padding(record)
         elif kind == "keys":
-            keys = tuple(key for (key,) in _blocked_or_free(BLOCKED_KEYS, len(record)))
+            keys = tuple(key for (key,) in _draw_unblock_button(BLOCKED_KEYS, len(record)))
         elif kind == "cells":
-            cells = tuple((query, key) for query, key in _blocked_or_free(BLOCKED_CELLS, len(record)))
+            cells = tuple((query, key) for query, key in _draw_unblock_button(BLOCKED_CELLS, len(record)))
     layers = heads = None
     with slots.view:
         if kind == "keys":
@@ -84,7 +84,7 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
     )
 
 
-def _blocked_or_free(code: Code, n: int) -> tuple[Blocked, ...]:
+def _draw_unblock_button(code: Code, n: int) -> tuple[Blocked, ...]:
     """The blocked keys or cells; draws a button that frees them all."""
     positions = blocked(code, n)
     st.button("Unblock all", key="masks_free", on_click=block, args=(code, ()), disabled=not positions)

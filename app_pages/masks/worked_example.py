@@ -39,8 +39,8 @@ def draw_worked_example(subject: LiveSubject, chosen: HeadChoice) -> None:
         st.markdown(f"In {head_name(chosen.layer, chosen.head)}, causal in all layers")
         for formula in in_numbers(record.scores[index], record.pattern[index]):
             st.latex(formula)
-        values, out = (vectors[chosen.layer, chosen.head, :n, :SHOWN] for vectors in (record.v, record.z))
-        st.latex(output(values, out))
+        values, outputs = (vectors[chosen.layer, chosen.head, :n, :SHOWN] for vectors in (record.v, record.z))
+        st.latex(output(values, outputs))
         if record.v.shape[-1] > SHOWN:
             st.caption(f"The first {SHOWN} of {record.v.shape[-1]} components of each value.")
 

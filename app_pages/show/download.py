@@ -108,7 +108,7 @@ def _choose_number(label: str, ends: tuple[float, float], first: float | None, w
 
 
 def _choices() -> dict[str, Any]:
-    """What was chosen last in this session, by the kind of choice."""
+    """Last choices of this session, by the kind of choice."""
     return st.session_state.setdefault(_MEMORY, {})
 
 

@@ -80,9 +80,9 @@ def input_in_colours(
     draw(
         overlay,
         selection=selection,
-        take=lambda at: take(record.number(int(at["position"]) + first_patch)),
+        take=lambda index: take(record.number(int(index["position"]) + first_patch)),
         width="content",
     )
-    for at in range(first_patch):  # the picture leaves them out: they are no patches
-        name = "class token" if record.roles[at] == "class" else f"token {as_code(record.tokens[at])}"
-        st.caption(f"Weight on the {name}, which is not part of the picture: {weights[at]:.3f}")
+    for index in range(first_patch):  # the picture leaves them out: they are no patches
+        name = "class token" if record.roles[index] == "class" else f"token {as_code(record.tokens[index])}"
+        st.caption(f"Weight on the {name}, which is not part of the picture: {weights[index]:.3f}")

@@ -38,10 +38,10 @@ class HeadNames(NamedTuple):
 
 def head_names(subject: Subject, layer: int, head: int) -> HeadNames:
     """Role names of a head; computed on the whole input, even where the page hides some of its tokens."""
-    here = roles_on_input(subject.record, layer, head)
-    mostly, data = _over_data(subject, layer, head)
-    rules = "; ".join(f"**{role.name}**: {role.rule}" for role in dict.fromkeys((*here, *mostly)))
-    return HeadNames(_joined(here), _joined(mostly), data, rules)
+    roles = roles_on_input(subject.record, layer, head)
+    mean_roles, data = _over_data(subject, layer, head)
+    rules = "; ".join(f"**{role.name}**: {role.rule}" for role in dict.fromkeys((*roles, *mean_roles)))
+    return HeadNames(_joined(roles), _joined(mean_roles), data, rules)
 
 
 def _over_data(subject: Subject, layer: int, head: int) -> tuple[tuple[HeadRole, ...], str]:

@@ -98,7 +98,7 @@ class LiveSubject:
 
     @property
     def record(self) -> ForwardRecord:
-        """Everything that the forward pass computed."""
+        """Record of everything that the forward pass computed."""
         spinner = "Reading the input …" if n_parameters(self.checkpoint) > LARGE else None
         return self.compute(capture, self.changed, spinner=spinner)
 
@@ -134,8 +134,8 @@ class LiveSubject:
         if not encoded.n_left_out:
             return ""
         tokens = "token" if encoded.n_left_out == 1 else f"{encoded.n_left_out:,} tokens"
-        side, kept = ("first", "end") if encoded.from_start else ("last", "beginning")
-        return f"{side} {tokens}: its tokenizer keeps the {kept}"
+        side, kept_side = ("first", "end") if encoded.from_start else ("last", "beginning")
+        return f"{side} {tokens}: its tokenizer keeps the {kept_side}"
 
     @property
     def unknown(self) -> str:
@@ -228,9 +228,9 @@ class FileSubject:
         odd = odd_rows(self.record.pattern, self.record.mask)
         if not len(odd):
             return ""
-        least, most = (format_number(float(end), ".3g") for end in (odd.min(), odd.max()))
+        smallest, largest = (format_number(float(end), ".3g") for end in (odd.min(), odd.max()))
         rows = int(self.record.mask.any(axis=-1).sum())
-        sums = least if least == most else f"{least} to {most}"
+        sums = smallest if smallest == largest else f"{smallest} to {largest}"
         return f"{len(odd):,} of {rows:,} rows do not sum to 1 but to {sums}. They are shown as they are."
 
     def measure(self, function: Callable[..., Value], *values: Hashable) -> Value:

@@ -83,11 +83,11 @@ def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
     if not before.has_classes:
         distance = format_number(prediction_change(before, after).value, ".2g")
         return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
-    at, then = before.probabilities.argmax(), after.probabilities.argmax()
-    was, now = before.class_names[at], before.class_names[then]
-    former, latter = share(before.probabilities[at]), share(after.probabilities[at])
-    if at != then:
-        reached = share(after.probabilities[then])
+    old, new = before.probabilities.argmax(), after.probabilities.argmax()
+    was, now = before.class_names[old], before.class_names[new]
+    former, latter = share(before.probabilities[old]), share(after.probabilities[old])
+    if old != new:
+        reached = share(after.probabilities[new])
         return f"{what}, the prediction changes from {was} ({former}) to {now} ({reached}); {was} now has {latter}."
     shares = f"{former}, as before" if former == latter else f"{former} before, {latter} after"
     return f"{what}, the prediction stays {was}: {shares}."
@@ -117,8 +117,8 @@ def same_position(one: Side, other: Side, position: int) -> int | None:
     """
     cut_otherwise = one.checkpoint != other.checkpoint and one.record.tokens != other.record.tokens
     if cut_otherwise or one.record.patch_grid != other.record.patch_grid:
-        both = one.record.has_class_token and other.record.has_class_token
-        return 0 if position == 0 and both else None
+        have_class_tokens = one.record.has_class_token and other.record.has_class_token
+        return 0 if position == 0 and have_class_tokens else None
     input_position = position if one.order is None else one.order[position]
     if input_position >= len(other.record):
         return None
@@ -128,10 +128,10 @@ def same_position(one: Side, other: Side, position: int) -> int | None:
 def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
     """Label of each position of the first side; where the two texts differ it has both tokens."""
     positions = (same_position(first, second, position) for position in range(len(first.record)))
-    others = (second.record.tokens[position] for position in positions if position is not None)
+    partners = (second.record.tokens[position] for position in positions if position is not None)
     return tuple(
-        one if one == other else f"{one}|{other}"
-        for one, other in zip(first.record.tokens, others, strict=True)
+        token if token == partner else f"{token}|{partner}"
+        for token, partner in zip(first.record.tokens, partners, strict=True)
     )
 
 

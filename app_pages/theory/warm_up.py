@@ -44,14 +44,14 @@ def draw_live_grid(variants: list[str]) -> None:
         for rate in RATES
         for variant in variants
     ]
-    done: set = st.session_state.setdefault(DONE, set())
-    cells_left = [cell for cell in cells if cell not in done]
+    finished_cells: set = st.session_state.setdefault(DONE, set())
+    cells_left = [cell for cell in cells if cell not in finished_cells]
     running = st.session_state.get(RUNNING) == cells
     _draw_start_button(button, cells, running, len(cells_left))
     progress = st.empty()
     places = containers(variants, key="theory_live")
     grid: Grid = {
-        variant: [_trained(cell) for cell in cells if cell in done and cell[0] == variant]
+        variant: [_trained(cell) for cell in cells if cell in finished_cells and cell[0] == variant]
         for variant in variants
     }
     if any(grid.values()):
@@ -60,7 +60,7 @@ def draw_live_grid(variants: list[str]) -> None:
         for run_number, cell in enumerate(cells_left, 1):
             progress.progress((run_number - 1) / len(cells_left), f"Run {run_number} of {len(cells_left)}")
             grid[cell[0]].append(_trained(cell))
-            done.add(cell)
+            finished_cells.add(cell)
             draw_grids(grid, places, rates=RATES, warmups=WARMUPS, key=None)
         st.session_state[RUNNING] = None
         st.rerun()

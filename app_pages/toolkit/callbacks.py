@@ -34,6 +34,6 @@ def only_of_this_page() -> Iterator[None]:
     """
     st.session_state[_DRAWN] = set()
     yield
-    called, drawn = st.session_state.setdefault(_CALLED, {}), st.session_state[_DRAWN]
-    for key in called.keys() - drawn:
-        del called[key]
+    functions, drawn_keys = st.session_state.setdefault(_CALLED, {}), st.session_state[_DRAWN]
+    for key in functions.keys() - drawn_keys:
+        del functions[key]

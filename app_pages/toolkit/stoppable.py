@@ -45,7 +45,7 @@ def in_steps(steps: Sequence[Callable[[], Result]], text: str, what: Hashable) -
     return results
 
 
-def as_they_come(
+def with_progress(
     parts: Iterable[Result], share: Callable[[Result], float], text: str, what: Hashable
 ) -> Iterator[Result]:
     """Yields `parts` one by one; each moves the progress bar on by its `share` of the whole."""
@@ -126,13 +126,13 @@ def wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
     state = _states().get(what, _State())
     if state.is_done or (is_short and not state.is_stopped):
         return True
-    place = st.empty()
-    with place.container(horizontal=True, vertical_alignment="center"):
+    container = st.empty()
+    with container.container(horizontal=True, vertical_alignment="center"):
         is_pressed = st.button(label, key=key, icon=":material/timer:")
         if state.share:
             st.caption("Stopped before its end.", width="content")
     if is_pressed:
-        place.empty()
+        container.empty()
         _states()[what] = _State()
     return is_pressed
 

@@ -66,5 +66,5 @@ def explain(tasks: Iterable[str]) -> None:
 
 def in_words(tasks: Sequence[str]) -> str:
     """Names of the tasks in the order in which they were learned, as part of a sentence."""
-    phases = [(task, len(list(same))) for task, same in groupby(tasks)]
+    phases = [(task, len(list(group))) for task, group in groupby(tasks)]
     return ", then ".join(f"“{task}”" if n == 1 else f"“{task}” ({n} phases)" for task, n in phases)

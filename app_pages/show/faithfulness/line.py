@@ -83,7 +83,7 @@ def _draw_details(checked: Checked, query: int) -> None:
     left, right = beside("faithful_points", "faithful_rule")
     with left:
         effect = "effect (cosine distance)" if predicted is None else "effect (fall of the log-odds, nats)"
-        tokens = [record.tokens[at] for at in checked.positions]
+        tokens = [record.tokens[position] for position in checked.positions]
         figure = score_effect(
             checked.positions,
             tokens,

@@ -10,7 +10,7 @@ from model.atlas.results import FAITHFULNESS
 
 
 class OverData(NamedTuple):
-    """Of how many examples of a data set a head's map may be read as an explanation."""
+    """Number of examples on which a head's map can be judged, and the share on which it is readable as an explanation."""
 
     share: float | None  # of the `told` examples, from 0 to 1; None where there are none
     told: int  # on which maps can be judged

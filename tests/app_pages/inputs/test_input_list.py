@@ -10,7 +10,7 @@ from app_pages.controls.input_controls import DIGIT, DRAW, PICTURE, SECOND_PART,
 from app_pages.controls.input_controls import DRAWING as DRAWING_CODE
 from app_pages.inputs import input_list
 from app_pages.inputs.drawing.code import BLANK, to_code
-from app_pages.inputs.input_list import Item, Listed, hold, open_item, right_class, set_order
+from app_pages.inputs.input_list import InputList, Item, hold, open_item, right_class, set_order
 from app_pages.inputs.own_picture import HELD
 from app_pages.subject import encoders
 from model.family_options import Family
@@ -38,7 +38,7 @@ def use(monkeypatch: pytest.MonkeyPatch, config: object) -> None:
 
 def test_a_text_is_opened_with_its_second_part(session: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, tiny.TEXT)
-    hold("Text", Listed(items=(Item(text=Text("a", "b")), Item(text=Text("c")))))
+    hold("Text", InputList(items=(Item(text=Text("a", "b")), Item(text=Text("c")))))
     assert open_item("Text", 0, "any") == [TEXT.to("a"), SECOND_PART.to("b")]
     assert open_item("Text", 1, "any") == [TEXT.to("c")]
     assert (session["text"], session["second"]) == ("c", "")
@@ -56,7 +56,7 @@ def test_only_encoders_of_pairs_are_given_the_second_part() -> None:
 
 def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     item = Item(name="a.png", drawing=to_code(DRAWING), colours=Picture.of(PHOTO))
-    hold("Digit", Listed(items=(item, Item(digit=12, label="3"))))
+    hold("Digit", InputList(items=(item, Item(digit=12, label="3"))))
     use(monkeypatch, tiny.DIGIT)
     assert open_item("Digit", 0, "any") == [SOURCE.to(DRAW), DRAWING_CODE.to(to_code(DRAWING))]
     np.testing.assert_array_equal(item.given(tiny.DIGIT, reads_pairs=False).array, DRAWING)
@@ -74,7 +74,7 @@ def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch:
 def test_the_label_is_known_as_long_as_the_input_is_that_of_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, tiny.TEXT)
     labels = ("Positive", "0", "", "happy")
-    hold("Text", Listed(items=tuple(Item(text=Text("a"), label=label) for label in labels)))
+    hold("Text", InputList(items=tuple(Item(text=Text("a"), label=label) for label in labels)))
     assert right_class("Text", "any", Text("a")) is None  # nothing was opened yet
     for number, expected in enumerate((1, 0, None, None)):
         open_item("Text", number, "any")
@@ -88,8 +88,8 @@ def test_the_label_is_known_as_long_as_the_input_is_that_of_the_list(monkeypatch
 
 @pytest.mark.usefixtures("session")
 def test_each_kind_has_a_list_of_its_own() -> None:
-    hold("Text", Listed(items=(Item(text=Text("a")),)))
-    hold("Digit", Listed(items=(Item(digit=1),)))
+    hold("Text", InputList(items=(Item(text=Text("a")),)))
+    hold("Digit", InputList(items=(Item(digit=1),)))
     set_order("Text", [0])
     hold("Digit", None)
     assert input_list.held("Text").items[0].text == Text("a")

@@ -2,21 +2,21 @@ from collections.abc import Callable
 
 import pytest
 
-from app_pages.inputs.input_list import Item, Listed
+from app_pages.inputs.input_list import InputList, Item
 from app_pages.inputs.text_input import LONGEST
 from app_pages.many_inputs.parse_texts import MOST, MOST_SIGNS, from_file, from_text
 from model.inputs import Text
 
 
-def texts(listed: Listed) -> list[str]:
+def texts(listed: InputList) -> list[str]:
     return [item.text.text for item in listed.items]
 
 
-def labels(listed: Listed) -> list[str]:
+def labels(listed: InputList) -> list[str]:
     return [item.label for item in listed.items]
 
 
-def refused(read: Callable[[], Listed]) -> str:
+def refused(read: Callable[[], InputList]) -> str:
     with pytest.raises(ValueError) as error:  # noqa: PT011 - what it says is looked at by the tests
         read()
     said = str(error.value)

@@ -11,10 +11,10 @@ from viz.builders.number_format import percent
 def run() -> None:
     import streamlit as st
 
-    from app_pages.toolkit.stoppable import as_they_come, in_steps
+    from app_pages.toolkit.stoppable import in_steps, with_progress
 
     st.session_state["results"] = in_steps([lambda: 1, lambda: 2], "Working …", "steps")
-    st.session_state["parts"] = list(as_they_come([3, 1], lambda part: part / 4, "Parting …", "parts"))
+    st.session_state["parts"] = list(with_progress([3, 1], lambda part: part / 4, "Parting …", "parts"))
     st.text("the rest of the page")
 
 
