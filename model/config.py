@@ -129,7 +129,7 @@ class ModelConfig:
 
     @property
     def patch_grid(self) -> tuple[int, int] | None:
-        """(rows, columns) of patches, None for text."""
+        """Numbers of rows and columns of patches; None for text."""
         if self.image_size is None or self.patch_size is None:
             return None
         n = self.image_size // self.patch_size

@@ -23,7 +23,7 @@ Inputs = Int[Tensor, "batch position"] | Float[Tensor, "batch *colour height wid
 
 
 def sinusoidal(n_positions: int, d_model: int) -> Float[Tensor, "{n_positions} {d_model}"]:
-    """PE(t, 2k) = sin(t / 10000^(2k/d_model)), PE(t, 2k+1) = cos of the same (Vaswani et al., 3.5)."""
+    """Position vectors: PE(t, 2k) = sin(t / 10000^(2k/d_model)), PE(t, 2k+1) = cos of the same (Vaswani et al., 3.5)."""
     position = torch.arange(n_positions)[:, None]
     frequency = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
     angle = position * frequency
@@ -91,7 +91,7 @@ ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
 
 
 class Attention(nn.Module):
-    """softmax(q kᵀ / sqrt(d_k)) v for each head, concatenated and projected (Vaswani et al., 3.2)."""
+    """Multi-head attention: softmax(q kᵀ / sqrt(d_k)) v for each head, concatenated and projected (Vaswani et al., 3.2)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

@@ -40,7 +40,7 @@ class Hardened:
 
 
 def harden(pattern: Float[Tensor, "*axes query key"]) -> Float[Tensor, "*axes query key"]:
-    """1 at the largest weight of each row, or equal shares if there are several; 0 elsewhere."""
+    """Pattern with 1 at the largest weight of each row, or equal shares if there are several, and 0 elsewhere."""
     is_largest = (pattern == pattern.amax(dim=-1, keepdim=True)) & (pattern > 0)
     return is_largest / is_largest.sum(dim=-1, keepdim=True).clamp(min=1)
 

@@ -60,7 +60,7 @@ def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measuremen
 
 
 def _measure_untrained(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
-    """Measurements of untrained encoders of the family's shape; they cost little, so there are more seeds."""
+    """Measures untrained encoders of the family's shape, with more seeds than there are trained ones."""
 
     def figures(trained: Loaded, seed: int) -> Figures:
         untrained = _untrained(trained, seed)

@@ -52,7 +52,7 @@ class Larger:
     counted: ClassVar[str] = "pairs"
 
     def differences(self, measured: Measurement) -> list[float]:
-        """Difference of each pair, positive where it is as claimed."""
+        """Difference between the placements in each pair, positive where `placement` has the larger value."""
         sign = 1 if self.placement == "pre" else -1
         return [sign * (pre - post) for pre, post in zip(measured.pre, measured.post, strict=True)]
 

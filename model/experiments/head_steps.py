@@ -39,7 +39,7 @@ _UNRECORDED = ("attention_in", "attention_out", "feed_forward_in", "feed_forward
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Norm:
-    """LN(x) = gain * (x - mean) / deviation + shift at one position (Ba et al. 2016, eq. 4)."""
+    """Layer normalisation LN(x) = gain * (x - mean) / deviation + shift at one position (Ba et al. 2016, eq. 4)."""
 
     x: Float[np.ndarray, " d_model"]
     mean: float
@@ -53,7 +53,7 @@ class Norm:
 
     @property
     def standardised(self) -> Float[np.ndarray, " d_model"]:
-        """(x - mean) / deviation, before gain and shift."""
+        """Standardised vector (x - mean) / deviation, before gain and shift."""
         return (self.x - self.mean) / self.deviation
 
     @property
@@ -63,7 +63,7 @@ class Norm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionSteps:
-    """softmax(q kᵀ / sqrt(d_k)) v for one query and one head, then the output of all heads.
+    """Steps of attention, softmax(q kᵀ / sqrt(d_k)) v for one query and one head, then the output of all heads.
 
     Sums: `products` over d_k gives `dots`, `weighted` over the keys gives the head's row of `z`, `by_head`
     over the heads with `bias` gives `out`.
@@ -110,7 +110,7 @@ class AttentionSteps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedForwardSteps:
-    """activation(x W_1 + b_1) W_2 + b_2 at one position; `by_unit` over d_ff with `bias` gives `out`."""
+    """Steps of the feed-forward, activation(x W_1 + b_1) W_2 + b_2, at one position; `by_unit` over d_ff with `bias` gives `out`."""
 
     given: Float[np.ndarray, " d_model"]
     before: Float[np.ndarray, " d_ff"]  # the activation

@@ -63,7 +63,7 @@ def shares(
     skipped: Float[np.ndarray, "sublayer_of_all position d_model"],
     outputs: Float[np.ndarray, "layer sublayer position d_model"],
 ) -> Float[np.ndarray, " sublayer_of_all"]:
-    """mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖) for each sublayer in order: F is its output, x the skip term (`skip_terms`).
+    """Share of each sublayer, mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖), where F is its output and x the skip term (`skip_terms`).
 
     0: the sublayer adds nothing; 0.5: both are equally long; 1: the skip term is zero. Directions are not
     considered: an output may also cancel some of the skip term.
@@ -79,7 +79,7 @@ def sublayer_shares(loaded: Loaded, text_or_image: InputLike) -> Float[np.ndarra
 
 
 def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:
-    """‖X − 1 x̄ᵀ‖ / ‖X‖ (Frobenius), x̄ the mean state: 0 where all tokens have one state, 1 where their mean is 0.
+    """How much tokens differ: ‖X − 1 x̄ᵀ‖ / ‖X‖ (Frobenius), x̄ the mean state; 0 if all states are equal, 1 if x̄ is 0.
 
     Dong et al. 2021 show that pure attention drives it to 0, and that skip connections and feed-forward
     layers counteract that; they measure in another norm.

@@ -10,7 +10,7 @@ from .residual_stream import residual_stream
 def cosine_by_stage(
     residual: Float[np.ndarray, "stage position d_model"],
 ) -> Float[np.ndarray, "stage stage"]:
-    """Mean over the positions of cos(x_i at one stage, x_i at another), for each pair of stages."""
+    """Cosine similarity of a position's states at two stages, as a mean over positions, for each pair of stages."""
     directions = residual / np.linalg.norm(residual, axis=-1, keepdims=True)
     return np.einsum("apd,bpd->ab", directions, directions) / residual.shape[1]
 
@@ -27,7 +27,7 @@ def linear_cka(
     first: Float[np.ndarray, "stage example width"],
     second: Float[np.ndarray, "other_stage example other_width"],
 ) -> Float[np.ndarray, "stage other_stage"]:
-    """‖Yᵀ X‖² / (‖Xᵀ X‖ ‖Yᵀ Y‖) in Frobenius norms, X and Y centred over the examples, for each pair of stages.
+    """Linear CKA of each pair of stages: ‖Yᵀ X‖² / (‖Xᵀ X‖ ‖Yᵀ Y‖) in Frobenius norms, X and Y centred over the examples.
 
     From 0 to 1 (equal up to rotation, reflection and one scale). Kornblith et al. 2019, equation 5 and
     section 3.2. With few examples for the widths, unrelated states come out well above 0: compare with

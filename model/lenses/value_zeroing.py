@@ -27,7 +27,7 @@ def zeroed(record: ForwardRecord, changes: Float[np.ndarray, "layer query key"])
 
 
 def roll_out_zeroing(zeroing: AttentionRecord) -> AttentionRecord:
-    """The maps of `zeroed` multiplied through the layers: C_l … C_0.
+    """Record of rolled-out value zeroing: the maps C of `zeroed` multiplied over the layers, C_l … C_0.
 
     Unlike in `rollout` no identity is added, since the states already include the residual connection.
     """

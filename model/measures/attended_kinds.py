@@ -69,7 +69,7 @@ def _separators(record: AttentionRecord) -> tuple[str, ...]:
 
 
 def clearest_head(record: AttentionRecord) -> tuple[int, int]:
-    """(layer, head) of the head with the most weight on the next token.
+    """Layer and head index of the head with the most weight on the next token.
 
     For patches, which have no next token, the head with the largest mean over queries of the maximum weight.
     """

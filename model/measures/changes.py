@@ -35,14 +35,14 @@ def prediction_change(before: ForwardRecord, after: ForwardRecord) -> Prediction
 def total_variation(
     before: Float[np.ndarray, "*axes class"], after: Float[np.ndarray, "*others class"]
 ) -> Float[np.ndarray, "*both"]:
-    """Σ_c |p_c − p'_c| / 2: the probability that has moved to other classes, from 0 to 1."""
+    """Total variation Σ_c |p_c − p'_c| / 2: the probability that has moved to other classes, from 0 to 1."""
     return np.asarray(np.abs(before - after).sum(axis=-1) / 2)
 
 
 def cosine_distance(
     before: Float[np.ndarray, "*axes d_model"], after: Float[np.ndarray, "*others d_model"]
 ) -> Float[np.ndarray, "*both"]:
-    """1 − a·b / (|a| |b|): from 0 (the same direction) to 2 (the opposite one); NaN for a vector of zeros."""
+    """Cosine distance 1 − a·b / (|a| |b|), from 0 (the same direction) to 2 (the opposite one); NaN for a vector of zeros."""
     lengths = np.linalg.norm(before, axis=-1) * np.linalg.norm(after, axis=-1)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.clip(1 - (before * after).sum(axis=-1) / lengths, 0, 2))
@@ -106,7 +106,7 @@ def answer_drop(
 
 
 def log_odds(probabilities: Float[np.ndarray, "*axes class"], followed: int) -> Float[np.ndarray, "*axes"]:
-    """ln(p_c / Σ_{k≠c} p_k) of the class `followed`, in nats.
+    """Log-odds ln(p_c / Σ_{k≠c} p_k) of the class `followed`, in nats.
 
     The sum replaces 1 − p_c, which loses its digits near 1. A probability of 0 counts as the smallest normal
     float32.

@@ -16,7 +16,7 @@ from ..transformer import masked_softmax
 def cross_pattern(
     query_record: ForwardRecord, key_record: ForwardRecord, layer: int, head: int
 ) -> Float[np.ndarray, "query key"]:
-    """softmax(Q Kᵀ / √d_k) with a head's queries on one input and its keys on another (Vaswani et al. 2017, 3.2.3).
+    """Cross-attention pattern softmax(Q Kᵀ / √d_k) of a head's queries on one input and keys on another (Vaswani et al. 2017, 3.2.3).
 
     Both records must be of one encoder. Raises ValueError where queries and keys differ in width.
     """

@@ -115,5 +115,5 @@ def _received(pattern: Float[np.ndarray, "*axes query key"]) -> Float[np.ndarray
 
 
 def _diagonal_sums(pattern: Float[np.ndarray, "*axes query key"], offset: int) -> Float[np.ndarray, "*axes"]:
-    """sum_i A_{i, i + offset}"""
+    """Sum of each pattern's weights on a diagonal, sum_i A_{i, i + offset}."""
     return np.asarray(np.diagonal(pattern, offset, axis1=-2, axis2=-1).sum(axis=-1))

@@ -43,7 +43,7 @@ LAYER_TYPES = (
 
 
 def self_attention(x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
-    """softmax(x xᵀ / sqrt(d)) x, with all n² weights."""
+    """Self-attention softmax(x xᵀ / sqrt(d)) x, with all n² weights."""
     scores = x @ x.T / math.sqrt(x.shape[1])
     return scores.softmax(dim=-1) @ x
 

@@ -46,7 +46,7 @@ class ReorderedAttention:
 
     @property
     def difference(self) -> Float32[np.ndarray, "position d_v"]:
-        """Attention(P X) - P Attention(X)."""
+        """Difference of the two outputs, Attention(P X) - P Attention(X)."""
         return self.output_of_reordered - self.output[self.order]
 
     @property

@@ -79,7 +79,7 @@ def summarise_errors(errors: Float[np.ndarray, "shifted width"]) -> ErrorSummary
 
 
 def largest_sine(offset: int, d_model: int) -> float:
-    """max_k |sin w_k phi|: the largest sine in p_phi; all sines in p_0 are 0."""
+    """Largest sine in p_phi, max_k |sin w_k phi|; all sines in p_0 are 0."""
     return float(np.abs(np.sin(frequencies(d_model) * offset)).max())
 
 

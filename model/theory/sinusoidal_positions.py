@@ -45,13 +45,13 @@ def waves(
 
 
 def dot_products(rows: Float[np.ndarray, "position d_model"]) -> Float[np.ndarray, "position position"]:
-    """p_s · p_t for all pairs of rows, summed in double precision."""
+    """Dot products p_s · p_t of all pairs of rows, summed in double precision."""
     rows = rows.astype(np.float64)
     return rows @ rows.T
 
 
 def row_distances(rows: Float[np.ndarray, "position d_model"]) -> Float[np.ndarray, "position position"]:
-    """|p_s - p_t| for all pairs of rows, computed from the differences."""
+    """Distances |p_s - p_t| of all pairs of rows, computed from the differences."""
     rows = rows.astype(np.float64)
     return np.stack([np.linalg.norm(rows - row, axis=1) for row in rows])
 
@@ -67,7 +67,7 @@ def nearest_positions(distances: Float[np.ndarray, "position position"]) -> tupl
 
 
 def dot_product_by_offset(offsets: Int[np.ndarray, "*axes"], d_model: int) -> Float[np.ndarray, "*axes"]:
-    """p_t · p_(t+phi) = sum_k cos(w_k phi), the same for every t.
+    """Dot product p_t · p_(t+phi) of rows by their offset phi: sum_k cos(w_k phi), the same for every t.
 
     sin a sin b + cos a cos b = cos(a - b) for each pair of dimensions, so t cancels, and phi and -phi give the same.
     """
@@ -75,7 +75,7 @@ def dot_product_by_offset(offsets: Int[np.ndarray, "*axes"], d_model: int) -> Fl
 
 
 def distance_by_offset(offsets: Int[np.ndarray, "*axes"], d_model: int) -> Float[np.ndarray, "*axes"]:
-    """|p_t - p_(t+phi)| = sqrt(d_model - 2 sum_k cos(w_k phi)), from |p_t|² = d_model / 2."""
+    """Distance |p_t - p_(t+phi)| of rows by their offset phi: sqrt(d_model - 2 sum_k cos(w_k phi)), from |p_t|² = d_model / 2."""
     # 1 - cos a = 2 sin²(a / 2), which keeps the digits that the difference would lose near phi = 0.
     half_sines = np.sin(np.multiply.outer(offsets, frequencies(d_model)) / 2)
     return 2 * np.sqrt((half_sines**2).sum(axis=-1))
@@ -90,7 +90,7 @@ class OffsetSummary(NamedTuple):
 
     @property
     def largest_spread(self) -> float:
-        """Largest spread of any offset."""
+        """Largest spread (largest minus smallest value) among the offsets."""
         return float(self.spreads.max())
 
 
