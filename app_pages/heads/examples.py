@@ -68,7 +68,7 @@ def _draw_texts(subject: LiveSubject, rows: pd.DataFrame, source: DataSource) ->
 
 
 def _number(subject: LiveSubject, row: Row, text: str | None) -> str:
-    """The number of the example; where its text is known, as a link to this head and query on it."""
+    """Number of the example; if its text is known, as a link that opens it with this head and query."""
     number = f"{row['number']:,}"
     if text is None:
         return number

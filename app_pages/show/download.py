@@ -34,7 +34,7 @@ _MEMORY = "exported"  # in the session: what was chosen last, by the kind of cho
 
 
 def download(figure: Figure | Callable[[], Figure], key: str) -> None:
-    """Draws the button in the current container, for the figure with this `key`; a callable makes the figure on demand."""
+    """Draws the download button of the figure with this `key`; a callable makes the figure only when the menu opens."""
     label = f"Download the figure: {key.replace('_', ' ')}"
     with st.popover(
         label, key=f"file_of_{key}", icon=":material/download:", type="tertiary", on_change="rerun"

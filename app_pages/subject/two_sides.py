@@ -83,11 +83,11 @@ def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
     if not before.has_classes:
         distance = format_number(prediction_change(before, after).value, ".2g")
         return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
-    old, new = before.probabilities.argmax(), after.probabilities.argmax()
-    was, now = before.class_names[old], before.class_names[new]
-    former, latter = share(before.probabilities[old]), share(after.probabilities[old])
-    if old != new:
-        reached = share(after.probabilities[new])
+    old_class, new_class = before.probabilities.argmax(), after.probabilities.argmax()
+    was, now = before.class_names[old_class], before.class_names[new_class]
+    former, latter = share(before.probabilities[old_class]), share(after.probabilities[old_class])
+    if old_class != new_class:
+        reached = share(after.probabilities[new_class])
         return f"{what}, the prediction changes from {was} ({former}) to {now} ({reached}); {was} now has {latter}."
     shares = f"{former}, as before" if former == latter else f"{former} before, {latter} after"
     return f"{what}, the prediction stays {was}: {shares}."

@@ -56,11 +56,11 @@ class Statistics(MomentsMeasure):
     shard: int = 1024
 
     def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        total: dict = {}
+        moments: dict = {}
         for _, inputs, positions in batches(loaded, shard):
-            merge(total, batch_moments(loaded, inputs, positions) | _token_counts(positions))
+            merge(moments, batch_moments(loaded, inputs, positions) | _token_counts(positions))
             step(len(positions))
-        return to_arrays(total)
+        return to_arrays(moments)
 
 
 def _token_counts(positions: Sequence[Positions]) -> dict[str, Moments]:

@@ -69,13 +69,13 @@ def pruning_rows(
         unit=" steps",
         disable=None,
     ) as bar:
-        for name, how in replacements.items():
+        for name, replacement in replacements.items():
             rows = results.get(name, np.empty((0, len(COLUMNS)))).tolist()
             removed = [(int(layer), int(head)) for layer, head, *_ in rows[1:]]
             if not rows or len(removed) < n_heads:
                 # with no step yet, or only step 0, it begins again
                 rows = rows if removed else []
-                for step in greedy(loaded, *choosing, how, removed=removed, judged=judging):
+                for step in greedy(loaded, *choosing, replacement, removed=removed, judged=judging):
                     layer_and_head = (NO_HEAD, NO_HEAD) if step.layer is None else (step.layer, step.head)
                     rows.append(
                         [*layer_and_head, step.accuracy, step.loss, step.turned_wrong, step.turned_right]

@@ -180,17 +180,17 @@ Columns = dict[str, tuple[pa.DataType, ColumnValues]]
 
 
 def write_results(path: Path, content: Content) -> None:
-    """Writes the results to a file with one of the names above. Raises OSError where it cannot be written."""
+    """Writes the results to a file whose name is one of those listed for this module. Raises OSError if that fails."""
     if isinstance(content, HeadResults):
         columns = _head_columns(content)
     elif isinstance(content, LayerResults):
         columns = _layer_columns(content)
     else:
         types = COLUMNS_BY_FILE[path.name] | OPTIONAL_COLUMNS.get(path.name, {})
-        columns = {name: (kind, content.rows[name].tolist()) for name, kind in types.items()}
+        columns = {name: (column_type, content.rows[name].tolist()) for name, column_type in types.items()}
     columns = {
-        name: (kind, _or_none(values) if kind in (NUMBER, COUNTED) else values)
-        for name, (kind, values) in columns.items()
+        name: (column_type, _or_none(values) if column_type in (NUMBER, COUNTED) else values)
+        for name, (column_type, values) in columns.items()
     }
     write_table(path, content.source, columns)
 
@@ -229,8 +229,8 @@ def read_heads(path: Path) -> HeadResults | None:
         names = [name.removesuffix(MEAN) for name in columns if name.endswith(MEAN)]
         if missing := [name + SD for name in names if name + SD not in columns]:
             raise ValueError(f"it lacks the column {missing[0]}")
-        known = {"layer", "head", *(name + end for name in names for end in (MEAN, SD))}
-        if unknown := sorted(set(columns) - known):
+        known_columns = {"layer", "head", *(name + end for name in names for end in (MEAN, SD))}
+        if unknown := sorted(set(columns) - known_columns):
             raise ValueError(f"it holds a column {unknown[0]}"[:100])
         arrays = {name: np.array(values, float).reshape(shape) for name, values in columns.items()}
         spreads = {name: Spread(mean=arrays[name + MEAN], sd=arrays[name + SD]) for name in names}

@@ -19,7 +19,7 @@ Engine = Callable[[Measure, Loaded, Iterable[Shard], ProgressCallback], Iterator
 def run_locally(
     measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: ProgressCallback
 ) -> Iterator[tuple[int, Arrays]]:
-    """Measures the shards one after the other in this process."""
+    """Yields the number and result of each shard, measured one after the other in this process."""
     return ((shard.number, measure.of(loaded, shard, step)) for shard in shards)
 
 
@@ -34,7 +34,7 @@ def run_measure(
 
     Raises ValueError as `measure.of` does.
     """
-    n_finished, total = progress.load()
+    n_finished, result = progress.load()
     with tqdm(
         total=len(examples),
         initial=min(n_finished * measure.shard, len(examples)),
@@ -49,8 +49,8 @@ def run_measure(
             pending[number] = shard_result
             while n_finished in pending:
                 shard_result = pending.pop(n_finished)
-                total = measure.merged(total, shard_result) if total else shard_result
+                result = measure.merged(result, shard_result) if result else shard_result
                 n_finished += 1
-                progress.save(n_finished, total)
+                progress.save(n_finished, result)
             release_memory()
-    return total
+    return result

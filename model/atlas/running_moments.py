@@ -105,9 +105,9 @@ class CrossMoments:
 
     def cka(self) -> Float[np.ndarray, " stage"]:
         """`model.experiments.similarity.linear_cka` of equal stages, all rows pooled; NaN where all rows are equal."""
-        first, second, across = self._covariances()
+        first, second, cross = self._covariances()
         with np.errstate(invalid="ignore"):
-            return _length(across) ** 2 / (_length(first) * _length(second))
+            return _length(cross) ** 2 / (_length(first) * _length(second))
 
     def by_chance(self) -> Float[np.ndarray, " stage"]:
         """Expectation of `cka` when the rows of one side are in random order.

@@ -23,8 +23,8 @@ def average(shares: dict[Path, float], out: Path) -> None:
     """
     if abs(sum(shares.values()) - 1) > 1e-6:
         raise ValueError(f"the shares add up to {sum(shares.values()):g}, not to 1")
-    first, *_ = starts = [StartingCheckpoint.load(folder) for folder in shares]
-    model = first.loaded.model
+    first_start, *_ = starts = [StartingCheckpoint.load(folder) for folder in shares]
+    model = first_start.loaded.model
     states = [_weights_with_vocabulary(start, model) for start in starts]
     means = {
         name: sum(share * state[name].float() for share, state in zip(shares.values(), states, strict=True))
@@ -34,8 +34,8 @@ def average(shares: dict[Path, float], out: Path) -> None:
     averaged = [
         start.description() | {"share": share} for start, share in zip(starts, shares.values(), strict=True)
     ]
-    history = first.loaded.history | {"averaged": averaged}
-    save(out, model.half(), history, first.loaded.tokenizer, first.film())
+    history = first_start.loaded.history | {"averaged": averaged}
+    save(out, model.half(), history, first_start.loaded.tokenizer, first_start.film())
 
 
 def _weights_with_vocabulary(start: StartingCheckpoint, target: Transformer) -> dict[str, Tensor]:

@@ -80,7 +80,7 @@ def similar_lengths(lengths: np.ndarray, size: int, seed: int | tuple[int, ...])
 
 def pad_rows(rows: list[np.ndarray], padding_id: int) -> Int[Tensor, "row longest"]:
     """The rows as one tensor, padded at their ends to the longest."""
-    out = np.full((len(rows), max(map(len, rows))), padding_id, np.int64)
-    for values, row in zip(out, rows, strict=True):
+    padded = np.full((len(rows), max(map(len, rows))), padding_id, np.int64)
+    for values, row in zip(padded, rows, strict=True):
         values[: len(row)] = row
-    return torch.from_numpy(out)
+    return torch.from_numpy(padded)

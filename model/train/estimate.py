@@ -17,8 +17,8 @@ TIMED = 2  # steps of each phase; the first one also loads kernels and allocates
 
 def n_steps(phase: Phase, task: Task, *, quick: bool) -> int:
     """Number of steps of a phase; at most 40 in a quick run."""
-    size = min(phase.batch_size, task.n_examples)
-    steps = max(1, int(phase.epochs * steps_per_epoch(task.n_examples, size, drop_last=task.drop_last)))
+    batch_size = min(phase.batch_size, task.n_examples)
+    steps = max(1, int(phase.epochs * steps_per_epoch(task.n_examples, batch_size, drop_last=task.drop_last)))
     return min(steps, 40) if quick else steps
 
 

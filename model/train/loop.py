@@ -105,7 +105,7 @@ def _run_phase(
     """Trains one phase from where it was stopped."""
     task, model, precision = setup.tasks[phase.task], loaded.model, progress.precision
     assert precision is not None, "a run chooses its precision before its first step"
-    size = min(phase.batch_size, task.n_examples)
+    batch_size = min(phase.batch_size, task.n_examples)
     n_steps = steps_of(phase, task, quick=recipe.quick)
     n_check = min(task.n_check, 50) if recipe.quick else task.n_check
     n_glance = min(task.n_glance, 50) if recipe.quick else task.n_glance
@@ -125,7 +125,7 @@ def _run_phase(
         mininterval=1,
     )
     seed = recipe.seed + progress.phase  # so that two phases with one task have different batches
-    for step, batch in zip(bar, batches(task, seed, steps, size), strict=True):
+    for step, batch in zip(bar, batches(task, seed, steps, batch_size), strict=True):
         rate = learning_rate(step, n_steps, phase.learning_rate, warmup, falls=phase.falls)
         set_rate(optimizers, rate, phase.weight_decay)
         loss = gradients(task, model, batch, (recipe.seed, progress.phase, step, rank()), precision)

@@ -219,14 +219,14 @@ class _RatedPhrases:
         positive = (0.04, 0.15, 0.5, 0.85, 0.96)[ratings[index]]
         if is_negated:
             positive = 0.12 if positive > 0.5 else 0.75
-        first, _, rest = phrases[index].partition(" ")
+        first_word, _, rest = phrases[index].partition(" ")
         text = self.templates.choose(negated if is_negated else plain).format(
-            subject=self.templates.noun(plural=first == "are"),
+            subject=self.templates.noun(plural=first_word == "are"),
             object=self.templates.object(),
             phrase=phrases[index],
-            first=first,
+            first=first_word,
             rest=rest,
-            base=self.base_forms.get(first),
+            base=self.base_forms.get(first_word),
         )
         return self.templates.vary(text), positive
 
@@ -249,9 +249,9 @@ def _neutral_phrases(treebank: pd.DataFrame) -> list[str]:
 
 def _third_person(phrase: str) -> str:
     """The phrase with its first word, a verb, in the third person singular."""
-    verb, _, rest = phrase.partition(" ")
+    verb, _, other_words = phrase.partition(" ")
     if verb.endswith("y") and verb[-2] not in "aeou":
         verb = f"{verb[:-1]}ies"
     else:
         verb += "es" if verb.endswith(("s", "sh", "ch", "o")) else "s"
-    return f"{verb} {rest}".rstrip()
+    return f"{verb} {other_words}".rstrip()

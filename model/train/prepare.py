@@ -22,10 +22,10 @@ def prepare(
     """
     config = preset(recipe.preset)
     if start is not None:
-        starting = StartingCheckpoint.for_recipe(start, recipe)
-        config = replace(config, vocab_size=starting.tokenizer.get_vocab_size())
-        setup = prepare_reviews(config, data, runs, device, starting.tokenizer)
-        return replace(setup, start=starting)
+        start_checkpoint = StartingCheckpoint.for_recipe(start, recipe)
+        config = replace(config, vocab_size=start_checkpoint.tokenizer.get_vocab_size())
+        setup = prepare_reviews(config, data, runs, device, start_checkpoint.tokenizer)
+        return replace(setup, start=start_checkpoint)
     if not config.is_text:
         return prepare_digits(config, data, runs, device, holds_out=recipe.holds_out)
     make = prepare_reviews if config.masked_token_output else prepare_words

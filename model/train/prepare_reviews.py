@@ -204,11 +204,11 @@ def _soft_labels(
 
         from .teacher import document_teacher, word_teacher
 
-        whole = _decoded(tokenizer, corpus)
+        review_texts = _decoded(tokenizer, corpus)
         truncation = tokenizer.truncation
         assert truncation is not None, "tokenizers of encoders truncate long texts"
         ends = _decoded(tokenizer, corpus, truncation["max_length"] - 2)
-        words, documents = (fit(whole, table.labels) for fit in (word_teacher, document_teacher))
+        words, documents = (fit(review_texts, table.labels) for fit in (word_teacher, document_teacher))
         by_words = words.log_odds(ends)
         by_both = (by_words + documents.log_odds(ends)) / 2
         positive = {

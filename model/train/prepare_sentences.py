@@ -54,7 +54,7 @@ def sentence_tasks(
     pairs = pairs_of(review_pairs)
     edits = pairs_of([sentences for texts in review_pairs for sentences in changed_sentences(*texts)])
     # Besides the phrases: task, weight of its loss, and examples for each phrase.
-    others: dict[str, list[tuple[Sentiment | EditedPairs, float, float]]] = {
+    other_parts: dict[str, list[tuple[Sentiment | EditedPairs, float, float]]] = {
         "short sentences": [(whole, 0.7, 1 / 4), (negation, 1.5, 2.0), (reviews, 0.5, 1 / 48)],
         "sentences": [
             (whole, 0.7, 3 / 8),
@@ -101,7 +101,7 @@ def sentence_tasks(
             held_out,
             n_positions=n_positions,
         )
-        for name, parts in others.items()
+        for name, parts in other_parts.items()
     }
 
 

@@ -30,9 +30,9 @@ class TokenMasking:
     ) -> tuple[Int[Tensor, "batch position"], Int[Tensor, "batch position"]]:
         """The tokens with some hidden, and the targets: what was hidden, IGNORED elsewhere."""
         hidden = (torch.rand(tokens.shape, generator=random) < self.share) & (tokens >= FIRST_WORD)
-        kind = torch.rand(tokens.shape, generator=random)
-        others = torch.randint(FIRST_WORD, self.vocab_size, tokens.shape, generator=random)
-        replaced = torch.where(kind < 0.8, MASK, torch.where(kind < 0.9, others, tokens))
+        action = torch.rand(tokens.shape, generator=random)
+        random_tokens = torch.randint(FIRST_WORD, self.vocab_size, tokens.shape, generator=random)
+        replaced = torch.where(action < 0.8, MASK, torch.where(action < 0.9, random_tokens, tokens))
         return torch.where(hidden, replaced, tokens), torch.where(hidden, tokens, IGNORED)
 
 
@@ -194,8 +194,8 @@ def masked_loss(
     """Mean cross-entropy over the hidden tokens of all processes, in nats; 0 where none is hidden."""
     hidden = targets != IGNORED
     logits = model.predict_tokens(states[hidden]).float()
-    whole = functional.cross_entropy(logits, targets[hidden], reduction="sum")
-    return whole / mean_over_processes(hidden.sum()).clamp(min=1 / world_size())
+    total = functional.cross_entropy(logits, targets[hidden], reduction="sum")
+    return total / mean_over_processes(hidden.sum()).clamp(min=1 / world_size())
 
 
 def pad_ends(rows: Sequence[np.ndarray], n_positions: int) -> Int[Tensor, "batch position"]:

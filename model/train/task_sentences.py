@@ -95,5 +95,5 @@ class CombinedTask:
         for name, (corpus, labels) in self.held_out.items():
             long = corpus.lengths.mean() > LONG
             figures[name] = classify_reviews(model, corpus, labels, pad, at_most // 4 if long else at_most)
-        first, *others = figures
-        return figures[first] | {f"accuracy, {name}": figures[name]["accuracy"] for name in others}
+        first_name, *other_names = figures
+        return figures[first_name] | {f"accuracy, {name}": figures[name]["accuracy"] for name in other_names}

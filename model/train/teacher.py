@@ -46,16 +46,16 @@ def word_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Teache
     """
     words = _counter(min_reviews=5)
     counts = words.fit_transform(texts)
-    known = labels >= 0
-    positive, counted = labels.astype(np.float32), known
+    is_labelled = labels >= 0
+    positive, counted = labels.astype(np.float32), is_labelled
     for _ in range(ROUNDS):
         ratio = log_count_ratio(counts[counted], positive[counted])
         classifier = LogisticRegression(C=0.1, solver="liblinear", dual=True, random_state=0)
-        classifier.fit(_weighted(counts[known], ratio), labels[known])
-        if known.all():
+        classifier.fit(_weighted(counts[is_labelled], ratio), labels[is_labelled])
+        if is_labelled.all():
             break
-        positive[~known] = classifier.predict_proba(_weighted(counts[~known], ratio))[:, 1]
-        counted = np.ones_like(known)
+        positive[~is_labelled] = classifier.predict_proba(_weighted(counts[~is_labelled], ratio))[:, 1]
+        counted = np.ones_like(is_labelled)
     return Teacher(words, ratio, classifier)
 
 
@@ -75,9 +75,9 @@ def document_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Te
         Normalizer(),
         StandardScaler(),
     )
-    known = labels >= 0
+    is_labelled = labels >= 0
     documents = vectors.fit_transform(_weighted(counts, rarity))
-    linear = LogisticRegression(C=0.01, max_iter=1000).fit(documents[known], labels[known])
+    linear = LogisticRegression(C=0.01, max_iter=1000).fit(documents[is_labelled], labels[is_labelled])
     return Teacher(words, rarity, make_pipeline(vectors, linear))
 
 

@@ -66,10 +66,10 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
     in another precision.
     """
     runs = read_runs(out)
-    others = {run.precision for run in runs} - {precision}
-    if precision and others:
+    other_precisions = {run.precision for run in runs} - {precision}
+    if precision and other_precisions:
         raise ValueError(
-            f"{out} holds runs in {', '.join(others)}, not {precision}; --out names another file"
+            f"{out} holds runs in {', '.join(other_precisions)}, not {precision}; --out names another file"
         )
     precision = precision or (runs[0].precision if runs else None)
     finished_cells = {(run.norm_placement, run.learning_rate, run.warmup) for run in runs}
@@ -90,18 +90,18 @@ def warmup_run(
     name: str, setup: TrainingSetup, peak: float, warmup: int, *, precision: Precision, n_steps: int = N_STEPS
 ) -> WarmupRun:
     """Trains an encoder by the recipe `name`, but with a constant learning rate after the warm-up; returns its losses."""
-    chosen, task = recipe(name), setup.tasks["digits"]
-    phase = chosen.phases[0]
-    torch.manual_seed(chosen.seed)
+    base_recipe, task = recipe(name), setup.tasks["digits"]
+    phase = base_recipe.phases[0]
+    torch.manual_seed(base_recipe.seed)
     model = Transformer(setup.config).to(setup.device)
-    optimizers = make_optimizers(model, chosen, phase=0)
+    optimizers = make_optimizers(model, base_recipe, phase=0)
     losses = []
     bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
-    size = min(BATCH_SIZE_STORED, task.n_examples)
-    for step, batch in zip(bar, batches(task, chosen.seed, range(n_steps), size), strict=True):
+    batch_size = min(BATCH_SIZE_STORED, task.n_examples)
+    for step, batch in zip(bar, batches(task, base_recipe.seed, range(n_steps), batch_size), strict=True):
         set_rate(optimizers, learning_rate(step, n_steps, peak, warmup, falls=False), phase.weight_decay)
-        losses.append(gradients(task, model, batch, (chosen.seed, step), precision).item())
-        clip_grad_norm_(model.parameters(), chosen.gradient_clip or math.inf)
+        losses.append(gradients(task, model, batch, (base_recipe.seed, step), precision).item())
+        clip_grad_norm_(model.parameters(), base_recipe.gradient_clip or math.inf)
         with autocast(setup.device, precision):
             for optimizer in optimizers:
                 optimizer.step()
