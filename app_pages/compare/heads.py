@@ -37,7 +37,7 @@ from viz.compare.distance_heatmap import distance_heatmap
 from viz.compare.pair_spread import pair_spread
 
 
-class _Map(NamedTuple):
+class _SideMap(NamedTuple):
     """The map of one side that is drawn in detail."""
 
     side: Side
@@ -102,7 +102,7 @@ def draw_heads(
                     st.info(f"{side.title} has no partner for {map_name(head, lens)}.")
                     continue
                 name = map_name(own_head, lens)
-                detail = _Map(
+                detail = _SideMap(
                     side, records[i], own_head, name, queries[i], scale, through.notes, take_query[i]
                 )
                 if view == ALL_WEIGHTS:
@@ -130,7 +130,7 @@ def _maxima_of_partners(
     return for_ones, for_others
 
 
-def _draw_all_weights(drawn: _Map, *, key: str) -> None:
+def _draw_all_weights(drawn: _SideMap, *, key: str) -> None:
     """Draws the map as a heatmap; a click on a row makes its position the query."""
     figure = attention_heatmap(
         drawn.record,
@@ -146,7 +146,7 @@ def _draw_all_weights(drawn: _Map, *, key: str) -> None:
         arrow_keys(f"{key}_place", head_choice.step)
 
 
-def _draw_one_query(drawn: _Map, *, key: str) -> None:
+def _draw_one_query(drawn: _SideMap, *, key: str) -> None:
     """Draws the input in the colours of the query's row; a click makes its position the query."""
     st.markdown(f"**{drawn.name}** of {drawn.side.title}")
     if drawn.query is None:
