@@ -1,19 +1,18 @@
-"""Measures over a data set what pages show of one input, and stores it where they read it.
+"""Measures heads and layers over a data set, and stores the results where the app reads them.
 
     python -m model.atlas CHECKPOINT --data FILE.csv --out FOLDER
     python -m model.atlas CHECKPOINT --data FILE.csv --with examples
     python -m model.atlas CHECKPOINT --data FILE.csv --against OTHER
 
 FILE has a column text and, for what needs the right answers, a column label; without --data the examples are the MNIST
-test digits. It writes heads.parquet (a row a layer and head: mean and standard deviation of its entropy, of where it
-looks, ...) and layers.parquet (curves over the layers); --with adds more. Memory does not grow with the data. A run
-that was ended goes on from there when the same command is given again.
+test digits. It writes heads.parquet (mean and standard deviation of entropy, attention distance, ... of each head) and
+layers.parquet (curves over the layers); --with adds more. Memory does not grow with the data. The same command resumes
+a run that was stopped.
 """
 
 import argparse
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import torch
@@ -24,7 +23,6 @@ from .dataset_examples import examples_for
 from .measure_dataset import EXTRA, SAMPLE, MeasureOptions, measure_dataset
 from .on_ray import on_ray
 from .results import comparison_file, write_comparison
-from .run import Engine, run_locally
 from .two_encoders import compare_encoders
 
 
@@ -40,7 +38,7 @@ def main() -> None:
 
 
 def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
-    """Measures what the command asks for; returns the files written. Raises ValueError as the measurements do."""
+    """Runs the measurements and returns the files written. Raises ValueError as the measurements do."""
     out = arguments.out or loaded.folder or Path()
     if arguments.against:
         examples = examples_for(loaded, arguments.data, arguments.limit or SAMPLE, arguments.name)
@@ -50,15 +48,11 @@ def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
         return [path]
     examples = examples_for(loaded, arguments.data, arguments.limit, arguments.name)
     command = _command(loaded, arguments)
-    wanted = MeasureOptions(extra=arguments.extra, sample=arguments.sample, show_data=arguments.show_data)
-    with _engine(arguments) as engine:
-        return measure_dataset(loaded, examples, out, command, wanted, engine)
-
-
-def _engine(arguments: argparse.Namespace) -> AbstractContextManager[Engine]:
+    options = MeasureOptions(extra=arguments.extra, sample=arguments.sample, show_data=arguments.show_data)
     if arguments.engine == "local":
-        return nullcontext(run_locally)
-    return on_ray(arguments.address, arguments.workers)
+        return measure_dataset(loaded, examples, out, command, options)
+    with on_ray(arguments.address, arguments.workers) as engine:
+        return measure_dataset(loaded, examples, out, command, options, engine)
 
 
 def _command(loaded: Loaded, arguments: argparse.Namespace, other: Loaded | None = None) -> str:
@@ -68,9 +62,8 @@ def _command(loaded: Loaded, arguments: argparse.Namespace, other: Loaded | None
     words += ["--limit", str(arguments.limit)] if arguments.limit else []
     if other is not None:
         return " ".join([*words, "--against", other.name])
-    words += (
-        ["--with", ",".join(arguments.extra), "--sample", str(arguments.sample)] if arguments.extra else []
-    )
+    if arguments.extra:
+        words += ["--with", ",".join(arguments.extra), "--sample", str(arguments.sample)]
     words += ["--show-data"] if arguments.show_data else []
     return " ".join(words)
 

@@ -16,7 +16,7 @@ from .batch_statistics import batch_moments, batches_of_one_length
 from .dataset_examples import Shard
 from .running_moments import Arrays, Moments, from_arrays, merge, to_arrays
 
-ProgressCallback = Callable[[int], object]  # told how many examples are done
+ProgressCallback = Callable[[int], object]  # called with the number of examples just measured
 TOKENS = "tokens"
 
 

@@ -24,12 +24,12 @@ from .running_moments import Arrays, Moments, to_arrays
 
 IMPORTANCE, ZERO, MEAN = "importance", "zero", "mean"  # the names of the columns
 CORRELATION, READABLE, COUNTED = "correlation/", "readable/", "counted/"
-NOISE, N_NOISE = "noise", 4  # maps of random scores, as a check of the rule: so many for each example
-UNTOLD = {
+NOISE, N_NOISE = "noise", 4  # number of random maps for each example, as a check of the rule
+REASONS = {
     Undecidable.TOO_FEW: "too_few",
     Undecidable.UNMOVED: "unmoved",
     Undecidable.NO_SOONER: "no_sooner",
-}  # columns
+}  # column that counts each reason why an example cannot be judged
 Effect = Float[np.ndarray, "example layer head"]
 
 
@@ -57,7 +57,7 @@ class Ablation(MomentsMeasure):
     name: ClassVar[str] = "ablation"
     shard: int = 32
     means: Float[np.ndarray, "layer head d_v"] = field(repr=False, compare=False)
-    of_means: str  # their hash
+    of_means: str  # hash of the means
 
     @classmethod
     def from_means(cls, means: Float[np.ndarray, "layer head d_v"]) -> "Ablation":
@@ -67,7 +67,7 @@ class Ablation(MomentsMeasure):
     def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         before = probabilities(loaded, shard.inputs)[:, 0]
         replacements: dict[str, AblationKind] = {ZERO: "zero", MEAN: self.means}
-        effects = {name: _effects(loaded, shard.inputs, before, how) for name, how in replacements.items()}
+        effects = {name: _effects(loaded, shard.inputs, before, kind) for name, kind in replacements.items()}
         step(len(shard))
         return to_arrays({name: Moments.from_examples(values) for name, values in effects.items()})
 
@@ -90,14 +90,14 @@ class Faithfulness(MomentsMeasure):
                 maps = _scores(loaded, text_or_image)
                 n = maps[ATTENTION].shape[-1]
                 noise = np.random.default_rng(number).random((1, N_NOISE, n))
-                judged, untold = faithfulness(loaded, text_or_image, {**maps, NOISE: noise})
+                judged, reason = faithfulness(loaded, text_or_image, {**maps, NOISE: noise})
             except ValueError as error:
                 raise ValueError(f"example {number}: {error}") from error
-            for lens, of_lens in judged.items():
-                is_judged = np.full_like(of_lens.readable, untold is None)
-                values.setdefault(CORRELATION + lens, []).append(of_lens.agreement.spearman)
-                values.setdefault(READABLE + lens, []).append(np.where(is_judged, of_lens.readable, np.nan))
-            counts = np.array([float(untold is reason) for reason in (None, *UNTOLD)])
+            for lens, result in judged.items():
+                is_judged = np.full_like(result.readable, reason is None)
+                values.setdefault(CORRELATION + lens, []).append(result.agreement.spearman)
+                values.setdefault(READABLE + lens, []).append(np.where(is_judged, result.readable, np.nan))
+            counts = np.array([float(reason is other) for other in (None, *REASONS)])
             values.setdefault(COUNTED, []).append(counts)
             step(1)
         return to_arrays({name: Moments.from_examples(np.stack(rows)) for name, rows in values.items()})
@@ -113,15 +113,12 @@ def faithfulness_rows(arrays: Arrays) -> pd.DataFrame:
     correlations, readable = moments_with_prefix(arrays, CORRELATION), moments_with_prefix(arrays, READABLE)
     counted = moments_with_prefix(arrays, COUNTED)[""]
     counts = dict(
-        zip(("told", *UNTOLD.values()), np.rint(counted.mean * counted.n).astype(int).tolist(), strict=True)
+        zip(("told", *REASONS.values()), np.rint(counted.mean * counted.n).astype(int).tolist(), strict=True)
     )
     rows = []
     for lens in (lens for lens in (*LENSES, NOISE) if lens in correlations):
-        spread, n, share = (
-            correlations[lens].spread,
-            correlations[lens].n,
-            readable[lens].spread.mean,
-        )
+        spread, n = correlations[lens].spread, correlations[lens].n
+        share = readable[lens].spread.mean
         if lens == NOISE:
             row = {"lens": lens, "layer": None, "head": None, "spearman_mean": float(spread.mean.mean())}
             row |= {"spearman_sd": float(spread.sd.mean()), "share": float(share.mean()), "n": int(n.min())}
@@ -138,32 +135,29 @@ def _effects(
     loaded: Loaded,
     inputs: Sequence[InputLike],
     before: Float[np.ndarray, "example answer"],
-    how: AblationKind,
+    kind: AblationKind,
 ) -> Effect:
-    after = ablate_heads(loaded, inputs, how)
+    after = ablate_heads(loaded, inputs, kind)
     if not loaded.config.chooses_class:
         return cosine_distance(before[:, None, None], after)
-    followed = before.argmax(axis=-1)
+    predicted = before.argmax(axis=-1)
     changes = [
         log_odds(changed, class_index) - log_odds(unchanged, class_index)
-        for unchanged, changed, class_index in zip(before, after, followed.tolist(), strict=True)
+        for unchanged, changed, class_index in zip(before, after, predicted.tolist(), strict=True)
     ]
     return np.abs(changes)
 
 
 def _scores(loaded: Loaded, text_or_image: InputLike) -> dict[str, Float[np.ndarray, "layer head position"]]:
+    """Scores of the positions by each lens."""
     record = capture(loaded, text_or_image)
     scores = {}
     for lens in LENSES:
         lens_record = through(lens, loaded, text_or_image, record=record)
         layers, heads = lens_record.pattern.shape[:2]
-        scores[lens] = np.array(
-            [
-                [
-                    head_scores(lens_record, layer, head, classified=record.has_class_token)
-                    for head in range(heads)
-                ]
-                for layer in range(layers)
-            ]
-        )
+        rows = [
+            head_scores(lens_record, layer, head, classified=record.has_class_token)
+            for layer, head in np.ndindex(layers, heads)
+        ]
+        scores[lens] = np.reshape(rows, (layers, heads, -1))
     return scores

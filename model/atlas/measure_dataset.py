@@ -35,9 +35,9 @@ from .run import Engine, run_locally, run_measure
 from .running_moments import Arrays, Moments, from_arrays
 from .strongest_attention import StrongestPairs
 
-# options besides the statistics
+# what --with can add to the statistics
 EXTRA = ("importance", "ablation", "pruning", "faithfulness", "examples")
-SAMPLE = 256  # examples of what takes many forwards for each
+SAMPLE = 256  # examples for measures with many forward passes for each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class MeasureOptions:
 
     extra: tuple[str, ...] = ()
     sample: int = SAMPLE
-    show_data: bool = False  # whether the strongest examples are the data's, not those of the project
+    show_data: bool = False  # whether the strongest examples are taken from the data, not from the project
 
 
 def measure_dataset(
@@ -63,7 +63,7 @@ def measure_dataset(
     """
     options = options or MeasureOptions()
     sample = examples.limited(options.sample)
-    # what is refused is refused before the hours, not after them
+    # checked before the passes, which may take hours
     to_prune = _to_prune(loaded, examples, options.sample) if "pruning" in options.extra else None
     passes = _Passes(loaded, out, command, engine)
     heads, layers = _statistics(passes.source(examples), passes.measure(Statistics(), examples))
@@ -88,7 +88,7 @@ def measure_dataset(
         rows = strongest_attention.strongest_rows(loaded, shown, passes.measure(StrongestPairs(), shown))
         files[EXAMPLES] = ResultTable(source=passes.source(shown), rows=rows)
     files = {HEADS: _with_effects(heads, from_arrays(effects), len(sample)), **files}
-    # Every pass first, then every file: what is half done is never read.
+    # All passes come before the first file, so that no file is from an unfinished run.
     for name, content in files.items():
         write_results(out / name, content)
     passes.remove_partial_results()
@@ -96,7 +96,7 @@ def measure_dataset(
 
 
 class _Passes:
-    """Passes over data that resume where they were stopped, until all files are written."""
+    """Passes over data, which resume where they were stopped until all files are written."""
 
     def __init__(self, loaded: Loaded, out: Path, command: str, engine: Engine) -> None:
         self.loaded, self.out, self.command, self.engine = loaded, out, command, engine
@@ -128,7 +128,10 @@ class _Passes:
 
 
 def _statistics(source: DataSource, arrays: Arrays) -> tuple[HeadResults, LayerResults]:
-    source = replace(source, unknown=_unknown_token_share(arrays))
+    moments = from_arrays(arrays)
+    if TOKENS in moments:  # of texts: the share of unknown tokens in all of them together
+        n_read, n_unknown = moments[TOKENS].mean.tolist()
+        source = replace(source, unknown=n_unknown / n_read if n_read else 0.0)
     by_name = moments_with_prefix(arrays, batch_statistics.HEADS)
     spreads, samples = _spreads({name: by_name[name] for name in STATISTICS if name in by_name}, source.n)
     z = moments_with_prefix(arrays, batch_statistics.Z)[""].mean.astype(np.float32)
@@ -137,21 +140,11 @@ def _statistics(source: DataSource, arrays: Arrays) -> tuple[HeadResults, LayerR
     return heads, LayerResults(source=source, curves=curves)
 
 
-def _unknown_token_share(arrays: Arrays) -> float | None:
-    """Share of unknown tokens in all texts together; None for pictures."""
-    if (counts := from_arrays(arrays).get(TOKENS)) is None:
-        return None
-    mean_n_read, mean_n_unknown = counts.mean.tolist()
-    return mean_n_unknown / mean_n_read if mean_n_read else 0.0
-
-
 def _with_effects(heads: HeadResults, effects: Mapping[str, Moments], n: int) -> HeadResults:
+    """The results with the effects of heads, measured on `n` examples."""
     samples = {**heads.source.samples, **dict.fromkeys(effects, n)}
-    return HeadResults(
-        source=replace(heads.source, samples=samples),
-        spreads={**heads.spreads, **{name: moments.spread for name, moments in effects.items()}},
-        z=heads.z,
-    )
+    spreads = {**heads.spreads, **{name: moments.spread for name, moments in effects.items()}}
+    return replace(heads, source=replace(heads.source, samples=samples), spreads=spreads)
 
 
 def _to_prune(loaded: Loaded, examples: Examples, sample: int) -> tuple[LabelledInputs, LabelledInputs]:

@@ -1,4 +1,4 @@
-"""Greedy pruning of heads over a data set (`model.experiments.pruning`); every step is stored at once."""
+"""Greedy pruning of heads over a data set (`model.experiments.pruning`), which resumes after the last stored step."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from .dataset_examples import Examples, labelled_examples
 from .partial_result import PartialResult
 
 COLUMNS = ("layer", "head", "accuracy", "loss", "turned_wrong", "turned_right")
-JUDGES = 2000  # examples at most: the standard error of an accuracy of 90 % is then 0.7 points
+JUDGES = 2000  # examples to measure the accuracy, at most: the standard error of an accuracy of 90 % is then 0.7 points
 NO_HEAD = -1.0  # stands for layer and head at step 0
 
 
@@ -73,8 +73,7 @@ def pruning_rows(
             rows = results.get(name, np.empty((0, len(COLUMNS)))).tolist()
             removed = [(int(layer), int(head)) for layer, head, *_ in rows[1:]]
             if not rows or len(removed) < n_heads:
-                # with no step yet, or only step 0, it begins again
-                rows = rows if removed else []
+                rows = rows if removed else []  # a step 0 alone is repeated
                 for step in greedy(loaded, *choosing, replacement, removed=removed, judged=judging):
                     layer_and_head = (NO_HEAD, NO_HEAD) if step.layer is None else (step.layer, step.head)
                     rows.append(

@@ -41,19 +41,27 @@ def compare_encoders(
         matrix = distance_matrix(first.pattern, second.pattern)
         distances.add(matrix)
         halves[n % 2].add(matrix)
-        _count_pairs(pair_counts, match_heads(matrix))
+        partners = match_heads(matrix)
+        heads = np.flatnonzero(partners >= 0)
+        pair_counts[heads, partners[heads]] += 1
         n_stages = min(len(first.residual), len(second.residual))
         states.add(states_for_cka(first)[:n_stages], states_for_cka(second)[:n_stages])
     count = int(distances.n.max())
     if count < 2:
         raise ValueError(f"a spread needs two examples at least, {examples.name} holds {count}")
     partners = match_heads(distances.mean)
+    first_half, second_half = (match_heads(half.mean) for half in halves)
+    hashes = tuple(
+        weights_hash(encoder.folder or encoder.name) for encoder in (first_encoder, second_encoder)
+    )
     return EncoderComparison(
-        source=_source(examples, count, command, first_encoder, second_encoder),
+        source=DataSource(
+            command=command, data=examples.name, sha256=examples.sha256, n=count, weights=hashes
+        ),
         shapes=shapes,
         distances=distances.spread,
         alike=np.where(partners < 0, 0, pair_counts[np.arange(len(partners)), partners]),
-        halves=_n_equal_partners(*(match_heads(half.mean) for half in halves)),
+        halves=int(((first_half == second_half) & (first_half >= 0)).sum()),
         n_states=states.n,
         cka=states.cka(),
         cka_by_chance=states.by_chance(),
@@ -65,20 +73,6 @@ def states_for_cka(record: ForwardRecord) -> Float[np.ndarray, "stage row d_mode
     if record.unit == "token":
         return record.residual
     return record.residual[:, :1] if record.has_class_token else record.residual.mean(axis=1, keepdims=True)
-
-
-def _count_pairs(pair_counts: np.ndarray, partners: np.ndarray) -> None:
-    heads = np.flatnonzero(partners >= 0)
-    pair_counts[heads, partners[heads]] += 1
-
-
-def _n_equal_partners(first: np.ndarray, second: np.ndarray) -> int:
-    return int(((first == second) & (first >= 0)).sum())
-
-
-def _source(examples: Examples, n: int, command: str, *encoders: Loaded) -> DataSource:
-    hashes = tuple(weights_hash(encoder.folder or encoder.name) for encoder in encoders)
-    return DataSource(command=command, data=examples.name, sha256=examples.sha256, n=n, weights=hashes)
 
 
 def _captured(loaded: Loaded, text_or_image: Input, number: int) -> ForwardRecord:

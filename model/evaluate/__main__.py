@@ -26,9 +26,9 @@ from ..experiments.batching import batch_size
 from ..inputs.digits import examples, to_input, to_labels
 from ..loaded import Loaded
 
-WINDOW = 4096  # texts that are in memory together
+WINDOW = 4096  # texts in memory at the same time
 BATCH = 64
-LENGTHS = 32  # batches are as long as multiples of it: a new length each time leaves holes in the memory
+LENGTHS = 32  # batches are padded to a multiple of it: many different lengths would fragment the memory
 
 
 def classification(
@@ -58,23 +58,23 @@ def evaluate(
         raise ValueError(f"{loaded.name} has {n_classes} classes, the labels go up to {largest}")
     logits = torch.empty(len(labels), loaded.config.n_classes)
     with torch.inference_mode(), tqdm(total=len(labels), desc=loaded.name, disable=None) as bar:
-        for places, inputs in batches:
-            logits[places] = loaded.model(inputs.to(loaded.device)).float().cpu()
-            bar.update(len(places))
+        for indices, inputs in batches:
+            logits[indices] = loaded.model(inputs.to(loaded.device)).float().cpu()
+            bar.update(len(indices))
     return logits, labels
 
 
-Batches = Iterator[tuple[Tensor, Tensor]]  # the places of some examples, and the encoder's input for them
+Batches = Iterator[tuple[Tensor, Tensor]]  # indices of some examples, and the encoder's input for them
 
 
 def _digits(loaded: Loaded) -> tuple[Batches, Int[Tensor, " digit"]]:
     images, labels = examples()
-    places = torch.arange(len(images)).split(BATCH)
-    return ((part, to_input(images[part], loaded.config)) for part in places), to_labels(labels)
+    batches = torch.arange(len(images)).split(BATCH)
+    return ((indices, to_input(images[indices], loaded.config)) for indices in batches), to_labels(labels)
 
 
 def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
-    """The labels are read, and refused, before the first text; the texts a window at a time."""
+    """Batches and labels of a CSV. The labels are read and checked first, the texts later, a window at a time."""
     if missing := {"text", "label"} - set(pd.read_csv(csv, nrows=0).columns):
         raise ValueError(f"{csv.name} lacks the columns {sorted(missing)}")
     column = pd.read_csv(csv, usecols=["label"], dtype=str, keep_default_na=False).label
@@ -85,13 +85,13 @@ def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
 
 
 def _batches(loaded: Loaded, csv: Path) -> Batches:
-    """Of similar length within a window, which need little padding; without padding each text goes alone."""
+    """Batches of texts of similar length within a window; of one text where the encoder has no padding."""
     assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     config, encode = loaded.config, loaded.tokenizer.encode
     with pd.read_csv(csv, usecols=["text"], dtype=str, keep_default_na=False, chunksize=WINDOW) as windows:
         for texts in (window.text for window in windows):
             ids = [np.array(encode(text).ids, np.int32) for text in texts]  # a list takes ten times as much
-            lengths = np.array([len(each) for each in ids])
+            lengths = np.array([len(row) for row in ids])
             if not lengths.all():
                 raise ValueError(f"{csv.name}: in text {texts.index[lengths == 0][0] + 1} there is no token")
             # The longest first: the memory that it takes is enough for the rest.
@@ -101,16 +101,19 @@ def _batches(loaded: Loaded, csv: Path) -> Batches:
                 if config.padding_id is not None:
                     length = min(-(-length // LENGTHS) * LENGTHS, config.n_positions)
                     n = min(batch_size(config, length), BATCH)
-                part, order = order[:n], order[n:]
-                inputs = torch.full((len(part), length), config.padding_id or 0)
-                for row, place in enumerate(part):
-                    inputs[row, : lengths[place]] = torch.from_numpy(ids[place])
-                yield torch.from_numpy(texts.index.to_numpy()[part]), inputs
+                batch, order = order[:n], order[n:]
+                inputs = torch.full((len(batch), length), config.padding_id or 0)
+                for row, index in enumerate(batch):
+                    inputs[row, : lengths[index]] = torch.from_numpy(ids[index])
+                yield torch.from_numpy(texts.index.to_numpy()[batch]), inputs
             release_memory()
 
 
 def class_of(label: object, names: tuple[str, ...]) -> int:
-    """The number of the class that is called so, whatever the case, or that has this number. Raises ValueError."""
+    """Index of the class from its name, in upper or lower case, or from its index as text.
+
+    Raises ValueError where there is no such class.
+    """
     word = str(label).strip().lower()
     if word in (lowered := [name.lower() for name in names]):
         return lowered.index(word)
@@ -123,8 +126,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m model.evaluate", description=__doc__.splitlines()[0])
     parser.add_argument("checkpoint", help=CHECKPOINT)
     parser.add_argument("--csv", type=Path, help="reviews, with the columns text and label")
-    helped = "write the figures into the checkpoint, as measured on DATA"
-    parser.add_argument("--record", metavar="DATA", help=helped)
+    parser.add_argument(
+        "--record", metavar="DATA", help="write the figures into the checkpoint, as measured on DATA"
+    )
     parser.add_argument("--device", default="auto")
     arguments = parser.parse_args()
     torch.set_num_threads(os.cpu_count() or 1)  # the app's single thread would leave cores idle here
