@@ -65,7 +65,7 @@ def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:
     with st.expander(f"What Theorem 1 assumes: {n_met}", icon=":material/rule:"):
         for sentence, is_met in assumptions.items():
             st.markdown(
-                f":material/{'check' if is_met else 'close'}: {sentence}{'' if is_met else ': **not is_met**'}"
+                f":material/{'check' if is_met else 'close'}: {sentence}{'' if is_met else ': **not met**'}"
             )
         measured_place = st.container()
         st.markdown(":material/help: The derivatives of the loss are bounded: assumed, not checked here.")
