@@ -31,7 +31,7 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     run = by_mask[mask]
     show(
         permutation(
-            run.output, run.output_of_reordered, run.order, record.tokens, query=query, holds=run.holds
+            run.output, run.output_of_reordered, run.order, record.tokens, query=query, is_equal=run.holds
         ),
         key="permutation",
     )

@@ -164,7 +164,7 @@ def figures() -> dict[str, Figure]:
             (f"{measure} over the width", width_curves(test_width_curves.MEASURED, measure, d_k=8, power=0.5))
             for measure in ("variance", "entropy", "gradient")
         ),
-        ("permutation", permutation(SQUARE, SQUARE, np.array([1, 0]), TWO, query=0, holds=True)),
+        ("permutation", permutation(SQUARE, SQUARE, np.array([1, 0]), TWO, query=0, is_equal=True)),
         ("shift of attention", attention_shift(HALF, HALF, TWO, allowed=HALF > 0)),
         ("cells", cell_board(SQUARE, TWO, mask=SQUARE > 0.25, query=0)),
         ("seeds", seed_strip(lines, **test_seed_strip.TITLES)),

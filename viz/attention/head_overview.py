@@ -38,16 +38,15 @@ def head_overview(
 ) -> VegaFigure:
     """A tile for each head of the record; the `selected` (layer, head), if any, is framed.
 
-    The tooltip shows the `measures` [layer, head] under their names. The `colours` are "fixed", from 0 to 1, or
-    each tile's "own", from 0 to its maximum; or to that of the head which it is compared with, where this is larger:
-    `paired_maxima` [layer, head], -inf where there is none. `notes` are lines above the tiles. A `small` figure has the
-    smallest tiles and no such lines. Of `scale` only the name of the weights is used, and whether rows sum to 1. With
-    `by_layer`, the record has one map for each layer in place of heads.
+    The tooltip shows the `measures` [layer, head] under their names. The `colours` are "fixed", from 0 to 1, or each
+    tile's "own", from 0 to its maximum or to its entry in `paired_maxima` [layer, head] if that is larger (-inf: no
+    pair). `notes` are lines above the tiles. A `small` figure has the smallest tiles and no lines. Of `scale` only the
+    name of the weights and whether rows sum to 1 are used. With `by_layer`, the record has one map for each layer.
 
-    Where it is `clickable`, a click sets the point selection `head`, fields `layer` and `head`; in Streamlit let the
-    widget's key change with `selected`, or a second click on the same tile is no news to the browser after the arrow keys
-    moved on. The pictures are sharp at the chart's own width, so give it no other.
-    Raises ValueError where a measure has another shape than [layer, head].
+    If it is `clickable`, a click sets the point selection `head`, fields `layer` and `head`. In Streamlit, let the
+    widget's key change with `selected`: after the arrow keys moved the selection, the browser would not report another
+    click on the same tile. Show the chart at its own width, at which the pictures are sharp.
+    Raises ValueError if a measure has another shape than [layer, head].
 
     >>> from loupe import from_arrays, head_overview
     >>> figure = head_overview(from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"]))
@@ -67,27 +66,29 @@ def head_overview(
     if colours == "own":
         maxima = head_maxima(record)
         maxima = maxima if paired_maxima is None else np.maximum(maxima, paired_maxima)
-    drawn = tiles(record.pattern, tops=maxima, at_most=at_most, side=side if one_to_one else TILE_SIDE)
+    tile_images = tiles(record.pattern, tops=maxima, at_most=at_most, side=side if one_to_one else TILE_SIDE)
     indices = list(np.ndindex(n_layers, n_heads))
     heads = {"layer": [layer for layer, _ in indices], "head": [head for _, head in indices]}
     names = [f"L{layer}" if by_layer else head_name(layer, head) for layer, head in indices]
     pictures = {
         **heads,
-        "on_light": [tile.on_light for tile in drawn],
-        "on_dark": [tile.on_dark for tile in drawn],
-        "weight": np.zeros(len(drawn)),
+        "on_light": [tile.on_light for tile in tile_images],
+        "on_dark": [tile.on_dark for tile in tile_images],
+        "weight": np.zeros(len(tile_images)),
     }
     lines = [*notes]
     if maxima is not None:
-        end = "each map's own maximum" if paired_maxima is None else "the maximum of each pair"
-        lines.append(f"colour from 0 to {end}")
+        colour_maximum = "each map's own maximum" if paired_maxima is None else "the maximum of each pair"
+        lines.append(f"colour from 0 to {colour_maximum}")
     if (pooled := -(-max(n_queries, n_keys) // at_most)) > 1:
         lines.append(f"a pixel is the largest of up to {pooled} × {pooled} weights")
     legend = weight_legend(WeightScale(what=scale.what, shares=scale.shares), n_keys)
     title = legend.title if maxima is None else ()
     quantity = "Attention" if scale.what == WEIGHT else scale.what.capitalize()
-    maps = f"{n_layers} layers" if by_layer else f"{n_layers} layers of {n_heads} heads"
-    choice = f"{names[indices.index(selected)]} is chosen" if selected in indices else "none is chosen"
+    map_count = f"{n_layers} layers" if by_layer else f"{n_layers} layers of {n_heads} heads"
+    selection_text = (
+        f"{names[indices.index(selected)]} is chosen" if selected in indices else "none is chosen"
+    )
     return _form(step, tuple(measures), clickable, title, not one_to_one, by_layer).with_data(
         {
             **heads,
@@ -100,12 +101,12 @@ def head_overview(
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
         **lines_above(() if small else lines),
-        description=f"{quantity} of {maps}; {choice}.",
+        description=f"{quantity} of {map_count}; {selection_text}.",
     )
 
 
 def head_maxima(record: "AttentionRecord") -> np.ndarray:
-    """The largest weight of each head, [layer, head]."""
+    """The largest attention weight of each head, [layer, head]."""
     return record.pattern.max(axis=(-2, -1))
 
 
@@ -124,19 +125,19 @@ def _form(
         "y": alt.Y("layer:O", title=None, scale=band, axis=head_axis("L", orient="left")),
     }
     # In full screen Streamlit stretches the chart: maps and frames grow with it, and stay square.
-    square: Kwargs = dict.fromkeys(
+    square_size: Kwargs = dict.fromkeys(
         ("width", "height"), alt.expr("round(min(bandwidth('x'), bandwidth('y')))")
     )
     # Read aloud or under the pointer, a picture would be its whole address.
     pictures = alt.Chart(data("pictures")).mark_image(
-        **square, aspect=False, smooth=smooth, aria=False, tooltip=None
+        **square_size, aspect=False, smooth=smooth, aria=False, tooltip=None
     )
     pictures = pictures.transform_calculate(url=CHOOSE).encode(**position, url="url:N")
     if legend:  # the pictures bring their colours with them
         pictures = pictures.encode(color=attention_colour(legend))
     # On top and clear: the pointer on a picture is the pointer on its head.
     cover = alt.Chart(data()).mark_rect(
-        **square, fill="transparent", cursor="pointer" if clickable else "default"
+        **square_size, fill="transparent", cursor="pointer" if clickable else "default"
     )
     tooltip = [
         tip("name:N", title="layer" if by_layer else "head"),

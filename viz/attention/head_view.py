@@ -30,7 +30,7 @@ _FAINT = 0.04  # what is left of all other lines while the pointer is at a token
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadView:
-    """The figure, and how much of the head it shows."""
+    """A figure of one head, and how many of its weights the figure shows."""
 
     chart: VegaFigure
     n_lines: int  # drawn
@@ -49,33 +49,33 @@ def weight_lines(
 ) -> HeadView:
     """Lines for `weights` [query, key] between the tokens of the record, for all queries or only for one `query`.
 
-    If there are more than `at_most` lines, the strongest are drawn. While the pointer is at a token, only its lines
+    If there are more than `at_most` lines, the strongest are drawn. While the pointer is on a token, only its lines
     are shown; a click on a token sets the point selection `token`, field `position`. Name only `token` as the
-    selection mode in Streamlit: with `hover`, each move of the pointer would rerun the page. `notes` are lines above
-    the figure. Raises ValueError where the weights are not queries × keys.
+    selection mode in Streamlit: with `hover`, each move of the pointer would rerun the page. `notes` are lines of text
+    above the figure. Raises ValueError if `weights` has another shape.
     """
-    n, n_keys = len(record), len(record.attended)
-    need_shape((n, n_keys), weights=weights)
-    drawn = weights if query is None else np.where(np.arange(n)[:, None] == query, weights, 0)
-    queries, keys = np.nonzero(drawn)
-    values = drawn[queries, keys].astype(float)
-    strongest = np.argsort(values, kind="stable")[-at_most:]  # the last lies on top
-    queries, keys = queries[strongest], keys[strongest]
-    query_numbers = np.array([record.number(index) for index in range(n)], int)
+    n_queries, n_keys = len(record), len(record.attended)
+    need_shape((n_queries, n_keys), weights=weights)
+    drawn_weights = weights if query is None else np.where(np.arange(n_queries)[:, None] == query, weights, 0)
+    queries, keys = np.nonzero(drawn_weights)
+    values = drawn_weights[queries, keys].astype(float)
+    strongest_indices = np.argsort(values, kind="stable")[-at_most:]  # the last lies on top
+    queries, keys = queries[strongest_indices], keys[strongest_indices]
+    query_numbers = np.array([record.number(index) for index in range(n_queries)], int)
     key_numbers = query_numbers if record.keys is None else np.arange(len(record.keys))
     lines = {
         "query": query_numbers[queries],
         "key": key_numbers[keys],
         "query token": [visible(record.tokens[index]) for index in queries],
         "key token": [visible(record.attended.tokens[index]) for index in keys],
-        "weight": values[strongest],
+        "weight": values[strongest_indices],
     }
-    n_rows = max(n, n_keys)
-    row = float(np.clip(_HEIGHT / max(n_rows, 1), _LOWEST_ROW, _HIGHEST_ROW))
-    font_size = min(14, row - 2)
+    n_rows = max(n_queries, n_keys)
+    row_height = float(np.clip(_HEIGHT / max(n_rows, 1), _LOWEST_ROW, _HIGHEST_ROW))
+    font_size = min(14, row_height - 2)
 
     def middle(index: np.ndarray) -> np.ndarray:
-        return (index + 1.5) * row  # the headings fill the first row
+        return (index + 1.5) * row_height  # the headings fill the first row
 
     columns = [
         {
@@ -92,9 +92,9 @@ def weight_lines(
         )
     ]
     rows = pd.concat(map(pd.DataFrame, columns), ignore_index=True)
-    source = "every token"
+    source_name = "every token"
     if query is not None:
-        source = f"token {query_numbers[query]}, {visible(record.tokens[query])},"
+        source_name = f"token {query_numbers[query]}, {visible(record.tokens[query])},"
     legend = weight_legend(scale, n_keys)
     chart = _form(legend.title, scale.what).with_data(
         lines | {"start": middle(queries), "end": middle(keys)},
@@ -102,37 +102,37 @@ def weight_lines(
         values={
             **legend.values,
             "column": max(label_width(text, font_size) for text in rows["label"]) + 2 * _GAP,
-            "row": row,
+            "row": row_height,
             "font_size": font_size,
         },
-        height=row * (n_rows + 1),
+        height=row_height * (n_rows + 1),
         **lines_above(notes),
-        description=f"Lines from {source} to the tokens that it attends to, the stronger the more attention",
+        description=f"Lines from {source_name} to the tokens that it attends to, the stronger the more attention",
     )
     return HeadView(
         chart=chart,
-        n_lines=len(strongest),
+        n_lines=len(strongest_indices),
         n_all=len(values),
-        share=float(values[strongest].sum() / values.sum()) if len(values) else 1.0,
+        share=float(values[strongest_indices].sum() / values.sum()) if len(values) else 1.0,
     )
 
 
 @form
 def _form(legend: tuple[str, ...], what: str) -> alt.TopLevelMixin:
-    keys_from = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
-    rules = alt.Chart(data()).transform_calculate(left="column", right=keys_from)
-    at_pointer = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"
+    keys_left = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
+    rules = alt.Chart(data()).transform_calculate(left="column", right=keys_left)
+    is_hovered = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"
     rules = rules.mark_rule(strokeWidth=2, strokeCap="round", aria=False).encode(
         x=pixel_x("left"),
         x2="right:Q",
         y=pixel_y("start"),
         y2="end:Q",
         color=attention_colour(legend),
-        opacity=either(at_pointer, 1, _FAINT),
+        opacity=either(is_hovered, 1, _FAINT),
         tooltip=[tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", what)],
     )
     base = alt.Chart(data("rows")).transform_calculate(
-        left=f"datum.column == 'query' ? 0 : {keys_from}",
+        left=f"datum.column == 'query' ? 0 : {keys_left}",
         right="datum.left + column",
         edge=f"datum.column == 'query' ? datum.right - {_GAP} : datum.left + {_GAP}",
         top="datum.middle - row / 2",
@@ -149,8 +149,10 @@ def _form(legend: tuple[str, ...], what: str) -> alt.TopLevelMixin:
         limit=value("column"),
     ).encode(x=pixel_x("edge"), y=pixel_y("middle"), text="label:N")
     # On top and clear: a click on a letter counts as one on its row.
-    cover = base.transform_filter("datum.position >= 0")
-    cover = cover.mark_rect(fill="transparent", cursor="pointer", cornerRadius=4, strokeWidth=2.5).encode(
+    click_area = base.transform_filter("datum.position >= 0")
+    click_area = click_area.mark_rect(
+        fill="transparent", cursor="pointer", cornerRadius=4, strokeWidth=2.5
+    ).encode(
         x=pixel_x("left"),
         x2="right:Q",
         y=pixel_y("top"),
@@ -162,5 +164,5 @@ def _form(legend: tuple[str, ...], what: str) -> alt.TopLevelMixin:
     hover = alt.selection_point(
         name="hover", fields=["column", "position"], on="pointerover", clear="pointerout"
     )
-    cover = cover.add_params(click_on("token", "position"), hover)
-    return alt.layer(rules, text, cover).properties(width=_WIDTH, autosize=FIT)  # rows keep their height
+    click_area = click_area.add_params(click_on("token", "position"), hover)
+    return alt.layer(rules, text, click_area).properties(width=_WIDTH, autosize=FIT)  # rows keep their height

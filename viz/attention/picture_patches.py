@@ -38,12 +38,11 @@ def picture_overlay(
     scale: WeightScale = TO_ONE,
     allowed: np.ndarray | None = None,
 ) -> VegaFigure:
-    """The picture over the attention weights [patch] of the `query`, from a uint8 image [height, width] or [height,
-    width, 3].
+    """A uint8 image [height, width] or [height, width, 3], drawn over the attention weights [patch] of the `query`.
 
-    `n_keys` is the number of keys that the query may attend to, the class token included. With `allowed` [patch], the
-    other patches (False) are hatched, and a click sets `key`, fields `position` and `blocked`, so that a second click
-    differs from the first.
+    `n_keys` is the number of keys that the query may attend to, the class token included. With `allowed` [patch],
+    forbidden patches (False) are hatched, and a click sets the point selection `key`, fields `position` and `blocked`,
+    so that a second click on a patch is reported, too.
     """
     query_name = (
         "the class token" if query is None else "row {}, column {}".format(*divmod(query, patch_grid[1]))
@@ -74,8 +73,9 @@ def knock_out_patches(
     what: str,
     how: str = "from every query",
 ) -> VegaFigure:
-    """The picture over the change [patch] of `what` when each patch is hidden: purple where it falls, gold where it
-    rises, up to ±`limit`. `how` says in words how patches are hidden.
+    """A picture drawn over the `change` [patch] of the quantity `what` when each patch is hidden.
+
+    Falls are purple and rises gold; the colours end at ±`limit`. `how` describes how patches are hidden.
     """
     description = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
     return _patches(
@@ -121,13 +121,13 @@ def _patches(
     """
     rows, columns = patch_grid
     need_shape((rows * columns,), **{name: numbers})
-    size = side / max(rows, columns)
+    patch_size = side / max(rows, columns)
     position = np.arange(rows * columns)
     if query is not None:  # the chosen patch comes last: no neighbour's border lies on its outline
         position = np.append(np.delete(position, query), query)
     row, column = np.divmod(position, columns)
     blocked = np.zeros(len(position), bool) if allowed is None else ~allowed[position]
-    names = [f"r{r}c{c}" for r, c in zip(row, column, strict=True)]
+    names = [f"r{row_index}c{column_index}" for row_index, column_index in zip(row, column, strict=True)]
     ink = picture_ink(image, side=side, opacity=_OPACITY)
     frames = {"picture": {theme: [url] for theme, url in ink.items()}}
     if allowed is not None:
@@ -146,29 +146,27 @@ def _patches(
         patches,
         frames=frames,
         values=values,
-        width=size * columns,
-        height=size * rows,
+        width=patch_size * columns,
+        height=patch_size * rows,
         description=description,
     )
 
 
 def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> alt.TopLevelMixin:
-    """The patches in `colour`, the picture, and above them a transparent layer that takes clicks and shows the
-    `tooltip`.
-    """
+    """Patches filled with `colour`, the picture over them, and a transparent layer with the clicks and the `tooltip`."""
     base = alt.Chart(data()).encode(
         x=alt.X("column:O", axis=None, scale=alt.Scale(padding=0)),
         y=alt.Y("row:O", axis=None, scale=alt.Scale(padding=0)),
     )
     hatched = [whole_picture("hatched", aspect=False)] if blockable else []
     # On top and clear: a click on a stroke counts as one on its patch.
-    name = [tip("said:N", title="key"), tip("position:Q")] if blockable else ["patch:N"]
-    cover = framed(base.mark_rect(fill="transparent", cursor="pointer"), (4, 0.5))
-    cover = cover.encode(description="said:N", tooltip=[*name, tooltip])
+    name_tooltip = [tip("said:N", title="key"), tip("position:Q")] if blockable else ["patch:N"]
+    click_area = framed(base.mark_rect(fill="transparent", cursor="pointer"), (4, 0.5))
+    click_area = click_area.encode(description="said:N", tooltip=[*name_tooltip, tooltip])
     click = click_on("key", "position", "blocked") if blockable else click_on("patch", "position")
     return alt.layer(
         base.mark_rect(aria=False).encode(color=colour),
         whole_picture("picture").transform_calculate(url=CHOOSE),
         *hatched,
-        cover.add_params(click),
+        click_area.add_params(click),
     ).properties(autosize="pad")  # Streamlit would squeeze the patches, but not the picture

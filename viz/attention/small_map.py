@@ -1,4 +1,4 @@
-"""A small map of a large pattern, with a frame around the part that another figure shows."""
+"""A small overview of a large attention map, with a frame around the part that another figure shows."""
 
 import altair as alt
 import numpy as np
@@ -12,25 +12,26 @@ _STEPS = 12  # places that a click can choose, either way
 
 
 def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1.0) -> VegaFigure:
-    """A small map of a pattern [query, key], with a frame around the queries and the keys in `shown`.
+    """A small map of a pattern [query, key], with a frame around the ranges of queries and keys in `shown`.
 
-    The colours reach to the weight `top`; each pixel has the largest weight that lies in it. A click sets the point
-    selection `place`, fields `query` and `key`: the position that was clicked.
+    The colour scale ends at the weight `top`; each pixel shows the largest weight within it. A click sets the point
+    selection `place` to the `query` and the `key` at the clicked point.
     """
-    n_queries, n_keys = (max(n, 1) for n in pattern.shape)
-    middle = (np.arange(_STEPS) + 0.5) / _STEPS
-    down, across = (middle * n_queries).astype(int), (middle * n_keys).astype(int)
-    edge = np.arange(_STEPS) * _SIDE / _STEPS
+    n_queries, n_keys = (max(n_tokens, 1) for n_tokens in pattern.shape)
+    cell_centres = (np.arange(_STEPS) + 0.5) / _STEPS
+    query_indices, key_indices = (cell_centres * n_queries).astype(int), (cell_centres * n_keys).astype(int)
+    cell_edges = np.arange(_STEPS) * _SIDE / _STEPS
     row, column = np.indices((_STEPS, _STEPS)).reshape(2, -1)
     cells = {
-        "query": down[row],
-        "key": across[column],
-        "left": edge[column],
-        "right": edge[column] + _SIDE / _STEPS,
-        "top": edge[row],
-        "bottom": edge[row] + _SIDE / _STEPS,
+        "query": query_indices[row],
+        "key": key_indices[column],
+        "left": cell_edges[column],
+        "right": cell_edges[column] + _SIDE / _STEPS,
+        "top": cell_edges[row],
+        "bottom": cell_edges[row] + _SIDE / _STEPS,
         "said": [
-            f"around query {query}, key {key}" for query, key in zip(down[row], across[column], strict=True)
+            f"around query {query}, key {key}"
+            for query, key in zip(query_indices[row], key_indices[column], strict=True)
         ],
     }
     queries, keys = shown
@@ -53,15 +54,15 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
 
 @form
 def _form() -> alt.TopLevelMixin:
-    box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
+    window_box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
     border = alt.Chart(data("picture")).mark_rect(fill=None, stroke=NEUTRAL, strokeWidth=0.5)
-    whole = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
+    whole_map = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
     window = alt.Chart(data("window")).mark_rect(fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False)
-    cover = alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer")
-    cover = cover.encode(**box, description="said:N", tooltip=[tip("said:N", title="show")])
+    click_area = alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer")
+    click_area = click_area.encode(**window_box, description="said:N", tooltip=[tip("said:N", title="show")])
     return alt.layer(
         whole_picture("picture", aspect=False).transform_calculate(url=CHOOSE),
-        border.encode(**whole),
-        window.encode(**box),
-        cover.add_params(click_on("place", "query", "key")),
+        border.encode(**whole_map),
+        window.encode(**window_box),
+        click_area.add_params(click_on("place", "query", "key")),
     ).properties(autosize="pad")

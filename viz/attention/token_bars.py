@@ -1,4 +1,4 @@
-"""Bars over tokens: how much the weights of each query add up to, or how much the answer changes without each token."""
+"""Bars over tokens: the sum of each query's weights, or the change of a probability when each token is hidden."""
 
 from collections.abc import Sequence
 
@@ -16,9 +16,7 @@ _NAMED = 60  # beyond so many tokens their names would cover each other
 
 
 def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaFigure:
-    """Bars of the sum of each row of a pattern [query, key], below a line at 1; the bar of the chosen `query` is
-    framed.
-    """
+    """Bars of the row sums of a pattern [query, key], with a line at 1; the bar of the chosen `query` is framed."""
     sums = {
         "query": [f"{position} {label(token, 14)}" for position, token in enumerate(tokens)],
         "sum": pattern.sum(axis=-1).astype(float),
@@ -44,8 +42,8 @@ def _sums(has_names: bool) -> alt.TopLevelMixin:
         strokeWidth=alt.value(3),
         tooltip=[tip("query:N"), tip("sum:Q", ".4f")],
     )
-    limit = alt.Chart(data("line")).mark_rule(color=NEUTRAL, strokeDash=[4, 4]).encode(y="one:Q")
-    return alt.layer(bars, limit).properties(autosize=FIT)
+    limit_line = alt.Chart(data("line")).mark_rule(color=NEUTRAL, strokeDash=[4, 4]).encode(y="one:Q")
+    return alt.layer(bars, limit_line).properties(autosize=FIT)
 
 
 def knock_out_bars(
@@ -57,11 +55,11 @@ def knock_out_bars(
     what: str,
     how: str = "from every query",
 ) -> VegaFigure:
-    """Bars of the change [position] of a probability, from -`limit` to `limit`: purple where it falls, gold where it
-    rises.
+    """Bars of the `change` [position] of the probability `what` when each token is hidden: falls purple, rises gold.
 
-    `how` says what was done to each token. The bar of the token `query` is outlined. A click on a bar sets the point
-    selection `token`, field `position`. Raises ValueError where tokens and changes differ in number.
+    The axis goes from -`limit` to `limit`; `how` describes how tokens are hidden. The bar of the token `query` is
+    outlined. A click on a bar sets the point selection `token`, field `position`. Raises ValueError if tokens and
+    changes differ in number.
     """
     need_shape((len(tokens),), change=change)
     position = np.arange(len(tokens))
@@ -81,9 +79,9 @@ def knock_out_bars(
 
 @form
 def _changes(what: str, has_names: bool) -> alt.TopLevelMixin:
-    some: Kwargs = {"values": value("now_and_then"), "title": "token"}
-    every: Kwargs = {"labelOverlap": False, "title": None, "ticks": False}
-    axis = alt.Axis(labelAngle=-60, grid=False, **(every if has_names else some))
+    some_names_options: Kwargs = {"values": value("now_and_then"), "title": "token"}
+    all_names_options: Kwargs = {"labelOverlap": False, "title": None, "ticks": False}
+    axis = alt.Axis(labelAngle=-60, grid=False, **(all_names_options if has_names else some_names_options))
     scale = alt.Scale(paddingInner=0.15 if has_names else 0)
     base = alt.Chart(data()).encode(x=alt.X("name:N", sort=None, axis=axis, scale=scale))
     coloured = base.mark_bar(aria=False).encode(
@@ -97,7 +95,7 @@ def _changes(what: str, has_names: bool) -> alt.TopLevelMixin:
     )
     zero = alt.Chart(data()).transform_aggregate(n="count()").mark_rule(color=NEUTRAL).encode(y=alt.datum(0))
     # The whole height of a token is its target: a bar of nothing could not be clicked.
-    cover = base.mark_rect(fill="transparent", cursor="pointer").encode(
+    click_area = base.mark_rect(fill="transparent", cursor="pointer").encode(
         y=alt.value(0),
         y2=alt.value("height"),
         stroke=either("datum.selected", ACCENT, "transparent"),
@@ -105,5 +103,5 @@ def _changes(what: str, has_names: bool) -> alt.TopLevelMixin:
         description="token:N",
         tooltip=[tip("token:N"), tip("position:Q"), tip("change:Q", "+.4f", f"change of {what}")],
     )
-    cover = cover.add_params(click_on("token", "position"))
-    return alt.layer(coloured, zero, cover).properties(height=170, autosize=FIT)
+    click_area = click_area.add_params(click_on("token", "position"))
+    return alt.layer(coloured, zero, click_area).properties(height=170, autosize=FIT)

@@ -21,7 +21,7 @@ _MOST_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
 
 
 class MapOptions(TypedDict, total=False):
-    """What every heatmap of this file takes besides its numbers."""
+    """Options that all heatmaps of this file have in common."""
 
     query: int | None  # whose row is framed
     title: str
@@ -68,10 +68,10 @@ def weight_heatmap(
     numbers: Sequence[int] | None = None,
     **options: Unpack[MapOptions],
 ) -> PlotlyFigure:
-    """Weights [query, key] of any origin over `tokens`, with `keys` across where these are other tokens.
+    """A heatmap of any weights [query, key] over `tokens`; `keys` are the tokens of the columns if these are others.
 
-    A masked cell shows no weight, since the zero there says nothing about the head. In the row of the `query` the weights
-    are written, where there is room. `window` are the queries and the keys that are drawn at all; `numbers`, the positions
+    A masked cell shows no weight, since the zero there says nothing about the head. In a map with few keys, the weights of
+    the `query` are written in their cells. `window` are the queries and the keys that are drawn at all; `numbers`, the positions
     of the tokens where these are not counted from 0.
     """
     n_keys, query, title = weights.shape[-1], options.get("query"), options.get("title", "")
@@ -79,17 +79,17 @@ def weight_heatmap(
         colours = attention_scale(scale, n_keys)
     else:
         colours = attention_scale(scale, int(mask[query].sum()), "the allowed keys")
-    written = None
+    cell_texts = None
     if query is not None and n_keys <= _MOST_WRITTEN:
-        written = np.full(weights.shape, "", dtype=object)
-        written[query] = [_two_digits(weight) for weight in weights[query]]
+        cell_texts = np.full(weights.shape, "", dtype=object)
+        cell_texts[query] = [_two_digits(weight) for weight in weights[query]]
     return _token_heatmap(
         weights,
         tokens,
         colours=colours,
         description=description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across",
         mask=mask,
-        written=written,
+        cell_texts=cell_texts,
         window=window,
         keys=keys,
         numbers=numbers,
@@ -105,7 +105,7 @@ def cross_heatmap(
     query: int,
     scale: WeightScale = TO_ONE,
 ) -> PlotlyFigure:
-    """Cross-attention [query, key] from the tokens `queries` of one input to the tokens `keys` of another."""
+    """A heatmap of cross-attention [query, key] from the tokens `queries` of one input to the tokens `keys` of another."""
     need_shape((len(queries), len(keys)), pattern=pattern)
     return heatmap(
         pattern,
@@ -134,10 +134,10 @@ def score_heatmap(
     mask: np.ndarray | None = None,
     **options: Unpack[MapOptions],
 ) -> PlotlyFigure:
-    """Scores q·k / √d_k [query, key] of one head, purple below 0 and gold above.
+    """A heatmap of the scores q·k / √d_k [query, key] of one head, purple below 0 and gold above.
 
-    The scale is symmetric about 0 and reaches to the largest score, masked or not, so that the figures before and after
-    the mask have the same one.
+    The colour scale is symmetric about 0 and ends at the largest score, masked or not, so that the figures before and
+    after masking have the same scale.
     """
     return _token_heatmap(
         scores,
@@ -159,9 +159,9 @@ def difference_heatmap(
     description: str | None = None,
     **options: Unpack[MapOptions],
 ) -> PlotlyFigure:
-    """`second` minus `first`, two patterns [query, key]: purple where the first has more weight, gold where the second.
+    """A heatmap of `second` minus `first`, two patterns [query, key]: negative cells are purple, positive ones gold.
 
-    The scale is symmetric about 0 and reaches to the largest absolute difference, where that is more than rounding.
+    The colour scale is symmetric about 0 and ends at the largest absolute difference, or at 1 if that is only rounding.
     """
     need_shape((len(tokens),) * 2, first=first, second=second)
     difference = second - first
@@ -190,7 +190,7 @@ def _token_heatmap(
     query: int | None = None,
     title: str = "",
     mask: np.ndarray | None = None,
-    written: np.ndarray | None = None,
+    cell_texts: np.ndarray | None = None,
     customdata: np.ndarray | None = None,
     zoom: tuple[int, int] | None = None,
     window: tuple[range, range] | None = None,
@@ -198,24 +198,24 @@ def _token_heatmap(
     numbers: Sequence[int] | None = None,
     notes: Sequence[str] = (),
 ) -> PlotlyFigure:
-    """The heatmap that all of these functions draw; a zoomed one is lower, as such figures stand beside each other."""
+    """Draws `values` [query, key] over tokens; a zoomed heatmap is lower, as two of them are shown side by side."""
     n_keys = len(tokens if keys is None else keys)
     need_shape((len(tokens), n_keys), values=values)
     if mask is not None:
         need_shape((len(tokens), n_keys), mask=mask)
-    down = position_labels(tokens, numbers)
-    across = down if keys is None else position_labels(keys)
+    query_labels = position_labels(tokens, numbers)
+    key_labels = query_labels if keys is None else position_labels(keys)
     if window is not None:  # the rest of a large map is not even sent to the browser
         rows, columns = (slice(side.start, side.stop) for side in window)
-        values, down, across = values[rows, columns], down[rows], across[columns]
+        values, query_labels, key_labels = values[rows, columns], query_labels[rows], key_labels[columns]
         mask = None if mask is None else mask[rows, columns]
-        written = None if written is None else written[rows, columns]
+        cell_texts = None if cell_texts is None else cell_texts[rows, columns]
         query = query - rows.start if query is not None and query in window[0] else None
-        n_keys = len(across)
+        n_keys = len(key_labels)
     return heatmap(
         values,
-        x=across,
-        y=down,
+        x=key_labels,
+        y=query_labels,
         titles=("<br>".join(("key", *(escape(note, quote=False) for note in notes))), "query"),
         colours=colours,
         cell="query '%{y}' → key '%{x}'",
@@ -223,7 +223,7 @@ def _token_heatmap(
         title=title,
         description=description,
         mask=mask,
-        written=written,
+        written=cell_texts,
         customdata=customdata,
         framed=None if query is None else (range(n_keys), range(query, query + 1)),
         shown=None if zoom is None else (range(zoom[0], zoom[1] + 1),) * 2,

@@ -1,4 +1,4 @@
-"""The text itself, with each token on the colour of its attention weight."""
+"""The input text, with each token on a background in the colour of its attention weight."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ def token_strip(
     scale: WeightScale = TO_ONE,
     notes: Sequence[str] = (),
 ) -> VegaFigure:
-    """The tokens of the input, coloured by the weights that one head gives them from the position `query`.
+    """The tokens of the input, coloured by one head's attention weights from the position `query`.
 
     >>> from loupe import from_arrays, token_strip
     >>> record = from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"])
@@ -63,21 +63,25 @@ def weight_strip(
 ) -> VegaFigure:
     """The tokens at `positions` in lines like text, coloured by any `weights` [position].
 
-    The token `query` is outlined; it is None where the query is not one of these tokens. The pieces of a word touch
-    each other and are written without the tokenizer's prefix. A click on a token sets the point selection `token`,
-    field `position`. The lines break in the browser, so they fit any width that Streamlit gives. With `allowed`
-    [position], the other tokens (False) are struck out, and a click sets `key`, fields `position` and `blocked`:
-    Streamlit reports a click only where it changes the selection, and once the first click has blocked a token, the
-    second one on it is different. `legend` can be False where a figure beside it has the same colours. `notes` are
-    lines above the text. Raises ValueError where tokens and weights differ in number.
+    The token `query` is outlined; None if the query is not one of these tokens. The pieces of a word touch each other
+    and are written without the tokenizer's prefix. Lines break in the browser, so they fit any width. A click on a
+    token sets the point selection `token`, field `position`.
+
+    With `allowed` [position], forbidden tokens (False) are struck through, and a click sets the point selection `key`,
+    fields `position` and `blocked`: Streamlit reports a click only if it changes the selection, and `blocked` makes a
+    second click on a token differ from the first. Without `legend` no colour bar is drawn. `notes` are lines above the
+    text. Raises ValueError if tokens and weights differ in number.
     """
-    n = len(positions)
-    need_shape((n,), weights=weights)
-    blocked = np.zeros(n, bool) if allowed is None else ~allowed
+    n_tokens = len(positions)
+    need_shape((n_tokens,), weights=weights)
+    blocked = np.zeros(n_tokens, bool) if allowed is None else ~allowed
     boxes = _boxes(positions)
-    longest = max((end - word for end, word in zip(boxes["end"], boxes["word"], strict=True)), default=0)
+    longest_word = max(
+        (box_end - word_start for box_end, word_start in zip(boxes["end"], boxes["word"], strict=True)),
+        default=0,
+    )
     boxes["weight"] = np.asarray(weights, float)
-    boxes["selected"] = np.arange(n) == query
+    boxes["selected"] = np.arange(n_tokens) == query
     boxes["blocked"] = blocked
     boxes["said"] = [
         f"{token}, masked" if masked else token for token, masked in zip(boxes["token"], blocked, strict=True)
@@ -88,8 +92,8 @@ def weight_strip(
     bar = weight_legend(scale, int((~blocked).sum()))
     return _form(bar.title if legend else (), scale.what, allowed is not None).with_data(
         boxes,
-        values={"longest": longest, **bar.values},
-        description=f"The {n} {positions.units} of the text, coloured by the attention of {query_name} to them",
+        values={"longest": longest_word, **bar.values},
+        description=f"The {n_tokens} {positions.units} of the text, coloured by the attention of {query_name} to them",
         **lines_above(notes),
     )
 
@@ -109,10 +113,15 @@ def _form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMi
             y=alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.22, paddingOuter=0.11)),
         )
     )
-    ends = {"Left": "starts_word", "Right": "ends_word"}
-    corners = [(height + side, end) for height in ("Top", "Bottom") for side, end in ends.items()]
+    rounded_ends = {"Left": "starts_word", "Right": "ends_word"}
+    corners = [
+        (height + side, end_column)
+        for height in ("Top", "Bottom")
+        for side, end_column in rounded_ends.items()
+    ]
     box: Kwargs = {
-        f"cornerRadius{corner}": alt.expr(f"datum.{end} ? {_ROUNDING} : 0") for corner, end in corners
+        f"cornerRadius{corner}": alt.expr(f"datum.{end_column} ? {_ROUNDING} : 0")
+        for corner, end_column in corners
     }
     colours = base.mark_rect(**box, aria=False).encode(x2="right:Q", color=attention_colour(legend))
     text = base.mark_text(
@@ -125,7 +134,7 @@ def _form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMi
     ).encode(x=pixel_x("middle"), text="label:N")
     strike = base.transform_filter("datum.blocked").mark_rule(color=INK, strokeWidth=2.5, aria=False)
     # On top and clear: a click on a letter counts as one on its box.
-    cover = framed(base.mark_rect(**box, fill="transparent", cursor="pointer"), (2.5, 0.5)).encode(
+    click_area = framed(base.mark_rect(**box, fill="transparent", cursor="pointer"), (2.5, 0.5)).encode(
         x2="right:Q",
         description="said:N",
         tooltip=[
@@ -136,7 +145,7 @@ def _form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMi
     )
     click = click_on("key", "position", "blocked") if blockable else click_on("token", "position")
     struck = [strike.encode(x2="right:Q")] if blockable else []
-    return alt.layer(colours, text, *struck, cover.add_params(click)).properties(
+    return alt.layer(colours, text, *struck, click_area.add_params(click)).properties(
         width=1000,  # pixels, where Streamlit gives none
         height=alt.Step(_LINE),
         autosize="pad",  # the number of lines makes the height, and Vega fits nothing to a size of such a kind
@@ -145,28 +154,26 @@ def _form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMi
 
 
 def _boxes(positions: "Positions") -> dict[str, Any]:
-    """Columns with one value for each token, as if all stood in one endless line: where its box starts and ends, and
-    where its word starts.
-    """
+    """Columns with one value for each token, laid out in one line: start and end of its box, and start of its word."""
     continues = [role == "continuation" and index > 0 for index, role in enumerate(positions.roles)]
     labels = [label(piece, _LONGEST_TOKEN) for piece in positions.pieces]
-    starts, ends, words = [], [], []
-    word = end = 0.0
+    box_starts, box_ends, word_starts = [], [], []
+    word_start = box_end = 0.0
     for index, (text, is_continued) in enumerate(zip(labels, continues, strict=True)):
-        start = end if is_continued or index == 0 else end + _SPACE
-        end = start + label_width(text, _FONT_SIZE) + 2 * _PADDING
-        if not is_continued or end - word > _LONGEST_WORD:
-            word = start
-        starts.append(start)
-        ends.append(end)
-        words.append(word)
+        box_start = box_end if is_continued or index == 0 else box_end + _SPACE
+        box_end = box_start + label_width(text, _FONT_SIZE) + 2 * _PADDING
+        if not is_continued or box_end - word_start > _LONGEST_WORD:
+            word_start = box_start
+        box_starts.append(box_start)
+        box_ends.append(box_end)
+        word_starts.append(word_start)
     return {
         "position": [positions.number(index) for index in range(len(positions))],
         "token": [visible(token) for token in positions.tokens],
         "label": labels,
-        "start": starts,
-        "end": ends,
-        "word": words,
+        "start": box_starts,
+        "end": box_ends,
+        "word": word_starts,
         "starts_word": [not is_continued for is_continued in continues],
         "ends_word": [not is_continued for is_continued in [*continues[1:], False][: len(positions)]],
     }

@@ -24,11 +24,10 @@ BARE_AXIS: Kwargs = {"ticks": False, "domain": False, "grid": False}  # the cell
 def head_cells(
     values: np.ndarray, selected: tuple[int, int] | None = None, *, called: str = "value"
 ) -> pd.DataFrame:
-    """A data frame with a row for each head of `values` [layer, head]: its layer, head and name, and its value in a
-    column named `called`.
+    """A data frame with a row for each head of `values` [layer, head]: layer, head, name, and the value as `called`.
 
-    The row of the `selected` (layer, head) is marked and comes last, so that no neighbour's border is drawn over its
-    frame; the index counts the heads layer by layer.
+    The row of the `selected` (layer, head) is marked and comes last, so that no neighbour's border covers its frame.
+    The index counts the heads layer by layer.
     """
     heads = list(np.ndindex(values.shape))
     order = sorted(range(len(heads)), key=lambda row: heads[row] == selected)
@@ -46,9 +45,7 @@ def head_cells(
 
 
 def strong(values: np.ndarray, largest: float, *, signed: bool) -> np.ndarray:
-    """Whether the colour of each value is so strong that its number needs the other ink; bool, of the shape of
-    `values`.
-    """
+    """Whether each value's colour is so dark that text on it must be light; bool, of the shape of `values`."""
     return np.abs(np.nan_to_num(np.asarray(values, float))) > (SIGNED_STRONG if signed else STRONG) * largest
 
 
@@ -68,12 +65,12 @@ def cells(
     writing: Mapping[str, Any] | None = None,
     **mark: Any,
 ) -> LayeredChart:
-    """The part of a chart that draws coloured cells at `x` and `y`, with the column `text` written in them.
+    """Chart layers with coloured cells at `x` and `y`, and the column `text` written in them.
 
-    Colours are those of `colour`. The column `strong` says in which cells the ink of the page would not be legible,
-    `name` is what a screen reader says. With `selectable`, a click selects a cell; the one whose column `selected` is
-    true is framed, and `borders` are the widths of its line and of all others. The charts of `between` are drawn
-    between colours and text, at the same cells. `writing` are options of the text, `mark` those of the cells.
+    Cells have the channel `colour(field, signed, legend)`. In rows with the column `strong`, text is drawn in the
+    opposite ink; screen readers read the column `name`. With `selectable`, a click selects a cell. The cell whose column
+    `selected` is true is framed; `borders` are the widths of its frame and of the other borders. The layers `between`
+    are drawn between colours and text. `writing` are options of the text, `mark` those of the cells.
     """
     base = alt.Chart(data()).encode(x=x, y=y)
     coloured = base.mark_rect(aria=False, **mark)
@@ -86,18 +83,19 @@ def cells(
         )
         layers.append(numbers.encode(text=text if isinstance(text, alt.Text) else f"{text}:N"))
     # On top and clear: the pointer on a number is the pointer on its cell.
-    cover = base.mark_rect(fill="transparent", cursor="pointer" if selectable else "default")
-    cover = cover.encode(description="name:N", tooltip=tooltip)
+    click_layer = base.mark_rect(fill="transparent", cursor="pointer" if selectable else "default")
+    click_layer = click_layer.encode(description="name:N", tooltip=tooltip)
     if selectable:
-        cover = framed(cover, borders).add_params(selectable)
-    return alt.layer(*layers, cover)
+        click_layer = framed(click_layer, borders).add_params(selectable)
+    return alt.layer(*layers, click_layer)
 
 
 def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Chart:
-    """`marks` with a border, which is wide and green where the column `selected` is true."""
-    wide, thin = borders
+    """`marks` with a border, wide and green for rows whose column `selected` is true."""
+    wide_border, thin_border = borders
     return marks.encode(
-        stroke=either("datum.selected", ACCENT, NEUTRAL), strokeWidth=either("datum.selected", wide, thin)
+        stroke=either("datum.selected", ACCENT, NEUTRAL),
+        strokeWidth=either("datum.selected", wide_border, thin_border),
     )
 
 

@@ -17,7 +17,7 @@ Series = Mapping[str, tuple[Iterable, Iterable]]  # by kind: x values and y valu
 
 
 def long_table(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
-    """Series as a data frame with one row for each value and the columns `kind`, `x` and `y`."""
+    """A data frame in long form: a row for each value of the `series`, with columns named by `kind`, `x` and `y`."""
     rows = [
         (name, x_value, y_value)
         for name, pairs in series.items()
@@ -27,17 +27,17 @@ def long_table(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
 
 
 def by_kind(field: str, kinds: Sequence[str], *, legend: Kwargs | None = None, **ranges: Sequence) -> Kwargs:
-    """Colour, shape and dash channels that tell kinds apart; `ranges` gives the values of each channel.
+    """Channels, such as colour, shape and dash, that distinguish the `kinds` in `field` (as in "side:N").
 
-    `field` is as in "side:N". The channels share one legend above the curves.
+    `ranges` holds the values of each channel in the order of `kinds`. All channels share one legend above the curves.
     """
-    above = alt.Legend(**{"title": None, "orient": "top", "labelLimit": 0, **(legend or {})})
+    legend_above = alt.Legend(**{"title": None, "orient": "top", "labelLimit": 0, **(legend or {})})
     channels = {"color": alt.Color, "shape": alt.Shape, "strokeDash": alt.StrokeDash}
     scales = {
         name: alt.Scale(domain=list(kinds), range=list(colours[: len(kinds)]))
         for name, colours in ranges.items()
     }
-    return {name: channels[name](field, scale=scale, legend=above) for name, scale in scales.items()}
+    return {name: channels[name](field, scale=scale, legend=legend_above) for name, scale in scales.items()}
 
 
 def curves(
@@ -50,9 +50,9 @@ def curves(
     points: Kwargs | None = None,
     click: alt.Parameter | None = None,
 ) -> list[alt.Chart]:
-    """Lines through the rows of the data frame, and with `points` a point for each row above them.
+    """Layers with lines through the rows of the data frame and, with `points`, a point for each row.
 
-    The tooltip and the `click` belong to the points where there are any, else to the lines.
+    Tooltip and `click` belong to the points if there are any, else to the lines.
     """
     base = alt.Chart(data()).encode(x=x, y=y)
     lines = base.mark_line(**line).encode(**_without("shape", channels))
@@ -64,19 +64,19 @@ def curves(
 
 
 def stage_axis(stages: Sequence[str], title: str, **options: Any) -> alt.X:
-    """The x axis of the column `stage`, whose names keep the order of `stages`."""
+    """The x axis of the column `stage`, with names in the order of `stages`."""
     slanted = alt.Axis(labelAngle=-45, labelOverlap="greedy")
     return alt.X("stage:N", sort=list(stages), title=title, axis=slanted, **options)
 
 
 def probability_axis() -> Kwargs:
-    """Scale and axis of a probability, always the whole range from 0 to 1."""
+    """Options of an axis for a probability, from 0 to 1."""
     axis = alt.Axis(format="%", labelExpr=THIN_PERCENT, values=[0, 0.25, 0.5, 0.75, 1])
     return {"scale": alt.Scale(domain=[0, 1]), "axis": axis}
 
 
 def rule(field: str, **mark: Any) -> alt.Chart:
-    """A vertical line at the `field` of the data frame named `CHOSEN`."""
+    """A vertical line at the value of `field` in the data frame named `CHOSEN`."""
     style = {"color": ACCENT, "strokeWidth": 2.5, "aria": False, **mark}
     return alt.Chart(data(CHOSEN)).mark_rule(**style).encode(x=f"{field}:Q")
 

@@ -1,7 +1,7 @@
-"""Every figure has data frames with the numbers, and a form that draws them.
+"""Figures: data frames with the numbers, and a form, which is a chart specification without data.
 
-The form of a chart does not change with its data. Altair makes it once, the tests validate it, and from then on a
-figure is that form with new data frames: to build and validate a chart anew takes ten times as long as to send it.
+The form of a chart does not change with its data. Altair makes it once, and a new figure is that form with new data
+frames: building and validating a chart takes ten times as long as sending it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,9 +23,9 @@ validating = False
 
 @dataclass(frozen=True, slots=True)
 class VegaFigure:
-    """A Vega-Lite chart: its specification refers to its data frames by name and holds no data.
+    """A Vega-Lite chart: a specification without data, and the data frames that it refers to by name.
 
-    All properties return copies, so that nobody can change a figure that others show as well.
+    All properties return copies, so that nobody can change a figure that is also shown elsewhere.
     """
 
     _specification: Mapping[str, Any]
@@ -60,10 +60,7 @@ class VegaFigure:
 
 @dataclass(frozen=True, slots=True)
 class PlotlyFigure:
-    """A Plotly chart, the numbers that it shows, and a description in words for whoever cannot see it.
-
-    All properties return copies; `specification` is made anew each time.
-    """
+    """A Plotly chart, its numbers as a data frame, and a description for screen readers. All properties return copies."""
 
     _frame: pd.DataFrame
     _traces: Sequence[Mapping[str, Any]] = field(repr=False)
@@ -102,26 +99,26 @@ class Form:
         frames: Mapping[str, Columns] | None = None,
         **properties: Any,
     ) -> VegaFigure:
-        """The figure of this form with its data: `frame` under the name `FRAME`, further `frames` under their own
-        names.
+        """A figure of this form with the data frame `frame` (named `FRAME`) and further `frames` by name.
 
-        `values` are the numbers and lists that the form refers to with `value`; `properties` (width, height, title,
-        description) belong to the whole chart.
+        `values` are the numbers and lists that the form refers to with `value`; `properties` are those of the whole
+        chart (width, height, title, description).
         """
-        parameters = [{"name": name, "value": number} for name, number in (values or {}).items()]
-        whole = {**self.specification, **properties}
+        parameters = [
+            {"name": name, "value": parameter_value} for name, parameter_value in (values or {}).items()
+        ]
+        specification = {**self.specification, **properties}
         if parameters:
-            whole["params"] = [*self.specification.get("params", ()), *parameters]
+            specification["params"] = [*self.specification.get("params", ()), *parameters]
         tables = {FRAME: frame, **(frames or {})}
-        return VegaFigure(whole, {name: pd.DataFrame(columns) for name, columns in tables.items()})
+        return VegaFigure(specification, {name: pd.DataFrame(columns) for name, columns in tables.items()})
 
 
 def form(make: Callable[..., alt.TopLevelMixin]) -> Callable[..., Form]:
-    """A decorator for functions that return a chart on `data()`: they return a `Form` and keep it for each set of
-    arguments.
+    """Decorator that makes a function return a cached `Form` instead of a chart on `data()`.
 
-    Arguments must be hashable. Only what changes the form is an argument: what changes with the data is a column of a
-    data frame or a `value`.
+    Arguments must be hashable, and only options of the form: what changes with the data is a column of a data frame or
+    a `value`.
     """
 
     @lru_cache(maxsize=256)
@@ -136,36 +133,32 @@ def form(make: Callable[..., alt.TopLevelMixin]) -> Callable[..., Form]:
 
 
 def data(name: str = FRAME) -> alt.NamedData:
-    """The data frame of that name, for `alt.Chart(data())`; the numbers come later, with `Form.with_data`."""
+    """A reference to the data frame `name`, for `alt.Chart(data())`; `Form.with_data` supplies the numbers."""
     return alt.NamedData(name)
 
 
 def value(name: str) -> alt.ExprRef:
-    """A number or a list that comes with the data, as in `alt.Scale(domain=[0, value("largest")])`."""
+    """A reference to an entry of `values` in `Form.with_data`, as in `alt.Scale(domain=[0, value("largest")])`."""
     return alt.ExprRef(name)
 
 
 def tip(field: str, spec: str | None = None, title: str | None = None) -> alt.Tooltip:
-    """A line of the tooltip: the `field`, its numbers in Vega's format `spec`."""
+    """A line of a tooltip with the values of `field`, numbers in Vega's format `spec`."""
     return alt.Tooltip(field, format=spec or alt.Undefined, title=title or alt.Undefined)
 
 
 def either(test: str, then: object, otherwise: object) -> Mapping[str, Any]:
-    """An encoding with the value `then` for the rows where the expression `test` holds, and `otherwise` for the
-    others.
-    """
+    """A channel with the value `then` for rows that fulfil the Vega expression `test`, and `otherwise` for the others."""
     return alt.when(test).then(alt.value(then)).otherwise(alt.value(otherwise))
 
 
 def click_on(name: str, *fields: str) -> alt.Parameter:
-    """A parameter: a click on a mark sets the point selection `name` to the `fields` of that mark."""
+    """A chart parameter: a click on a mark sets the point selection `name` to the mark's `fields`."""
     return alt.selection_point(name=name, fields=list(fields), toggle=False, clear=False)
 
 
 def need_shape(shape: Sequence[Any], /, **given: Any) -> None:
-    """Raises ValueError where one of the arrays or lists `given` by name does not have this `shape`; the shape may
-    end with `...`.
-    """
+    """Raises ValueError, with its name, for an array or list that does not have this `shape`, which may end with `...`."""
     axes = slice(len(shape) - 1 if ... in shape else None)
     shapes = {name: np.shape(actual) for name, actual in given.items()}
     if wrong := [

@@ -27,27 +27,29 @@ def head_grid(
     notes: list[str] | None = None,
     digits: int = 2,
 ) -> VegaFigure:
-    """A grid of values [layer, head], NaN where a head has none; the `selected` (layer, head) is framed.
+    """A grid of values [layer, head], NaN for a head without a value; the `selected` (layer, head) is framed.
 
-    `signed` values are coloured symmetrically about 0, others from 0 to the largest. `notes`, one for each head layer
-    by layer, go into the tooltip. A click sets the point selection `head`, fields `layer` and `head`.
+    `signed` values are coloured symmetrically about 0, others from 0 to the largest. `notes`, one for each head in the
+    order of layers, are shown in the tooltip. A click sets the point selection `head`, fields `layer` and `head`.
     """
     sign = "+" if signed else ""
     largest = float(np.nanmax(np.abs(values), initial=0)) or 1.0
     frame = head_cells(values, selected)
     # A cell has room for a sign and four letters; the pointer shows four digits behind the point.
     decimals = max(0, digits - max(0, int(np.log10(largest))))
-    frame["written"] = [format_number(number, f"{sign}.{decimals}f") for number in frame["value"]]
+    frame["written"] = [
+        format_number(value_of_head, f"{sign}.{decimals}f") for value_of_head in frame["value"]
+    ]
     frame["exact"] = [
-        format_number(number, f"{sign}.4f", otherwise="no partner") for number in frame["value"]
+        format_number(value_of_head, f"{sign}.4f", otherwise="no partner") for value_of_head in frame["value"]
     ]
     frame["note"] = "" if notes is None else [notes[cell] for cell in frame.index]
     frame["strong"] = strong(frame["value"], largest, signed=signed)
-    step = int(np.clip(_NARROW // max(values.shape[1], 1), _LEAST, _MOST))
+    cell_side = int(np.clip(_NARROW // max(values.shape[1], 1), _LEAST, _MOST))
     return _grid_form(signed, title[0], notes is not None).with_data(
         frame,
         values={"largest": largest},
-        width=step * values.shape[1],
+        width=cell_side * values.shape[1],
         height=_LOW * values.shape[0],
         title=heading(*title),
         description=f"{title[0]} of {values.shape[0]} layers of {values.shape[1]} heads",
@@ -63,23 +65,23 @@ def _grid_form(signed: bool, what: str, noted: bool) -> LayeredChart:
 
 
 def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int, int]) -> VegaFigure:
-    """A grid of `after` minus `before`, both [layer, head]: purple where it is negative, gold where it is positive.
+    """A grid of `after` minus `before`, two entropies [layer, head]: negative cells are purple, positive ones gold.
 
     The `selected` head is framed. A click on a cell sets the point selection `head`, fields `layer` and `head`.
-    Raises ValueError where the shapes differ.
+    Raises ValueError if the shapes differ.
     """
     need_shape(before.shape, after=after)
     n_layers, n_heads = before.shape
     frame = head_cells(after - before, selected)
-    end = largest(after - before, at_least=ROUNDING)
+    max_change = largest(after - before, at_least=ROUNDING)
     frame["before"], frame["after"] = (
         entropies.ravel()[frame.index].astype(float) for entropies in (before, after)
     )
     frame["written"] = [format_number(change, "+.3f") for change in frame["value"]]
-    frame["strong"] = strong(frame["value"], end, signed=True)
+    frame["strong"] = strong(frame["value"], max_change, signed=True)
     return _entropy_form().with_data(
         frame,
-        values={"largest": end},
+        values={"largest": max_change},
         width=int(np.clip(_WIDTH // n_heads, _NARROWEST, _WIDEST)) * n_heads,
         height=_HEIGHT * n_layers,
         description=f"Change of the entropy of {n_layers} layers of {n_heads} heads; "
@@ -128,7 +130,7 @@ def _steps_form() -> LayeredChart:
 def _head_cells_chart(
     tooltip: list[alt.Tooltip], *, titles: tuple[str | None, str | None] = (None, None), **options: Any
 ) -> LayeredChart:
-    """Cells for heads with `tooltip` below the name of the head; `titles` are those of the layers and of the heads."""
+    """A chart of cells for heads, whose tooltip has the head's name and `tooltip`; `titles` are those of the two axes."""
     return cells(
         alt.X("head:O", title=titles[1], axis=head_axis("H", orient="top")),
         alt.Y("layer:O", title=titles[0], axis=head_axis("L", orient="left")),

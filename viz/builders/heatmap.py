@@ -1,4 +1,4 @@
-"""Heatmaps by Plotly: with zoom, the number of each cell under the pointer, and hatching where a mask forbids cells."""
+"""Heatmaps by Plotly, with zoom, a tooltip for each cell, and hatching over cells that a mask forbids."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -44,20 +44,20 @@ def heatmap(
     customdata: np.ndarray | None = None,
     marks: Iterable[dict] = (),
 ) -> PlotlyFigure:
-    """A heatmap of values [row, column] from the top, in `colours` as `colour_scale` returns them.
+    """A heatmap of values [row, column], row 0 on top, in `colours` as `colour_scale` returns them.
 
-    `titles` are those of the x and the y axis. Rows and columns are numbered unless they have labels `y` and `x`,
-    which must all differ. The tooltip shows `cell`, which names the cell, and `number`, both in Plotly's templates
-    (`%{x}`). Cells that `mask` forbids (False) are hatched and have no number. A frame stands around the columns and
-    rows of `framed`; the axes are zoomed to the columns and rows of `shown`. `written` [row, column] are texts in the
-    cells, `above` the pixels for the colour bar, `standoff` those between tick labels and title, and `marks` further
-    Plotly traces on the same axes.
+    `titles` are those of the x and the y axis. Rows and columns are numbered unless they have labels `y` and `x`, which
+    must all differ. The tooltip shows the templates `cell`, which names the cell, and `number` (in Plotly's syntax,
+    `%{x}`). Cells that `mask` forbids (False) are hatched and have no number. A frame surrounds the columns and rows in
+    `framed`; the axes are zoomed to the columns and rows in `shown`. `written` [row, column] are texts in the cells,
+    `above` the height of the colour bar and `standoff` the distance from tick labels to axis title, both in pixels, and
+    `marks` further Plotly traces on the same axes.
     """
     rows, columns = values.shape
-    drawn = np.asarray(values if mask is None else np.where(mask, values, np.nan), np.float32)
+    shown_values = np.asarray(values if mask is None else np.where(mask, values, np.nan), np.float32)
     names = {name: as_text(labels) for name, labels in (("x", x), ("y", y)) if labels is not None}
     common: dict[str, Any] = {"type": "heatmap", "hoverongaps": False, **names}
-    traces = [common | colours | {"z": drawn, "hovertemplate": f"{cell}{number}<extra></extra>"}]
+    traces = [common | colours | {"z": shown_values, "hovertemplate": f"{cell}{number}<extra></extra>"}]
     if customdata is not None:
         traces[0]["customdata"] = customdata
     if written is not None:
@@ -76,9 +76,9 @@ def heatmap(
         layout["xaxis"] |= {"constraintoward": "left"}
         layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}
     if shown is not None:
-        across, down = ((side.start - 0.5, side.stop - 0.5) for side in shown)
-        layout["xaxis"] |= {"range": across}
-        layout["yaxis"] |= {"range": down[::-1], "autorange": False}
+        x_range, y_range = ((side.start - 0.5, side.stop - 0.5) for side in shown)
+        layout["xaxis"] |= {"range": x_range}
+        layout["yaxis"] |= {"range": y_range[::-1], "autorange": False}
     if framed is not None:
         layout["shapes"] = [_frame(*framed, thin=len(framed[1]) == 1 and rows > 64)]
     if mask is not None and not mask.all():
@@ -86,15 +86,15 @@ def heatmap(
         traces.append(common | masked | {"hovertemplate": f"{cell}: masked<extra></extra>"})
         extent = {"xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": columns, "sizey": rows}
         layout["images"] = [extent | {"source": hatching(mask), "layer": "above", "sizing": "stretch"}]
-    frame = pd.DataFrame(drawn, index=y, columns=x)
+    frame = pd.DataFrame(shown_values, index=y, columns=x)
     return PlotlyFigure(frame, [*traces, *marks], layout, description)
 
 
 def position_labels(tokens: Sequence[str], numbers: Sequence[int] | None = None) -> list[str]:
-    """A label for each position, no two of them alike: a token that occurs more than once carries its position.
+    """A unique label for each position: the token, with the position appended if the token occurs more than once.
 
-    ("the", "film", "the") gives the ₀, film, the ₂. A label without a position has no space, so it cannot look like
-    one with it. `numbers` are the positions where they are not counted from 0.
+    ("the", "film", "the") gives the ₀, film, the ₂. Labels without a position contain no space, so they cannot equal
+    one with it. `numbers` are the numbers of the positions if they do not count from 0.
     """
     labels = [label(token, 14) for token in tokens]
     times = Counter(labels)
@@ -106,8 +106,9 @@ def position_labels(tokens: Sequence[str], numbers: Sequence[int] | None = None)
 
 
 def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) -> dict:
-    """Colours from -`largest` to `largest` if `signed`, else from 0; the colour bar names the quantity `what` and
-    says how far it reaches.
+    """Plotly's options for colours from -`largest` (0 unless `signed`) to `largest`.
+
+    The colour bar's title is the quantity `what` and the text `reach` on the range of the colours.
     """
     lowest = -largest if signed else 0.0
     return {
@@ -121,7 +122,7 @@ def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) 
 
 
 def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> dict:
-    """Colours for attention weights, as of `colour_scale`, with the marks of `weight_legend` on the colour bar."""
+    """Plotly's options for colours of attention weights, whose colour bar has the marks of `weight_legend`."""
     legend = weight_legend(scale, n_keys, keys)
     texts = [EVEN if mark == EVEN else f"{mark}{tick:.3g}" for tick, mark in legend.ticks.items()]
     bar = colour_bar("<br>".join(as_text(legend.title)), list(legend.ticks)) | {"ticktext": texts}
@@ -129,9 +130,9 @@ def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> dict:
 
 
 def colour_bar(title: str, ticks: Sequence[float]) -> dict:
-    """A short horizontal colour bar above the map: beside a square map it would drift away.
+    """Plotly's options for a short horizontal colour bar above the map; at the side of a square map it would drift away.
 
-    Its `title`, in Plotly's markup, says in two lines what the colours are and how far they reach.
+    `title`, in Plotly's markup, has two lines: the quantity and its range.
     """
     return {
         "title": {"text": title, "side": "top", "font": {"size": 12}},
@@ -150,12 +151,12 @@ def colour_bar(title: str, ticks: Sequence[float]) -> dict:
 
 
 def as_text(labels: Iterable[str]) -> list[str]:
-    """Labels whose markup is shown as it is: Plotly would read them as a kind of HTML."""
+    """`labels` escaped for Plotly, which would read markup in them as HTML."""
     return [escape(text, quote=False) for text in labels]
 
 
 def _axis(labels: Sequence[str] | None, square: bool) -> dict:
-    """An axis of categories: Plotly leaves out labels that would overlap and shows them when one zooms in."""
+    """Options of a category axis, on which Plotly leaves out labels that would overlap until one zooms in."""
     axis = PLAIN_AXIS
     if labels is not None:
         axis = axis | {"type": "category", "categoryorder": "array", "categoryarray": as_text(labels)}
@@ -163,9 +164,7 @@ def _axis(labels: Sequence[str] | None, square: bool) -> dict:
 
 
 def _names_across(labels: Sequence[str], title: str) -> dict:
-    """Angle of the labels and distance of the title of a horizontal axis: labels are upright where they would
-    overlap.
-    """
+    """Options of a horizontal axis: the angle of its labels, vertical if they would overlap, and the title's distance."""
     longest = _LETTER * max(map(len, labels), default=0)
     upright = longest * len(labels) > _NARROW
     return {
@@ -175,7 +174,7 @@ def _names_across(labels: Sequence[str], title: str) -> dict:
 
 
 def _frame(columns: range, rows: range, *, thin: bool) -> dict:
-    """A rectangle around cells; `thin`, so that a thin row among many stays visible inside."""
+    """Plotly's shape of a rectangle around cells; a `thin` line leaves narrow cells visible."""
     x = {"x0": columns.start - 0.5, "x1": columns.stop - 0.5}
     y = {"y0": rows.start - 0.5, "y1": rows.stop - 0.5}
     return {"type": "rect", **x, **y, "line": {"color": ACCENT, "width": 1 if thin else 2}}

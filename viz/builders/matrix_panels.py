@@ -15,21 +15,23 @@ def panels(
     colours: dict,
     **layout: object,
 ) -> tuple[list[dict], dict]:
-    """Traces and layout of heatmaps beside each other, in the same `colours` (of `colour_scale`) unless a trace has its own.
+    """Traces and layout of heatmaps side by side, with common `colours` (of `colour_scale`) unless a trace has its own.
 
-    `domains` are the left and the right end of each as shares of the width, `across` and `down` the options of its own two
-    axes, and `layout` the rest of Plotly's layout.
+    `domains` are the left and right end of each panel as shares of the width, `across` and `down` the options of its x
+    and y axes, and `layout` further options of Plotly's layout.
     """
     coloraxis = {"cmin": colours["zmin"], "cmax": colours["zmax"], "colorscale": colours["colorscale"]}
-    drawn = []
+    panel_traces = []
     axes: dict[str, Any] = {}
-    for number, (trace, domain, x, y) in enumerate(zip(traces, domains, across, down, strict=True), start=1):
-        suffix = "" if number == 1 else number
+    for panel_number, (trace, domain, x, y) in enumerate(
+        zip(traces, domains, across, down, strict=True), start=1
+    ):
+        suffix = "" if panel_number == 1 else panel_number
         frame = {"type": "heatmap", "xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
-        drawn.append(frame | ({} if "zmin" in trace else {"coloraxis": "coloraxis"}) | trace)
+        panel_traces.append(frame | ({} if "zmin" in trace else {"coloraxis": "coloraxis"}) | trace)
         axes[f"xaxis{suffix}"] = PLAIN_AXIS | {"domain": domain, "anchor": f"y{suffix}"} | x
         axes[f"yaxis{suffix}"] = PLAIN_AXIS | {"anchor": f"x{suffix}"} | y
-    return drawn, {**axes, "coloraxis": coloraxis | {"colorbar": colours["colorbar"]}, **layout}
+    return panel_traces, {**axes, "coloraxis": coloraxis | {"colorbar": colours["colorbar"]}, **layout}
 
 
 def heading(text: str, x: float, size: int, shift: int = 0) -> dict:

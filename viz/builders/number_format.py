@@ -20,9 +20,7 @@ def format_number(value: float, spec: str, *, otherwise: str = "–") -> str:
 
 
 def format_tex(value: float, spec: str = ".3g") -> str:
-    """A number for `$...$`, as `format_number` has it; in braces where it has a power of ten, so that no line breaks
-    within.
-    """
+    """A number as LaTeX for `$...$`; a power of ten is put in braces, so that no line breaks within it."""
     digits, power = _parts(value, spec)
     return rf"{{{digits} \times 10^{{{power}}}}}" if power else digits
 
@@ -30,7 +28,7 @@ def format_tex(value: float, spec: str = ".3g") -> str:
 def percent(share: float, digits: int = 1, *, below: str = "", above: str = "") -> str:
     """A share of 1 as a percentage.
 
-    Where `below` and `above` are given, a share that only rounds to 0 % or 100 % says so: "<0.1 %".
+    With `below` and `above` (such as "<" and ">"), a share that only rounds to 0 % or 100 % is marked: "<0.1 %".
     """
     step = 10 ** -(digits + 2)
     if below and 0 < share < step / 2:
@@ -52,16 +50,14 @@ def format_short(value: float) -> str:
 
 def abbreviated(count: int) -> str:
     """A whole number in three digits and a unit from 1000 on: 37858304 is "37.9 M"."""
-    for size, unit in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
-        if count >= 0.9995 * size:
-            return f"{count / size:.3g} {unit}"
+    for factor, unit in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
+        if count >= 0.9995 * factor:
+            return f"{count / factor:.3g} {unit}"
     return str(count)
 
 
 def powers_of_ten(values: Iterable[float]) -> list[float]:
-    """Ticks of a logarithmic axis: all powers of ten from below the smallest of the positive `values` to above the
-    largest.
-    """
+    """Ticks of a logarithmic axis: the powers of ten that enclose the positive `values`."""
     values = list(values)
     if not values:
         return []
@@ -71,16 +67,16 @@ def powers_of_ten(values: Iterable[float]) -> list[float]:
 
 
 def one_two_five(values: Iterable[float]) -> list[float]:
-    """Ticks of a logarithmic axis of a small range: 0.1, 0.2, 0.5, 1, ... from below the smallest of the positive
-    `values` to above the largest.
-    """
+    """Ticks of a short logarithmic axis: those of 0.1, 0.2, 0.5, 1, 2, ... that enclose the positive `values`."""
     values = list(values)
     if not values:
         return []
     ticks = [digit * power for power in powers_of_ten(values) for digit in (1, 2, 5)]
-    first = max((n for n, tick in enumerate(ticks) if tick <= min(values)), default=0)
-    last = min((n for n, tick in enumerate(ticks) if tick >= max(values)), default=len(ticks) - 1)
-    return ticks[first : last + 1]
+    first_index = max((index for index, tick in enumerate(ticks) if tick <= min(values)), default=0)
+    last_index = min(
+        (index for index, tick in enumerate(ticks) if tick >= max(values)), default=len(ticks) - 1
+    )
+    return ticks[first_index : last_index + 1]
 
 
 def head_name(layer: int, head: int) -> str:
@@ -89,7 +85,7 @@ def head_name(layer: int, head: int) -> str:
 
 
 def _parts(value: float, spec: str) -> tuple[str, int]:
-    """The digits, without a sign where all are 0, and the exponent of ten (0 where none is written)."""
+    """The digits of a number as text, without sign if all are 0, and its exponent of ten (0 if it is not written)."""
     digits, _, power = f"{value:{spec}}".partition("e")
     if not any(digit in digits for digit in "123456789"):
         return digits.lstrip("+-"), 0

@@ -1,9 +1,8 @@
 """The colours of every figure, and small images as data URIs.
 
-One table of colours stands for weights in Altair, Plotly and the tiles, and all of them mix neighbouring colours in
-RGB. It begins with white and ends almost black. On a dark page it is read from the other end, so that zero has the
-colour of the page on both, and more is always further from it. The server cannot know the theme of a reader, so the
-browser turns the table round.
+Altair, Plotly and the tiles colour weights by one table and interpolate in RGB. It begins with white and ends almost
+black. On a dark page it is reversed, so that zero always has the colour of the page. The server does not know the theme,
+so the browser reverses the table.
 """
 
 import base64
@@ -56,7 +55,7 @@ ColourScale = Literal[
 
 @dataclass(frozen=True, slots=True)
 class WeightScale:
-    """How far the colours of attention weights reach; figures that are compared get the same one."""
+    """The range of the colours for attention weights; figures that are compared share one."""
 
     largest: float = 1.0
     reach: str = "0 to 1"  # what the legend says
@@ -71,9 +70,9 @@ TO_ONE = WeightScale()
 def weight_scale(
     choice: ColourScale, maximum: str, *weights: np.ndarray, what: str = WEIGHT, shares: bool = True
 ) -> WeightScale:
-    """The scale of these `weights`: from 0 to 1, or from 0 to the largest of them.
+    """The colour scale of these weights, from 0 to 1 or from 0 to the largest of them, by `choice`.
 
-    `maximum` names in the legend what it is the maximum of. `what` and `shares` are as in `WeightScale`. Raises
+    `maximum` is the legend's name for that largest value; `what` and `shares` are those of `WeightScale`. Raises
     ValueError for another `choice`.
     """
     if choice == "fixed":
@@ -87,18 +86,16 @@ def weight_scale(
 
 
 def side_colours(placements: Sequence[str]) -> tuple[str, ...]:
-    """A colour for each encoder: that of its placement of the norm (as in `ModelConfig`) where all placements differ,
-    else colours in order.
-    """
+    """A colour for each encoder: the one of its norm placement if all placements differ, else colours in order."""
     if len(set(placements)) == len(placements):
         return tuple(PLACEMENTS[placement] for placement in placements)
     return CATEGORIES[: len(placements)]
 
 
 def largest(values: np.ndarray, *, at_least: float = 0.0) -> float:
-    """The end of a scale symmetric about 0: the largest absolute value, or 1 where none is above `at_least`."""
-    size = float(np.abs(values).max(initial=0))
-    return size if size > at_least else 1.0
+    """The end of a colour scale symmetric about 0: the largest absolute value, or 1 if none is above `at_least`."""
+    maximum = float(np.abs(values).max(initial=0))
+    return maximum if maximum > at_least else 1.0
 
 
 class Tile(NamedTuple):
@@ -111,26 +108,25 @@ class Tile(NamedTuple):
 def tiles(
     patterns: np.ndarray, *, tops: np.ndarray | None = None, at_most: int = 64, side: int = TILE_SIDE
 ) -> list[Tile]:
-    """Patterns [..., query, key] as small PNGs in the colours of `WEIGHTS`, in their order.
+    """Small PNGs of patterns [..., query, key] in the colours of `WEIGHTS`, in C order.
 
-    Colours reach to 1, or for each pattern to its own value of `tops` [...]. With more than `at_most` rows or
-    columns, neighbours are pooled to their maximum, so that a single strong weight stays visible. A picture is about
-    `side` pixels wide: it is enlarged in whole steps, or the browser would blur it. Raises ValueError where a pattern
-    is empty.
+    The colours end at 1, or at each pattern's value in `tops` [...]. With more than `at_most` rows or columns,
+    neighbours are pooled to their maximum, so that a single strong weight stays visible. A picture is about `side`
+    pixels wide: it is enlarged by a whole factor, as the browser would blur it. Raises ValueError if a pattern is empty.
     """
     *leading, n_queries, n_keys = patterns.shape
-    if (n := math.prod(leading)) and not n_queries * n_keys:
+    if (n_patterns := math.prod(leading)) and not n_queries * n_keys:
         raise ValueError(f"a tile needs at least one query and one key, got shape {patterns.shape}")
-    pooled = max_pool(patterns.reshape(n, n_queries, n_keys), at_most)
-    maximum = np.ones(n) if tops is None else np.reshape(tops, n)
-    shares = pooled / np.where(maximum > 0, maximum, 1)[:, None, None]
-    levels = (np.clip(shares, 0, 1) * 255).round().astype(np.uint8)
+    pooled = max_pool(patterns.reshape(n_patterns, n_queries, n_keys), at_most)
+    maximum = np.ones(n_patterns) if tops is None else np.reshape(tops, n_patterns)
+    levels_0_to_1 = pooled / np.where(maximum > 0, maximum, 1)[:, None, None]
+    levels = (np.clip(levels_0_to_1, 0, 1) * 255).round().astype(np.uint8)
     return [_cached_tile(level.tobytes(), level.shape, side) for level in levels]
 
 
 @lru_cache(maxsize=1024)
 def _cached_tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
-    """The tile of levels from 0 to 255; cached, as most tiles of an overview do not change from one run to the next."""
+    """The tile of levels from 0 to 255; cached, as most tiles of an overview stay the same on a rerun of the page."""
     # Only the colours that occur: with all 256 the palette would be the larger part of a small picture.
     used, indices = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
     image = Image.fromarray(_enlarged(indices.astype(np.uint8).reshape(shape), side))
@@ -142,9 +138,7 @@ def _cached_tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
 
 
 def weight_colours(shares: np.ndarray) -> np.ndarray:
-    """RGB values [..., 3] from 0 to 255 of shares [...] from 0 (start of the colour scale) to 1 (its end), on a white
-    page.
-    """
+    """RGB values [..., 3] from 0 to 255 for positions [...] on the colour scale, from 0 (start) to 1, on a white page."""
     table = np.array([ImageColor.getrgb(colour) for colour in WEIGHTS], float)
     stops = np.linspace(0, 1, len(table))
     return np.stack([np.interp(shares, stops, channel) for channel in table.T], axis=-1)
@@ -154,11 +148,11 @@ _FINE = weight_colours(np.linspace(0, 1, 256)).round().astype(np.uint8)
 
 
 def max_pool(matrix: np.ndarray, at_most: int) -> np.ndarray:
-    """A matrix [..., row, column] pooled to at most `at_most` rows and columns: each is the maximum of neighbours."""
+    """A matrix [..., row, column], max-pooled to at most `at_most` rows and columns."""
     for axis in (-2, -1):
-        n = matrix.shape[axis]
-        if n > at_most:
-            matrix = np.maximum.reduceat(matrix, np.arange(at_most) * n // at_most, axis=axis)
+        n_cells = matrix.shape[axis]
+        if n_cells > at_most:
+            matrix = np.maximum.reduceat(matrix, np.arange(at_most) * n_cells // at_most, axis=axis)
     return matrix
 
 
@@ -172,12 +166,12 @@ def hatching(mask: np.ndarray) -> str:
 
 @lru_cache(maxsize=64)
 def _cached_hatching(bits: bytes, shape: tuple[int, int]) -> str:
-    """The hatching of a packed mask; cached, as the mask stays the same while one goes through heads and queries."""
-    times = max(1, _HATCHED // max(shape))
+    """The hatching of a mask as packed `bits`; cached, as the mask stays the same while heads and queries change."""
+    pixels_per_cell = max(1, _HATCHED // max(shape))
     mask = np.unpackbits(np.frombuffer(bits, np.uint8), count=shape[0] * shape[1]).reshape(shape)
-    rows, columns = (np.arange(n * times) for n in shape)
+    rows, columns = (np.arange(n_cells * pixels_per_cell) for n_cells in shape)
     lines = (rows[:, None] + columns) % 12 < 3
-    image = Image.fromarray((lines > _enlarged(mask, max(shape) * times)).astype(np.uint8))
+    image = Image.fromarray((lines > _enlarged(mask, max(shape) * pixels_per_cell)).astype(np.uint8))
     image.putpalette((0, 0, 0, *ImageColor.getrgb(MASKED)))
     return _png(image, transparency=0, bits=1)
 

@@ -1,4 +1,4 @@
-"""Pictures in figures, and channels for figures that place their marks in pixels from the upper left corner.
+"""Pictures in figures, and channels for marks whose columns hold pixels from the upper left corner.
 
 A grey picture [height, width] is drawn as ink: dark strokes on a light page, light ones on a dark page, with colours
 showing through. A picture in colours [height, width, 3] looks alike on both.
@@ -30,9 +30,7 @@ def picture_ink(image: np.ndarray, *, side: int, opacity: float = 1.0) -> dict[s
 
 @lru_cache(maxsize=256)
 def _cached_ink(content: bytes, shape: tuple[int, ...], side: int, opacity: float) -> dict[str, str]:
-    """As `picture_ink`, of the bytes of an image; cached, as the picture stays the same while one goes through heads
-    and queries.
-    """
+    """`picture_ink` for the bytes of an image; cached, as the picture stays the same while heads and queries change."""
     image = np.frombuffer(content, np.uint8).reshape(shape)
     if image.ndim == 3:
         alpha = np.full(shape[:2], round(255 * opacity), np.uint8)

@@ -29,7 +29,7 @@ def heading(text: str | list[str], *below: str) -> dict:
 
 
 def lines_above(lines: Sequence[str]) -> dict:
-    """Properties for `Form.with_data` that put small lines above a chart; none without lines."""
+    """Properties for `Form.with_data` that put small lines of text above a chart; empty without lines."""
     return {"title": heading(list(lines)) | {"fontSize": 12, "fontWeight": "normal"}} if lines else {}
 
 
@@ -40,10 +40,10 @@ def heading_with_reading(name: str, reading: str) -> dict:
 
 
 def in_theme(figure: go.Figure) -> go.Figure:
-    """The Plotly figure with the colours of weights replaced by those of the reader's theme.
+    """The Plotly figure with the colours of weights as placeholders, which the browser replaces by the theme's colours.
 
-    Ten colours of Streamlit's template stand for the `chartSequentialColors` of the theme, and the browser replaces
-    them: `WEIGHTS` on a light page, the same from the other end on a dark one, as `.streamlit/config.toml` says.
+    Streamlit's template has ten placeholders for the `chartSequentialColors` that `.streamlit/config.toml` sets:
+    `WEIGHTS` on a light page, the same reversed on a dark one.
     """
     as_drawn, of_theme = _scales()
     traces = [trace for trace in figure.data if "colorscale" in trace and trace.colorscale == as_drawn]
@@ -54,7 +54,7 @@ def in_theme(figure: go.Figure) -> go.Figure:
 
 @cache
 def _scales() -> tuple[tuple, tuple]:
-    """The colours of weights and Streamlit's placeholders of the theme's colours, both as Plotly stores them."""
+    """The colours of weights, and Streamlit's placeholders for the theme's colours, both as Plotly colour scales."""
     return (
         go.Heatmap(colorscale=WEIGHTS).colorscale,
         plotly.io.templates["streamlit"].layout.colorscale.sequential,

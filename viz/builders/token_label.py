@@ -16,7 +16,7 @@ _JOINER = "\u200d"  # makes one emoji of two
 
 
 def visible(token: str) -> str:
-    """`token` with ␣ for each space and control character, which would be invisible."""
+    """`token` with ␣ in place of each space and control character, which would be invisible."""
     gone = {letter for letter in token if letter.isspace() or unicodedata.category(letter) in _CONTROLS}
     return "".join("␣" if letter in gone else letter for letter in token) or "␣"
 
@@ -26,17 +26,17 @@ def label(token: str, at_most: int) -> str:
     text = visible(token)
     if cells(text) <= at_most:
         return text
-    fitting = sum(total <= at_most - 1 for total in accumulate(map(_cells, text)))
-    return text[:fitting].rstrip(_JOINER) + "…"
+    n_fitting = sum(width_so_far <= at_most - 1 for width_so_far in accumulate(map(_cells, text)))
+    return text[:n_fitting].rstrip(_JOINER) + "…"
 
 
 def cells(text: str) -> float:
-    """Estimated width in cells; wide East Asian letters and emoji count double."""
+    """Estimated width of a text in cells of a monospace font; wide East Asian letters and emoji count double."""
     return sum(map(_cells, text))
 
 
 def width(text: str, font_size: float) -> float:
-    """Estimated width, in pixels."""
+    """Estimated width of a text in pixels."""
     return cells(text) * _CELL * font_size
 
 

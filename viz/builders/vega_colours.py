@@ -17,21 +17,19 @@ NEAR_ZERO, NEAR_TOP = 0.06, 0.8
 
 
 def colour(field: str, *, signed: bool, legend: alt.Legend | None = None) -> alt.Color:
-    """The colour channel of `field`: up to the value `largest`, from its negative if `signed`, else from 0."""
-    ends = [alt.ExprRef("-largest") if signed else 0, value("largest")]
+    """The colour channel of `field`, from 0 (or minus `largest` if `signed`) to the value `largest` of the form."""
+    domain = [alt.ExprRef("-largest") if signed else 0, value("largest")]
     # Vega would mix two colours by their hue, and Plotly mixes them in RGB: one weight must not have two colours.
     scale = alt.Scale(
-        domain=ends, range=list(WEIGHTS), interpolate="rgb", clamp=True, reverse=alt.expr(ON_DARK)
+        domain=domain, range=list(WEIGHTS), interpolate="rgb", clamp=True, reverse=alt.expr(ON_DARK)
     )
     if signed:
-        scale = alt.Scale(domain=ends, range=list(DIFFERENCE), interpolate="rgb", clamp=True)
+        scale = alt.Scale(domain=domain, range=list(DIFFERENCE), interpolate="rgb", clamp=True)
     return alt.Color(f"{field}:Q", scale=scale, legend=legend)
 
 
 def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, **options: Any) -> alt.Legend:
-    """A colour bar with numbers at `ticks`; `title` says what is coloured, `options` are further ones of Altair's
-    legend.
-    """
+    """A colour bar with a `title` and numbers at `ticks`; `options` are further options of Altair's legend."""
     return alt.Legend(
         title=title,
         titleLimit=0,
@@ -45,7 +43,7 @@ def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, 
 
 
 class WeightLegend(NamedTuple):
-    """What the colour bar of attention weights says, in Altair's figures and in Plotly's."""
+    """Title, end and ticks of the colour bar of attention weights, for Altair's and Plotly's figures."""
 
     title: tuple[str, ...]  # what the colours show, and below that what `EVEN` means
     largest: float  # end of the scale
@@ -53,15 +51,15 @@ class WeightLegend(NamedTuple):
 
     @property
     def values(self) -> Kwargs:
-        """The values to which a form with `attention_colour` refers."""
+        """The `values` for `Form.with_data` of a form with `attention_colour`."""
         marks = list(self.ticks.values())
         return {"largest": self.largest, "legend_ticks": list(self.ticks), "legend_marks": marks}
 
 
 def weight_legend(scale: WeightScale, n_keys: int, keys: str = "") -> WeightLegend:
-    """The legend of weights on this scale, with a mark at 1/n, the weight if each of `n_keys` had the same.
+    """The legend of weights on this scale, with a mark at 1/`n_keys`, the weight of each key if all were equal.
 
-    `keys` says which keys these are. For a single key, and where weights are no shares of their row, there is no mark.
+    `keys` says which keys are counted. There is no mark for a single key, nor if rows of weights do not sum to 1.
     """
     title, ticks = [f"{scale.what}, {scale.reach}"], {0.0: "", scale.largest: ""}
     if scale.shares and n_keys > 1:
@@ -80,7 +78,7 @@ def weight_legend(scale: WeightScale, n_keys: int, keys: str = "") -> WeightLege
 
 
 def attention_colour(title: tuple[str, ...]) -> alt.Color:
-    """The colour channel of the field `weight`, with a legend of this title, or none where that is empty.
+    """The colour channel of the field `weight`, with a legend if `title` is not empty.
 
     The form needs the `values` of a `WeightLegend`.
     """

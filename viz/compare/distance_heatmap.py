@@ -29,20 +29,24 @@ def distance_heatmap(
     """
     row, column = np.indices(distances.shape).reshape(2, -1)
     row_names, column_names = (
-        np.array([head_name(*divmod(index, heads_a_layer)) for index in range(n)], dtype=object)
-        for n, heads_a_layer in zip(distances.shape, n_heads, strict=True)
+        np.array([head_name(*divmod(index, heads_a_layer)) for index in range(n_rows)], dtype=object)
+        for n_rows, heads_a_layer in zip(distances.shape, n_heads, strict=True)
     )
-    first, second, matched = row_names[row], column_names[column], np.asarray(partners)[row] == column
+    row_name, column_name, is_matched = (
+        row_names[row],
+        column_names[column],
+        np.asarray(partners)[row] == column,
+    )
     frame = {
         "one": row,
         "other": column,
-        "first": first,
-        "second": second,
+        "first": row_name,
+        "second": column_name,
         "distance": distances.ravel().astype(float),
-        "matched": matched,
-        "paired": np.where(matched, "one of the pairs", "none"),
-        "name": first + " and " + second,
-        "selected": matched & (row == selected),
+        "matched": is_matched,
+        "paired": np.where(is_matched, "one of the pairs", "none"),
+        "name": row_name + " and " + column_name,
+        "selected": is_matched & (row == selected),
     }
     step = int(np.clip(_SIDE // max(*distances.shape, 1), _SMALLEST, _LARGEST))
     return _form(*names).with_data(

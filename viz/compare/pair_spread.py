@@ -21,15 +21,14 @@ def pair_spread(
     others: Sequence[int],
     selected: int | None,
 ) -> VegaFigure:
-    """Rows of paired heads, the most distant pair first: mean ± standard deviation [pair] as a bar, this input as a
-    dot.
+    """A row for each pair of heads, the most distant first: mean ± standard deviation [pair] as a bar, this input as a dot.
 
     `ones` and `others` are the numbers of the heads; the pair whose first head is `selected` is marked. A click on a
     row sets the point selection `pair`, fields `one` and `other`. Raises ValueError where the shapes do not fit each
     other.
     """
-    n = len(names)
-    need_shape((n,), here=here, mean=mean, sd=sd, ones=ones, others=others)
+    n_pairs = len(names)
+    need_shape((n_pairs,), here=here, mean=mean, sd=sd, ones=ones, others=others)
     order = np.argsort(-np.asarray(mean), kind="stable")
     frame = {
         "name": np.asarray(names, dtype=object)[order],
@@ -42,20 +41,20 @@ def pair_spread(
         "other": np.asarray(others, int)[order],
     }
     frame["selected"] = frame["one"] == (-1 if selected is None else selected)
-    top = max([*frame["here"], *frame["high"]], default=1.0) or 1.0
+    x_maximum = max([*frame["here"], *frame["high"]], default=1.0) or 1.0
     return _form().with_data(
         frame,
-        values={"top": top, "order": frame["name"].tolist()},
+        values={"top": x_maximum, "order": frame["name"].tolist()},
         width=_WIDTH,
-        height=_STEP * n,
-        description=f"Head distances of {n} pairs of heads, over a data set and on this input",
+        height=_STEP * n_pairs,
+        description=f"Head distances of {n_pairs} pairs of heads, over a data set and on this input",
     )
 
 
 @form
 def _form() -> alt.TopLevelMixin:
-    across = alt.Scale(domain=[0, value("top")], nice=False)
-    x: Kwargs = {"title": "head distance (nats)", "scale": across, "axis": alt.Axis(tickCount=5)}
+    x_scale = alt.Scale(domain=[0, value("top")], nice=False)
+    x: Kwargs = {"title": "head distance (nats)", "scale": x_scale, "axis": alt.Axis(tickCount=5)}
     y = alt.Y(
         "name:N",
         title=None,

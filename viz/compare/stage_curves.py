@@ -65,29 +65,33 @@ def _sides(
     colours: tuple[str, ...],
     banded: bool,
 ) -> alt.TopLevelMixin:
-    across, up = stage_axis(stages, x_title), alt.Scale(domain=[0, value("top")])
+    x_axis, y_scale = stage_axis(stages, x_title), alt.Scale(domain=[0, value("top")])
     opaque = {"symbolOpacity": 1}  # or the legend would be as faint as a band
     channels = by_kind("side:N", sides, legend=opaque, color=colours, shape=SHAPES)
     layers = curves(
-        across,
-        alt.Y("value:Q", title=y_title, scale=up),
+        x_axis,
+        alt.Y("value:Q", title=y_title, scale=y_scale),
         channels,
         tooltip=["side:N", "stage:N", tip("value:Q", ".4f", y_title)],
         line={"strokeWidth": 2.5},
         points={"size": 70},
     )
     if banded:
-        base = alt.Chart(data("band")).encode(x=across, color=channels["color"])
+        base = alt.Chart(data("band")).encode(x=x_axis, color=channels["color"])
         tooltip = [
             "side:N",
             "stage:N",
             tip("mean:Q", ".4f", f"mean {y_title}"),
             tip("sd:Q", ".4f", "standard deviation"),
         ]
-        shade = base.mark_area(opacity=0.16, clip=True)
-        shade = shade.encode(y=alt.Y("low:Q", title=y_title, scale=up), y2="high:Q")
+        bands = base.mark_area(opacity=0.16, clip=True)
+        bands = bands.encode(y=alt.Y("low:Q", title=y_title, scale=y_scale), y2="high:Q")
         mean = base.mark_line(strokeDash=[5, 4], strokeWidth=1.3, opacity=0.8, clip=True)
-        layers = [shade, mean.encode(y=alt.Y("mean:Q", title=y_title, scale=up), tooltip=tooltip), *layers]
+        layers = [
+            bands,
+            mean.encode(y=alt.Y("mean:Q", title=y_title, scale=y_scale), tooltip=tooltip),
+            *layers,
+        ]
     return alt.layer(*layers).properties(height=240, autosize=FIT)
 
 
@@ -106,38 +110,40 @@ def logit_curves(
     """
     need_shape((len(stages), len(class_names)), logits=logits)
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
-    n = len(stages)
+    n_stages = len(stages)
     frame = {
         "stage": np.repeat(np.asarray(stages, dtype=object), len(class_names)),
-        "class": list(class_names) * n,
+        "class": list(class_names) * n_stages,
         "logit": logits.ravel().astype(float),
         "probability": (weights / weights.sum(axis=-1, keepdims=True)).ravel().astype(float),
-        "colour": [marked.get(name, NEUTRAL) for name in class_names] * n,
-        "marked": [name in marked for name in class_names] * n,
-        "last": np.repeat(np.arange(n) == n - 1, len(class_names)),
+        "colour": [marked.get(name, NEUTRAL) for name in class_names] * n_stages,
+        "marked": [name in marked for name in class_names] * n_stages,
+        "last": np.repeat(np.arange(n_stages) == n_stages - 1, len(class_names)),
     }
-    beyond = _GAP + _LETTER * max(map(len, marked), default=0)  # pixels for the names of classes
+    label_width = _GAP + _LETTER * max(map(len, marked), default=0)  # pixels for the names of classes
     return _classes(tuple(stages)).with_data(
         frame,
-        values={"beyond": beyond, "lowest": domain[0], "highest": domain[1]},
+        values={"beyond": label_width, "lowest": domain[0], "highest": domain[1]},
         title=heading(title),
-        description=f"{title}: logits of {len(class_names)} classes at {n} stages",
+        description=f"{title}: logits of {len(class_names)} classes at {n_stages} stages",
     )
 
 
 @form
 def _classes(stages: tuple[str, ...]) -> alt.TopLevelMixin:
-    up = alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
-    across = alt.Scale(range=[0, alt.expr("max(width - beyond, 1)")])
+    y_scale = alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
+    x_scale = alt.Scale(range=[0, alt.expr("max(width - beyond, 1)")])
     base = alt.Chart(data()).encode(
-        x=stage_axis(stages, "read off at", scale=across),
-        y=alt.Y("logit:Q", title="logit", scale=up),
+        x=stage_axis(stages, "read off at", scale=x_scale),
+        y=alt.Y("logit:Q", title="logit", scale=y_scale),
         color=alt.Color("colour:N", scale=None),
         detail="class:N",
         tooltip=["class:N", "stage:N", *(tip(f"{field}:Q", ".4f") for field in ("logit", "probability"))],
     )
-    faint = base.transform_filter("!datum.marked").mark_line(strokeWidth=1.2, opacity=0.6, point={"size": 20})
-    strong = base.transform_filter("datum.marked").mark_line(strokeWidth=3, point={"size": 55})
-    ends = base.transform_filter("datum.marked && datum.last")
-    names = ends.mark_text(align="left", dx=_GAP, fontSize=13, fontWeight="bold").encode(text="class:N")
-    return alt.layer(faint, strong, names).properties(height=240, autosize=FIT)
+    other_lines = base.transform_filter("!datum.marked").mark_line(
+        strokeWidth=1.2, opacity=0.6, point={"size": 20}
+    )
+    marked_lines = base.transform_filter("datum.marked").mark_line(strokeWidth=3, point={"size": 55})
+    end_labels = base.transform_filter("datum.marked && datum.last")
+    names = end_labels.mark_text(align="left", dx=_GAP, fontSize=13, fontWeight="bold").encode(text="class:N")
+    return alt.layer(other_lines, marked_lines, names).properties(height=240, autosize=FIT)

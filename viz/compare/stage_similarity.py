@@ -45,8 +45,8 @@ def stage_similarity(
         "column": column,
         "name": row + " and " + column,
         "value": flat,
-        "written": [format_number(number, ".2f") for number in flat],
-        "exact": [format_number(number, ".4f", otherwise=undefined) for number in flat],
+        "written": [format_number(similarity, ".2f") for similarity in flat],
+        "exact": [format_number(similarity, ".4f", otherwise=undefined) for similarity in flat],
         "strong": strong(flat, 1, signed=signed),
     }
     step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))
@@ -65,9 +65,9 @@ def stage_similarity(
 def _form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> alt.TopLevelMixin:
     row, column = names
     axis = BARE_AXIS | {"labelOverlap": "greedy", "labelFlush": False}
-    across = alt.Axis(orient="top", labelAngle=-90, **axis)
+    x_axis = alt.Axis(orient="top", labelAngle=-90, **axis)
     return cells(
-        alt.X("column:N", scale=alt.Scale(domain=value("columns")), title=column, axis=across),
+        alt.X("column:N", scale=alt.Scale(domain=value("columns")), title=column, axis=x_axis),
         alt.Y("row:N", scale=alt.Scale(domain=value("rows")), title=row, axis=alt.Axis(**axis)),
         tooltip=[
             tip("row:N", title=row),

@@ -22,11 +22,14 @@ def length_scaling(
     `fits` are the lengths and the values of a fitted line for each kind, drawn dashed.
     """
     frame = long_table(
-        {kind: (lengths, measured) for kind, measured in values.items()}, "layer", "n", "value"
+        {layer_kind: (lengths, measured) for layer_kind, measured in values.items()}, "layer", "n", "value"
     )
     return _form(tuple(values), quantity, fits is not None).with_data(
         frame,
-        values={"lengths": [n for n in lengths if n & (n - 1) == 0], "powers": powers_of_ten(frame["value"])},
+        values={
+            "lengths": [length for length in lengths if length & (length - 1) == 0],
+            "powers": powers_of_ten(frame["value"]),
+        },
         frames=None if fits is None else {"fits": long_table(fits, "layer", "n", "value")},
         description=f"{quantity} of {', '.join(values)} layers over the sequence length, on logarithmic axes.",
     )

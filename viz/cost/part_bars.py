@@ -14,14 +14,14 @@ _ROOM = 1.45  # end of the axis as a multiple of the largest share: the rest is 
 
 
 def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> VegaFigure:
-    """Bars of counts [part] as shares of their sum, in the order given; `quantity` says what is counted.
+    """Horizontal bars of counts [part], with each count's share of the sum; `quantity` says what is counted.
 
     Raises ValueError where names and values differ in number.
     """
     need_shape((len(names),), values=values)
-    total = sum(values)
-    shares = [count / total if total else 0.0 for count in values]
-    largest = shares.index(max(shares)) if total else -1
+    total_count = sum(values)
+    shares = [count / total_count if total_count else 0.0 for count in values]
+    largest = shares.index(max(shares)) if total_count else -1
     bars = {
         "part": list(names),
         "share": shares,
@@ -32,7 +32,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
     }
     return _form(quantity).with_data(
         bars,
-        values={"end": _ROOM * (max(shares, default=0) or 1), "total": f"{total:,}"},
+        values={"end": _ROOM * (max(shares, default=0) or 1), "total": f"{total_count:,}"},
         height=_BAR * max(len(names), 1),
         description=f"{quantity[:1].upper()}{quantity[1:]} of each part of the encoder, as bars.",
     )

@@ -51,23 +51,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def file_content(args: argparse.Namespace) -> bytes:
     """The content of the file that the arguments ask for. Raises ValueError for arguments that do not fit together."""
-    kind = args.out.suffix.lower().removeprefix(".")
-    if kind not in KINDS:
+    file_format = args.out.suffix.lower().removeprefix(".")
+    if file_format not in KINDS:
         raise ValueError(f"--out must end in .{', .'.join(KINDS)}, got {args.out.name}")
-    if kind == "html" and (unused := [option for option, value in _picture_options(args).items() if value]):
+    if file_format == "html" and (
+        unused_option := [option for option, value in _picture_options(args).items() if value]
+    ):
         raise ValueError(
-            f"{', '.join(unused)} can be set for .{' and .'.join(PICTURES)}: a page takes its size and its theme from the browser"
+            f"{', '.join(unused_option)} can be set for .{' and .'.join(PICTURES)}: a page takes its size and its theme from the browser"
         )
     read = _model_module("record.record_file").read_file(args.record)
     record = read.record
     layer, head = args.head or (0, 0)
     query = args.query or 0
-    for what, number, n in zip(("layer", "head"), (layer, head), record.pattern.shape[:2], strict=True):
-        if not 0 <= number < n:
-            raise ValueError(f"no {what} {number}; the record has {n}, from 0")
+    for axis_name, index, axis_length in zip(
+        ("layer", "head"), (layer, head), record.pattern.shape[:2], strict=True
+    ):
+        if not 0 <= index < axis_length:
+            raise ValueError(f"no {axis_name} {index}; the record has {axis_length}, from 0")
     if not 0 <= query < len(record):
         raise ValueError(f"no position {query}; the record has {len(record)}, from 0")
-    if kind == "html":
+    if file_format == "html":
         title = f"Attention of {read.settings.get('checkpoint') or args.record.stem}"
         # An encoder may have cut a part out of the picture: the patches lie on that part.
         picture = (
@@ -80,7 +84,7 @@ def file_content(args: argparse.Namespace) -> bytes:
         )
     dpi = {"dpi": PAPER_DPI} if args.width_cm else {}
     style = ExportStyle(args.theme or "light", args.width_cm, args.font_pt, args.transparent, **dpi)
-    return figure_bytes(_figure(record, args.head, args.query), kind, style)
+    return figure_bytes(_figure(record, args.head, args.query), file_format, style)
 
 
 def _picture_options(args: argparse.Namespace) -> dict[str, object]:
@@ -106,8 +110,8 @@ def _model_module(name: str) -> Any:
 
     It is imported here only, and by name, since `model` loads torch and figures do without.
     """
-    above = __package__.removesuffix("viz.export")
-    return import_module(f"{above}model.{name}")
+    parent_package = __package__.removesuffix("viz.export")
+    return import_module(f"{parent_package}model.{name}")
 
 
 if __name__ == "__main__":

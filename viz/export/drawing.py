@@ -29,18 +29,18 @@ LayoutForWidth = Callable[[float], dict[str, Any]]
 
 
 def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B008 (frozen)
-    """The figure as SVG, in real size where the style has a width. Raises ValueError for a figure that cannot be
-    drawn without a browser.
-    """
-    drawn, box, scale = _drawn(figure, style)
+    """The figure as SVG, in centimetres if the style has a width. Raises ValueError if only a browser can draw it."""
+    svg_text, box, scale = _drawn(figure, style)
     unit = "cm" if style.width_cm else ""
-    wide, high = (f"{number * scale / (CM if unit else 1):.2f}{unit}" for number in box[2:])
-    head = _svg_tag(wide, high, box)
+    width_text, height_text = (f"{number * scale / (CM if unit else 1):.2f}{unit}" for number in box[2:])
+    head = _svg_tag(width_text, height_text, box)
     if not style.transparent:
         names = ["x", "y", "width", "height"]
-        size = " ".join(f'{name}="{number:g}"' for name, number in zip(names, box, strict=True))
-        head += f'<rect {size} fill="{style.page}"/>'
-    return _BEHIND.sub(lambda _: head, drawn, count=1)
+        box_attributes = " ".join(
+            f'{name}="{coordinate:g}"' for name, coordinate in zip(names, box, strict=True)
+        )
+        head += f'<rect {box_attributes} fill="{style.page}"/>'
+    return _BEHIND.sub(lambda _: head, svg_text, count=1)
 
 
 def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
@@ -49,35 +49,33 @@ def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B
 
 
 def _drawn(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
-    """An SVG, the box of all that is drawn in it, and the factor by which it has the width of the style; lengths in
-    pixels.
-    """
-    layout, natural, stretches = _layout(figure)
+    """The figure as SVG, the bounding box of its drawing in pixels, and the factor that scales it to the style's width."""
+    layout, natural_width, can_stretch = _layout(figure)
     letters = style.font_pt * PT if style.font_pt else None
-    target = style.width_cm * CM if style.width_cm else None
+    target_width = style.width_cm * CM if style.width_cm else None
     scale = letters / LABEL if letters else 1.0
-    wanted = target / scale if target else natural
-    plot_width = (wanted or _NATURAL) * (0.8 if isinstance(figure, PlotlyFigure) else 1)
+    asked_width = target_width / scale if target_width else natural_width
+    plot_width = (asked_width or _NATURAL) * (0.8 if isinstance(figure, PlotlyFigure) else 1)
     # What reaches beyond a plot is no shorter beside a narrow one: rather, all of it is made a little smaller.
-    least = _SMALLEST if isinstance(figure, PlotlyFigure) else 0.85 * (wanted or 0)
+    min_width = _SMALLEST if isinstance(figure, PlotlyFigure) else 0.85 * (asked_width or 0)
     enlargement = 1.0
     for rounds_left in reversed(range(_ROUNDS)):
-        drawn = _render(layout(plot_width), style, enlargement, wanted)
-        box = _extent(drawn)
+        svg_text = _render(layout(plot_width), style, enlargement, asked_width)
+        box = _extent(svg_text)
         width = box[2]
-        if not rounds_left or wanted is None:
+        if not rounds_left or asked_width is None:
             break
-        if stretches and abs(width - wanted) > 2 and plot_width > least:
-            plot_width = max(plot_width + wanted - width, least)
+        if can_stretch and abs(width - asked_width) > 2 and plot_width > min_width:
+            plot_width = max(plot_width + asked_width - width, min_width)
             continue
-        if target is None or not letters or stretches:
+        if target_width is None or not letters or can_stretch:
             break
         # What keeps its size is made smaller or larger as a whole, and its letters are not.
-        enlarged = min(max(letters * width / (LABEL * target), 0.5), _MOST)
+        enlarged = min(max(letters * width / (LABEL * target_width), 0.5), _MOST)
         if abs(enlarged - enlargement) < 0.03 * enlargement:
             break
-        enlargement, wanted = enlarged, width
-    return drawn, box, target / width if target else scale
+        enlargement, asked_width = enlarged, width
+    return svg_text, box, target_width / width if target_width else scale
 
 
 def _layout(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
@@ -85,8 +83,8 @@ def _layout(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
     can have others.
     """
     if isinstance(figure, PlotlyFigure):
-        vega = vega_panels(figure)
-        return vega.laid_out, vega.natural, True
+        is_vega = vega_panels(figure)
+        return is_vega.laid_out, is_vega.natural, True
     specification = {**figure.specification, "datasets": _datasets(figure)}
     if not _stretches(specification):
         return lambda _: specification, None, False
@@ -110,10 +108,12 @@ def _render(
     if width:
         letter = _LETTER * LABEL * enlargement
         specification = in_columns(wrapped(specification, int(width / letter)), width, letter)
-    whole = _enlarged(clean(specification), enlargement) | {"config": config(style, enlargement)}
+    full_specification = _enlarged(clean(specification), enlargement) | {"config": config(style, enlargement)}
     # No picture and no data is ever fetched: what a figure shows, it brings along.
     return in_fonts(
-        clean(vl_convert.vegalite_to_svg(json.dumps(whole, default=_plain), allowed_base_urls=[]))
+        clean(
+            vl_convert.vegalite_to_svg(json.dumps(full_specification, default=_plain), allowed_base_urls=[])
+        )
     )
 
 
@@ -125,40 +125,43 @@ def _svg_tag(width: str, height: str, box: PixelBox) -> str:
 
 
 def _extent(drawn: str) -> PixelBox:
-    """The box of all that is drawn: a long name can reach beyond what Vega takes for the figure."""
+    """The bounding box of all marks in an SVG, in pixels: a long name can extend beyond the size that Vega computes."""
     opening = _OPENING.search(drawn)
     assert opening, drawn[:200]
     width, height = map(float, opening.groups())
-    wide, high = width + 2 * _AROUND, height + 2 * _AROUND
-    head = _svg_tag(f"{wide:g}", f"{high:g}", (-_AROUND, -_AROUND, wide, high))
-    looked_at = _BEHIND.sub(head, drawn, count=1)
-    seen = Image.open(io.BytesIO(vl_convert.svg_to_png(looked_at, scale=_COARSE, ppi=72))).getbbox()
-    if seen is None:
+    enlarged_width, enlarged_height = width + 2 * _AROUND, height + 2 * _AROUND
+    head = _svg_tag(
+        f"{enlarged_width:g}", f"{enlarged_height:g}", (-_AROUND, -_AROUND, enlarged_width, enlarged_height)
+    )
+    enlarged_svg = _BEHIND.sub(head, drawn, count=1)
+    visible_box = Image.open(io.BytesIO(vl_convert.svg_to_png(enlarged_svg, scale=_COARSE, ppi=72))).getbbox()
+    if visible_box is None:
         return 0, 0, width, height
-    left, top, right, bottom = (edge / _COARSE - _AROUND for edge in seen)
+    left, top, right, bottom = (pixel_edge / _COARSE - _AROUND for pixel_edge in visible_box)
     left, top = min(left - 2, 0) if left < -1 else 0, min(top - 2, 0) if top < -1 else 0
     right, bottom = (
-        end + 2 if end > whole + 1 else whole for end, whole in ((right, width), (bottom, height))
+        box_end + 2 if box_end > page_length + 1 else page_length
+        for box_end, page_length in ((right, width), (bottom, height))
     )
     return left, top, right - left, bottom - top
 
 
 def _enlarged(value: Any, enlargement: float) -> Any:
-    """The specification with the letters of its titles enlarged; those in cells stay, as they have no more room."""
+    """The specification with larger letters in its titles; texts in cells keep their size, as the cells have no room."""
     if isinstance(value, list):
-        return [_enlarged(item, enlargement) for item in value]
+        return [_enlarged(child, enlargement) for child in value]
     if not isinstance(value, dict):
         return value
     return {
         name: {
-            key: item * enlargement if key in ("fontSize", "subtitleFontSize") else item
-            for key, item in item.items()
+            key: child * enlargement if key in ("fontSize", "subtitleFontSize") else child
+            for key, child in child.items()
         }
-        if name == "title" and isinstance(item, dict)
-        else item
+        if name == "title" and isinstance(child, dict)
+        else child
         if name == "datasets"
-        else _enlarged(item, enlargement)
-        for name, item in value.items()
+        else _enlarged(child, enlargement)
+        for name, child in value.items()
     }
 
 

@@ -34,12 +34,12 @@ class ExportStyle:
     def __post_init__(self) -> None:
         if self.theme not in _PAGE:
             raise ValueError(f"a theme is 'light' or 'dark', got {self.theme!r}")
-        for what, value, (least, most) in (
+        for quantity, value, (minimum, maximum) in (
             ("width in cm", self.width_cm, WIDTHS_CM),
             ("font size in pt", self.font_pt, FONTS_PT),
         ):
-            if value is not None and not least <= value <= most:
-                raise ValueError(f"the {what} goes from {least:g} to {most:g}, got {value:g}")
+            if value is not None and not minimum <= value <= maximum:
+                raise ValueError(f"the {quantity} goes from {minimum:g} to {maximum:g}, got {value:g}")
 
     @property
     def page(self) -> str:
@@ -53,19 +53,19 @@ PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True, dpi=300)  # one c
 def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
     """Vega's configuration in this style, as Streamlit sets it, with letters enlarged by a factor."""
     ink, grid = _INK[style.theme], _GRID[style.theme]
-    small, large = LABEL * enlargement, (LABEL if style.font_pt else 14) * enlargement
-    text = {"labelFontSize": small, "labelColor": ink, "titleColor": ink, "titleFontWeight": "normal"}
+    small_size, large_size = LABEL * enlargement, (LABEL if style.font_pt else 14) * enlargement
+    text = {"labelFontSize": small_size, "labelColor": ink, "titleColor": ink, "titleFontWeight": "normal"}
     axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": True}
     return {
         "background": style.page,
         "font": FONT,
         "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
-        "axis": {**text, **axis, "titleFontSize": large, "labelOverlap": True, "labelPadding": 6}
+        "axis": {**text, **axis, "titleFontSize": large_size, "labelOverlap": True, "labelPadding": 6}
         | {"labelLimit": 140 * enlargement, "titlePadding": 8, "labelSeparation": 4},
         # Names in two lines grow towards the plot, above it: they need the room that Streamlit gives to all.
         "axisTop": {"labelPadding": 16 * enlargement},
-        "legend": {**text, "titleFontSize": large, "labelLimit": 0, "titleLimit": 0, "padding": 4},
-        "header": {**text, "titleFontSize": large},
+        "legend": {**text, "titleFontSize": large_size, "labelLimit": 0, "titleLimit": 0, "padding": 4},
+        "header": {**text, "titleFontSize": large_size},
         "view": {"strokeWidth": 0, "continuousHeight": 350},
         "mark": {"color": _FIRST[style.theme]},
         "range": {"category": {"scheme": "tableau10"}},

@@ -57,26 +57,28 @@ def offline_page(
     `what` names its numbers. A record with an answer shows that too.
     """
     weights, precision = _packed(record.pattern)
-    shown = {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
+    shown_settings = {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
     classes = {}
     if config := getattr(record, "config", None):
-        shown["Structure"] = f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
+        shown_settings["Structure"] = (
+            f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
+        )
     if record.has_classes:
-        whole = cast("ForwardRecord", record)
-        classes = dict(zip(whole.class_names, map(float, whole.probabilities), strict=True))
-        if whole.config.family.answers == "numbers":
-            shown["Answer"] = ", ".join(f"{name} {value:.4g}" for name, value in classes.items())
+        forward_record = cast("ForwardRecord", record)
+        classes = dict(zip(forward_record.class_names, map(float, forward_record.probabilities), strict=True))
+        if forward_record.config.family.answers == "numbers":
+            shown_settings["Answer"] = ", ".join(f"{name} {value:.4g}" for name, value in classes.items())
             classes = {}
     if notes:
-        shown["Shown"] = "; ".join(notes)
-    shown["Precision of this file"] = _PRECISIONS[precision]
+        shown_settings["Shown"] = "; ".join(notes)
+    shown_settings["Precision of this file"] = _PRECISIONS[precision]
     values = {
         "title": title,
         "what": what,
         "queries": list(record.tokens),
         "keys": list(record.attended.tokens),
         "classes": list(classes.items()),
-        "settings": list(shown.items()),
+        "settings": list(shown_settings.items()),
         "chosen": list(chosen),
         "picture": None if picture is None else data_uri(picture, side=_SIDE),
         "grid": record.patch_grid,

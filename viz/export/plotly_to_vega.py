@@ -42,22 +42,24 @@ class VegaPanels:
         """The specification with its data; the panels share `width` pixels."""
         shares = np.array([panel["share"] for panel in self.panels])
         widths = np.maximum(width * shares / shares.sum(), 8)
-        drawn = [
-            _panel(panel, panel_width, self.colours, legend=number == 0)
-            for number, (panel, panel_width) in enumerate(zip(self.panels, widths, strict=True))
+        drawn_panels = [
+            _panel(panel, panel_width, self.colours, legend=panel_index == 0)
+            for panel_index, (panel, panel_width) in enumerate(zip(self.panels, widths, strict=True))
         ]
-        whole = drawn[0] if len(drawn) == 1 else {"hconcat": drawn, "spacing": _BETWEEN}
+        specification = (
+            drawn_panels[0] if len(drawn_panels) == 1 else {"hconcat": drawn_panels, "spacing": _BETWEEN}
+        )
         title = {"title": {"text": self.title, "anchor": "start", "fontSize": 13}} if self.title else {}
-        return {**title, **whole, "description": self.description}
+        return {**title, **specification, "description": self.description}
 
 
 def vega_panels(figure: PlotlyFigure) -> VegaPanels:
     """The panels of a Plotly figure. Raises ValueError where it draws something else than heatmaps with marks."""
-    drawn = figure.specification
-    if strange := {trace.type for trace in drawn.data} - {"heatmap", "scatter"}:
-        raise ValueError(f"no vega_panels for a figure with {', '.join(sorted(strange))}")
-    traces = [trace.to_plotly_json() for trace in drawn.data]
-    layout = drawn.layout.to_plotly_json()
+    plotly_figure = figure.specification
+    if unknown_types := {trace.type for trace in plotly_figure.data} - {"heatmap", "scatter"}:
+        raise ValueError(f"no vega_panels for a figure with {', '.join(sorted(unknown_types))}")
+    traces = [trace.to_plotly_json() for trace in plotly_figure.data]
+    layout = plotly_figure.layout.to_plotly_json()
     shared = layout.get("coloraxis", {})
     colours = next((trace for trace in traces if "colorbar" in trace), None) or {
         "zmin": shared["cmin"],
@@ -65,11 +67,11 @@ def vega_panels(figure: PlotlyFigure) -> VegaPanels:
         **shared,
     }
     maps = [trace for trace in traces if trace["type"] == "heatmap" and not _has_no_colours(trace)]
-    panels = tuple(_panel_content(trace, layout, traces, drawn, colours) for trace in maps)
+    panels = tuple(_panel_content(trace, layout, traces, plotly_figure, colours) for trace in maps)
     height = float(layout.get("height") or 450)
-    square = len(panels) == 1 and panels[0]["square"]
+    is_square = len(panels) == 1 and panels[0]["square"]
     title = layout.get("title", {}).get("text", "")
-    return VegaPanels(panels, colours, _text(title), figure.description, height if square else 760)
+    return VegaPanels(panels, colours, _text(title), figure.description, height if is_square else 760)
 
 
 def _has_no_colours(trace: Mapping) -> bool:
@@ -82,40 +84,48 @@ def _panel_content(
 ) -> dict:
     """A panel's values, axes, colours and marks, read from Plotly's layout."""
     on = trace.get("xaxis", "x"), trace.get("yaxis", "y")
-    across, down = (layout.get(name[0] + "axis" + name[1:], {}) for name in on)
+    x_axis, y_axis = (layout.get(name[0] + "axis" + name[1:], {}) for name in on)
     values = _array(trace["z"]).astype(float)
     scale = trace if "zmin" in trace else colours
     rows, columns = values.shape
-    (first_x, last_x), (first_y, last_y) = _visible_range(across, columns), _visible_range(down, rows)
-    domain = across.get("domain") or (0, 1)
+    (first_x, last_x), (first_y, last_y) = _visible_range(x_axis, columns), _visible_range(y_axis, rows)
+    domain = x_axis.get("domain") or (0, 1)
     starts = [
-        item["domain"][0] for name, item in layout.items() if name.startswith("xaxis") and "domain" in item
+        element["domain"][0]
+        for name, element in layout.items()
+        if name.startswith("xaxis") and "domain" in element
     ]
     return {
         "values": values[first_y:last_y, first_x:last_x],
         "scale": {name: scale[name] for name in ("zmin", "zmax", "colorscale")},
-        "x": _axis(across, trace.get("x"), range(first_x, last_x)),
-        "y": _axis(down, trace.get("y"), range(first_y, last_y)),
-        "square": "scaleanchor" in down,
+        "x": _axis(x_axis, trace.get("x"), range(first_x, last_x)),
+        "y": _axis(y_axis, trace.get("y"), range(first_y, last_y)),
+        "square": "scaleanchor" in y_axis,
         "share": domain[1] - domain[0],
         "height": _height(layout),
         "written": _cell_texts(trace, first_x, first_y, last_x, last_y),
         "frames": [
-            item for item in layout.get("shapes", ()) if (item.get("xref", "x"), item.get("yref", "y")) == on
+            element
+            for element in layout.get("shapes", ())
+            if (element.get("xref", "x"), element.get("yref", "y")) == on
         ],
-        "hatching": [item["source"] for item in layout.get("images", ()) if item["xref"] == on[0]],
+        "hatching": [element["source"] for element in layout.get("images", ()) if element["xref"] == on[0]],
         "of": (rows, columns),
-        "points": [item for item in traces if item["type"] == "scatter" and item.get("xaxis", "x") == on[0]],
+        "points": [
+            element
+            for element in traces
+            if element["type"] == "scatter" and element.get("xaxis", "x") == on[0]
+        ],
         "heading": [
-            _text(item["text"])
-            for item in layout.get("annotations", ())
-            if abs(item["x"] - sum(domain) / 2) < 1e-6 and len(drawn.data) > 1
+            _text(element["text"])
+            for element in layout.get("annotations", ())
+            if abs(element["x"] - sum(domain) / 2) < 1e-6 and len(drawn.data) > 1
         ],
         "sign": [
-            _text(item["text"])
-            for item in layout.get("annotations", ())
+            _text(element["text"])
+            for element in layout.get("annotations", ())
             if domain[1]
-            < item["x"]
+            < element["x"]
             < min((start for start in starts if start > domain[1]), default=domain[1])
         ],
     }
@@ -125,14 +135,14 @@ def _array(values: Any) -> np.ndarray:
     """An array of a Plotly figure, which may be stored as bytes after a copy."""
     if not isinstance(values, dict):
         return np.asarray(values)
-    shape = [int(n) for n in str(values.get("shape", -1)).split(",")]
+    shape = [int(axis_length) for axis_length in str(values.get("shape", -1)).split(",")]
     return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).reshape(shape)
 
 
 def _visible_range(axis: Mapping, n: int) -> tuple[int, int]:
     """The first visible cell and the one after the last."""
-    ends = sorted(axis.get("range") or (-0.5, n - 0.5))
-    return max(round(ends[0] + 0.5), 0), min(round(ends[1] + 0.5), n)
+    bounds = sorted(axis.get("range") or (-0.5, n - 0.5))
+    return max(round(bounds[0] + 0.5), 0), min(round(bounds[1] + 0.5), n)
 
 
 def _axis(axis: Mapping, labels: Any, shown: range) -> dict:
@@ -171,25 +181,37 @@ def _panel(panel: Mapping, width: float, colours: Mapping, *, legend: bool) -> d
     rows, columns = panel["values"].shape
     height = width * rows / max(columns, 1) if panel["square"] else panel["height"]
     x, y = _position(panel["x"], "x", width), _position(panel["y"], "y", height)
-    size = {"width": width, "height": height, "aspect": False, "smooth": False}
-    whole = {"type": "image", "x": 0, "y": 0, "align": "left", "baseline": "top", "tooltip": None} | size
+    picture_size = {"width": width, "height": height, "aspect": False, "smooth": False}
+    whole_picture = {
+        "type": "image",
+        "x": 0,
+        "y": 0,
+        "align": "left",
+        "baseline": "top",
+        "tooltip": None,
+    } | picture_size
     layers = []
     if panel["values"].size:
         picture = {"values": [_pictures(panel)]}
         choose = [{"calculate": CHOOSE, "as": "url"}]
         layers.append(
-            {"data": picture, "transform": choose, "mark": whole, "encoding": {"url": {"field": "url"}}}
+            {
+                "data": picture,
+                "transform": choose,
+                "mark": whole_picture,
+                "encoding": {"url": {"field": "url"}},
+            }
         )
-    ends = {"x": [panel["x"]["shown"].start - 0.5], "x2": [panel["x"]["shown"].stop - 0.5]}
-    ends |= {"y": [panel["y"]["shown"].start - 0.5], "y2": [panel["y"]["shown"].stop - 0.5]}
-    corners = {name: value[0] for name, value in ends.items()} | {"of": panel["scale"]["zmin"]}
+    visible_bounds = {"x": [panel["x"]["shown"].start - 0.5], "x2": [panel["x"]["shown"].stop - 0.5]}
+    visible_bounds |= {"y": [panel["y"]["shown"].start - 0.5], "y2": [panel["y"]["shown"].stop - 0.5]}
+    corners = {name: value[0] for name, value in visible_bounds.items()} | {"of": panel["scale"]["zmin"]}
     encoding = {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
     if legend:  # the picture brings its colours along: this is their legend
         encoding["color"] = _legend(colours)
     layers.append(
         {"data": {"values": [corners]}, "mark": {"type": "rect", "opacity": 0}, "encoding": encoding}
     )
-    layers += _marks(panel, whole, x, y)
+    layers += _marks(panel, whole_picture, x, y)
     view = {"width": width, "height": height, "layer": layers}
     if panel["heading"]:
         title = "   ".join([*panel["heading"], *panel["sign"]])
@@ -203,17 +225,17 @@ def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
     if panel["hatching"]:
         # The hatching is of the whole matrix, of which only a part may be in sight.
         n_rows, n_columns = panel["of"]
-        across, down = panel["x"]["shown"], panel["y"]["shown"]
-        cell = whole["width"] / len(across), whole["height"] / len(down)
-        size = {"width": cell[0] * n_columns, "height": cell[1] * n_rows, "clip": True}
-        size |= {"x": -cell[0] * across.start, "y": -cell[1] * down.start}
+        shown_columns, shown_rows = panel["x"]["shown"], panel["y"]["shown"]
+        cell = whole["width"] / len(shown_columns), whole["height"] / len(shown_rows)
+        mark_size = {"width": cell[0] * n_columns, "height": cell[1] * n_rows, "clip": True}
+        mark_size |= {"x": -cell[0] * shown_columns.start, "y": -cell[1] * shown_rows.start}
         urls = [{"url": source} for source in panel["hatching"]]
         layers.append(
-            {"data": {"values": urls}, "mark": {**whole, **size}, "encoding": {"url": {"field": "url"}}}
+            {"data": {"values": urls}, "mark": {**whole, **mark_size}, "encoding": {"url": {"field": "url"}}}
         )
     if panel["written"]:
-        strong = f"datum.value > {0.48 * panel['scale']['zmax']!r}"
-        ink = {"expr": f"{strong} ? {OTHER_INK.expr} : {INK.expr}"}
+        is_strong = f"datum.value > {0.48 * panel['scale']['zmax']!r}"
+        ink = {"expr": f"{is_strong} ? {OTHER_INK.expr} : {INK.expr}"}
         mark = {"type": "text", "fontSize": 10, "color": ink}
         text = {"x": x, "y": y, "text": {"field": "text"}}
         layers.append({"data": {"values": panel["written"]}, "mark": mark, "encoding": text})
@@ -234,25 +256,29 @@ def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
 
 def _position(axis: Mapping, channel: str, length: float) -> dict:
     """The channel of an axis: cells are at whole numbers, and their names come from a list, not from an expression."""
-    shown = axis["shown"]
-    ends = [shown.start - 0.5, shown.stop - 0.5]
-    scale = {"domain": ends[::-1] if channel == "y" else ends, "nice": False, "zero": False}
+    shown_range = axis["shown"]
+    domain = [shown_range.start - 0.5, shown_range.stop - 0.5]
+    scale = {"domain": domain[::-1] if channel == "y" else domain, "nice": False, "zero": False}
     axis_options: dict[str, Any] = {"grid": False, "title": axis["title"] or None, "labelBound": False}
     if axis["unnamed"]:
         axis_options["labels"] = False
     elif axis["names"] is None:
-        step = max(1, round(len(shown) / max(length / 60, 1)))
-        axis_options |= {"values": list(shown)[::step], "format": "d"}
+        step = max(1, round(len(shown_range) / max(length / 60, 1)))
+        axis_options |= {"values": list(shown_range)[::step], "format": "d"}
     else:
-        names = [axis["names"][index] for index in shown]
+        names = [axis["names"][index] for index in shown_range]
         longest = _LETTER * max(map(len, names), default=0)
         upright = channel == "x" and longest * len(names) > length
         # As many as have room; Plotly leaves out others in the same way.
         line = LABEL + 2
         step = 1 if channel == "x" and not upright else int(np.ceil(len(names) * line / max(length, 1)))
-        axis_options |= {"values": list(shown)[:: max(step, 1)], "labelFlush": False, "labelOverlap": False}
+        axis_options |= {
+            "values": list(shown_range)[:: max(step, 1)],
+            "labelFlush": False,
+            "labelOverlap": False,
+        }
         literal = "[" + ",".join(_literal(name) for name in names) + "]"
-        axis_options["labelExpr"] = f"{literal}[datum.value - {shown.start}]"
+        axis_options["labelExpr"] = f"{literal}[datum.value - {shown_range.start}]"
         axis_options["labelAngle"] = 90 if upright else 0
         if upright:
             axis_options |= {"labelAlign": "left", "labelBaseline": "middle"}
@@ -261,12 +287,21 @@ def _position(axis: Mapping, channel: str, length: float) -> dict:
 
 def _literal(text: str) -> str:
     """`text` as a string literal of a Vega expression, escaped so that nothing in it can end it."""
-    return "'" + "".join(c if c.isalnum() and c.isascii() else _escaped(c) for c in text) + "'"
+    return (
+        "'"
+        + "".join(
+            character if character.isalnum() and character.isascii() else _escaped(character)
+            for character in text
+        )
+        + "'"
+    )
 
 
 def _escaped(letter: str) -> str:
-    units = letter.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[index]:02x}{units[index + 1]:02x}" for index in range(0, len(units), 2))
+    utf16_bytes = letter.encode("utf-16-be", "surrogatepass")
+    return "".join(
+        f"\\u{utf16_bytes[index]:02x}{utf16_bytes[index + 1]:02x}" for index in range(0, len(utf16_bytes), 2)
+    )
 
 
 def _stops(colorscale: Any) -> list[tuple[float, str]]:
@@ -294,11 +329,11 @@ def _legend(colours: Mapping) -> dict:
     legend = {"title": lines, "values": ticks, "orient": "top", "direction": "horizontal", "format": ".3~g"}
     legend |= {"gradientLength": 150, "gradientThickness": 10, "offset": 8, "labelOverlap": False}
     if texts := bar.get("ticktext"):
-        written = [
+        tick_texts = [
             f"abs(datum.value - {tick!r}) < 1e-9 ? {_literal(_text(text))} : "
             for tick, text in zip(ticks, texts, strict=True)
         ]
-        legend["labelExpr"] = "".join(written) + "''"
+        legend["labelExpr"] = "".join(tick_texts) + "''"
     return {"field": "of", "type": "quantitative", "scale": scale, "legend": legend}
 
 

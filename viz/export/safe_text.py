@@ -18,33 +18,33 @@ _FAMILY, _WIDE_FAMILY = f'font-family="{FONT}"', f'font-family="DejaVu Sans, {FO
 
 
 def clean(value: Any) -> Any:
-    """`value` with � in place of each character that no file may hold, in all strings of its lists and dictionaries."""
+    """`value` with � for each character that XML forbids, in all strings of nested lists and dictionaries."""
     if isinstance(value, str):
         return _FORBIDDEN.sub("�", value)
     if isinstance(value, dict):
-        return {clean(key): clean(item) for key, item in value.items()}
+        return {clean(key): clean(child) for key, child in value.items()}
     if isinstance(value, list | tuple):
-        return [clean(item) for item in value]
+        return [clean(child) for child in value]
     return value
 
 
 def wrapped(value: Any, letters: int) -> Any:
-    """A Vega-Lite specification whose titles break after so many `letters`; Vega itself breaks no line."""
+    """A Vega-Lite specification whose titles have at most `letters` a line, as Vega itself breaks no line."""
     if isinstance(value, list):
-        return [wrapped(item, letters) for item in value]
+        return [wrapped(child, letters) for child in value]
     if not isinstance(value, dict):
         return value
     result = {}
-    for name, item in value.items():
+    for name, child in value.items():
         if name == "tooltip":
-            result[name] = item
-        elif name == "title" and isinstance(item, dict):
-            parts = {key: _lines(item[key], letters) for key in ("text", "subtitle") if key in item}
-            result[name] = item | parts
+            result[name] = child
+        elif name == "title" and isinstance(child, dict):
+            parts = {key: _lines(child[key], letters) for key in ("text", "subtitle") if key in child}
+            result[name] = child | parts
         elif name == "title":
-            result[name] = _lines(item, letters)
+            result[name] = _lines(child, letters)
         else:
-            result[name] = wrapped(item, letters)
+            result[name] = wrapped(child, letters)
     return result
 
 
@@ -54,20 +54,21 @@ def in_columns(value: Any, width: float, letter: float) -> Any:
     `letter` is the width of a letter in pixels.
     """
     if isinstance(value, list):
-        return [in_columns(item, width, letter) for item in value]
+        return [in_columns(child, width, letter) for child in value]
     if not isinstance(value, dict):
         return value
     names = (value.get("scale") or {}).get("domain") if isinstance(value.get("scale"), dict) else None
     if isinstance(value.get("legend"), dict) and isinstance(names, list):
-        longest = max((len(str(name)) for name in names), default=0) * letter + _SYMBOL
-        if longest * len(names) > width:
-            columns = {"columns": max(int(width / longest), 1)}
+        longest_name = max((len(str(name)) for name in names), default=0) * letter + _SYMBOL
+        if longest_name * len(names) > width:
+            columns = {"columns": max(int(width / longest_name), 1)}
             return value | {"legend": value["legend"] | columns}
     if value.get("titleOrient") == "left" and "gradientLength" in value:
-        beside = len(str(value.get("title"))) * letter + value["gradientLength"]
-        return value | ({"titleOrient": "top"} if beside > 0.7 * width else {})
+        n_beside = len(str(value.get("title"))) * letter + value["gradientLength"]
+        return value | ({"titleOrient": "top"} if n_beside > 0.7 * width else {})
     return {
-        name: item if name == "datasets" else in_columns(item, width, letter) for name, item in value.items()
+        name: child if name == "datasets" else in_columns(child, width, letter)
+        for name, child in value.items()
     }
 
 

@@ -11,7 +11,7 @@ _PICTURES = {"on_light", "on_dark", "url"}  # columns that hold images, as long 
 
 
 def table(figure: Figure) -> pd.DataFrame:
-    """The figure's data frame without pictures, with one name for each column; labels of rows are the first column."""
+    """The figure's data frame without columns of pictures; labels of rows become the first column."""
     frame = figure.frame.drop(columns=_PICTURES.intersection(figure.frame.columns))
     if not pd.api.types.is_integer_dtype(frame.index.dtype):
         frame = frame.rename_axis(index=frame.index.name or "row").reset_index()

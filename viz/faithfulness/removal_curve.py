@@ -35,19 +35,22 @@ def removal_curve(
     another kind.
     """
     need_shape((len(counts),), curve=curve, mean=random[0] if len(random) else curve)
-    mean, reach = random.mean(axis=0), 2 * random.std(axis=0, ddof=1)
-    low, high = mean - reach, mean + reach
+    mean, two_deviations = random.mean(axis=0), 2 * random.std(axis=0, ddof=1)
+    band_bottom, band_top = mean - two_deviations, mean + two_deviations
     frame = {
         "count": np.asarray(counts, int),
         "share": np.asarray(counts, float) / max(counts[-1], 1),
         "map": np.asarray(curve, float),
         "random": mean,
-        "low": low,
-        "high": high,
+        "low": band_bottom,
+        "high": band_top,
     }
     return _form(_DONE[kind], what, units).with_data(
         frame,
-        values={"lowest": float(min(0, *curve, *low)), "highest": float(max(0, *curve, *high)) or 1.0},
+        values={
+            "lowest": float(min(0, *curve, *band_bottom)),
+            "highest": float(max(0, *curve, *band_top)) or 1.0,
+        },
         title=heading_with_reading(_TITLES[kind], reading),
         description=f"{_TITLES[kind]}: {what} over the share of {counts[-1]} {units}, beside random orders.",
     )
@@ -78,8 +81,8 @@ def _form(done: str, what: str, units: str) -> alt.TopLevelMixin:
         kind_chart = base.transform_calculate(kind=f"'{name}'").encode(
             y=alt.Y(f"{field}:Q", **y), color=colour
         )
-        drawn = kind_chart.mark_line(aria=False, **mark)
-        return [drawn, kind_chart.mark_point(filled=True, opacity=1, size=40).encode(tooltip=tooltip)]
+        line_layer = kind_chart.mark_line(aria=False, **mark)
+        return [line_layer, kind_chart.mark_point(filled=True, opacity=1, size=40).encode(tooltip=tooltip)]
 
     layers = [*line("random", RANDOM, strokeWidth=1.8, strokeDash=[5, 4]), *line("map", MAP, strokeWidth=2.5)]
     return alt.layer(band, *layers).properties(height=200, autosize=FIT)

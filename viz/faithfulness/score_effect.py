@@ -41,26 +41,24 @@ def score_effect(
         "selected": np.asarray(positions, int) == (-1 if selected is None else selected),
     }
     frame["labelled"] = _labelled(frame["score"], frame["effect"], np.flatnonzero(frame["selected"]))
-    ends = float(frame["score"].min(initial=0)), float(frame["score"].max(initial=0)) or 1.0
+    score_range = float(frame["score"].min(initial=0)), float(frame["score"].max(initial=0)) or 1.0
     return _form(effect).with_data(
         frame,
-        values={"left": ends[0], "right": ends[1] + _ROOM * (ends[1] - ends[0])},
+        values={"left": score_range[0], "right": score_range[1] + _ROOM * (score_range[1] - score_range[0])},
         description=f"Score of a map and effect of knock-out ({kind}) for {len(positions)} positions.",
     )
 
 
 def _labelled(scores: np.ndarray, effects: np.ndarray, selected: np.ndarray) -> list[bool]:
-    """Which points get a label: the selected one and the largest scores and effects, unless another label is too
-    near.
-    """
+    """Whether each point has a label: the selected one and those far out do, unless another label is too close."""
     points = np.stack(
         [column / (np.abs(column).max(initial=0) or 1) for column in (scores, effects)], axis=-1
     )
     by_size = np.stack([np.argsort(-column, kind="stable")[:_NAMED] for column in points.T], axis=-1)
     labelled: list[int] = []
     for index in (*selected.tolist(), *by_size.ravel().tolist()):
-        across, up = np.abs(points[labelled] - points[index]).T if labelled else np.ones((2, 1))
-        if not ((across < _ROOM) & (up < _LINE)).any():
+        x_distances, y_distances = np.abs(points[labelled] - points[index]).T if labelled else np.ones((2, 1))
+        if not ((x_distances < _ROOM) & (y_distances < _LINE)).any():
             labelled.append(index)
     return [index in labelled for index in range(len(scores))]
 

@@ -28,12 +28,12 @@ def ablation_grid(
     need_shape(effects.shape, away=away, **({} if over is None else {"over": over}))
     n_layers, n_columns = effects.shape
     names = [*(f"H{head}" for head in range(n_columns - 2)), ATTENTION, FEED_FORWARD]
-    end = largest(effects, at_least=ROUNDING)
+    max_effect = largest(effects, at_least=ROUNDING)
     largest_of_heads = largest(effects[:, :-2], at_least=ROUNDING)
     decimals = int(
         np.clip(1 - np.floor(np.log10(largest_of_heads)), 2, 4)
     )  # of small effects more, or all would be 0.00
-    number = f"{'+' if signed else ''}.{decimals}f"
+    number_spec = f"{'+' if signed else ''}.{decimals}f"
     rows = [
         {
             "layer": layer,
@@ -41,7 +41,7 @@ def ablation_grid(
             "part": names[column],
             "name": f"L{layer} {names[column]}",
             "value": float(effects[layer, column]),
-            "written": format_number(float(effects[layer, column]), number),
+            "written": format_number(float(effects[layer, column]), number_spec),
             "over": "not measured"
             if over is None
             else format_number(float(over[layer, column]), ".3g", otherwise="not measured"),
@@ -51,11 +51,11 @@ def ablation_grid(
         for layer, column in np.ndindex(effects.shape)
     ]
     frame = pd.DataFrame(rows).sort_values("selected", kind="stable")  # no neighbour's border lies on a frame
-    frame["strong"] = strong(frame["value"], end, signed=signed)
+    frame["strong"] = strong(frame["value"], max_effect, signed=signed)
     step = int(np.clip(_WIDTH // n_columns, _NARROWEST, _WIDEST))
     return _form(tuple(names), what, signed, over is not None).with_data(
         frame,
-        values={"largest": end},
+        values={"largest": max_effect},
         width=step * n_columns,
         height=_HEIGHT * n_layers,
         description=f"{what} without each of {n_layers} layers of {n_columns - 2} heads, without all heads of each layer and "
@@ -65,13 +65,15 @@ def ablation_grid(
 
 @form
 def _form(names: tuple[str, ...], what: str, signed: bool, has_data: bool) -> alt.TopLevelMixin:
-    across = alt.Axis(orient="top", labelAngle=0, labelFlush=False, **BARE_AXIS)
-    down = alt.Axis(orient="left", labelExpr="'L' + datum.label", labelAngle=0, labelFlush=False, **BARE_AXIS)
+    x_axis = alt.Axis(orient="top", labelAngle=0, labelFlush=False, **BARE_AXIS)
+    y_axis = alt.Axis(
+        orient="left", labelExpr="'L' + datum.label", labelAngle=0, labelFlush=False, **BARE_AXIS
+    )
     ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
     tooltip = [tip("name:N", title="without"), tip("value:Q", "+.4f" if signed else ".4f", what)]
     return cells(
-        alt.X("part:N", sort=list(names), title=None, axis=across),
-        alt.Y("layer:O", title=None, axis=down),
+        alt.X("part:N", sort=list(names), title=None, axis=x_axis),
+        alt.Y("layer:O", title=None, axis=y_axis),
         tooltip=[*tooltip, *([tip("over:N", title="mean size over the data set")] if has_data else [])],
         signed=signed,
         legend=colour_legend(what, ticks, format="+.2~g" if signed else ".2~g"),

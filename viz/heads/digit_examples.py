@@ -27,13 +27,13 @@ def digit_examples(
     """Captioned uint8 images [example, height, width], `columns` in a row; queries and keys are patches, None for the
     class token.
 
-    The caption has the weight. A click sets the point selection `example`, field `number`. Raises ValueError where
+    The caption has the weight. A click sets the point selection `example`, field `digit_number`. Raises ValueError where
     the lists differ in length.
     """
-    n = len(images)
-    need_shape((n, ...), images=images)
-    need_shape((n,), queries=queries, keys=keys, weights=weights, numbers=numbers)
-    row, column = np.divmod(np.arange(n), columns)
+    n_examples = len(images)
+    need_shape((n_examples, ...), images=images)
+    need_shape((n_examples,), queries=queries, keys=keys, weights=weights, numbers=numbers)
+    row, column = np.divmod(np.arange(n_examples), columns)
     left, top = column * (_SIDE + _GAP), row * (_SIDE + _CAPTION + _GAP)
     inks = [picture_ink(image, side=_SIDE) for image in images]
     names = [
@@ -43,7 +43,10 @@ def digit_examples(
     examples = {
         "number": list(numbers),
         "weight": list(map(float, weights)),
-        "caption": [f"{weight:.2f}, digit {number}" for weight, number in zip(weights, numbers, strict=True)],
+        "caption": [
+            f"{weight:.2f}, digit {digit_number}"
+            for weight, digit_number in zip(weights, numbers, strict=True)
+        ],
         "query": [query for query, _ in names],
         "key": [key for _, key in names],
         "left": left,
@@ -59,11 +62,11 @@ def digit_examples(
         examples,
         frames={name: _boxes(patches, left, top, patch_grid) for name, patches in marks.items()},
         width=columns * (_SIDE + _GAP) - _GAP,
-        height=-(-n // columns) * (_SIDE + _CAPTION + _GAP),
-        description=f"{n} digits; in each the framed patch looks at the filled one. "
+        height=-(-n_examples // columns) * (_SIDE + _CAPTION + _GAP),
+        description=f"{n_examples} digits; in each the framed patch looks at the filled one. "
         + "; ".join(
-            f"digit {number}: {query} looks at {key}, weight {weight:.2f}"
-            for number, (query, key), weight in zip(numbers, names, weights, strict=True)
+            f"digit {digit_number}: {query} looks at {key}, weight {weight:.2f}"
+            for digit_number, (query, key), weight in zip(numbers, names, weights, strict=True)
         ),
     )
 
@@ -99,14 +102,14 @@ def _patch_name(patch: int | None, patch_grid: tuple[int, int]) -> str:
 def _boxes(
     patches: Sequence[int | None], left: np.ndarray, top: np.ndarray, patch_grid: tuple[int, int]
 ) -> dict[str, list[float]]:
-    """The boxes of those patches that are in their picture, in pixels."""
-    high, wide = (_SIDE / n for n in patch_grid)
+    """The edges in pixels of each patch's box in its picture; None (the class token) has no box."""
+    patch_height, patch_width = (_SIDE / n_patches for n_patches in patch_grid)
     cells = [
-        (number, *divmod(patch, patch_grid[1])) for number, patch in enumerate(patches) if patch is not None
+        (example, *divmod(patch, patch_grid[1])) for example, patch in enumerate(patches) if patch is not None
     ]
     return {
-        "left": [float(left[number] + column * wide) for number, _, column in cells],
-        "right": [float(left[number] + (column + 1) * wide) for number, _, column in cells],
-        "top": [float(top[number] + row * high) for number, row, _ in cells],
-        "bottom": [float(top[number] + (row + 1) * high) for number, row, _ in cells],
+        "left": [float(left[example] + column * patch_width) for example, _, column in cells],
+        "right": [float(left[example] + (column + 1) * patch_width) for example, _, column in cells],
+        "top": [float(top[example] + row * patch_height) for example, row, _ in cells],
+        "bottom": [float(top[example] + (row + 1) * patch_height) for example, row, _ in cells],
     }

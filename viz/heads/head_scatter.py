@@ -44,14 +44,16 @@ def head_scatter(
     frame["role"] = [roles[row] or "none" for row in frame.index]
     frame["label"] = frame["name"].where(frame["selected"] | (len(frame) <= _ALL_NAMED), "")
     drawn = frame[np.isfinite(frame["x"]) & np.isfinite(frame["y"])]
-    ends = {
-        f"{axis}_{end}": number for axis in ("x", "y") for end, number in _axis_ends(drawn[axis].to_numpy())
+    axis_ends = {
+        f"{axis}_{end_name}": end_value
+        for axis in ("x", "y")
+        for end_name, end_value in _axis_ends(drawn[axis].to_numpy())
     }
     left_out = len(frame) - len(drawn)
     missing = f" {left_out} without one of the two." if left_out else ""
     return _form(len(across), *titles).with_data(
         drawn[["layer", "head", "name", "x", "y", "role", "selected", "label"]],
-        values=ends,
+        values=axis_ends,
         height=_HEIGHT,
         title=heading(f"{titles[1]} by {titles[0]}, {source}"),
         description=f"{len(drawn)} heads by {titles[0]} across and {titles[1]} up, {source}; {head_name(*selected)} "
@@ -90,12 +92,12 @@ def _form(n_layers: int, across: str, up: str) -> alt.TopLevelMixin:
 
 
 def _axis_ends(values: np.ndarray) -> list[tuple[str, float]]:
-    """The ends of an axis, with room beside the outermost points; it starts at 0 where the values come near it."""
+    """Names and values of an axis's ends, with a margin beside the outermost points; it starts at 0 if values are near 0."""
     if not len(values):
         return [("low", 0.0), ("high", 1.0)]
-    low, high = float(values.min()), float(values.max())
-    room = 0.06 * (high - low) or 0.1 * abs(high) or 0.1
-    return [("low", 0.0 if 0 <= low < 0.4 * high else low - room), ("high", high + room)]
+    lowest, highest = float(values.min()), float(values.max())
+    margin = 0.06 * (highest - lowest) or 0.1 * abs(highest) or 0.1
+    return [("low", 0.0 if 0 <= lowest < 0.4 * highest else lowest - margin), ("high", highest + margin)]
 
 
 def _colours(n: int) -> list[str]:

@@ -41,12 +41,12 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
         )
     ]
     frame = pd.DataFrame(rows, columns=["encoder", "step", "went", "accuracy", "loss", "change"])
-    known = {name: curve.may_go for name, curve in encoders.items() if curve.may_go is not None}
-    ends = {"encoder": list(known), "step": list(known.values())}
+    known_ends = {name: curve.may_go for name, curve in encoders.items() if curve.may_go is not None}
+    end_steps = {"encoder": list(known_ends), "step": list(known_ends.values())}
     placements = tuple(curve.placement for curve in encoders.values())
     return _form(tuple(encoders), placements).with_data(
         frame,
-        frames={"may_go": ends},
+        frames={"may_go": end_steps},
         values={"least": float(np.floor(frame["accuracy"].min() * 20) / 20) if len(frame) else 0.0},
         height=HEIGHT,
         description=f"Accuracy of {' and '.join(encoders)} as heads go, one after the other",
@@ -64,7 +64,7 @@ def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.TopLevelMi
         axis=alt.Axis(format=".0%", labelExpr=THIN_PERCENT),
     )
     channels = by_kind("encoder:N", names, color=colours, shape=SHAPES)
-    drawn = curves(
+    curve_layers = curves(
         x,
         y,
         channels,
@@ -80,6 +80,8 @@ def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.TopLevelMi
         points={"size": 60, "cursor": "pointer"},
         click=click_on("step", "encoder", "went"),
     )
-    ends = alt.Chart(data("may_go")).mark_rule(strokeDash=[5, 4], strokeWidth=1.5, color=NEUTRAL, aria=False)
-    ends = ends.encode(x="step:Q", color=channels["color"])
-    return alt.layer(ends, *drawn).properties(autosize=FIT)
+    end_rules = alt.Chart(data("may_go")).mark_rule(
+        strokeDash=[5, 4], strokeWidth=1.5, color=NEUTRAL, aria=False
+    )
+    end_rules = end_rules.encode(x="step:Q", color=channels["color"])
+    return alt.layer(end_rules, *curve_layers).properties(autosize=FIT)

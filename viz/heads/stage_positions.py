@@ -45,8 +45,8 @@ def stage_positions(
             "token": [visible(tokens[index]) for index in position],
             "value": numbers,
             "exact": [
-                format_number(number, "+.4f" if signed else ".4f", otherwise="no partner")
-                for number in numbers
+                format_number(position_number, "+.4f" if signed else ".4f", otherwise="no partner")
+                for position_number in numbers
             ],
             "strong": False,
             "selected": position == query,
@@ -68,11 +68,11 @@ def stage_positions(
 
 @form
 def _form(stages: tuple[str, ...], what: str, signed: bool, has_names: bool) -> alt.TopLevelMixin:
-    some: Kwargs = {} if has_names else {"values": value("now_and_then")}
-    across = alt.Axis(labelAngle=-60, labelOverlap=False, **BARE_AXIS, **some)
+    tick_options: Kwargs = {} if has_names else {"values": value("now_and_then")}
+    x_axis = alt.Axis(labelAngle=-60, labelOverlap=False, **BARE_AXIS, **tick_options)
     ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
     return cells(
-        alt.X("column:N", sort={"field": "position"}, title=None, axis=across),
+        alt.X("column:N", sort={"field": "position"}, title=None, axis=x_axis),
         alt.Y("stage:N", sort=list(stages), title=None, axis=alt.Axis(**BARE_AXIS)),
         tooltip=[tip("stage:N"), tip("token:N"), tip("position:Q"), tip("exact:N", title=what)],
         signed=signed,

@@ -43,7 +43,7 @@ def image_gallery(
         "bottom": top + _SIDE,
         "caption_at": top + _SIDE + _CAPTION / 2 + 1,
         "end": top + _SIDE + _CAPTION,
-        "selected": [number == selected for number in ids],
+        "selected": [image_id == selected for image_id in ids],
         **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
     }
     return _form().with_data(

@@ -58,19 +58,19 @@ def averaged_axis(
         "deviation": deviation.ravel().astype(float),
         "upper": [f"μ {format_short(value)}" for value in mean.flat],
         "lower": [f"σ {format_short(value)}" for value in deviation.flat],
-        "colour": [CATEGORIES[number % len(CATEGORIES)] for number in group],
+        "colour": [CATEGORIES[group_number % len(CATEGORIES)] for group_number in group],
     }
-    across, down = n_columns + _STATISTICS * by_row, n_rows + _STATISTICS * (not by_row)
+    n_table_columns, n_table_rows = n_columns + _STATISTICS * by_row, n_rows + _STATISTICS * (not by_row)
     name = "Layer normalisation" if by_row else "Batch normalisation"
     by_feature = "each feature (column) by itself, over the batch"
-    what = "each vector (row) by itself, over its features" if by_row else by_feature
+    averaged_text = "each vector (row) by itself, over its features" if by_row else by_feature
     return _form(by_row).with_data(
         frame,
         frames={"groups": groups},
-        values={"across": across, "down": down},
-        height=_ROW * down,
-        title=heading_with_reading(name, what),
-        description=f"{name} of {n_rows} vectors of {n_columns} features: {what}.",
+        values={"across": n_table_columns, "down": n_table_rows},
+        height=_ROW * n_table_rows,
+        title=heading_with_reading(name, averaged_text),
+        description=f"{name} of {n_rows} vectors of {n_columns} features: {averaged_text}.",
     )
 
 

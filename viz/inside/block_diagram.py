@@ -37,14 +37,14 @@ def block_diagram(
         "left": _LEFT,
         "right": _RIGHT,
         "upper": list(upper.values()),
-        "lower": [above + _BOX for above in upper.values()],
+        "lower": [upper_edge + _BOX for upper_edge in upper.values()],
         "selected": [name in opened for name in labels],
     }
-    corners, tips = _connections(upper)
+    corners, arrow_tips = _connections(upper)
     texts = _text_marks(upper, frame["label"], head)
     return _form().with_data(
         frame,
-        frames={"alone": _head_box(upper), "corners": corners, "tips": tips, "texts": texts},
+        frames={"alone": _head_box(upper), "corners": corners, "tips": arrow_tips, "texts": texts},
         height=_TOP + _STEP * len(labels),
         description=f"The {len(labels)} steps of a {placement} block: {', '.join(labels.values())}",
     )
@@ -54,8 +54,8 @@ def block_diagram(
 def _form() -> alt.TopLevelMixin:
     box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
     point = {"x": pixel_x("x"), "y": pixel_y("y")}
-    ways = alt.Chart(data("corners")).mark_line(color=NEUTRAL, strokeWidth=1.5, aria=False)
-    tips = alt.Chart(data("tips")).mark_point(
+    connection_lines = alt.Chart(data("corners")).mark_line(color=NEUTRAL, strokeWidth=1.5, aria=False)
+    arrow_heads = alt.Chart(data("tips")).mark_point(
         shape="triangle", filled=True, size=50, color=NEUTRAL, opacity=1, aria=False
     )
     dashed = alt.Chart(data("alone")).mark_rect(
@@ -70,8 +70,8 @@ def _form() -> alt.TopLevelMixin:
     cover = boxes.mark_rect(cornerRadius=5, fill="transparent", cursor="pointer", tooltip=None)
     angle = alt.Angle("angle:Q", scale=None)
     return alt.layer(
-        ways.encode(**point, detail=alt.Detail("way:N"), order=alt.Order("order:Q")),
-        tips.encode(**point, angle=angle),
+        connection_lines.encode(**point, detail=alt.Detail("way:N"), order=alt.Order("order:Q")),
+        arrow_heads.encode(**point, angle=angle),
         dashed.encode(**box),
         tints.encode(fill=alt.Fill("tint:N", scale=None)),
         texts.encode(**point, text="text:N", angle=angle),
@@ -91,46 +91,54 @@ def _residual_connections(upper: Mapping[str, int]) -> list[tuple[float, float]]
     """Top and bottom, in pixels, of the two residual connections."""
     # The second one leaves the stream behind attention, and behind its norm where that follows.
     names = list(upper)
-    behind = max("add_attention", "norm_attention", key=names.index)
-    ends = (("input", "add_attention"), (behind, "add_feed_forward"))
-    return [(upper[source] + (_BOX + _STEP) / 2, upper[target] + _BOX / 2) for source, target in ends]
+    after_attention = max("add_attention", "norm_attention", key=names.index)
+    step_pairs = (("input", "add_attention"), (after_attention, "add_feed_forward"))
+    return [(upper[source] + (_BOX + _STEP) / 2, upper[target] + _BOX / 2) for source, target in step_pairs]
 
 
 def _connections(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The corners of all connecting lines, and the positions and angles of their arrow heads."""
     middle = (_LEFT + _RIGHT) / 2
-    ways: list[list[tuple[float, float]]] = [
-        [(middle, above + _BOX), (middle, below)] for above, below in pairwise(upper.values())
+    connections: list[list[tuple[float, float]]] = [
+        [(middle, upper_edge + _BOX), (middle, lower_edge)]
+        for upper_edge, lower_edge in pairwise(upper.values())
     ]
-    for leaves, arrives in _residual_connections(upper):
-        ways.append([(middle, leaves), (_SKIP, leaves), (_SKIP, arrives), (_RIGHT, arrives)])
-    corners = [(way, order, *point) for way, points in enumerate(ways) for order, point in enumerate(points)]
-    tips = [(x, y, 180 if x == middle else 270) for x, y in (points[-1] for points in ways)]
+    for start_y, end_y in _residual_connections(upper):
+        connections.append([(middle, start_y), (_SKIP, start_y), (_SKIP, end_y), (_RIGHT, end_y)])
+    corners = [
+        (connection, order, *point)
+        for connection, points in enumerate(connections)
+        for order, point in enumerate(points)
+    ]
+    arrow_tips = [(x, y, 180 if x == middle else 270) for x, y in (points[-1] for points in connections)]
     return (
         pd.DataFrame(corners, columns=["way", "order", "x", "y"]),
-        pd.DataFrame(tips, columns=["x", "y", "angle"]),
+        pd.DataFrame(arrow_tips, columns=["x", "y", "angle"]),
     )
 
 
 def _head_box(upper: Mapping[str, int]) -> dict[str, list[float]]:
     """The box around the steps that a head takes by itself."""
-    first, last = (upper[name] for name in _BY_ITSELF)
-    apart = (_STEP - _BOX) / 2 - 1
+    first_top, last_top = (upper[name] for name in _BY_ITSELF)
+    margin = (_STEP - _BOX) / 2 - 1
     return {
         "left": [_LEFT - 5],
         "right": [_RIGHT + 5],
-        "upper": [first - apart],
-        "lower": [last + _BOX + apart],
+        "upper": [first_top - margin],
+        "lower": [last_top + _BOX + margin],
     }
 
 
 def _text_marks(upper: Mapping[str, int], labels: Sequence[str], head: str) -> pd.DataFrame:
     """The labels of the boxes, and along the edges the names of the head and of the residual connections."""
     texts = [
-        (_LEFT + 10, above + _BOX / 2, label, 0, "left")
-        for above, label in zip(upper.values(), labels, strict=True)
+        (_LEFT + 10, upper_edge + _BOX / 2, label, 0, "left")
+        for upper_edge, label in zip(upper.values(), labels, strict=True)
     ]
-    first, last = (upper[name] for name in _BY_ITSELF)
-    texts.append((_LEFT - 15, (first + last + _BOX) / 2, head, 270, "center"))
-    texts += [(_SKIP + 12, sum(ends) / 2, "residual", 90, "center") for ends in _residual_connections(upper)]
+    first_top, last_top = (upper[name] for name in _BY_ITSELF)
+    texts.append((_LEFT - 15, (first_top + last_top + _BOX) / 2, head, 270, "center"))
+    texts += [
+        (_SKIP + 12, sum(connection_ends) / 2, "residual", 90, "center")
+        for connection_ends in _residual_connections(upper)
+    ]
     return pd.DataFrame(texts, columns=["x", "y", "text", "angle", "align"])

@@ -29,7 +29,7 @@ def dot_product_distribution(
     counts, _ = np.histogram(products, edges)
     share = counts / max(np.size(products), 1)
     # Of the same bins: where the whole of it lies within one, the density at a point would be many times a bar.
-    below = np.array([0.5 * math.erf(edge / math.sqrt(2 * variance)) for edge in edges])
+    cumulative = np.array([0.5 * math.erf(bin_edge / math.sqrt(2 * variance)) for bin_edge in edges])
     frame = {
         "from": edges[:-1],
         "to": edges[1:],
@@ -37,7 +37,7 @@ def dot_product_distribution(
         "share": share,
         "percent": [percent(one_bin, 3) for one_bin in share.tolist()],
         "density": share / np.diff(edges),
-        "normal": np.diff(below) / np.diff(edges),
+        "normal": np.diff(cumulative) / np.diff(edges),
     }
     return _form(name).with_data(
         frame,
@@ -57,7 +57,7 @@ def _form(name: str) -> alt.TopLevelMixin:
         y=alt.Y("density:Q", title="density"),
         y2=alt.Y2Datum(0),
         tooltip=[
-            *(tip(f"{end}:Q", ".3f") for end in ("from", "to")),
+            *(tip(f"{bin_edge}:Q", ".3f") for bin_edge in ("from", "to")),
             tip("percent:N", title="share of all pairs"),
             tip("density:Q", ".4f"),
         ],

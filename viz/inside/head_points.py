@@ -22,12 +22,14 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
     """
     # A head with one key alone has no variance, and no place on a logarithmic axis.
     frame = _marked(heads, selected)[lambda rows: rows["variance"] > 0]
-    low, high = (frame["variance"].min(), frame["variance"].max()) if len(frame) else (0.15 * d_k, d_k / 0.15)
+    lowest, highest = (
+        (frame["variance"].min(), frame["variance"].max()) if len(frame) else (0.15 * d_k, d_k / 0.15)
+    )
     reading = f"dashed: {d_k}, what independent components of variance 1 give"
     return _variances().with_data(
         frame,
         frames={"line": {"d_k": [d_k]}},
-        values={"low": float(min(low, d_k)) / 1.5, "high": float(max(high, d_k)) * 1.5},
+        values={"low": float(min(lowest, d_k)) / 1.5, "high": float(max(highest, d_k)) * 1.5},
         height=_HEIGHT,
         title=heading_with_reading("Variance of q·k, every head", reading),
         description=f"Variance of q·k for {len(frame)} heads by layer; {head_name(*selected)} is marked.",
@@ -36,9 +38,9 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
 
 @form
 def _variances() -> alt.TopLevelMixin:
-    across = alt.Axis(labelAngle=0, labelExpr="'L' + datum.label", grid=True)
+    x_axis = alt.Axis(labelAngle=0, labelExpr="'L' + datum.label", grid=True)
     points = _points().encode(
-        x=alt.X("layer:O", title="layer", axis=across, scale=alt.Scale(paddingInner=0.1)),
+        x=alt.X("layer:O", title="layer", axis=x_axis, scale=alt.Scale(paddingInner=0.1)),
         xOffset=alt.XOffset("head:O", scale=alt.Scale(paddingOuter=0.3)),
         y=alt.Y(
             "variance:Q",
@@ -66,11 +68,11 @@ def with_and_without(
     On the dashed diagonal both are equal. `axis` names the measure on both axes. A click is as in
     `variance_of_heads`.
     """
-    end = 1.05 * (float(np.nanmax(heads[[measure, f"{measure}_unscaled"]].to_numpy(), initial=0)) or 1.0)
+    axis_end = 1.05 * (float(np.nanmax(heads[[measure, f"{measure}_unscaled"]].to_numpy(), initial=0)) or 1.0)
     return _compared(measure, axis).with_data(
         _marked(heads, selected),
-        frames={"diagonal": {"with": [0, end], "without": [0, end]}},
-        values={"end": end},
+        frames={"diagonal": {"with": [0, axis_end], "without": [0, axis_end]}},
+        values={"end": axis_end},
         height=_HEIGHT,
         title=heading_with_reading(title, reading),
         description=f"{title} of {len(heads)} heads, with and without the scale; {head_name(*selected)} is marked.",
@@ -96,7 +98,7 @@ def _compared(measure: str, axis: str) -> alt.TopLevelMixin:
 
 
 def _marked(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
-    """The rows with the names of their heads; the selected head is last, so it is drawn above the others."""
+    """The rows with a column for the heads' names; the selected head comes last and is drawn above the others."""
     indices = list(zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True))
     marked = heads.assign(
         name=[head_name(*index) for index in indices], selected=[index == selected for index in indices]

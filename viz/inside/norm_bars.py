@@ -62,7 +62,7 @@ def _form(has_ticks: bool, has_numbers: bool) -> alt.TopLevelMixin:
     band = spread.mark_rect(color=CATEGORIES[1], opacity=0.15).encode(y="low:Q", y2="high:Q")
     layers = [band, bars, spread.mark_rule(color=CATEGORIES[1], strokeWidth=2).encode(y="mean:Q")]
     if has_numbers:
-        away = alt.expr("datum.value < 0 ? 9 : -8")  # from the bar's end, outwards
-        texts = alt.Chart(data()).mark_text(dy=away, color=INK)
+        distances = alt.expr("datum.value < 0 ? 9 : -8")  # from the bar's end, outwards
+        texts = alt.Chart(data()).mark_text(dy=distances, color=INK)
         layers.append(texts.encode(x="feature:Q", y="value:Q", text="written:N"))
     return alt.layer(*layers).properties(autosize=FIT)

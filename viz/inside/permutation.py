@@ -26,27 +26,27 @@ def permutation(
     tokens: Sequence[str],
     *,
     query: int,
-    holds: bool,
+    is_equal: bool,
 ) -> PlotlyFigure:
     """Four panels: Attention(P X), P, Attention(X), and the difference between the two sides of the equation.
 
     `output` and `output_of_reordered` are [position, d_v]; row i of P X is row `order`[i] of X. The three panels with
     numbers share one colour scale, symmetric about 0. The row of the token `query` is framed in each panel. Between
-    the sides stands = if the equation `holds`, else ≠. Raises ValueError where the shapes do not fit each other.
+    the sides stands = if they are equal (`is_equal`), else ≠. Raises ValueError where the shapes do not fit each other.
     """
-    n = len(tokens)
-    need_shape((n, ...), output=output, order=order)
+    n_tokens = len(tokens)
+    need_shape((n_tokens, ...), output=output, order=order)
     need_shape(output.shape, output_of_reordered=output_of_reordered)
     labels = np.array(position_labels(tokens), dtype=object)
     texts = np.array(as_text(labels), dtype=object)
-    moved = int(np.argmax(order == query)) if n else 0
+    moved_row = int(np.argmax(order == query)) if n_tokens else 0
     difference = output_of_reordered - output[order]
     unnamed = {"showticklabels": False}
-    plots = int(np.clip(n * _ROW, _LEAST, _MOST))
-    end = largest(np.stack([output, output_of_reordered]))
-    colours = colour_scale("output of the head", "symmetric about 0", end)
+    plots = int(np.clip(n_tokens * _ROW, _LEAST, _MOST))
+    max_value = largest(np.stack([output, output_of_reordered]))
+    colours = colour_scale("output of the head", "symmetric about 0", max_value)
     colours["colorbar"] |= {"y": 1 + _BAR / plots}
-    widths = (output.shape[1], n, output.shape[1], output.shape[1])
+    widths = (output.shape[1], n_tokens, output.shape[1], output.shape[1])
     traces, layout = panels(
         [
             _output_trace(output_of_reordered, texts[order], "Attention(P X)"),
@@ -56,20 +56,24 @@ def permutation(
         ],
         domains=_DOMAINS,
         across=[
-            {"title": {"text": what, "standoff": 24}, "range": [-0.5, width - 0.5], "nticks": 5}
-            for what, width in zip(("component", "row of X", "component", "component"), widths, strict=True)
+            {"title": {"text": x_title, "standoff": 24}, "range": [-0.5, width - 0.5], "nticks": 5}
+            for x_title, width in zip(
+                ("component", "row of X", "component", "component"), widths, strict=True
+            )
         ],
         down=[
-            {"range": [n - 0.5, -0.5], **options}
-            for options in (_row_names(n, texts[order]), unnamed, _row_names(n, texts), unnamed)
+            {"range": [n_tokens - 0.5, -0.5], **options}
+            for options in (_row_names(n_tokens, texts[order]), unnamed, _row_names(n_tokens, texts), unnamed)
         ],
         colours=colours,
         shapes=[
             shape
-            for number, (width, row) in enumerate(zip(widths, (moved, moved, query, moved), strict=True), 1)
-            for shape in _frames(number, width, n, row)
+            for panel_number, (width, row) in enumerate(
+                zip(widths, (moved_row, moved_row, query, moved_row), strict=True), 1
+            )
+            for shape in _frames(panel_number, width, n_tokens, row)
         ],
-        annotations=_titles("=" if holds else "≠"),
+        annotations=_titles("=" if is_equal else "≠"),
         height=plots + _ABOVE + _BELOW,
         margin={"l": 10, "r": 10, "t": _ABOVE, "b": _BELOW},
     )
@@ -112,23 +116,25 @@ def _row_names(n: int, texts: np.ndarray) -> dict:
 def _frames(number: int, width: int, n: int, row: int) -> list[dict]:
     """Rectangles around a panel and around one of its rows; axis lines would keep a distance from the cells."""
     axes = {"xref": f"x{number}", "yref": f"y{number}"} if number > 1 else {"xref": "x", "yref": "y"}
-    across = {"type": "rect", "x0": -0.5, "x1": width - 0.5, **axes}
-    whole = {"y0": -0.5, "y1": n - 0.5, "line": {"color": NEUTRAL, "width": 1}}
+    column_frame = {"type": "rect", "x0": -0.5, "x1": width - 0.5, **axes}
+    panel_frame = {"y0": -0.5, "y1": n - 0.5, "line": {"color": NEUTRAL, "width": 1}}
     return [
-        across | whole,
-        across | {"y0": row - 0.5, "y1": row + 0.5, "line": {"color": ACCENT, "width": 2}},
+        column_frame | panel_frame,
+        column_frame | {"y0": row - 0.5, "y1": row + 0.5, "line": {"color": ACCENT, "width": 2}},
     ]
 
 
 def _titles(sign: str) -> list[dict]:
     """The equation as headings above the panels."""
-    middle = [(left + right) / 2 for left, right in _DOMAINS]
-    equals, times, _ = ((first[1] + second[0]) / 2 for first, second in pairwise(_DOMAINS))
+    panel_centres = [(left + right) / 2 for left, right in _DOMAINS]
+    equals_x, times_x, _ = (
+        (left_panel[1] + right_panel[0]) / 2 for left_panel, right_panel in pairwise(_DOMAINS)
+    )
     return [
-        heading("Attention(P X)", middle[0], 15, 4),
-        heading(f"<b>{sign}</b>", equals, 22, 4),
-        heading("P", middle[1], 15, 4),
-        heading("<b>·</b>", times, 22, 4),
-        heading("Attention(X)", middle[2], 15, 4),
-        heading("difference", middle[3], 15, 4),
+        heading("Attention(P X)", panel_centres[0], 15, 4),
+        heading(f"<b>{sign}</b>", equals_x, 22, 4),
+        heading("P", panel_centres[1], 15, 4),
+        heading("<b>·</b>", times_x, 22, 4),
+        heading("Attention(X)", panel_centres[2], 15, 4),
+        heading("difference", panel_centres[3], 15, 4),
     ]

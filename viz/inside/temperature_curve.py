@@ -27,20 +27,22 @@ def temperature_curve(
     with its name. Of many classes, those that stay below 10 % are grey. A click on a point sets the point selection
     `temperature`, field `index` into `temperatures`. Raises ValueError where the shapes do not fit each other.
     """
-    n, n_classes = len(temperatures), len(names)
-    need_shape((n, n_classes), probabilities=probabilities)
+    n_temperatures, n_classes = len(temperatures), len(names)
+    need_shape((n_temperatures, n_classes), probabilities=probabilities)
     positions = _axis_positions(temperatures)
     peaks = probabilities.max(axis=0, initial=0)
     largest = np.argsort(-peaks, kind="stable")[: len(CATEGORIES)]
-    few = n_classes <= len(CATEGORIES)
-    prominent = [index for index in range(n_classes) if few or (index in largest and peaks[index] >= _WORTH)]
+    is_short = n_classes <= len(CATEGORIES)
+    prominent = [
+        index for index in range(n_classes) if is_short or (index in largest and peaks[index] >= _WORTH)
+    ]
     frame = {
-        "index": np.tile(np.arange(n), n_classes),
+        "index": np.tile(np.arange(n_temperatures), n_classes),
         "temperature": _labels(temperatures) * n_classes,
         "place": np.tile(positions, n_classes),
-        "class": np.repeat(list(names), n),
+        "class": np.repeat(list(names), n_temperatures),
         "probability": probabilities.T.ravel().astype(float),
-        "prominent": np.repeat([index in prominent for index in range(n_classes)], n),
+        "prominent": np.repeat([index in prominent for index in range(n_classes)], n_temperatures),
     }
     return _form(tuple(temperatures), tuple(names)).with_data(
         frame,
@@ -94,8 +96,8 @@ def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.TopLev
     )
     marked = alt.Chart(data("marks")).encode(x="place:Q")
     dashed = marked.mark_rule(color=NEUTRAL, strokeDash=[4, 4], aria=False).encode(tooltip="text:N")
-    above = marked.mark_text(color=INK, align="left", dx=-4, baseline="bottom", dy=-8, aria=False)
-    texts = above.encode(y=alt.YValue(0), text="text:N")
+    mark_names = marked.mark_text(color=INK, align="left", dx=-4, baseline="bottom", dy=-8, aria=False)
+    texts = mark_names.encode(y=alt.YValue(0), text="text:N")
     layers = [dashed, texts, rule("place"), lines, points.encode(description="temperature:N")]
     return alt.layer(*layers).properties(height=280, autosize=FIT)
 

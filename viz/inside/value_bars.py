@@ -34,8 +34,8 @@ def value_bars(
     row = list(range(len(values)))
     numbers = np.array(list(values.values()), float)
     earlier = np.full(len(row), np.nan) if before is None else np.array([before[name] for name in values])
-    low, high = _axis_ends(numbers, earlier, weights)
-    room = (high - low) * _ROOM
+    lowest, highest = _axis_ends(numbers, earlier, weights)
+    margin = (highest - lowest) * _ROOM
     # The number stands beside the longer of the two bars, on the side to which that points.
     pairs = np.nan_to_num([numbers, earlier])
     furthest = np.where(np.abs(pairs[0]) >= np.abs(pairs[1]), *pairs)
@@ -44,14 +44,19 @@ def value_bars(
         "name": list(values),
         "value": numbers,
         "before": earlier,
-        "number": [format_number(number, "#.3g", otherwise="masked").rstrip(".") for number in numbers],
+        "number": [format_number(bar_value, "#.3g", otherwise="masked").rstrip(".") for bar_value in numbers],
         "at": furthest,
         "left": furthest < 0,
         "selected": [name == chosen for name in values],
     }
     return _form(what, was if before is not None else None, weights is None, clicks).with_data(
         frame,
-        values={"rows": list(values), "chosen": chosen, "low": low - room * (low < 0), "high": high + room},
+        values={
+            "rows": list(values),
+            "chosen": chosen,
+            "low": lowest - margin * (lowest < 0),
+            "high": highest + margin,
+        },
         # A number, for which the width can still be fitted: with a step it could not.
         height=max(len(row), 1) * (_ROW if len(row) < _MANY else _LOW_ROW),
         description=f"{what} of {', '.join(list(values)[:12])}: {len(row)} bars"
@@ -74,9 +79,9 @@ def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.TopLev
     scale = alt.Scale(domain=[value("low"), value("high")], nice=False)
     x = alt.X("value:Q", scale=scale, axis=axis)
     base = alt.Chart(data()).encode(y=names_channel(paddingInner=0.2), x=x)
-    below = either("datum.value < 0", FALLS, RISES)
+    bar_colour = either("datum.value < 0", FALLS, RISES)
     bars = base.mark_bar(height={"band": 0.72}, aria=False)
-    layers = [bars.encode(fill=below if by_sign else alt.value(EMPHASIS))]
+    layers = [bars.encode(fill=bar_colour if by_sign else alt.value(EMPHASIS))]
     tooltip = [tip("name:N", title="row"), tip("value:Q", ".6~g", what)]
     if was is not None:
         tooltip.append(tip("before:Q", ".6~g", was))
@@ -111,5 +116,5 @@ def _axis_ends(values: np.ndarray, before: np.ndarray, weights: WeightScale | No
         return 0.0, weights.largest
     numbers = np.concatenate([values, before])
     numbers = numbers[np.isfinite(numbers)]
-    low, high = float(numbers.min(initial=0)), float(numbers.max(initial=0))
-    return (low, high) if low < high else (0.0, 1.0)
+    lowest, highest = float(numbers.min(initial=0)), float(numbers.max(initial=0))
+    return (lowest, highest) if lowest < highest else (0.0, 1.0)

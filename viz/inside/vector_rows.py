@@ -77,8 +77,8 @@ def vector_rows(
 @form
 def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks: bool) -> alt.TopLevelMixin:
     # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
-    of_group = "groups[floor(datum.value * length(groups) / cells)]"
-    below = of_group if grouped else "format(floor(datum.value), 'd')"
+    group_label = "groups[floor(datum.value * length(groups) / cells)]"
+    axis_labels = group_label if grouped else "format(floor(datum.value), 'd')"
     axis = alt.Axis(
         orient="top",
         title=None if grouped else "component",
@@ -88,7 +88,7 @@ def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks:
         titleAlign="right",
         titleBaseline="bottom",
         values=value("ticks"),
-        labelExpr=f"datum.value > cells ? {json.dumps(total)} : {below}",
+        labelExpr=f"datum.value > cells ? {json.dumps(total)} : {axis_labels}",
         labelFontSize=12,
         labelPadding=6,
         labelOverlap=False,
@@ -121,7 +121,7 @@ def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks:
 
 
 def names_channel(**padding: Any) -> alt.Y:
-    """The y channel of the `name` of each row, cut to the room there is, with the `chosen` one in bold."""
+    """The y channel of the column `name`, with names cut to the space at the left and the `chosen` one in bold."""
     bold = {"condition": {"test": "datum.value === chosen", "value": "bold"}, "value": "normal"}
     axis = alt.Axis(
         labelFontWeight=bold,
@@ -152,14 +152,14 @@ def _framed(names: Sequence[str], groups: Sequence[str], chosen: str, width: int
 
 
 def _totals(totals: Mapping[str, float], width: int) -> pd.DataFrame:
-    """The ends of the bars of totals from a common zero, and the right edge for their numbers."""
+    """A data frame with the pixel positions of the bars of totals: their common zero, their ends, and the right edge."""
     left, right = width * 1.03, width * (1 + _TOTALS * 0.56)
     numbers = np.array(list(totals.values()), float)
-    low, high = numbers.min(initial=0), numbers.max(initial=0)
-    reach = (right - left) / ((high - low) or 1)
-    zero = left - low * reach
-    ends = {"zero": zero, "tip": zero + numbers * reach, "edge": width * (1 + _TOTALS)}
-    return pd.DataFrame({"name": list(totals), "total": numbers, **ends})
+    lowest, highest = numbers.min(initial=0), numbers.max(initial=0)
+    pixels_per_unit = (right - left) / ((highest - lowest) or 1)
+    zero = left - lowest * pixels_per_unit
+    bar_ends = {"zero": zero, "tip": zero + numbers * pixels_per_unit, "edge": width * (1 + _TOTALS)}
+    return pd.DataFrame({"name": list(totals), "total": numbers, **bar_ends})
 
 
 def _legend(what: str) -> alt.Legend:

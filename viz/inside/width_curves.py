@@ -98,12 +98,12 @@ def _entropy(base: alt.Chart) -> list[alt.Chart]:
 
 
 def _gradient(base: alt.Chart) -> list[alt.Chart]:
-    title, fields = "‖diag(a) − a aᵀ‖", {"": "median", "_low": "lower quartile", "_high": "upper quartile"}
+    title, columns = "‖diag(a) − a aᵀ‖", {"": "median", "_low": "lower quartile", "_high": "upper quartile"}
     of_chosen = base.transform_filter("datum.power == power").mark_area(opacity=0.18)
     band = of_chosen.encode(
         y=alt.Y("gradient_low:Q", title=title), y2="gradient_high:Q", opacity=alt.value(0.18)
     )
-    tooltip = (tip(f"gradient{end}:Q", ".4~g", title) for end, title in fields.items())
+    tooltip = (tip(f"gradient{quantile}:Q", ".4~g", title) for quantile, title in columns.items())
     y = alt.Y("gradient:Q", title=title, scale=alt.Scale(zero=True))
     return [band, base.mark_line(**_DOTTED).encode(y=y, tooltip=_tooltip(*tooltip))]
 

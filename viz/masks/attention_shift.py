@@ -27,8 +27,8 @@ def attention_shift(
     """
     need_shape((len(tokens),), before=before, after=after, allowed=allowed)
     change = after - before
-    most = np.argsort(-np.abs(change), kind="stable")[:at_most]
-    positions = most[np.argsort(change[most], kind="stable")]
+    most_changed = np.argsort(-np.abs(change), kind="stable")[:at_most]
+    positions = most_changed[np.argsort(change[most_changed], kind="stable")]
     keys = {
         "key": [f"{position} {label(tokens[position], _LONGEST_TOKEN)}" for position in positions],
         _BEFORE: before[positions].astype(float),

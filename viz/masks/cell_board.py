@@ -25,10 +25,10 @@ def cell_board(
     The row of `query` is framed. A click on a cell sets the point selection `cell`, fields `query`, `key` and
     `blocked`, so that a second click on a cell differs from the first. Raises ValueError where the shapes do not fit.
     """
-    n = len(tokens)
-    need_shape((n, n), pattern=pattern, mask=mask)
-    side = n * int(np.clip(_SIDE // max(n, 1), _SMALLEST, _LARGEST))
-    queries, keys = np.indices((n, n)).reshape(2, -1)
+    n_tokens = len(tokens)
+    need_shape((n_tokens, n_tokens), pattern=pattern, mask=mask)
+    side = n_tokens * int(np.clip(_SIDE // max(n_tokens, 1), _SMALLEST, _LARGEST))
+    queries, keys = np.indices((n_tokens, n_tokens)).reshape(2, -1)
     names = np.array([f"{position} {token}" for position, token in enumerate(tokens)], dtype=object)
     cells = {
         "query": queries,
@@ -45,7 +45,7 @@ def cell_board(
         values={"labels": position_labels(tokens), **legend.values},
         width=side,
         height=side,
-        description=f"Attention of {n} queries to {n} keys; the row of query {query} is framed, "
+        description=f"Attention of {n_tokens} queries to {n_tokens} keys; the row of query {query} is framed, "
         f"{(~mask).sum()} cells are masked",
     )
 

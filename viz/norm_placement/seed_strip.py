@@ -55,19 +55,21 @@ def seed_strip(
         if line.across is None:
             need_shape((len(seeds),), pre=line.pre, post=line.post)
         else:
-            kinds = [(kind, values, ["two encoders"] * len(values)) for kind, values, _ in kinds]
+            kinds = [(comparison, values, ["two encoders"] * len(values)) for comparison, values, _ in kinds]
             kinds.append((ACROSS, line.across, ["two encoders"] * len(line.across)))
-        for kind, values, names in kinds:
-            y = number * _STEP + _DOTS[kind]
-            rows += [(line.label, kind, name, value, y) for name, value in zip(names, values, strict=True)]
+        for comparison, values, names in kinds:
+            y = number * _STEP + _DOTS[comparison]
+            rows += [
+                (line.label, comparison, name, value, y) for name, value in zip(names, values, strict=True)
+            ]
     columns = ["measured", "variant", "seed", "value", "y"]
     height = len(lines) * _STEP
     texts = {
         "label": [line.label for line in lines],
-        "y": [number * _STEP + _TEXT for number in range(len(lines))],
+        "y": [line_index * _STEP + _TEXT for line_index in range(len(lines))],
     }
-    across = any(line.across is not None for line in lines)
-    return _form(log, f"{axis} (grey: {ACROSS})" if legend and across else axis, legend).with_data(
+    has_across = any(line.across is not None for line in lines)
+    return _form(log, f"{axis} (grey: {ACROSS})" if legend and has_across else axis, legend).with_data(
         {name: [row[index] for row in rows] for index, name in enumerate(columns)},
         values={"bottom": height},
         frames={"texts": texts, _REFERENCE: {"value": [] if reference is None else [reference]}},
@@ -112,7 +114,7 @@ def _form(log: bool, axis: str, legend: bool) -> alt.TopLevelMixin:
 
 
 def placement_key() -> VegaFigure:
-    """A legend alone: the colours and shapes of the placements."""
+    """A figure with nothing but the legend of colours and shapes of the norm placements."""
     names = [*PLACEMENTS, ACROSS]
     return _key().with_data(
         {"variant": names, "x": [8, 88, 178]}, height=22, description="Colours of the placements."

@@ -42,7 +42,7 @@ def embedding_scatter(
     """
     names = [*tokens, *background]
     need_shape((len(names), 2), places=places)
-    n, n_pictures = len(tokens), 0 if thumbnails is None else len(thumbnails)
+    n_tokens, n_pictures = len(tokens), 0 if thumbnails is None else len(thumbnails)
     # The selected one comes last: no other mark lies on its own.
     order = [index for index in range(len(names)) if index != selected] + [selected]
     frame: dict[str, Any] = {
@@ -53,27 +53,29 @@ def embedding_scatter(
         "y": places[order, 1].astype(float),
         "selected": [index == selected for index in order],
         "neighbour": [index in neighbours for index in order],
-        "word": [index >= n for index in order],
-        "picture": [n - n_pictures <= index < n for index in order],
+        "word": [index >= n_tokens for index in order],
+        "picture": [n_tokens - n_pictures <= index < n_tokens for index in order],
     }
-    frame["labelled"] = _labelled(frame, alone=n - n_pictures > _MOST_LABELS)
-    low, high = places.min(axis=0), places.max(axis=0)
-    wide, tall = (float(extent) for extent in np.maximum(high - low, 1e-9))
+    frame["labelled"] = _labelled(frame, alone=n_tokens - n_pictures > _MOST_LABELS)
+    lowest, highest = places.min(axis=0), places.max(axis=0)
+    x_extent, y_extent = (float(extent) for extent in np.maximum(highest - lowest, 1e-9))
     inks = [
         picture_ink(thumbnail, side=_THUMBNAIL) for thumbnail in ([] if thumbnails is None else thumbnails)
     ]
-    pictured = places[n - n_pictures : n]
+    pictured = places[n_tokens - n_pictures : n_tokens]
     pictures = pd.DataFrame({"x": pictured[:, 0], "y": pictured[:, 1]}).join(pd.DataFrame(inks))
     return _form(axes, n_pictures > 0).with_data(
         frame,
         frames={"pictures": pictures} if n_pictures else {},
         values={
-            "last": max(n - 1, 1),
+            "last": max(n_tokens - 1, 1),
             "from": places[selected].tolist(),
-            "middle": ((low + high) / 2).tolist(),
-            "extent": [wide, tall],
+            "middle": ((lowest + highest) / 2).tolist(),
+            "extent": [x_extent, y_extent],
         },
-        height=int(np.clip(tall / wide * (_TYPICAL_WIDTH - 2 * _MARGIN) + 2 * _MARGIN, _LOWEST, _HIGHEST)),
+        height=int(
+            np.clip(y_extent / x_extent * (_TYPICAL_WIDTH - 2 * _MARGIN) + 2 * _MARGIN, _LOWEST, _HIGHEST)
+        ),
         description=f"{len(names)} vectors in two dimensions; {visible(names[selected])} is chosen.",
     )
 
@@ -85,14 +87,16 @@ def _labelled(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
     Tokens at the same place share a label, or it would look bold.
     """
     columns = ("label", "x", "y", "selected", "neighbour", "word", "picture")
-    taken, labelled = set(), []
+    labelled_spots, labelled = set(), []
     for name, x, y, selected, neighbour, word, picture in zip(
         *(reversed(list(frame[column])) for column in columns), strict=True
     ):
         spot = (round(x, 6), round(y, 6), name)
-        wanted = not word and not picture and (selected or neighbour or not alone) and spot not in taken
-        labelled.append(wanted)
-        taken |= {spot} if wanted else set()
+        gets_label = (
+            not word and not picture and (selected or neighbour or not alone) and spot not in labelled_spots
+        )
+        labelled.append(gets_label)
+        labelled_spots |= {spot} if gets_label else set()
     return labelled[::-1]
 
 
@@ -122,10 +126,10 @@ def _form(axes: tuple[str, str], with_pictures: bool) -> alt.TopLevelMixin:
 def _axis(number: int, title: str) -> Kwargs:
     """Options of an axis about the middle of all places, with the same unit across and down at any width."""
     unit = f"max(extent[0] / (width - {2 * _MARGIN}), extent[1] / (height - {2 * _MARGIN}))"  # per pixel
-    centre, half = f"middle[{number}]", f"{unit} * {('width', 'height')[number]} / 2"
+    centre, half_extent = f"middle[{number}]", f"{unit} * {('width', 'height')[number]} / 2"
     scale = alt.Scale(
-        domainMin=alt.expr(f"{centre} - {half}"),
-        domainMax=alt.expr(f"{centre} + {half}"),
+        domainMin=alt.expr(f"{centre} - {half_extent}"),
+        domainMax=alt.expr(f"{centre} + {half_extent}"),
         zero=False,
         nice=False,
     )

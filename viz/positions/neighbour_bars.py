@@ -17,10 +17,10 @@ _NAME_WIDTH = 124  # pixels for the names, on the left
 def neighbour_bars(
     names: Sequence[str], cosines: Sequence[float], *, word: str, positions: Sequence[int | None] = ()
 ) -> VegaFigure:
-    """Cosine similarities of a `word` and its neighbours as horizontal bars, in the order given.
+    """Horizontal bars of the cosine similarities of a `word` and its neighbours `names`, in the given order.
 
-    `positions` are those of tokens in the input, None for a neighbour that is not in it. Raises ValueError where names,
-    similarities and positions, if there are any, differ in number.
+    `positions` are the neighbours' positions in the input, None for a word that is not in it. Raises ValueError if
+    names, similarities and positions differ in number.
     """
     positions = positions or [None] * len(names)
     need_shape((len(names),), cosines=cosines, positions=positions)

@@ -20,7 +20,7 @@ _SEEN = "measured, mean over all pairs"
 
 
 def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaFigure:
-    """Curves of lengths [position] of up to three kinds of vectors, by their names in the legend.
+    """Curves of vector norms [position] for up to three kinds of vectors, by the kind's name.
 
     Raises ValueError where a kind does not have one length for each token.
     """
@@ -37,12 +37,12 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
 
 @form
 def _lengths(kinds: tuple[str, ...], few: bool) -> alt.TopLevelMixin:
-    n = len(kinds)
+    n_kinds = len(kinds)
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     layers = curves(
         alt.X("position:Q", title="position", scale=scale, axis=WHOLE),
         alt.Y("norm:Q", title="Euclidean length", scale=alt.Scale(domainMin=0)),
-        by_kind("vector:N", kinds, color=_THREE[-n:], shape=_POINTS[-n:], legend={"columns": 1}),
+        by_kind("vector:N", kinds, color=_THREE[-n_kinds:], shape=_POINTS[-n_kinds:], legend={"columns": 1}),
         tooltip=["vector:N", "position:Q", "token:N", tip("norm:Q", ".4f", "length")],
         line={"strokeWidth": 1, "opacity": 0.6},
         points={"size": 45 if few else 12},
@@ -116,7 +116,8 @@ def _offsets(what: str, law: str, few: bool) -> alt.TopLevelMixin:
 def shift_curve(
     shifts: Sequence[int], probabilities: np.ndarray, class_names: Sequence[str], *, selected: int
 ) -> VegaFigure:
-    """The probability of the class that leads at the first shift, over all shifts; dots are filled where it leads.
+    """A curve over shifts of the probability of the class that is most probable at the first shift; its dots are filled
+    where that class is still the most probable.
 
     `probabilities` are [shift, class]. A vertical line marks the shift `selected`. A click on a dot sets the point
     selection `shift`, field `shift`. Raises ValueError where the shapes do not fit each other.
@@ -155,6 +156,6 @@ def _shifts(name: str) -> alt.TopLevelMixin:
         points={"size": 60, "cursor": "pointer", "stroke": EMPHASIS, "filled": False, "fillOpacity": 1},
         click=click_on("shift", "shift"),
     )
-    kept = either("datum.kept", EMPHASIS, "transparent")
-    points = points.encode(fill=kept, description="name:N")
+    point_fill = either("datum.kept", EMPHASIS, "transparent")
+    points = points.encode(fill=point_fill, description="name:N")
     return alt.layer(line, rule("shift"), points).properties(height=260, autosize=FIT)

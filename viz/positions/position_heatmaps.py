@@ -16,8 +16,8 @@ def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> Plotly
 
     Raises ValueError where the shapes do not fit each other.
     """
-    n = len(names)
-    need_shape((n, n), cosines=cosines)
+    n_positions = len(names)
+    need_shape((n_positions, n_positions), cosines=cosines)
     return heatmap(
         cosines,
         x=names,
@@ -27,7 +27,7 @@ def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> Plotly
         cell="positions %{y} and %{x}",
         height=640,
         square=True,
-        description=f"Cosine similarities of the position vectors of {n} positions, all pairs",
+        description=f"Cosine similarities of the position vectors of {n_positions} positions, all pairs",
     )
 
 
@@ -35,14 +35,14 @@ def learned_positions(table: np.ndarray) -> PlotlyFigure:
     """A heatmap of the position vectors [position, d_model] of a checkpoint, position 0 on top, coloured
     symmetrically about 0.
     """
-    n, d_model = table.shape
+    n_positions, d_model = table.shape
     return heatmap(
         table,
         titles=("dimension of d_model", "position"),
         colours=colour_scale("value", "symmetric about 0", largest(table)),
         cell="position %{y}, dimension %{x}",
         height=560,
-        description=f"The position vectors of {n} positions, {d_model} numbers each",
+        description=f"The position vectors of {n_positions} positions, {d_model} numbers each",
     )
 
 
@@ -52,10 +52,10 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
 
     Raises ValueError where the row or a dimension is not in the table.
     """
-    n, d_model = rows.shape
-    if not 0 <= position < n or not all(0 <= dimension < d_model for dimension in dimensions):
+    n_positions, d_model = rows.shape
+    if not 0 <= position < n_positions or not all(0 <= dimension < d_model for dimension in dimensions):
         raise ValueError(
-            f"no position {position} or dimension {list(dimensions)} in a table of {n}×{d_model}"
+            f"no position {position} or dimension {list(dimensions)} in a table of {n_positions}×{d_model}"
         )
     marks = {
         "type": "scatter",
@@ -76,10 +76,10 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
         height=500,
         above=_ABOVE,
         framed=(range(d_model), range(position, position + 1)),
-        shown=(range(d_model), range(n)),  # the marks stand at the edge
+        shown=(range(d_model), range(n_positions)),  # the marks stand at the edge
         standoff=STANDOFF,
         marks=[marks],
-        description=f"Heatmap of {n} positions by {d_model} dimensions: narrow stripes on the left, "
+        description=f"Heatmap of {n_positions} positions by {d_model} dimensions: narrow stripes on the left, "
         "wide ones on the right",
     )
 
@@ -109,18 +109,18 @@ def shift_of_positions(matrix: np.ndarray, *, pair: int) -> PlotlyFigure:
 
 
 def pairs_of_positions(matrix: np.ndarray, *, what: str) -> PlotlyFigure:
-    """A heatmap of a number for each pair [position s, position t], such as a dot product; `what` names it.
+    """A heatmap of a quantity `what`, such as a dot product, for each pair of positions [s, t].
 
     Colours go from 0 to the largest value, or symmetrically about 0 where some are negative. Raises ValueError where
     the matrix is not square.
     """
     need_shape((len(matrix),) * 2, matrix=matrix)
     signed = bool((matrix < 0).any())
-    reach = "symmetric about 0" if signed else "0 to the maximum"
+    range_text = "symmetric about 0" if signed else "0 to the maximum"
     return heatmap(
         matrix,
         titles=("position t", "position s"),
-        colours=colour_scale(what, reach, largest(matrix), signed=signed),
+        colours=colour_scale(what, range_text, largest(matrix), signed=signed),
         cell="s = %{y}, t = %{x}",
         number="<br>value %{z:.4f}",
         height=480,

@@ -75,19 +75,21 @@ def position_similarity_grid(
     `selected` is framed.
     """
     rows, columns = patch_grid
-    n = rows * columns
-    need_shape((n, n), similarities=cosines)
+    n_patches = rows * columns
+    need_shape((n_patches, n_patches), similarities=cosines)
     cell = max(2, (_SIDE // max(rows, columns, 1) - _GAP) // max(rows, columns, 1))
-    patch, other = np.indices((n, n)).reshape(2, -1)
-    maps = sorted(range(n), key=lambda patch: patch == selected)  # no neighbour's border lies on the frame
-    outlines = {"patch": maps, "other": [0] * n, "selected": [patch == selected for patch in maps]}
+    patch, other_patch = np.indices((n_patches, n_patches)).reshape(2, -1)
+    maps = sorted(
+        range(n_patches), key=lambda patch: patch == selected
+    )  # no neighbour's border lies on the frame
+    outlines = {"patch": maps, "other": [0] * n_patches, "selected": [patch == selected for patch in maps]}
     return _grid().with_data(
-        {"patch": patch, "other": other, "cosine": cosines.ravel().round(4)},
+        {"patch": patch, "other": other_patch, "cosine": cosines.ravel().round(4)},
         frames={"maps": outlines},
         values={"largest": 1, "cell": cell, "rows": rows, "columns": columns},
         width=columns * (columns * cell + _GAP) - _GAP,
         height=rows * (rows * cell + _GAP) - _GAP,
-        description=f"How alike the position vectors of {n} patches are: a small map for each patch.",
+        description=f"How alike the position vectors of {n_patches} patches are: a small map for each patch.",
     )
 
 
@@ -106,7 +108,7 @@ def _grid() -> alt.TopLevelMixin:
 
 
 def _map_boxes(frame: str, width: str, height: str) -> alt.Chart:
-    """Boxes of a `width` and `height` in pixels, each where the map of `patch` has its cell of `other`."""
+    """Boxes of this `width` and `height` in pixels, at the cell `other` in the small map of `patch`."""
     row, column = "floor(datum.patch / columns)", "(datum.patch % columns)"
     other_row, other_column = "floor(datum.other / columns)", "(datum.other % columns)"
     boxes = alt.Chart(data(frame)).transform_calculate(

@@ -1,4 +1,4 @@
-"""What shuffling an input does to the probability of a class: a dot for each order."""
+"""The probability of a class for shuffled orders of an input: a dot for each order."""
 
 from collections.abc import Mapping
 

@@ -28,28 +28,30 @@ _PIXELS = 92  # a band
 def clock_hands(
     angles: np.ndarray, wavelengths: np.ndarray, *, before: np.ndarray | None = None
 ) -> VegaFigure:
-    """A clock for each frequency, with its hand at `angles` [frequency], in radians clockwise from the top: it points
-    to (sin, cos).
+    """A clock for each frequency, whose hand is at the angle [frequency] in radians, clockwise from the top.
 
-    Faint hands show where they stood `before`. Below each clock stands its wavelength in positions. Raises ValueError
-    where the numbers of frequencies differ.
+    The hand points to (sin, cos); faint hands show the angles `before`. The wavelength in positions is written below
+    each clock. Raises ValueError if the arrays differ in length.
     """
     before = angles if before is None else before
     need_shape(angles.shape, before=before, wavelengths=wavelengths)
-    n = len(angles)
-    drawn = np.unique(np.linspace(0, n - 1, min(n, AT_MOST)).round().astype(int))
+    n_frequencies = len(angles)
+    drawn_indices = np.unique(
+        np.linspace(0, n_frequencies - 1, min(n_frequencies, AT_MOST)).round().astype(int)
+    )
     frame = {
-        "k": drawn,
-        "place": np.arange(len(drawn)) + 0.5,
-        "wavelength": wavelengths[drawn],
-        "turns": angles[drawn] / (2 * np.pi),
-        "sine": np.sin(angles[drawn]),
-        "cosine": np.cos(angles[drawn]),
-        "sine_before": np.sin(before[drawn]),
-        "cosine_before": np.cos(before[drawn]),
+        "k": drawn_indices,
+        "place": np.arange(len(drawn_indices)) + 0.5,
+        "wavelength": wavelengths[drawn_indices],
+        "turns": angles[drawn_indices] / (2 * np.pi),
+        "sine": np.sin(angles[drawn_indices]),
+        "cosine": np.cos(angles[drawn_indices]),
+        "sine_before": np.sin(before[drawn_indices]),
+        "cosine_before": np.cos(before[drawn_indices]),
     }
     return _clocks().with_data(
-        frame, description=f"{len(drawn)} of the {n} frequencies as clocks, the fastest on the left"
+        frame,
+        description=f"{len(drawn_indices)} of the {n_frequencies} frequencies as clocks, the fastest on the left",
     )
 
 
@@ -150,7 +152,7 @@ def counter_table(
 
 @form
 def _table(heading: str) -> alt.TopLevelMixin:
-    across = alt.Axis(
+    x_axis = alt.Axis(
         orient="top",
         labelAngle=0,
         labelExpr="split(datum.label, '|')",
@@ -161,7 +163,7 @@ def _table(heading: str) -> alt.TopLevelMixin:
     )
     y = alt.Y("t:O", title="position t", axis=alt.Axis(ticks=False, domain=False))
     table = cells(
-        alt.X("column:N", sort=None, title=heading, axis=across),
+        alt.X("column:N", sort=None, title=heading, axis=x_axis),
         y,
         tooltip=[tip("t:O", title="position t"), tip("column:N"), tip("written:N", title="value")],
         signed=True,
@@ -180,17 +182,16 @@ def _table(heading: str) -> alt.TopLevelMixin:
 def wave_curves(
     names: Sequence[str], values: np.ndarray, t: np.ndarray, waves: np.ndarray, *, position: int
 ) -> VegaFigure:
-    """Dots for `values` [curve, position] on the `waves` [curve, t] that run through them; the chosen `position` is
-    marked.
+    """Curves `waves` [curve, t] with dots at `values` [curve, position]; the chosen `position` is marked.
 
     Raises ValueError where names, dots and waves differ in number.
     """
     need_shape((len(names), ...), values=values, waves=waves)
-    n_curves, n = values.shape
+    n_curves, n_positions = values.shape
     shift = -_BAND * np.arange(n_curves)
     dots = {
-        "name": np.repeat(list(names), n),
-        "t": np.tile(np.arange(n), n_curves),
+        "name": np.repeat(list(names), n_positions),
+        "t": np.tile(np.arange(n_positions), n_curves),
         "value": values.astype(float).ravel(),
         "place": np.round(values + shift[:, None], 4).ravel(),
     }
@@ -204,10 +205,14 @@ def wave_curves(
     )
     return _waves(n_curves).with_data(
         dots,
-        values={"position": position, "last": max(n - 1, 1), "size": 14 if n <= 128 else 3},
+        values={
+            "position": position,
+            "last": max(n_positions - 1, 1),
+            "size": 14 if n_positions <= 128 else 3,
+        },
         frames={"waves": lines, "bands": bands},
         height=max(n_curves, 1) * _PIXELS,
-        description=f"{n_curves} dimensions over {n} positions; position {position} is marked",
+        description=f"{n_curves} dimensions over {n_positions} positions; position {position} is marked",
     )
 
 
@@ -215,7 +220,7 @@ def wave_curves(
 def _waves(n_curves: int) -> alt.TopLevelMixin:
     x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))
     # Each band has the labels -1, 0 and 1.
-    ticks = [end - _BAND * curve for curve in range(n_curves) for end in (-1, 0, 1)]
+    ticks = [tick_value - _BAND * curve for curve in range(n_curves) for tick_value in (-1, 0, 1)]
     labels = f"round(datum.value + {_BAND} * round(-datum.value / {_BAND}))"
     axis = alt.Axis(values=ticks, grid=False, labelExpr=labels)
     scale = alt.Scale(domain=[-_BAND * max(n_curves - 1, 0) - 1.2, 2], nice=False)

@@ -15,17 +15,20 @@ _TOKEN, _LOWEST, _HIGHEST = 20, 160, 640  # pixels
 
 
 def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> PlotlyFigure:
-    """A heatmap [position, dimension] for each of `maps`, under its name, all on one scale symmetric about 0.
+    """Heatmaps [position, dimension] of all `maps`, each under its name, with one colour scale symmetric about 0.
 
-    Raises ValueError where one of them does not have a row for each token.
+    Raises ValueError if a map does not have a row for each token.
     """
     need_shape((len(tokens), ...), **maps)
     labels = position_labels(tokens)
-    end = largest(np.stack(list(maps.values())))
-    colours = colour_scale("value", "symmetric about 0", end)
+    max_value = largest(np.stack(list(maps.values())))
+    colours = colour_scale("value", "symmetric about 0", max_value)
     colours["colorbar"] |= {"ypad": 20}
-    wide = (1 - _BETWEEN * (len(maps) - 1)) / len(maps)
-    domains = [(index * (wide + _BETWEEN), index * (wide + _BETWEEN) + wide) for index in range(len(maps))]
+    panel_width = (1 - _BETWEEN * (len(maps) - 1)) / len(maps)
+    domains = [
+        (index * (panel_width + _BETWEEN), index * (panel_width + _BETWEEN) + panel_width)
+        for index in range(len(maps))
+    ]
     rows = {"type": "category", "autorange": "reversed"}
     unlabelled = rows | {"matches": "y", "showticklabels": False}
     traces, layout = panels(

@@ -23,9 +23,7 @@ Scale = Literal["linear", "log"]
 
 
 class Guide(NamedTuple):
-    """A line that theory predicts: its column in the data frame `guides`, its formula, and how many pixels below its
-    end that is written.
-    """
+    """A line that theory predicts: its column in the data frame `guides`, its formula, and the formula's offset in pixels."""
 
     field: str
     formula: str
@@ -93,7 +91,7 @@ def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigu
 
 
 def model_updates(moved: Mapping[str, np.ndarray], *, scale: Scale = "linear") -> VegaFigure:
-    """Curves of how far the output has moved [seed, step] for each variant; step 0 is before training."""
+    """Curves of the change of the output since the start [seed, step] for each variant; step 0 is before training."""
     return seed_spread(
         moved,
         _positions_of(moved),
@@ -129,16 +127,16 @@ def seed_spread(
         frame = frame[frame["least"] > 0]
         shown = chain(frame["least"], frame["largest"], *(guided or {}).values())
         log_ticks["y_ticks"] = one_two_five(shown) or [1, 2]  # the axis ends at the first and the last
-    ends = [*positions[:1], *positions[-1:]] or [1, 2]
-    last = [position == ends[-1] for position in positions]
-    guide_frame = {"position": list(positions), "last": last, **(guided or {})}
+    axis_ends = [*positions[:1], *positions[-1:]] or [1, 2]
+    is_last = [position == axis_ends[-1] for position in positions]
+    guide_frame = {"position": list(positions), "last": is_last, **(guided or {})}
     return _form(tuple(values), x, y, x_scale, y_scale, guides).with_data(
         frame,
         # The ticks are positions that were measured, at most nine of them.
         values={
             "ticks": list(positions)[:: max(1, -(-len(positions) // 9))],
-            "first": ends[0],
-            "last": ends[-1],
+            "first": axis_ends[0],
+            "last": axis_ends[-1],
             **log_ticks,
         },
         frames={"guides": guide_frame} if guides else None,
@@ -171,8 +169,8 @@ def _form(
     )
     y_options: Kwargs = {"scale": alt.Scale(zero=True)}
     if y_scale == "log":  # Vega alone writes no number above 1 where the curves end below 2
-        ends = [alt.expr("y_ticks[0]"), alt.expr("y_ticks[length(y_ticks) - 1]")]
-        scale = alt.Scale(type="log", domain=ends, nice=False)
+        y_domain = [alt.expr("y_ticks[0]"), alt.expr("y_ticks[length(y_ticks) - 1]")]
+        scale = alt.Scale(type="log", domain=y_domain, nice=False)
         y_options = {"scale": scale, "axis": alt.Axis(values=value("y_ticks"), format="~g")}
 
     def up(field: str) -> alt.Y:

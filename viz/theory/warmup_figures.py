@@ -67,18 +67,18 @@ def warmup_grid(
     are the standard errors of the accuracies, as texts for the tooltip.
     """
     loss = np.array([np.nan if run[2] is None else run[2] for run in runs], float)
-    final = [DIVERGED if np.isnan(item) else f"{item:.2f}" for item in loss]
+    loss_texts = [DIVERGED if np.isnan(cell) else f"{cell:.2f}" for cell in loss]
     accuracy = [None if run[3] is None else percent(run[3]) for run in runs]
     frame = {
         "rate": [f"{run[0]:g}" for run in runs],
         "warmup": [run[1] for run in runs],
         "loss": loss,
-        "final loss": final,
+        "final loss": loss_texts,
         "written": [
             f"{loss_text}\n{accuracy_text}" if accuracy_text else loss_text
-            for loss_text, accuracy_text in zip(final, accuracy, strict=True)
+            for loss_text, accuracy_text in zip(loss_texts, accuracy, strict=True)
         ],
-        "accuracy": [item or "not measured" for item in accuracy],
+        "accuracy": [cell or "not measured" for cell in accuracy],
         "error": list(errors) or [""] * len(runs),
         "strong": strong(loss, highest, signed=False),
         "name": [f"learning rate {run[0]:g}, warm-up {run[1]}" for run in runs],

@@ -34,7 +34,7 @@ KINDS: dict[str, Callable[[], Figure]] = {
     "difference": lambda: difference_heatmap(PATTERN, PATTERN.T, TOKENS),
     "lengths": lambda: norm_heatmap(PATTERN, TOKENS, TOKENS, limit=1),
     "sum": lambda: sum_of_maps({"a": PATTERN, "b": PATTERN}, TOKENS),
-    "permutation": lambda: permutation(PATTERN, PATTERN, np.arange(4), TOKENS, query=0, holds=True),
+    "permutation": lambda: permutation(PATTERN, PATTERN, np.arange(4), TOKENS, query=0, is_equal=True),
     "learned positions": lambda: learned_positions(PATTERN),
     "sinusoids": lambda: sinusoid_table(PATTERN, position=1),
     "shift": lambda: shift_of_positions(np.eye(4), pair=0),

@@ -40,7 +40,7 @@ EVERY = {
     "pairs": pairs_of_positions(np.eye(4), what="product"),
     "sum": sum_of_maps({"E": TABLE, "P": TABLE, "X": 2 * TABLE}, TOKENS),
     "permutation": permutation(
-        TABLE, TABLE[[1, 0, 2, 3]], np.array([1, 0, 2, 3]), TOKENS, query=2, holds=True
+        TABLE, TABLE[[1, 0, 2, 3]], np.array([1, 0, 2, 3]), TOKENS, query=2, is_equal=True
     ),
 }
 

@@ -11,7 +11,7 @@ ORDER = np.array([2, 0, 1])
 
 def figure(**changes):
     settings = {"output": OUTPUT, "output_of_reordered": OUTPUT[ORDER], "order": ORDER, "tokens": TOKENS}
-    return permutation(**settings | {"query": 0, "holds": True} | changes).specification
+    return permutation(**settings | {"query": 0, "is_equal": True} | changes).specification
 
 
 def test_the_panels_are_both_sides_of_the_equation_and_their_difference():
@@ -45,7 +45,7 @@ def test_the_token_is_framed_where_it_stands():
 
 @pytest.mark.parametrize(("holds", "sign"), [(True, "="), (False, "≠")])
 def test_the_sign_says_whether_it_holds(holds, sign):
-    assert [note.text for note in figure(holds=holds).layout.annotations] == [
+    assert [note.text for note in figure(is_equal=holds).layout.annotations] == [
         "Attention(P X)",
         f"<b>{sign}</b>",
         "P",
