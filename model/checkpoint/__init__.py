@@ -258,7 +258,7 @@ def _folder(name_or_path: str | Path) -> Path:
 
 
 def _name_and_folder(name_or_path: str | Path) -> tuple[str, Path]:
-    """The name and the folder of a checkpoint; what is both a name (`model.sources.locations`) and a path counts as a name.
+    """The name and the folder of a checkpoint, which is looked up by name (`model.sources.locations`), then as a path.
 
     Raises FileNotFoundError if it is neither.
     """

@@ -74,7 +74,7 @@ def is_foreign(folder: Path) -> bool:
 
 @lru_cache(maxsize=1024)
 def _names_a_model(path: Path, *_state: int) -> bool:
-    """Whether the file is a config.json of `transformers`; `_state` makes the cache forget a file that was changed."""
+    """Whether the file is a config.json of `transformers`; `_state` is the cache's key for a version of the file."""
     try:
         values = read_object(path, CONFIG)
     except ValueError:

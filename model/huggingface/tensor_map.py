@@ -209,7 +209,7 @@ def _class_name(value: object) -> str:
 
 
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, with its index appended to each that is empty or occurs twice: figures could not tell these apart."""
+    """The names of classes, made unique: an empty or repeated name gets the number of its class appended."""
     counts = Counter(names)
     return tuple(
         name if name and counts[name] == 1 else f"{name or 'class'} {index}"

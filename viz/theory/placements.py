@@ -76,8 +76,8 @@ def last_layer_gradient(norms: Mapping[str, np.ndarray], depths: Sequence[int]) 
 def hidden_norms(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> VegaFigure:
     """Curves of squared norms [seed, layer] for each variant, after the layers 1, 2, ...
 
-    `lemma` [3, layer] holds what Lemma 2 of Xiong et al. 2020 predicts: two bounds for pre-LN and a line for post-LN,
-    each drawn where its variant is. Raises ValueError where the two differ in the number of layers.
+    `lemma` [3, layer] holds the predictions of Lemma 2 of Xiong et al. 2020: two bounds for pre-LN, and a line for
+    post-LN. A prediction is drawn if `norms` has its variant. Raises ValueError if the numbers of layers differ.
     """
     return seed_spread(
         norms,
