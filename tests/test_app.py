@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls.address import LONGEST
 from app_pages.inputs.drawing.code import BLANK, to_code
-from app_pages.inputs.text_input import AT_MOST, LONGEST
+from app_pages.inputs.text_input import AT_MOST
 
 Open = Callable[..., AppTest]
 

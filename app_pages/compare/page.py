@@ -50,7 +50,7 @@ if left_out and left_out != first.subject.left_out:
     which = "The second text" if of_one else f"For {second.checkpoint} the text"
     st.caption(f"{which} is too long for the encoder, which leaves out the {left_out}.")
 if of_one:
-    say_unknown(second.subject, where="In the second text ", box=controls.SECOND_TEXT)
+    say_unknown(second.subject, before="In the second text ", box=controls.SECOND_TEXT)
 else:
     if second.subject.unknown:
         st.caption(f"{plain(second.checkpoint)}: {second.subject.unknown}.")

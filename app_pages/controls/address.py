@@ -23,114 +23,125 @@ Option = TypeVar("Option")
 Quantity = TypeVar("Quantity", int, float, tuple[int, int])
 Replacement = Callable[[Any, Sequence[Any]], Any]  # from a value and the options, see `first`
 
-_EXPANDER: dict[str, Any] = {"bind": "query-params"}
-_WIDGET = _EXPANDER | {"persist_state": "session"}
+_WIDGET: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
 INDEX = "[0-9]{1,6}"  # how the number of a layer, a head or a position is written
+# Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
+# 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
+LONGEST = 3500
 
 
 # What takes the place of a chosen value that is no option any more, in another encoder or another text.
 
 
 def first(_value: Any, options: Sequence[Option]) -> Option | None:
-    """The first option; None if there are none."""
+    """The first option; None where there are none."""
     return next(iter(options), None)
 
 
 def nearest(value: Any, options: Sequence[int]) -> int | None:
-    """The option nearest to the number `value`; the first one if `value` is no number."""
+    """The option nearest to a number, the first where the value is none."""
     if not isinstance(value, int):
         return first(value, options)
     return min(options, key=lambda option: abs(option - value))
 
 
 def dropped(_value: Any, _options: Sequence[Option]) -> None:
-    """Replacement for `Boxes`: None, so that an option that no longer exists is removed and the other chosen ones stay."""
-
-
-def never_renamed(_option: str) -> None:
-    """None, since the control's options were never renamed."""
+    """For `Boxes`: an option that is no longer there is left out, the other chosen ones stay."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A control with a value for it, as part of a link; made by `Control.to`."""
+    """A value of a control, as a link holds it; made by `Control.to`."""
 
     control: "Control[Any]"
     value: Any
     written: str | list[str]  # as in the address
 
     def take(self) -> None:
-        """Callback: sets the control to this value."""
+        """For callbacks: the control has this value from now on."""
         self.control.take(self.value)
 
 
 class Control(Generic[Value]):
-    """Base of all controls. Further keywords of a declaration, or of `choose`, are passed to Streamlit's widget."""
+    """What all controls have in common.
 
-    def __init__(self, key: str, label: str = "", default: Any = None, **widget: Any) -> None:
+    `pattern`, a regular expression, says what a link may hold, and `format_func` how it is written there. Other keywords
+    of a declaration, or of `choose`, are those of Streamlit's widget.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        label: str = "",
+        default: Any = None,
+        *,
+        pattern: str = ".*",
+        format_func: Callable[[Any], str] = str,
+        **widget: Any,
+    ) -> None:
         self.key, self.label, self.default = key, label, default
+        self.pattern, self.format_func = pattern, format_func
         self.widget = {"label": label, "key": key, **_WIDGET, **widget}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.key!r})"
 
     def held(self, default: Any = None) -> Any:
-        """The control's value, even if this page does not draw it; `default` if it was not drawn yet."""
+        """The value, also where the control is drawn elsewhere; `default` where it was not drawn yet."""
         return st.session_state.get(self.key, default)
 
     def take(self, value: Value) -> None:
-        """Sets the value; only in callbacks, or before the control is drawn. Raises ValueError for an invalid value."""
-        self.check(self.write(value))
+        """Sets the value; only in callbacks, or before the control is drawn. Raises ValueError as `to` does."""
+        self.check(self._write(value))
         st.session_state[self.key] = value
 
     def to(self, value: Value) -> Choice:
-        """The control with this value, for a link. Raises ValueError for an invalid value."""
-        written = self.write(value)
+        """For links. Raises ValueError where the control has no such value."""
+        written = self._write(value)
         self.check(written)
         return Choice(self, value, written)
 
-    def write(self, value: Value) -> str | list[str]:
-        """The value as it is written in the address."""
-        return [str(part) for part in value] if isinstance(value, list | tuple) else str(value)
-
     def check(self, written: str | list[str]) -> None:
-        """Raises ValueError if `written` is not the written form of a valid value."""
+        """Raises ValueError where no value is written so."""
         for text in [written] if isinstance(written, str) else written:
             if not self._accepts(text):
                 raise ValueError(f"{self.key}={text} is no value of the control “{self.label or self.key}”")
 
-    def _accepts(self, _text: str) -> bool:
-        return True
+    def _accepts(self, text: str) -> bool:
+        return re.fullmatch(self.pattern, text, re.DOTALL) is not None
+
+    def _write(self, value: Value) -> str | list[str]:
+        """The value as the address holds it."""
+        if isinstance(value, list | tuple):
+            return [self.format_func(part) for part in value]
+        return self.format_func(value)
+
+    def _draw(self, widget: Callable[..., Any], **arguments: Any) -> Any:
+        """Draws the widget; its value. On the first run of a page it is set anew, so that the address has it again."""
+        if self.key in st.session_state and st.session_state.get("arrived"):
+            st.session_state[self.key] = st.session_state[self.key]
+        return widget(**self.widget | arguments)
 
     def _replace(self, options: tuple[Any, ...], mended: Callable[[Any], Any]) -> None:
-        """Before a widget is drawn: replaces its value by `mended(value)`, which is among the present `options`.
+        """Before a widget is drawn: replaces its value by `mended(value)`, which is one of the present options.
 
-        When the options have changed, even an unchanged value is written again: Streamlit identifies a choice by its label
-        and a slider by its bounds, so the browser and the address would otherwise keep the old label or lose the value.
-        When they have not changed, the value is left alone, or a slider that is being dragged would jump back.
+        It is written even where it stays what it is, once the options are others: Streamlit knows a choice by its label
+        and a slider by its bounds, and left alone the browser and the address would keep the old label, or lose the value.
+        In any other run it is left alone, or what is being dragged would jump back.
         """
         session, options_key = st.session_state, f"{self.key}_options"
         if self.key in session:
-            value = session[self.key]
-            now = mended(value)
-            if now != value or session.get(options_key, options) != options:
+            now = mended(session[self.key])
+            if now != session[self.key] or session.get(options_key, options) != options:
                 session[self.key] = now
-            else:
-                self._write_again()
         session[options_key] = options
-
-    def _write_again(self) -> None:
-        """On the first run of a page, puts the value back into the address."""
-        if self.key in st.session_state and st.session_state.get("arrived"):
-            st.session_state[self.key] = st.session_state[self.key]
 
 
 class OfOptions(Control[Value], Generic[Value, Option]):
-    """A control with options.
+    """A control that offers options; where they depend on the encoder or the input they are passed to `choose`.
 
-    If they depend on the encoder or the input, they are passed to `choose`, and the regular expression `pattern` says what
-    a link may contain. `former` maps an option's name in links of earlier versions to today's option, or to None. `gone`
-    chooses the replacement of a chosen option that no longer exists.
+    `former` returns today's option for the name that links of earlier versions hold, or None. `gone` says what takes the
+    place of a chosen option that is there no longer.
     """
 
     def __init__(
@@ -140,28 +151,21 @@ class OfOptions(Control[Value], Generic[Value, Option]):
         options: Iterable[Option] | None = None,
         default: Any = None,
         *,
-        pattern: str = ".*",
-        former: Callable[[str], Option | None] = never_renamed,
+        former: Callable[[str], Option | None] = lambda _option: None,
         gone: Replacement = first,
-        format_func: Callable[[Any], str] = str,
         **widget: Any,
     ) -> None:
         super().__init__(key, label, default, **widget)
         self.options = None if options is None else list(options)
-        self.pattern, self.former, self.gone, self.format_func = pattern, former, gone, format_func
-
-    def write(self, value: Value) -> str | list[str]:
-        return (
-            [self.format_func(part) for part in value] if isinstance(value, list) else self.format_func(value)
-        )
+        self.former, self.gone = former, gone
 
     def _accepts(self, text: str) -> bool:
         if self.options is None:
-            return re.fullmatch(self.pattern, text, re.DOTALL) is not None
+            return super()._accepts(text)
         return text in map(self.format_func, self.options)
 
     def _offered(self, options: Iterable[Option] | None = None) -> list[Option]:
-        """The present options: `options`, or else the declared ones. Also replaces a former name in the address."""
+        """What is offered now: `options`, or else those of the declaration. A former name becomes today's option."""
         if self.key not in st.session_state:
             renamed = self.former(st.query_params.get(self.key, ""))
             if renamed is not None:
@@ -170,20 +174,21 @@ class OfOptions(Control[Value], Generic[Value, Option]):
 
 
 class Row(OfOptions[Option, Option]):
-    """A row of buttons with one chosen: at first the first one, also after the chosen option disappears."""
+    """A row of buttons of which one is chosen: the first at the start, and where the chosen option is no longer there."""
 
     def choose(self, options: Iterable[Option] | None = None, **widget: Any) -> Option:
-        """Draws the row and returns the chosen option."""
+        """Draws it; the chosen option."""
         offered = self._offered(options)
         self._replace(tuple(offered), lambda value: value if value in offered else offered[0])
-        arguments = self.widget | {"options": offered, "default": offered[0], "required": True} | widget
-        chosen = st.segmented_control(**arguments)
+        chosen = self._draw(
+            st.segmented_control, options=offered, default=offered[0], required=True, **widget
+        )
         # `key=` without a value empties even what is required
         return offered[0] if chosen is None else chosen
 
 
 class Tabs(Row[str]):
-    """The parts of a page, one of which is shown."""
+    """The tabs of a page."""
 
     def __init__(self, key: str, options: Iterable[str], label: str = "Part", **declared: Any) -> None:
         super().__init__(key, label, options, label_visibility="collapsed", width="stretch", **declared)
@@ -194,7 +199,7 @@ class Tabs(Row[str]):
 
 
 class Box(OfOptions[Option, Option]):
-    """A drop-down list. At first `default` is chosen, or else the first option."""
+    """A drop-down list. At the start `default` is chosen, or else the first option."""
 
     def choose(
         self,
@@ -205,26 +210,23 @@ class Box(OfOptions[Option, Option]):
         format_func: Callable[[Any], str] | None = None,
         **widget: Any,
     ) -> Any:
-        """Draws the list and returns the chosen option, None if there are no options."""
-        offered, label_of, replace = (
-            self._offered(options),
-            format_func or self.format_func,
-            gone or self.gone,
-        )
+        """Draws it; the chosen option, None where there are no options."""
+        offered, label_of = self._offered(options), format_func or self.format_func
+        replace = gone or self.gone
         self._replace(
             tuple(map(label_of, offered)),
             lambda value: value if value in offered else replace(value, offered),
         )
-        start = self.default if default is None else default
-        arguments = {"index": 0 if start is None else offered.index(start), "format_func": label_of} | widget
-        return st.selectbox(options=offered, **self.widget | arguments)
+        begin = self.default if default is None else default
+        index = 0 if begin is None else offered.index(begin)
+        return self._draw(st.selectbox, options=offered, index=index, format_func=label_of, **widget)
 
 
 class Boxes(OfOptions[list[Option], Option]):
-    """A drop-down list with any number chosen, returned in the order in which they were chosen."""
+    """A drop-down list of which several can be chosen; they come in the order in which they were chosen."""
 
     def choose(self, options: Iterable[Option] | None = None, default: Sequence[Option] = ()) -> list[Option]:
-        """Draws the list and returns the chosen options."""
+        """Draws it; the chosen options."""
         offered = self._offered(options)
 
         def mended(value: list[Option]) -> list[Option]:
@@ -232,43 +234,45 @@ class Boxes(OfOptions[list[Option], Option]):
             return [option for option in dict.fromkeys(present) if option is not None]
 
         self._replace(tuple(map(self.format_func, offered)), mended)
-        arguments = {"default": default or self.default, "format_func": self.format_func, "select_all": False}
-        return st.multiselect(options=offered, **self.widget | arguments)
+        return self._draw(
+            st.multiselect,
+            options=offered,
+            default=default or self.default,
+            format_func=self.format_func,
+            select_all=False,
+        )
 
 
 class Pills(OfOptions[list[Option], Option]):
-    """A row of buttons with any number chosen, returned in the order of the options."""
+    """A row of buttons of which several can be chosen; the chosen come in the order of the options."""
 
     def choose(self) -> list[Option]:
-        """Draws the row and returns the chosen options."""
+        """Draws it; the chosen options."""
         offered = self._offered()
-        self._write_again()
-        arguments = self.widget | {"options": offered, "default": self.default, "selection_mode": "multi"}
-        chosen = st.pills(**arguments)
+        chosen = self._draw(st.pills, options=offered, default=self.default, selection_mode="multi")
         return [option for option in offered if option in chosen]
 
 
 class SelectSlider(OfOptions[Option, Option]):
-    """A slider over a few ordered options."""
+    """A slider over a few options in order."""
 
     def choose(self) -> Option:
-        """Draws the slider and returns the chosen option."""
-        arguments = {"options": self._offered(), "value": self.default, "format_func": self.format_func}
-        self._write_again()
-        return st.select_slider(**self.widget | arguments)
+        """Draws it; the chosen option."""
+        options = self._offered()
+        return self._draw(st.select_slider, options=options, value=self.default, format_func=self.format_func)
 
 
 class Bounded(Control[Quantity]):
-    """A number or a range between `least` and `most`; values outside are clamped.
+    """A number, or a range, from `least` to `most`; what is outside moves to the nearer end.
 
-    Bounds that depend on the encoder or the input are None here and passed to `choose`.
+    What is largest depends on the encoder or the input where `most` is None, and is passed to `choose`.
     """
 
     def __init__(
         self,
         key: str,
         label: str = "",
-        least: float | None = None,
+        least: float = 0,
         most: float | None = None,
         default: Quantity | None = None,
         **widget: Any,
@@ -277,108 +281,98 @@ class Bounded(Control[Quantity]):
         self.least, self.most = least, most
 
     def _accepts(self, text: str) -> bool:
-        try:
-            number = float(text)
-        except ValueError:
-            return False
-        least = -math.inf if self.least is None else self.least
-        return math.isfinite(number) and least <= number <= (math.inf if self.most is None else self.most)
+        number = _number(text)
+        return math.isfinite(number) and self.least <= number <= (
+            math.inf if self.most is None else self.most
+        )
 
-    def _arguments(self, least: Any, most: Any, default: Any, **widget: Any) -> dict[str, Any]:
-        """Arguments of the widget, with the present bounds; clamps the held value to them."""
-        least = self.least if least is None else least
+    def _draw_within(self, widget: Callable[..., Any], most: Any, default: Any, **arguments: Any) -> Any:
+        """Draws the widget with the bounds of now, within which the held value is brought; its value."""
         most = self.most if most is None else most
-        default = self.default if default is None else default
-        start = least if default is None else default
-        arguments = {**self.widget, "min_value": least, "max_value": most, "value": start, **widget}
-        self._replace((least, most, arguments.get("step")), lambda value: _clipped(value, least, most, start))
-        return arguments
+        begin = next(value for value in (default, self.default, self.least) if value is not None)
+        bounds = (self.least, most, self.widget.get("step"))
+        self._replace(bounds, lambda value: _clipped(value, self.least, most, begin))
+        return self._draw(widget, min_value=self.least, max_value=most, value=begin, **arguments)
 
 
 class Number(Bounded[int]):
-    """A box for a whole number; by default it begins with the smallest."""
+    """A box for a whole number; the least is chosen to begin with where nothing else is declared."""
 
-    def choose(self, least: int | None = None, most: int | None = None, default: int | None = None) -> int:
-        """Draws the box and returns the number."""
-        arguments = self._arguments(least, most, default)
-        if any(map(_is_infinite, st.query_params.get_all(self.key))):
-            # Streamlit leaves words out by itself, but would make a whole number of an infinity, which ends in an
-            # OverflowError: what is drawn in this run must not be bound to the address.
+    def choose(self, most: int | None = None, default: int | None = None) -> int:
+        """Draws it; the chosen number."""
+        unbound = {}
+        if not all(map(math.isfinite, map(_number, st.query_params.get_all(self.key)))):
+            # Streamlit would make a whole number of an infinity, which ends in an OverflowError: what is drawn in this
+            # run must not be bound to the address.
             st.query_params.pop(self.key, None)
-            arguments = {name: value for name, value in arguments.items() if name not in _WIDGET}
-        return st.number_input(**arguments)
+            unbound = dict.fromkeys(_WIDGET)
+        return self._draw_within(st.number_input, most, default, **unbound)
 
 
 class Slider(Bounded[Quantity]):
-    """A slider for one number, or for a range if `default` is a pair."""
+    """A slider for one number, or for a range where `default` is a pair."""
 
-    def choose(
-        self,
-        least: float | None = None,
-        most: float | None = None,
-        default: Quantity | None = None,
-        **widget: Any,
-    ) -> Quantity:
-        """Draws the slider and returns the number, or both ends of the range."""
-        return st.slider(**self._arguments(least, most, default, **widget))
+    def choose(self, most: float | None = None, default: Quantity | None = None, **widget: Any) -> Quantity:
+        """Draws it; the chosen number, or both ends of the range."""
+        return self._draw_within(st.slider, most, default, **widget)
 
 
 class Toggle(Control[bool]):
-    """A switch, off by default."""
+    """A switch; off at the start where nothing else is declared."""
 
-    def write(self, value: bool) -> str:
-        return str(value).lower()
-
-    def _accepts(self, text: str) -> bool:
-        return text in ("true", "false")
+    def __init__(self, key: str, label: str = "", default: bool = False, **widget: Any) -> None:
+        super().__init__(
+            key, label, default, pattern="true|false", format_func=lambda on: str(on).lower(), **widget
+        )
 
     def choose(self, **widget: Any) -> bool:
-        """Draws the switch and returns whether it is on."""
-        self._write_again()
-        return st.toggle(value=bool(self.default), **self.widget | widget)
-
-
-class TextArea(Control[str]):
-    """A box for a text of several lines."""
-
-    def choose(self, default: str | None = None) -> str:
-        """Draws the box, which begins with `default`, and returns the text."""
-        self._write_again()
-        start = self.default if default is None else default
-        return st.text_area(value=start or "", **self.widget) or ""
-
-
-class TextLine(Control[str]):
-    """A box for a few words, empty at first."""
-
-    def choose(self) -> str:
-        """Draws the box and returns the words."""
-        self._write_again()
-        return st.text_input(**self.widget) or ""
+        """Draws it; whether it is on."""
+        return self._draw(st.toggle, value=self.default, **widget)
 
 
 class Expander(Toggle):
-    """A part of the page that can be folded; `default` says whether it begins unfolded."""
+    """A part of the page that can be folded; `default` is whether it is unfolded."""
 
     def draw(self, label: str) -> ExpanderContainer:
-        """Draws the expander; its attribute `open` says whether it is unfolded."""
-        return st.expander(label, self.default, key=self.key, **_EXPANDER)
+        """Draws it; `.open` of what is returned says whether it is unfolded."""
+        return st.expander(label, self.default, key=self.key, bind="query-params")
+
+
+class TextBox(Control[str]):
+    """A box for a text: two lines high, and as high as the text while one writes in it.
+
+    Enter applies what was typed and Shift+Enter breaks the line; where the text is read `by_line`, Enter breaks it.
+    """
+
+    def __init__(
+        self, key: str, label: str, default: str = "", *, at_most: int = LONGEST, by_line: bool = False
+    ) -> None:
+        super().__init__(
+            key, label, default, max_chars=at_most, height="content", label_visibility="collapsed"
+        )
+        self._container_key = f"text_{'by_line_' if by_line else ''}{key}"
+
+    def choose(self, default: str | None = None) -> str:
+        """Draws it; the text. `default` is what stands there to begin with."""
+        with st.container(key=self._container_key):
+            return self._draw(st.text_area, value=self.default if default is None else default) or ""
+
+
+class TextLine(Control[str]):
+    """A box for a few words; empty at the start."""
+
+    def choose(self) -> str:
+        """Draws it; the words."""
+        return self._draw(st.text_input) or ""
 
 
 class Code(Control[str]):
-    """A URL parameter without a widget, such as cells blocked by clicks; "" if absent. Values match the regex `pattern`."""
-
-    def __init__(self, key: str, pattern: str = ".*") -> None:
-        super().__init__(key)
-        self.pattern = pattern
-
-    def _accepts(self, text: str) -> bool:
-        return re.fullmatch(self.pattern, text, re.DOTALL) is not None
+    """A text in the address that no widget holds, such as cells blocked by clicks; "" for nothing."""
 
     def read(self) -> str:
-        """Value in the address; a value that was lost on the way to another page is put back.
+        """The text in the address. Where a change of the page has dropped it, it is put back.
 
-        If it disappears while the page stays the same, the user went back in the browser to a view without it.
+        On the same page the reader has gone back, with the browser, to a view without it.
         """
         _codes().add(self.key)
         if self.key in st.query_params:
@@ -391,7 +385,7 @@ class Code(Control[str]):
         return st.session_state.get(self.key, "")
 
     def take(self, value: str) -> None:
-        """Callback: writes `value` into the address."""
+        """For callbacks: writes `value` into the address."""
         _codes().add(self.key)
         st.session_state[self.key] = value
         if value:
@@ -400,16 +394,16 @@ class Code(Control[str]):
             self.leave()
 
     def is_of_other_text(self, tokens: Sequence[str]) -> bool:
-        """Whether the code was written for another text than these `tokens`; from now on it belongs to this one.
+        """Whether the input has other `tokens` than at the last call, so that the positions in the code are other tokens.
 
-        In another text the same positions are other tokens. Patches stay the same from picture to picture.
+        The names of patches are the same in every digit.
         """
-        last_tokens = st.session_state.get(f"{self.key}_tokens", tokens)
+        before = st.session_state.get(f"{self.key}_tokens", tokens)
         st.session_state[f"{self.key}_tokens"] = tokens
-        return last_tokens != tokens
+        return before != tokens
 
     def leave(self) -> None:
-        """Callback: removes the code from the address; its value stays in the session."""
+        """For callbacks: takes it out of the address; its value stays in the session for later."""
         st.query_params.pop(self.key, None)
         _put_back().add(self.key)
 
@@ -418,19 +412,19 @@ class Code(Control[str]):
 
 
 def arrive(page: str) -> None:
-    """Prepares the run of `page`; called before anything is drawn.
+    """Before anything is drawn: notes which page this run draws.
 
-    When the page changes, the browser drops the parameters of widgets in a closed popover from the address. Widgets that
-    are drawn for the first time on the new page are set to the values held in the session, and so written again. A link
-    takes precedence: its values are the parameters that were not in the previous page's address.
+    Going to another page, the browser leaves out of the address what stands in a closed popover. Widgets that are drawn for
+    the first time there are set to what they hold, and so written into the address again. A link wins over what is held:
+    its values are those that were not in the address of the page before.
     """
     arrived = st.session_state["arrived"] = st.session_state.get("page") != page
     st.session_state["page"] = page
     if arrived:
         _put_back().update(_codes())
-        last_address = st.session_state.get("address", {})
+        before = st.session_state.get("address", {})
         for key in st.query_params:
-            if st.query_params.get_all(key) != last_address.get(key):
+            if st.query_params.get_all(key) != before.get(key):
                 st.session_state.pop(key, None)
 
 
@@ -440,19 +434,20 @@ def leave() -> None:
 
 
 def opened_bare() -> bool:
-    """Whether the session began with an address without parameters: then rules choose what is shown first."""
+    """Whether the session began with an address that chooses nothing: then rules choose what is shown first."""
     return st.session_state.setdefault("opened_bare", not st.query_params)
 
 
-def _is_infinite(text: str) -> bool:
+def _number(text: str) -> float:
+    """The number that the text writes; NaN where it writes none."""
     try:
-        return not math.isfinite(float(text))
+        return float(text)
     except ValueError:
-        return False
+        return math.nan
 
 
 def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
-    """The number, or both ends of the range, clamped to the bounds; `default` for None."""
+    """A number, or both ends of a range, brought within the bounds; `default` for None."""
     if value is None:
         return default
     if isinstance(value, tuple):
@@ -461,10 +456,10 @@ def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
 
 
 def _codes() -> set[str]:
-    """Keys of the codes that this session has used."""
+    """The codes that the session knows."""
     return st.session_state.setdefault("codes", set())
 
 
 def _put_back() -> set[str]:
-    """Keys of codes that are not in the address now, and are put back when the page reads them."""
+    """Codes that are not in the address now, but come back into it once the page asks for them."""
     return st.session_state.setdefault("codes_put_back", set())

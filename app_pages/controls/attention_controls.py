@@ -22,4 +22,4 @@ HIDE_SPECIAL = Toggle(
     "Hide special tokens",
     help="Leaves out class token, separators and padding. The other weights are not renormalised, so rows sum to less than 1.",
 )
-WINDOW = Code("window", "[0-9]{1,5}-[0-9]{1,5}")  # see `app_pages.attention.window`
+WINDOW = Code("window", pattern="[0-9]{1,5}-[0-9]{1,5}")  # see `app_pages.attention.window`

@@ -1,7 +1,7 @@
 """Controls of the page Side by side."""
 
-from app_pages.controls.address import Box, Row, Tabs
-from app_pages.controls.input_controls import DigitNumber, TextBox
+from app_pages.controls.address import Box, Row, Tabs, TextBox
+from app_pages.controls.input_controls import DigitNumber
 
 HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS, CROSS = (
     "Heads",

@@ -149,11 +149,7 @@ def choose_query(record: AttentionRecord) -> int:
 
     labels = {record.number(position): label for position, label in enumerate(record.labels)}
     number = QUERY.choose(
-        labels,
-        format_func=labels.__getitem__,
-        gone=holding,
-        help=" ".join(help),
-        on_change=_show_alone,
+        labels, format_func=labels.__getitem__, gone=holding, help=" ".join(help), on_change=_show_alone
     )
     return record.position_of(number)
 

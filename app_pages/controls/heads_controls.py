@@ -1,16 +1,9 @@
 """Controls of the page Heads."""
 
-from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Tabs, TextLine, dropped
-from app_pages.controls.input_controls import DigitNumber, TextBox
+from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Tabs, TextBox, TextLine, dropped
+from app_pages.controls.input_controls import DigitNumber
 
-TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH = (
-    "Table",
-    "Scatter",
-    "Examples",
-    "Ablate",
-    "Prune",
-    "Patch",
-)
+TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH = ("Table", "Scatter", "Examples", "Ablate", "Prune", "Patch")
 HERE, OVER = "this input", "data set"
 ANY, NONE = "any role", "no role"
 ZERO, MEAN = "zero", "its mean"
@@ -29,10 +22,10 @@ SEARCH = TextLine(
 LAYERS = Boxes[int]("heads_layers", "Layers", gone=dropped, pattern=INDEX, placeholder="all")
 ROLE = Box[str]("heads_role", "Role")
 # The name of a column, after a minus sign where the largest comes first.
-SORT = Code("heads_sort", "-?[a-z0-9_]+")
+SORT = Code("heads_sort", pattern="-?[a-z0-9_]+")
 ACROSS = Box[str]("heads_across", "Across", width=190)
 UP = Box[str]("heads_up", "Up", width=170)
-ABLATED = Code("ablated", r"[hafp][0-9-]+(\.[hafp][0-9-]+)*")  # see `app_pages.heads.ablation_code`
+ABLATED = Code("ablated", pattern=r"[hafp][0-9-]+(\.[hafp][0-9-]+)*")  # see `app_pages.heads.ablation_code`
 REPLACED_BY = Row("ablate_how", "Replaced by", (ZERO, MEAN))
 PRUNED = Row(
     "prune_how",

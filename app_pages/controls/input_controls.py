@@ -1,33 +1,9 @@
 """Controls of the row in which an input and an encoder are chosen."""
 
-import streamlit as st
-
-from app_pages.controls.address import Box, Code, Number, Row, TextArea
+from app_pages.controls.address import Box, Code, Number, Row, TextBox
 
 TEST_DIGITS, DRAW, PICTURE = "Test digits", "Draw", "Picture"
 AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two encoders disagree"
-# Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
-# 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
-LONGEST = 3500
-
-
-class TextBox(TextArea):
-    """A box for a text, two lines high, which grows with the text while it is edited.
-
-    Enter applies the text and Shift+Enter breaks the line; with `by_line`, Enter breaks the line.
-    """
-
-    def __init__(
-        self, key: str, label: str, default: str = "", *, at_most: int = LONGEST, by_line: bool = False
-    ) -> None:
-        super().__init__(
-            key, label, default, max_chars=at_most, height="content", label_visibility="collapsed"
-        )
-        self.container_key = f"text_{'by_line_' if by_line else ''}{key}"
-
-    def choose(self, default: str | None = None) -> str:
-        with st.container(key=self.container_key):
-            return super().choose(default)
 
 
 class DigitNumber(Number):
@@ -35,14 +11,7 @@ class DigitNumber(Number):
 
     def __init__(self, key: str, label: str, default: int = 0, *, width: int) -> None:
         super().__init__(
-            key,
-            label,
-            0,
-            None,
-            default,
-            icon=":material/tag:",
-            width=width,
-            label_visibility="collapsed",
+            key, label, default=default, icon=":material/tag:", width=width, label_visibility="collapsed"
         )
 
 

@@ -2,8 +2,7 @@
 
 import math
 
-from app_pages.controls.address import Box, Expander, Number, Row, SelectSlider, Slider, Tabs, Toggle
-from app_pages.controls.input_controls import TextBox
+from app_pages.controls.address import Box, Expander, Number, Row, SelectSlider, Slider, Tabs, TextBox, Toggle
 from model.theory.permutation_equivariance import REORDERINGS
 
 STEP_BY_STEP, SCALE, LAYER_NORM, ORDER = "Step by step", "Why √d_k", "LayerNorm", "Order of tokens"
@@ -56,10 +55,7 @@ STEPS = {
 
 # Why √d_k
 TRY_WITH = Row(
-    "inside_scale",
-    "Try it with",
-    (RANDOM, ENCODER, TEMPERATURES),
-    former={"this checkpoint": ENCODER}.get,
+    "inside_scale", "Try it with", (RANDOM, ENCODER, TEMPERATURES), former={"this checkpoint": ENCODER}.get
 )
 D_K = Slider(
     "inside_d_k",
@@ -99,18 +95,11 @@ NORM = Row(
     "inside_norm",
     "Norm",
     (ATTENTION, FEED_FORWARD),
-    former={
-        "of the attention": ATTENTION,
-        "of the feed-forward layer": FEED_FORWARD,
-    }.get,
+    former={"of the attention": ATTENTION, "of the feed-forward layer": FEED_FORWARD}.get,
     label_visibility="collapsed",
 )
 VECTORS = TextBox(
-    "inside_vectors",
-    "Vectors, one a line",
-    "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1",
-    at_most=400,
-    by_line=True,
+    "inside_vectors", "Vectors, one a line", "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1", at_most=400, by_line=True
 )
 
 # Order of tokens

@@ -8,13 +8,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.map_controls import LENS, LENS_CLASS, PREDICTED
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import FileSubject, LensChoice, LiveSubject, Subject
-from model.lenses import (
-    LENSES,
-    NORM_WEIGHTED,
-    RELEVANCE,
-    WITH_RESIDUAL,
-    Lens,
-)
+from model.lenses import LENSES, NORM_WEIGHTED, RELEVANCE, WITH_RESIDUAL, Lens
 from model.lenses.norms import mixing_ratio, summed_norms_by_head, unpadded_positions
 
 _NEED_ENCODER = (

@@ -29,10 +29,10 @@ MASK = Row(
     label_visibility="collapsed",
 )
 # See `app_pages.masks.blocked`.
-BLOCKED_KEYS = Code("masks_keys", rf"{INDEX}(\.{INDEX})*")
-BLOCKED_CELLS = Code("masks_cells", rf"{INDEX}-{INDEX}(\.{INDEX}-{INDEX})*")
-RADIUS = Slider("masks_radius", "Radius", 0, None, 1, width=250)
-PADDING = Slider[int]("masks_padding", "Padding", 0, width=250)
+BLOCKED_KEYS = Code("masks_keys", pattern=rf"{INDEX}(\.{INDEX})*")
+BLOCKED_CELLS = Code("masks_cells", pattern=rf"{INDEX}-{INDEX}(\.{INDEX}-{INDEX})*")
+RADIUS = Slider("masks_radius", "Radius", default=1, width=250)
+PADDING = Slider[int]("masks_padding", "Padding", width=250)
 # Left empty they mean all: a layer that is not there gives way to the nearest.
 LAYERS = Boxes[int](
     "masks_layers",
@@ -52,7 +52,7 @@ HEADS = Boxes[int](
     placeholder="all",
     width=260,
 )
-SHOWN = Slider[tuple[int, int]]("masks_shown", "Positions in the maps", 0)
+SHOWN = Slider[tuple[int, int]]("masks_shown", "Positions in the maps")
 LOST_BY = Row("masks_lost", "In", (HEAD, MEAN))
 NUMBER = Row(
     "masks_number",

@@ -33,9 +33,9 @@ WIDTH = SelectSlider(
     help="Dimensions of a position: a sine and a cosine for each of half as many frequencies.",
 )
 LENGTH = SelectSlider("positions_length", "Length in positions", (5, 32, 64, 128, 256, 512), 128)
-POSITION = Slider[int]("positions_t", "Position t", 0)
+POSITION = Slider[int]("positions_t", "Position t")
 OFFSET = Slider("positions_offset", "Offset φ", 0, LARGEST_OFFSET, 5)
-FREQUENCY = Slider("positions_k", "Frequency k", 0, None, 1)
+FREQUENCY = Slider("positions_k", "Frequency k", default=1)
 DIMENSIONS = Boxes[int](
     "positions_dimensions",
     "Dimensions i as curves over the position",
@@ -59,9 +59,7 @@ IN_BOTH_ORDERS = Row("positions_try_with", "In both orders", (WITH, WITHOUT))
 SHIFT_BY = Slider(
     "positions_try_shift",
     "Shift $k$",
-    0,
-    None,
-    1,
+    default=1,
     width=220,
     help="With the slider in focus, the arrow keys step through the shifts.",
 )

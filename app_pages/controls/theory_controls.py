@@ -19,11 +19,7 @@ PART = Tabs(
     former={"first steps": FIRST_STEPS, "learning rate and warm-up": WARM_UP}.get,
 )
 PLACEMENTS = Pills(
-    "theory_variants",
-    "Placement of the norm",
-    VARIANTS,
-    ["pre-LN", "post-LN"],
-    label_visibility="collapsed",
+    "theory_variants", "Placement of the norm", VARIANTS, ["pre-LN", "post-LN"], label_visibility="collapsed"
 )
 DEPTH = Slider(
     "theory_depth",

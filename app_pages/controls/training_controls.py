@@ -12,8 +12,5 @@ LOG_STEPS = Toggle("training_log", "Logarithmic steps")
 MOMENT = Slider(
     "moment",
     "Recorded moment",
-    0,
-    None,
-    0,
     help="The moments that were recorded: close together at the start of the run, further and further apart later.",
 )

@@ -1,23 +1,11 @@
-"""Choice of a test digit, or of a digit that the user draws."""
+"""Choosing a digit: one of the test digits, a drawing, or an uploaded picture."""
 
 import math
 
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.input_controls import (
-    AS_THEY_COME,
-    DIGIT,
-    DIGIT_CLASS,
-    DIGIT_ORDER,
-    DISAGREE,
-    DRAW,
-    HARDEST,
-    PICTURE,
-    SOURCE,
-    TEST_DIGITS,
-    DigitNumber,
-)
+from app_pages.controls import input_controls as controls
 from app_pages.inputs import drawing
 from app_pages.inputs.drawing.code import BLANK
 from app_pages.inputs.own_picture import own_picture
@@ -33,50 +21,49 @@ SIDE = 44  # pixels of the picture in the row
 
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
-    """Draws the controls; returns the picture, None if nothing is drawn, and its label, None if unknown.
+    """Draws the picture, its number and a button behind which another is chosen. Returns picture and label.
 
-    Only the picture and its number are visible; a button opens the other ways to choose one. An encoder of colour pictures
-    accepts uploads too.
+    The picture is None where nothing is drawn, the label where none is known. Encoders of colour take any picture.
     """
     picture = st.container(width="content", key="picture")
-    number_place = st.container(width="content")
+    number = st.container(width="content")
     with st.popover("Choose or draw", key="digits"):
         config = encoders.config_of(checkpoint)
         coloured = config is not None and config.n_channels == 3
-        sources = (TEST_DIGITS, DRAW, *((PICTURE,) if coloured else ()))
-        source = SOURCE.choose(sources, on_change=drawing.leave)
-        if source == PICTURE:
+        sources = (controls.TEST_DIGITS, controls.DRAW, *((controls.PICTURE,) if coloured else ()))
+        source = controls.SOURCE.choose(sources, on_change=drawing.leave)
+        if source == controls.PICTURE:
             image, label = own_picture(), None
-        elif source == DRAW:
+        elif source == controls.DRAW:
             image, label = drawing.drawn_digit(), None
         elif (digits := _test_digits()) is None:
             image, label = None, None
         else:
             images, labels = digits
-            with number_place:
-                digit_number = DIGIT.choose(most=len(images) - 1)
-            _draw_gallery(images, labels, digit_number, checkpoint)
-            image, label = images[digit_number], int(labels[digit_number])
-    shown_image = image if image is not None and image.any() else None
+            with number:
+                chosen = controls.DIGIT.choose(most=len(images) - 1)
+            _draw_gallery(images, labels, chosen, checkpoint)
+            image, label = images[chosen], int(labels[chosen])
+    drawn = image if image is not None and image.any() else None
     with picture:  # black until something is drawn: it takes the same room, and the row stays where it is
-        st.image(BLANK if shown_image is None else shown_image, width=SIDE, output_format="PNG")
-    return (None, None) if shown_image is None else (Picture.of(shown_image), label)
+        st.image(BLANK if drawn is None else drawn, width=SIDE, output_format="PNG")
+    return (None, None) if drawn is None else (Picture.of(drawn), label)
 
 
-def second_digit(control: DigitNumber) -> tuple[Picture | None, int | None]:
-    """Draws the box for a second test digit; returns its picture and label, (None, None) if test digits cannot be read."""
+def second_digit(control: controls.DigitNumber) -> tuple[Picture | None, int | None]:
+    """Draws a box for a second test digit. Its picture and label; None where the test digits cannot be read."""
     if (digits := _test_digits()) is None:
         return None, None
     images, labels = digits
     picture = st.container(width="content", key=f"{control.key}_picture")
-    digit = control.choose(most=len(images) - 1)
+    number = control.choose(most=len(images) - 1)
     with picture:
-        st.image(images[digit], width=SIDE, output_format="PNG")
-    return Picture.of(images[digit]), int(labels[digit])
+        st.image(images[number], width=SIDE, output_format="PNG")
+    return Picture.of(images[number]), int(labels[number])
 
 
 def _test_digits() -> tuple[np.ndarray, np.ndarray] | None:
-    """Images and labels of the test digits; None, after a warning, if the files are missing or damaged."""
+    """The pictures and labels; None, and a warning on the page, where the files are missing or damaged."""
     try:
         return shipped_inputs.test_digits()
     except (OSError, ValueError):
@@ -93,10 +80,10 @@ def _draw_gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint
         if not len(ids):
             st.info("No such digit: both predict the same for every digit of this class.")
             return
-        page_slice = slice((page - 1) * PAGE, page * PAGE)
-        shown_ids = ids[page_slice]
+        on_page = slice((page - 1) * PAGE, page * PAGE)
+        shown = ids[on_page]
         thumbnails = image_gallery(
-            images[shown_ids], shown_ids.tolist(), captions[page_slice], selected=digit, columns=COLUMNS
+            images[shown], shown.tolist(), captions[on_page], selected=digit, columns=COLUMNS
         )
         clickable(
             thumbnails,
@@ -112,40 +99,44 @@ def _draw_gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint
 
 
 def _choose_listed(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[str], str]:
-    """Draws the filters of the gallery; returns the digits' numbers, their captions, and a legend of the captions.
+    """Numbers of the digits in the gallery, their captions, and a legend to these.
 
-    Orders that need predictions are offered only if predictions are stored.
+    Orders that need predictions are offered where these were written down.
     """
-    own_answers = None if checkpoint is None else encoders.predictions(checkpoint)
-    pair = None if checkpoint is None else encoders.pair(checkpoint)
-    stored = [answers for name in pair or () if (answers := encoders.predictions(name)) is not None]
-    orders = (AS_THEY_COME, *([HARDEST] if own_answers else []), *([DISAGREE] if len(stored) == 2 else []))
-    narrow, wide = st.columns((2, 3))
-    with narrow:
-        digit_class = DIGIT_CLASS.choose(on_change=_go_to_first_page)
-    with wide:
-        order = DIGIT_ORDER.choose(orders, on_change=_go_to_first_page)
-    names = {HARDEST: [checkpoint], DISAGREE: pair}.get(order)
-    legend = f"Below each: its label → what {' | '.join(names)} said" if names else ""
-    return *ordered(labels, digit_class, order, [own_answers] if order == HARDEST else stored), legend
+    pair = encoders.pair(checkpoint) if checkpoint else None
+    names = {controls.AS_THEY_COME: (), controls.HARDEST: (checkpoint,), controls.DISAGREE: pair or (None,)}
+    stored = {
+        order: [encoders.predictions(name) if name else None for name in of_order]
+        for order, of_order in names.items()
+    }
+    left, right = st.columns((2, 3))
+    with left:
+        digit_class = controls.DIGIT_CLASS.choose(on_change=_go_to_first_page)
+    with right:
+        order = controls.DIGIT_ORDER.choose(
+            filter(lambda order: all(stored[order]), names), on_change=_go_to_first_page
+        )
+    predicting = " | ".join(map(str, names[order]))
+    legend = f"Below each: its label → what {predicting} said" if predicting else ""
+    return *ordered(labels, digit_class, order, [one for one in stored[order] if one is not None]), legend
 
 
 def ordered(
     labels: np.ndarray, digit_class: str, order: str, predictions: list[dict[str, np.ndarray]]
 ) -> tuple[np.ndarray, list[str]]:
-    """Numbers of the digits to show, and captions with label and, where the order needs them, predictions.
+    """Numbers of the digits to show, and the caption of each: its label, with the predictions where the order needs them.
 
-    `predictions` belong to one encoder for "hardest first", and to the two compared ones for "disagree".
+    `predictions` are of one encoder for "hardest first", of both that are compared for "disagree".
     """
     ids = np.arange(len(labels)) if digit_class == "all" else np.flatnonzero(labels == int(digit_class))
-    if order == AS_THEY_COME:
+    if order == controls.AS_THEY_COME:
         return ids, [str(label) for label in labels[ids]]
-    if order == DISAGREE:
+    if order == controls.DISAGREE:
         ids = predicted_differently(ids, *(stored["predicted"] for stored in predictions))
     ids = hardest_first(ids, [stored["loss"] for stored in predictions])
     answers = zip(*(stored["predicted"][ids].tolist() for stored in predictions), strict=True)
     return ids, [
-        f"{label}→{'|'.join(map(str, pair))}" for label, pair in zip(labels[ids], answers, strict=True)
+        f"{label}→{'|'.join(map(str, digits))}" for label, digits in zip(labels[ids], answers, strict=True)
     ]
 
 
@@ -154,5 +145,5 @@ def _go_to_first_page() -> None:
 
 
 def take_digit(point: dict) -> None:
-    """Callback: chooses the digit with this `id`."""
-    DIGIT.take(int(point["id"]))
+    """For callbacks: the digit from now on."""
+    controls.DIGIT.take(int(point["id"]))

@@ -1,21 +1,13 @@
-"""A list of the user's own inputs, kept only in this session, and buttons that step through it while other choices stay."""
+"""A list of the user's own inputs, kept in this session alone, and buttons that step through it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
+from app_pages.controls import input_controls as controls
 from app_pages.controls.address import Choice
-from app_pages.controls.input_controls import (
-    DIGIT,
-    DRAW,
-    DRAWING,
-    PICTURE,
-    SECOND_PART,
-    SOURCE,
-    TEST_DIGITS,
-    TEXT,
-)
 from app_pages.controls.pages import MANY_INPUTS, go_to
 from app_pages.inputs import drawing
 from app_pages.inputs.drawing.code import from_code
@@ -25,16 +17,10 @@ from model.config import ModelConfig
 from model.evaluate.__main__ import class_of
 from model.inputs import Input, Picture, Text
 
-_LISTS, _ORDERS, _AT = (
-    "several_lists",
-    "several_orders",
-    "several_at",
-)  # in the session, each by the kind of input
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """One input of the list: a text, or a picture in the forms that encoders of digits and of colour pictures read."""
+    """One input of the list: a text, or a picture as encoders of grey digits and as those of colours take it."""
 
     name: str = ""  # of a picture's file
     label: str = ""  # as it was given, "" where it was not
@@ -44,7 +30,7 @@ class Item:
     colours: Picture | None = None
 
     def given(self, config: ModelConfig, *, reads_pairs: bool) -> Input | None:
-        """The input for this encoder; None if it cannot read the item."""
+        """The input as the encoder reads it; None where the encoder cannot read it."""
         if self.text is not None:
             return self.text if reads_pairs else replace(self.text, second=None)
         if self.digit is not None:
@@ -54,18 +40,18 @@ class Item:
         return Picture.of(from_code(self.drawing)) if self.drawing else None
 
     def choose(self, config: ModelConfig) -> list[Choice]:
-        """Callback: puts the item into the controls of the input row; returns these choices for a link."""
+        """For callbacks: makes this the input. Returns the choices that a link to another page needs."""
         if self.text is not None:
-            choices = [TEXT.to(self.text.text), SECOND_PART.to(self.text.second or "")]
+            choices = [controls.TEXT.to(self.text.text), controls.SECOND_PART.to(self.text.second or "")]
         elif self.digit is not None:
-            choices = [SOURCE.to(TEST_DIGITS), DIGIT.to(self.digit)]
+            choices = [controls.SOURCE.to(controls.TEST_DIGITS), controls.DIGIT.to(self.digit)]
             drawing.leave()
         elif config.n_channels == 3 and self.colours is not None:
-            choices = [SOURCE.to(PICTURE)]
+            choices = [controls.SOURCE.to(controls.PICTURE)]
             st.session_state[HELD] = self.colours.array
             drawing.leave()
         else:
-            choices = [SOURCE.to(DRAW), DRAWING.to(self.drawing)]
+            choices = [controls.SOURCE.to(controls.DRAW), controls.DRAWING.to(self.drawing)]
         for choice in choices:
             choice.take()
         return [choice for choice in choices if choice.written]
@@ -73,51 +59,52 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class InputList:
-    """A list of inputs, with sentences on what was left out of it."""
+    """A list of inputs, and notes about what was left out of it."""
 
     items: tuple[Item, ...]
     notes: tuple[str, ...] = ()
 
 
-def held(kind: str) -> InputList | None:
-    return st.session_state.get(_LISTS, {}).get(kind)
+@dataclass
+class EnteredList:
+    """The list of one kind of input, as the session holds it."""
+
+    listed: InputList | None = None
+    order: Sequence[int] = ()  # of the table, without the rows that it hides
+    opened: int | None = None  # the number of the item that was opened last
+
+    @property
+    def item(self) -> Item | None:
+        """The item that was opened last."""
+        return None if self.listed is None or self.opened is None else self.listed.items[self.opened]
+
+
+def entered(kind: str) -> EnteredList:
+    """The list of this kind, which can be changed; an empty one where none was entered."""
+    return st.session_state.setdefault("entered_lists", {}).setdefault(kind, EnteredList())
 
 
 def hold(kind: str, listed: InputList | None) -> None:
-    """Sets the list of this kind of input; None removes it."""
-    for state_key, value in ((_LISTS, listed), (_ORDERS, None), (_AT, None)):
-        st.session_state[state_key] = {**st.session_state.get(state_key, {}), kind: value}
-
-
-def set_order(kind: str, order: list[int]) -> None:
-    """Sets the order in which the buttons step through the items: that of the table, without hidden rows."""
-    st.session_state[_ORDERS] = {**st.session_state.get(_ORDERS, {}), kind: order}
-
-
-def at(kind: str) -> int | None:
-    """Index of the item that was opened last; None if none was."""
-    return st.session_state.get(_AT, {}).get(kind)
+    """Replaces the list of this kind of input; None removes it."""
+    st.session_state.setdefault("entered_lists", {})[kind] = EnteredList(listed)
 
 
 def open_item(kind: str, number: int, name: str) -> list[Choice]:
-    """Callback: makes item `number` the input, read by the encoder `name`.
+    """For callbacks: makes an item of the list the input of the encoder with this name.
 
-    Returns the choices that a link to another page needs; kind and encoder are not among them, since every page has them.
+    Returns the choices that a link to another page needs; kind and encoder are in the address of every page.
     """
-    listed, config = held(kind), encoders.config_of(name)
-    st.session_state[_AT] = {**st.session_state.get(_AT, {}), kind: number}
-    if listed is None or config is None:
-        return []
-    return listed.items[number].choose(config)
+    entered(kind).opened = number
+    item, config = entered(kind).item, encoders.config_of(name)
+    return [] if item is None or config is None else item.choose(config)
 
 
 def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
-    """Class index of the label of the opened item, as long as `given` is that item; None if unknown."""
-    listed, number, config = held(kind), at(kind), encoders.config_of(name)
-    if name is None or listed is None or number is None or config is None or not config.chooses_class:
+    """The class with which the opened item is labelled; None where it has no known label, or is not the input any more."""
+    item, config = entered(kind).item, encoders.config_of(name)
+    if name is None or item is None or not item.label or config is None or not config.chooses_class:
         return None
-    item = listed.items[number]
-    if not item.label or given is None or given != item.given(config, reads_pairs=encoders.reads_pairs(name)):
+    if given is None or given != item.given(config, reads_pairs=encoders.reads_pairs(name)):
         return None
     try:
         return class_of(item.label, config.class_names)
@@ -126,45 +113,42 @@ def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
 
 
 def draw_stepper(kind: str, name: str | None, given: Input | None) -> None:
-    """Draws “◂ 3 of 27 ▸” in the input row; nothing if no item of a list was opened."""
-    listed, number, config = held(kind), at(kind), encoders.config_of(name)
-    order = st.session_state.get(_ORDERS, {}).get(kind) or []
-    if name is None or listed is None or config is None or number is None or number not in order:
+    """Draws “◂ 3 of 27 ▸”, with which one steps through the list; nothing where no item of a list was opened."""
+    order, number = entered(kind).order, entered(kind).opened
+    item, config = entered(kind).item, encoders.config_of(name)
+    if name is None or item is None or number is None or config is None or number not in order:
         return
-    position, n = order.index(number), len(order)
-    remark = (
-        ""
-        if given == listed.items[number].given(config, reads_pairs=encoders.reads_pairs(name))
-        else ", changed"
-    )
+    index = order.index(number)
+    is_changed = given != item.given(config, reads_pairs=encoders.reads_pairs(name))
+    count = f"{index + 1:,} of {len(order):,}{', changed' if is_changed else ''}"
+
+    def button(which: str, sign: str, to: int) -> None:
+        st.button(
+            "",
+            icon=f":material/{sign}:",
+            key=f"several_{which}",
+            help=f"The {which} input of the list",
+            disabled=not 0 <= to < len(order),
+            args=(kind, order[to % len(order)], name),
+            type="tertiary",
+            on_click=_open,
+        )
+
     with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key="stepper"):
-        for key, icon, direction, target in (
-            ("previous", "chevron_left", "previous", position - 1),
-            ("next", "chevron_right", "next", position + 1),
-        ):
-            if key == "next":
-                label = f"{position + 1:,} of {n:,}{remark}"
-                st.button(
-                    label, type="tertiary", key="several_back", on_click=_go_back, help="Back to the list"
-                )
-            st.button(
-                "",
-                icon=f":material/{icon}:",
-                key=f"several_{key}",
-                help=f"The {direction} input of the list",
-                disabled=not 0 <= target < n,
-                args=(kind, order[target % n], name),
-                type="tertiary",
-                on_click=open_item,
-            )
+        button("previous", "chevron_left", index - 1)
+        to_list = "Back to the list"
+        st.button(
+            count, type="tertiary", key="several_back", on_click=go_to, args=(MANY_INPUTS,), help=to_list
+        )
+        button("next", "chevron_right", index + 1)
 
 
-def _go_back() -> None:
-    go_to(MANY_INPUTS)
+def _open(kind: str, number: int, name: str) -> None:
+    open_item(kind, number, name)
 
 
 def thumbnail_of(item: Item) -> np.ndarray | None:
-    """Picture of the item for the list; None for a text."""
+    """The picture of an item, uint8 [height, width] or [height, width, 3]; None for a text."""
     if item.digit is not None:
         return shipped_inputs.test_digits()[0][item.digit]
     if item.colours is not None:

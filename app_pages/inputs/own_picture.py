@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.inputs.drawing import LARGEST
+from app_pages.inputs.drawing import LARGEST, PICTURES
 from app_pages.inputs.drawing.picture import in_colour
 
 HELD = "own_picture"  # in the session
@@ -11,9 +11,8 @@ HELD = "own_picture"  # in the session
 
 def own_picture() -> np.ndarray | None:
     """Draws the upload; returns the picture uint8 [height, width, 3], None if there is none yet."""
-    formats = ("png", "jpg", "jpeg", "webp", "bmp")
     st.file_uploader(
-        "Upload a picture", formats, key="own_picture_upload", max_upload_size=LARGEST, on_change=_take
+        "Upload a picture", PICTURES, key="own_picture_upload", max_upload_size=LARGEST, on_change=_take
     )
     if problem := st.session_state.get("own_picture_problem"):
         st.warning(problem)

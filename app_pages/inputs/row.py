@@ -20,7 +20,7 @@ from app_pages.inputs.unknown_tokens import say_unknown
 from app_pages.subject import encoders, session_encoders
 from app_pages.subject.cache import loaded
 from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded_text, n_parameters
-from app_pages.toolkit.markdown import PLACEMENTS, plain
+from app_pages.toolkit.markdown import PLACEMENTS, counted, plain
 from model import checkpoint
 from model.checkpoint.seeds import group_by_seed, split_seed
 from model.checkpoint.training_history import Figures, all_figures, standard_error
@@ -213,7 +213,7 @@ def _draw_description(loaded: Loaded, n_parameters: int) -> None:
     with st.popover("", icon=":material/info:", type="tertiary", key="about_encoder"):
         st.caption(
             f"{n_parameters:,} parameters  \n{PLACEMENTS[config.norm_placement]}, "
-            f"{_count(config.n_layers, 'layer')} × {_count(config.n_heads, 'head')}  \n"
+            f"{counted(config.n_layers, 'layer')} × {counted(config.n_heads, 'head')}  \n"
             + _seed_line(loaded.name)
             + (f"reference accuracy: {plain(published)}  \n" if published else "")
             + f"runs on {loaded.device.type.upper()}"
@@ -241,7 +241,3 @@ def _seed_line(name: str) -> str:
 def _accuracy(figures: Figures) -> dict[str, str]:
     p, n = figures["accuracy"], figures["n"]
     return {"judged on": f"{n:,} {figures['data']}", "correct": with_error(p, standard_error(p, n))}
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1)}"

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from app_pages.controls.input_controls import LONGEST, SECOND_PART, TEXT
+from app_pages.controls.address import LONGEST
+from app_pages.controls.input_controls import SECOND_PART, TEXT
 from app_pages.subject import encoders, shipped_inputs
 from model.inputs import Text
 

@@ -2,19 +2,20 @@
 
 import streamlit as st
 
-from app_pages.controls.input_controls import LONGEST, SECOND_PART, TEXT, TextBox
+from app_pages.controls.address import LONGEST, TextBox
+from app_pages.controls.input_controls import SECOND_PART, TEXT
 from app_pages.subject.cache import Checkpoint, cached, loaded
 from app_pages.subject.subject import LiveSubject, encoded_text
 from model.inputs import Text
 from model.inputs.text import has_character_vocabulary, space_out_characters
 
 
-def say_unknown(subject: LiveSubject, *, where: str = "", box: TextBox = TEXT) -> None:
-    """Writes how many tokens are unknown, after the words `where`; `box` is the control of the text."""
+def say_unknown(subject: LiveSubject, *, before: str = "", box: TextBox = TEXT) -> None:
+    """Writes how many tokens are unknown, after the words `before`; `box` is the control of the text."""
     if not subject.unknown or not isinstance(subject.given, Text):
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"unknown_{box.key}"):
-        st.caption(f"{where}{subject.unknown}.", width="content")
+        st.caption(f"{before}{subject.unknown}.", width="content")
         if (separated := _with_spaces_between(subject.checkpoint, subject.given)) is not None:
             st.button(
                 "Separate the characters",

@@ -1,12 +1,12 @@
-"""Where a list comes from: pasted texts, a file, pictures, or examples."""
+"""Entering a list: pasted texts, a file, pictures, or the examples."""
 
 from collections.abc import Callable
 
 import streamlit as st
 
-from app_pages.inputs import input_list as several
-from app_pages.inputs.input_list import InputList, Item
-from app_pages.inputs.text_input import LONGEST
+from app_pages.controls.address import LONGEST
+from app_pages.inputs.drawing import PICTURES
+from app_pages.inputs.input_list import InputList, Item, hold
 from app_pages.many_inputs import parse_texts, pictures
 from app_pages.subject import encoders, shipped_inputs
 from app_pages.toolkit.markdown import plain
@@ -29,13 +29,10 @@ _PICTURES = (
 
 def enter_list(kind: str) -> None:
     """Draws the ways to enter a list of this kind of input: paste, upload, or examples."""
-    made = st.session_state.setdefault(
-        _ROUND, 0
-    )  # another one empties the widgets, and closes what they stand in
     if kind == encoders.TEXT:
-        _draw_texts(made)
+        _draw_texts()
     else:
-        _draw_pictures(made)
+        _draw_pictures()
     if problem := st.session_state.get(_PROBLEM):
         st.warning(problem, icon=":material/warning:")
     st.caption(
@@ -44,12 +41,12 @@ def enter_list(kind: str) -> None:
 
 
 def round_number() -> int:
-    """Number of lists entered in this session; part of the widgets' keys, so that they start empty after each list."""
+    """How many lists were entered in this session; a part of the keys of widgets, which begin anew with each list."""
     return st.session_state.get(_ROUND, 0)
 
 
-def _draw_texts(made: int) -> None:
-    key = f"several_paste_{made}"
+def _draw_texts() -> None:
+    key = f"several_paste_{round_number()}"
     with st.form("several_texts", border=False):
         st.text_area(
             f"Texts, one per line (up to {parse_texts.MOST:,})",
@@ -62,14 +59,7 @@ def _draw_texts(made: int) -> None:
             "Use these texts", type="primary", on_click=_take_list, args=(_pasted, encoders.TEXT, key)
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _draw_upload(
-            ("csv", "tsv", "txt"),
-            "Or a CSV or text file",
-            made,
-            _from_file,
-            several=False,
-            kind=encoders.TEXT,
-        )
+        _draw_upload(("csv", "tsv", "txt"), "Or a CSV or text file", _from_file, encoders.TEXT)
         st.button(
             "Try it with the examples",
             key="several_examples",
@@ -78,46 +68,37 @@ def _draw_texts(made: int) -> None:
         )
 
 
-def _draw_pictures(made: int) -> None:
-    types = ("png", "jpg", "jpeg", "webp", "bmp", "csv")
+def _draw_pictures() -> None:
     label = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB in all)"
-    _draw_upload(types, label, made, _from_files, several=True, kind=encoders.DIGIT)
+    _draw_upload((*PICTURES, "csv"), label, _from_files, encoders.DIGIT)
     name = f"Try it with {EXAMPLES} test digits"
     st.button(name, key="several_examples", on_click=_take_list, args=(_test_digits, encoders.DIGIT))
 
 
-def _draw_upload(
-    types: tuple[str, ...],
-    label: str,
-    made: int,
-    read: Callable[[str], InputList],
-    *,
-    several: bool,
-    kind: str,
-) -> None:
-    key = f"several_file_{made}"
+def _draw_upload(types: tuple[str, ...], label: str, read: Callable[[str], InputList], kind: str) -> None:
+    key = f"several_file_{round_number()}"
     st.file_uploader(
         label,
         types,
-        accept_multiple_files=several,
+        accept_multiple_files=kind == encoders.DIGIT,
         key=key,
         max_upload_size=LARGEST,
         on_change=_take_list,
         args=(read, kind, key),
-        help=_PICTURES if several else _TABLE,
+        help=_PICTURES if kind == encoders.DIGIT else _TABLE,
     )
 
 
 def _take_list(read: Callable[..., InputList], kind: str, *keys: str) -> None:
-    """Callback: shows the list that `read` returns, or the message of its ValueError."""
+    """For callbacks: the list that `read` returns is shown from now on, or what is wrong with it."""
     try:
         listed = read(*keys)
     except ValueError as error:
         st.session_state[_PROBLEM] = plain(str(error))
         return
     st.session_state[_PROBLEM] = None
-    several.hold(kind, listed)
-    st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
+    hold(kind, listed)
+    st.session_state[_ROUND] = round_number() + 1
 
 
 def _pasted(key: str) -> InputList:
@@ -144,8 +125,9 @@ def _sentences() -> InputList:
 
 def _test_digits() -> InputList:
     labels = shipped_inputs.test_digits()[1][:EXAMPLES].tolist()
-    items = (
-        Item(name=f"test digit {number}", digit=number, label=str(label))
-        for number, label in enumerate(labels)
+    return InputList(
+        items=tuple(
+            Item(name=f"test digit {number}", digit=number, label=str(label))
+            for number, label in enumerate(labels)
+        )
     )
-    return InputList(items=tuple(items))

@@ -50,14 +50,14 @@ def show(kind: str, name: Checkpoint, listed: InputList) -> None:
         wrong_only = bool(predictions.n_labelled) and WRONG_ONLY.choose()
     lines = predictions.order(surprising_first=order == HARDEST)
     lines = [line for line in lines if line.right is False] if wrong_only else lines
-    input_list.set_order(kind, [line.number for line in lines])
+    entered.order = [line.number for line in lines]
 
     def take(number: int) -> None:
         go_to(ATTENTION, *input_list.open_item(kind, number, name))
 
     write_summary(listed, predictions)
     if lines:
-        draw_table(listed.items, predictions, lines, input_list.at(kind), take)
+        draw_table(listed.items, predictions, lines, entered.opened, take)
     else:
         st.info("None of them is wrong.", icon=":material/check:")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
@@ -86,8 +86,9 @@ try:
 except (ValueError, OSError) as error:
     stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
 session_encoders.say_on_cpu(name)
-if (listed := input_list.held(kind)) is None:
+entered = input_list.entered(kind)
+if entered.listed is None:
     with st.container(width=820):
         enter_list(kind)
 else:
-    show(kind, name, listed)
+    show(kind, name, entered.listed)

@@ -4,8 +4,9 @@ import csv
 import io
 from collections.abc import Iterable
 
+from app_pages.controls.address import LONGEST
 from app_pages.inputs.input_list import InputList, Item
-from app_pages.inputs.text_input import LONGEST
+from app_pages.toolkit.markdown import counted
 from model.inputs import Text
 
 MOST = 500  # texts
@@ -86,7 +87,7 @@ def _of_table(content: str, separator: str, shown: str) -> InputList:
     notes = []
     if too_wide:
         notes.append(
-            f"{_count(too_wide, 'line')} of the table left out, with more cells than columns: put a text that "
+            f"{counted(too_wide, 'line')} of the table left out, with more cells than columns: put a text that "
             f"contains “{separator}” in quotation marks."
         )
     return _listed(texts, n_empty=n_empty, notes=notes)
@@ -108,7 +109,7 @@ def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterab
     if len(texts) > MOST:
         notes.append(f"There are {len(texts):,} texts, of which the first {MOST:,} are read.")
     if n_empty:
-        notes.append(f"{_count(n_empty, 'empty line')} left out.")
+        notes.append(f"{counted(n_empty, 'empty line')} left out.")
     first_texts = texts[:MOST]
     if cut_lengths := [
         max(len(text), len(second))
@@ -119,7 +120,7 @@ def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterab
             f", the longest of {max(cut_lengths):,}" if len(cut_lengths) > 1 else f", of {cut_lengths[0]:,}"
         )
         notes.append(
-            f"{_count(len(cut_lengths), 'text')} of more than {LONGEST:,} characters{longest}: the end is cut off, since the text "
+            f"{counted(len(cut_lengths), 'text')} of more than {LONGEST:,} characters{longest}: the end is cut off, since the text "
             "box takes no more."
         )
     items = (
@@ -127,7 +128,3 @@ def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterab
         for text, second, label in first_texts
     )
     return InputList(items=tuple(items), notes=tuple(notes))
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"

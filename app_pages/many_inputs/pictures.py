@@ -9,6 +9,7 @@ from PIL import Image
 from app_pages.inputs.drawing.code import to_code
 from app_pages.inputs.drawing.picture import from_file, in_colour
 from app_pages.inputs.input_list import InputList, Item
+from app_pages.toolkit.markdown import counted
 from model.inputs import Picture
 
 MOST = 200  # pictures
@@ -39,9 +40,8 @@ def from_files(files: Files) -> InputList:
             failures.append((name, str(error)))
     if failures:
         reasons = " ".join(f"“{name[-LONGEST_NAME:]}”: {reason}" for name, reason in failures[:_EXPLAINED])
-        count = "1 file" if len(failures) == 1 else f"{len(failures):,} files"
         rest = f" And {len(failures) - _EXPLAINED:,} more." if len(failures) > _EXPLAINED else ""
-        notes.append(f"{count} left out. {reasons}{rest}")
+        notes.append(f"{counted(len(failures), 'file')} left out. {reasons}{rest}")
     if not items:
         raise ValueError(notes[-1] if failures else "There is no picture among these files.")
     if labels and len(pictures) <= MOST:

@@ -13,6 +13,7 @@ from PIL import Image
 from app_pages.inputs.input_list import Item, thumbnail_of
 from app_pages.many_inputs.predictions import Prediction, Predictions
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
+from app_pages.toolkit.markdown import counted
 from viz.builders.number_format import format_number, percent
 
 SIGNS = 160  # of a text that are sent to the browser
@@ -69,7 +70,7 @@ def _cells(item: Item, predictions: Predictions, line: Prediction) -> list[Table
         "is_button": True,
     }
     if line.left_out:
-        name["small"] = f"{line.left_out:,} token{'s' * (line.left_out != 1)} left out"
+        name["small"] = f"{counted(line.left_out, 'token')} left out"
     if (picture := thumbnail_of(item)) is not None:
         name["picture"] = _thumbnail_uri(picture)
     cells: list[TableCell] = [{"name": "number", "text": f"{line.number + 1:,}"}, name]

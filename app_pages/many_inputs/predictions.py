@@ -1,8 +1,9 @@
-"""The prediction for every input of a list, with a number for how surprising it is."""
+"""The prediction for every input of a list, and how surprising each is."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from app_pages.inputs.input_list import Item
 from app_pages.subject import cache, encoders
 from app_pages.subject.cache import Checkpoint
 from app_pages.subject.subject import encoded_text
+from app_pages.toolkit.markdown import beginning, counted
 from app_pages.toolkit.stoppable import in_steps
 from model.config import ModelConfig
 from model.evaluate.__main__ import class_of
@@ -29,7 +31,7 @@ SHOWN = 4  # classes or tokens named in a line
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """The prediction for one input."""
+    """What the encoder predicts for one input."""
 
     number: int  # in the list, from 0
     answer: str
@@ -43,13 +45,13 @@ class Prediction:
 
     @property
     def right(self) -> bool | None:
-        """Whether the predicted class is the right one; None if that is unknown."""
+        """Whether the predicted class is the right one; None where that is not known."""
         return None if self.label is None else self.predicted == self.label
 
 
 @dataclass(frozen=True, kw_only=True)
 class Predictions:
-    """The predictions for a list, with explanations and notes."""
+    """The predictions for a list, and sentences about them."""
 
     lines: tuple[Prediction, ...]
     surprise: str  # what the number of that name is called, "" where there is none
@@ -58,7 +60,7 @@ class Predictions:
     classes: tuple[str, ...] = ()
 
     def order(self, *, surprising_first: bool) -> list[Prediction]:
-        """Predictions in the order of the list, or sorted by decreasing surprise."""
+        """The lines in the order of the list, or with the most surprising first."""
         if not surprising_first:
             return list(self.lines)
         values = np.array([line.surprise for line in self.lines])
@@ -71,28 +73,24 @@ class Predictions:
 
     @property
     def n_labelled(self) -> int:
-        """Number of inputs whose label is a class of the encoder."""
+        """How many inputs have a label that is a class of the encoder."""
         return sum(line.label is not None for line in self.lines)
 
     @property
     def n_right(self) -> int:
-        """Number of labelled inputs whose predicted class is their label."""
+        """How many of these are predicted as labelled."""
         return sum(line.right is True for line in self.lines)
 
 
 @cache.cached
 def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
-    """Predictions of an encoder for all items, with a progress bar; its notes count the items that it cannot read."""
+    """The predictions of an encoder for all items; a bar tells how far it is. The notes count what it cannot take."""
     config: ModelConfig = cache.loaded(name).config
-    readable, notes, encoded = _readable(name, items, config)
-    by_length = sorted(readable, key=lambda number: (len(encoded.get(number, ())), number))
-    # By length: inputs of one length share a batch.
-    inputs = [readable[number] for number in by_length]
-    in_list = sorted(by_length)
-    row_of = {number: row for row, number in enumerate(by_length)}
-    rows = [row_of[number] for number in in_list]  # of what is computed, in the order of the list
-    labels, label_notes = _labels(items, in_list, config)
-    lines, surprise, explained = _lines(name, config, inputs, rows, in_list, labels)
+    given, notes, encoded = _readable(name, items, config)
+    if not given:
+        return Predictions(lines=(), surprise="", explained="", notes=tuple(notes))
+    labels, label_notes = _labels(items, list(given), config)
+    lines, surprise, explained = _lines(name, config, given, encoded, labels)
     predictions = tuple(
         Prediction(
             number=number,
@@ -100,15 +98,11 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
             unknown=encoded[number].n_unknown / encoded[number].n_read if config.is_text else 0.0,
             **line,
         )
-        for number, line in zip(in_list, lines, strict=True)
+        for number, line in zip(given, lines, strict=True)
     )
-    if left_out := [line.left_out for line in predictions if line.left_out]:
-        amount = (
-            f"{min(left_out):,} to {max(left_out):,} tokens"
-            if len(left_out) > 1
-            else _count(left_out[0], "token")
-        )
-        notes.append(f"{_count(len(left_out), 'text')} too long for this encoder: {amount} left out.")
+    if cut := [line.left_out for line in predictions if line.left_out]:
+        many = f"{min(cut):,} to {max(cut):,} tokens" if len(cut) > 1 else counted(cut[0], "token")
+        notes.append(f"{counted(len(cut), 'text')} too long for this encoder: {many} left out.")
     notes += label_notes
     return Predictions(
         lines=predictions,
@@ -122,8 +116,8 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
 def _readable(
     name: Checkpoint, items: Sequence[Item], config: ModelConfig
 ) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
-    """Inputs that the encoder can read, by number; notes on the others; the tokens of the texts, by number."""
-    inputs, tokens, unreadable = {}, {}, []
+    """The inputs that the encoder takes, by number; notes; the tokens of texts, by number."""
+    given, tokens, unreadable = {}, {}, []
     for number, item in enumerate(items):
         value = item.given(config, reads_pairs=encoders.reads_pairs(name))
         if isinstance(value, Text):
@@ -132,45 +126,42 @@ def _readable(
         if value is None:
             unreadable.append(number)
         else:
-            inputs[number] = value
+            given[number] = value
     notes = []
     if unreadable:
-        reason = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
-        count = _count(len(unreadable), "text" if config.is_text else "picture")
-        named = [items[number].name or f"number {number + 1:,}" for number in unreadable[:NAMED]]
-        listed = ", ".join(named) + (", …" if len(unreadable) > NAMED else "")
-        notes.append(f"{count} left out, {reason}: {listed}.")
+        what = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
+        several = counted(len(unreadable), "text" if config.is_text else "picture")
+        named = beginning([items[number].name or f"number {number + 1:,}" for number in unreadable], NAMED)
+        notes.append(f"{several} left out, {what}: {named}.")
     n_pairs = sum(bool(item.text and item.text.second) for item in items)
     if n_pairs and not encoders.reads_pairs(name):
-        notes.append(f"This encoder reads one text at a time: {_count(n_pairs, 'second part')} left out.")
-    return inputs, notes, tokens
+        notes.append(f"This encoder reads one text at a time: {counted(n_pairs, 'second part')} left out.")
+    return given, notes, tokens
 
 
 def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> tuple[list[int], list[str]]:
-    """Right class of each input, -1 if unknown; notes on labels that cannot be used."""
-    class_indices, unknown = [], []
+    """The right class of each input, -1 where it is not known; notes."""
+    classes_of, unknown = [], []
     for number in numbers:
         label = items[number].label
         try:
-            class_indices.append(
-                class_of(label, config.class_names) if label and config.chooses_class else -1
-            )
+            classes_of.append(class_of(label, config.class_names) if label and config.chooses_class else -1)
         except ValueError:
-            class_indices.append(-1)
+            classes_of.append(-1)
             unknown.append(label)
     notes = []
     if not config.chooses_class and (n := sum(bool(items[number].label) for number in numbers)):
         notes.append(
-            f"{_count(n, 'label')} not compared: this encoder does not choose one of several classes."
+            f"{counted(n, 'label')} not compared: this encoder does not choose one of several classes."
         )
     if unknown:
         named = ", ".join(f"“{label[:30]}”" for label in list(dict.fromkeys(unknown))[:3])
-        classes = ", ".join(config.class_names[:SHOWN]) + (", …" if config.n_classes > SHOWN else "")
+        classes = beginning(config.class_names, SHOWN)
         notes.append(
-            f"{_count(len(unknown), 'label')} not a class of this encoder ({named}); use {classes}, or a "
+            f"{counted(len(unknown), 'label')} not a class of this encoder ({named}); use {classes}, or a "
             f"number below {config.n_classes:,}."
         )
-    return class_indices, notes
+    return classes_of, notes
 
 
 Lines = tuple[list[dict], str, str]  # the fields of each line; what the surprise is, and what it means
@@ -179,40 +170,37 @@ Lines = tuple[list[dict], str, str]  # the fields of each line; what the surpris
 def _lines(
     name: Checkpoint,
     config: ModelConfig,
-    inputs: list[Input],
-    rows: list[int],
-    numbers: list[int],
+    given: dict[int, Input],
+    encoded: dict[int, Encoded],
     labels: list[int],
 ) -> Lines:
     if config.chooses_class:
-        return _class_lines(
-            _in_list_order(probabilities, name, inputs, rows)[:, 0], labels, config.class_names
-        )
+        of_classes = _in_list_order(probabilities, name, given, encoded)
+        return _class_lines(np.array(of_classes)[:, 0], labels, config.class_names)
     if config.n_classes:
-        return _multi_label_lines(_in_list_order(answers, name, inputs, rows), config)
+        return _multi_label_lines(np.array(_in_list_order(answers, name, given, encoded)), config)
     if config.family.token_class_names:
-        batches = _batches(token_answers, name, inputs)
-        results = [result for batch in batches for result in batch]
-        return _token_lines([results[row] for row in rows])
-    return _state_lines(_in_list_order(probabilities, name, inputs, rows)[:, 0], numbers)
+        return _token_lines(_in_list_order(token_answers, name, given, encoded))
+    states = _in_list_order(probabilities, name, given, encoded)
+    return _state_lines(np.array(states)[:, 0], list(given))
 
 
-def _batches(make: Callable, name: Checkpoint, inputs: list[Input]) -> list:
-    batches = [tuple(inputs[start : start + AT_ONCE]) for start in range(0, len(inputs), AT_ONCE)]
+def _in_list_order(
+    make: Callable, name: Checkpoint, given: dict[int, Input], encoded: dict[int, Encoded]
+) -> list:
+    """What `make` returns for each input. They are read by length: inputs of one length share a batch."""
+    numbers = sorted(given, key=lambda number: (len(encoded.get(number, ())), number))
+    inputs = tuple(given[number] for number in numbers)
+    batches = [inputs[start : start + AT_ONCE] for start in range(0, len(inputs), AT_ONCE)]
     steps = [partial(cache.of, make, name, batch) for batch in batches]
-    return in_steps(steps, f"Reading {len(inputs):,} inputs …", ("many inputs", name, tuple(inputs)))
-
-
-def _in_list_order(make: Callable, name: Checkpoint, inputs: list[Input], rows: list[int]) -> np.ndarray:
-    batches = _batches(make, name, inputs)
-    return np.concatenate(batches)[rows] if batches else np.empty((0, 1, 1))
+    results = in_steps(steps, f"Reading {len(inputs):,} inputs …", ("many inputs", name, inputs))
+    by_number = dict(zip(numbers, chain.from_iterable(results), strict=True))
+    return [by_number[number] for number in given]
 
 
 def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:
-    label_indices = np.array(labels, int)
-    if not len(label_indices):
-        return [], "", ""
-    loss, entropy = losses(values, label_indices), entropies(values)
+    right = np.array(labels, int)
+    loss, entropy = losses(values, right), entropies(values)
     predicted = values.argmax(axis=1).tolist()
     lines = [
         {
@@ -220,82 +208,63 @@ def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) 
             "predicted": index,
             "probability": float(row[index]),
             "label": label if label >= 0 else None,
-            "surprise": float(nats if label >= 0 else uncertainty),
+            "surprise": float(nats if label >= 0 else other),
         }
-        for index, row, label, nats, uncertainty in zip(predicted, values, labels, loss, entropy, strict=True)
+        for index, row, label, nats, other in zip(predicted, values, labels, loss, entropy, strict=True)
     ]
-    if (label_indices >= 0).all():
+    if (right >= 0).all():
         return lines, "loss", "Loss: −ln of the probability of the right class, in nats."
-    if (label_indices < 0).all():
-        maximum = format_number(float(np.log(len(names))), ".2f")
-        explanation = (
-            f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {maximum} nats."
-        )
-        return lines, "entropy", explanation
-    explanation = "Loss where the right class is known; otherwise entropy, the loss expected from the encoder's own probabilities. Both in nats."
-    return lines, "loss or entropy", explanation
+    if (right < 0).all():
+        most = format_number(float(np.log(len(names))), ".2f")
+        why = f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {most} nats."
+        return lines, "entropy", why
+    why = "Loss where the right class is known; otherwise entropy, the loss expected from the encoder's own probabilities. Both in nats."
+    return lines, "loss or entropy", why
 
 
 def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
+    names = config.class_names
     if config.family.answers == "numbers":
-        lines = [{"answer": _numbers(row, config.class_names)} for row in values]
+        lines = [{"answer": _numbers(row, names)} for row in values]
         return lines, "", "This encoder predicts numbers (regression), which do not say how certain it is."
     order = np.argsort(-values, axis=1, kind="stable")[:, :SHOWN].tolist()
     lines = [
         {
-            "answer": ", ".join(
-                f"{config.class_names[index]} {percent(float(row[index]))}" for index in indices
-            ),
+            "answer": ", ".join(f"{names[index]} {percent(float(row[index]))}" for index in largest),
             "surprise": nats,
         }
-        for indices, row, nats in zip(order, values, binary_entropies(values).tolist(), strict=True)
+        for largest, row, nats in zip(order, values, binary_entropies(values).tolist(), strict=True)
     ]
-    return (
-        lines,
-        "entropy",
-        "Multi-label: a probability for each class. The entropy is summed over the classes, in nats.",
-    )
+    why = "Multi-label: a probability for each class. The entropy is summed over the classes, in nats."
+    return lines, "entropy", why
 
 
 def _numbers(row: np.ndarray, names: tuple[str, ...]) -> str:
     if len(row) == 1:
         return format_number(float(row[0]), ".3g")
-    named_values = zip(names[:SHOWN], row[:SHOWN], strict=False)
-    return ", ".join(f"{name} {format_number(float(value), '.3g')}" for name, value in named_values)
+    shown = zip(names[:SHOWN], row[:SHOWN], strict=False)
+    return ", ".join(f"{name} {format_number(float(value), '.3g')}" for name, value in shown)
 
 
 def _token_lines(results: list) -> Lines:
     lines = []
     for result in results:
         names = ", ".join(f"{visible(token)} {name}" for token, name in result.named[:SHOWN])
-        rest = f", and {len(result.named) - SHOWN:,} more" if len(result.named) > SHOWN else ""
-        lines.append({"answer": f"{names}{rest}" or "the same for all tokens", "surprise": result.entropy})
-    return (
-        lines,
-        "entropy",
-        "A class for each token; shown are the tokens whose class is not the most common one. The entropy is the mean over the tokens, in nats.",
-    )
+        more = f", and {len(result.named) - SHOWN:,} more" if len(result.named) > SHOWN else ""
+        lines.append({"answer": f"{names}{more}" or "the same for all tokens", "surprise": result.entropy})
+    why = "A class for each token; shown are the tokens whose class is not the most common one. The entropy is the mean over the tokens, in nats."
+    return lines, "entropy", why
 
 
 def _state_lines(states: np.ndarray, numbers: list[int]) -> Lines:
-    size_text = f"{states.shape[-1]:,} numbers"
+    size = f"{states.shape[-1]:,} numbers"
     if len(states) < 2:
-        return (
-            [{"answer": size_text} for _ in states],
-            "",
-            "This encoder has no classes, and with one input there is nothing to compare.",
-        )
+        why = "This encoder has no classes, and with one input there is nothing to compare."
+        return [{"answer": size}], "", why
     nearest, cosines = most_similar_states(states)
     lines = [
-        {"answer": size_text, "nearest": numbers[index] if index >= 0 else None, "surprise": 1 - cosine}
+        {"answer": size, "nearest": numbers[index] if index >= 0 else None, "surprise": 1 - cosine}
         for index, cosine in zip(nearest.tolist(), cosines.tolist(), strict=True)
     ]
-    return (
-        lines,
-        "distance",
-        "This encoder has no classes: the distance is 1 − cosine to the most similar state in this list.",
-    )
-
-
-def _count(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"
+    why = "This encoder has no classes: the distance is 1 − cosine to the most similar state in this list."
+    return lines, "distance", why

@@ -2,20 +2,11 @@
 
 import streamlit as st
 
+from app_pages.controls import masks_controls as controls
 from app_pages.controls.address import Code, opened_bare
 from app_pages.controls.blocked import OPENED, Blocked, block, block_in, blocked, unblock_in_other_text
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.map_controls import QUERY
-from app_pages.controls.masks_controls import (
-    BLOCKED_CELLS,
-    BLOCKED_KEYS,
-    HEADS,
-    KINDS,
-    LAYERS,
-    MASK,
-    PADDING,
-    RADIUS,
-)
 from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import MaskChoice, MaskKind
@@ -27,18 +18,18 @@ WIDEST = 16  # radius of a window, in tokens
 
 def choose_kind(record: ForwardRecord) -> MaskKind:
     """Draws the kinds of mask and returns the chosen one."""
-    return KINDS[MASK.choose(on_change=_choose_middle_query, args=(len(record),))]
+    return controls.KINDS[controls.MASK.choose(on_change=_choose_middle_query, args=(len(record),))]
 
 
 def _choose_middle_query(n: int) -> None:
     """Callback: chooses a query in the middle, since a causal mask leaves the first one only itself."""
-    if MASK.held() == "Causal" and not QUERY.held():
+    if controls.MASK.held() == "Causal" and not QUERY.held():
         QUERY.take(n // 2)
 
 
 def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
     """Blocks the position on which the answer depends most, if nothing was chosen when the app was opened."""
-    is_untouched = opened_bare() and not st.session_state.get(OPENED) and not BLOCKED_KEYS.read()
+    is_untouched = opened_bare() and not st.session_state.get(OPENED) and not controls.BLOCKED_KEYS.read()
     if is_untouched and (influential := most_influential_position(subject)):
         block_in(record, influential.position)
     st.session_state[OPENED] = True
@@ -56,31 +47,27 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
     with slots.controls:
         if kind == "window":
             widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
-            radius = RADIUS.choose(most=widest, label=f"Radius, in {record.units}")
+            radius = controls.RADIUS.choose(most=widest, label=f"Radius, in {record.units}")
         elif kind == "padding":
             n_padding = _choose_padding(record)
         elif kind == "keys":
-            keys = tuple(key for (key,) in _draw_unblock_button(BLOCKED_KEYS, len(record)))
+            keys = tuple(key for (key,) in _draw_unblock_button(controls.BLOCKED_KEYS, len(record)))
         elif kind == "cells":
-            cells = tuple((query, key) for query, key in _draw_unblock_button(BLOCKED_CELLS, len(record)))
+            cells = tuple(
+                (query, key) for query, key in _draw_unblock_button(controls.BLOCKED_CELLS, len(record))
+            )
     layers = heads = None
     with slots.view:
         if kind == "keys":
-            _choose_positions("Blocked keys", BLOCKED_KEYS, record, ())
+            _choose_positions("Blocked keys", controls.BLOCKED_KEYS, record, ())
         elif kind == "cells":
-            _choose_positions(f"Keys blocked for query {query}", BLOCKED_CELLS, record, (query,))
+            _choose_positions(f"Keys blocked for query {query}", controls.BLOCKED_CELLS, record, (query,))
         if kind != "none" and not (kind == "padding" and record.unit == "token"):
             # where nothing is chosen, the mask holds in all of them
-            layers = tuple(sorted(LAYERS.choose(range(record.config.n_layers)))) or None
-            heads = tuple(sorted(HEADS.choose(range(record.config.n_heads)))) or None
+            layers = tuple(sorted(controls.LAYERS.choose(range(record.config.n_layers)))) or None
+            heads = tuple(sorted(controls.HEADS.choose(range(record.config.n_heads)))) or None
     return MaskChoice(
-        kind=kind,
-        radius=radius,
-        n_padding=n_padding,
-        keys=keys,
-        cells=cells,
-        layers=layers,
-        heads=heads,
+        kind=kind, radius=radius, n_padding=n_padding, keys=keys, cells=cells, layers=layers, heads=heads
     )
 
 
@@ -120,7 +107,7 @@ def _choose_padding(record: ForwardRecord) -> int:
     config, n = record.config, len(record)
     if record.patch_grid is not None:
         largest = config.n_patches
-        return PADDING.choose(
+        return controls.PADDING.choose(
             most=largest,
             default=min(max(record.patch_grid), largest),
             label="Last patches treated as padding",
@@ -130,4 +117,4 @@ def _choose_padding(record: ForwardRecord) -> int:
         reason = "has no padding token" if config.padding_id is None else f"reads {config.n_positions} tokens"
         st.info(f"No room for padding: the encoder {reason}, and this text has {n}.")
         return 0
-    return PADDING.choose(most=largest, default=min(8, largest), label="[PAD] tokens appended")
+    return controls.PADDING.choose(most=largest, default=min(8, largest), label="[PAD] tokens appended")

@@ -89,12 +89,7 @@ def draw_methods(
 
 @cached(spinner="Masking in every way …")
 def _masked_head(
-    subject: LiveSubject,
-    choice: MaskChoice,
-    layer: int,
-    head: int,
-    value: float,
-    closed: int | None = None,
+    subject: LiveSubject, choice: MaskChoice, layer: int, head: int, value: float, closed: int | None = None
 ) -> dict[str, MaskedHead]:
     """Results by method; if `closed` is a query, the chosen head masks it from every key."""
     row_mask = Intervention()

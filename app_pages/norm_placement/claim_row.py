@@ -8,6 +8,7 @@ import streamlit as st
 from app_pages.controls.pages import read_link
 from app_pages.show.show import show
 from app_pages.show.verdicts import verdict_lines
+from app_pages.toolkit.markdown import counted
 from model.checkpoint.training_history import standard_error
 from model.claims.catalogue import Claim
 from model.claims.measurements import Measurement
@@ -46,7 +47,7 @@ def draw_row(claim: Claim, measured: Sequence[Measurement]) -> None:
 def _draw_strip(claim: Claim, about: Sequence[Measurement]) -> None:
     lines = [
         SeedLine(
-            f"{measurement.where}, {_seeds(len(measurement.seeds))}",
+            f"{measurement.where}, {counted(len(measurement.seeds), 'seed')}",
             measurement.seeds,
             measurement.pre,
             measurement.post,
@@ -71,7 +72,3 @@ def _examples(claim: Claim, about: Sequence[Measurement]) -> str:
         for share in (*measurement.pre, *measurement.post)
     )
     return f"{text} Standard error: up to {percent(largest)}."
-
-
-def _seeds(n: int) -> str:
-    return "1 seed" if n == 1 else f"{n} seeds"

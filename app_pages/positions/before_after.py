@@ -67,14 +67,7 @@ def _draw_input(
 
 
 def _draw_map(
-    chosen: HeadChoice,
-    before: Side,
-    side: Side,
-    query: int,
-    scale: WeightScale,
-    is_back: bool,
-    *,
-    key: str,
+    chosen: HeadChoice, before: Side, side: Side, query: int, scale: WeightScale, is_back: bool, *, key: str
 ) -> None:
     """Draws all weights of the chosen head, as they were read or put back in the order of the input."""
     head = chosen.layer, chosen.head

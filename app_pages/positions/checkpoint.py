@@ -80,12 +80,7 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
             st.markdown("**Each patch's position against all others**, one small map per patch")
             charts = position_similarity_grid(patches, grid, selected=selected)
             clickable(
-                charts,
-                key="positions_own_grid",
-                chosen=query,
-                selection="patch",
-                take=take,
-                width="content",
+                charts, key="positions_own_grid", chosen=query, selection="patch", take=take, width="content"
             )
         with st.container(width=380):
             st.markdown(f"**The position of {token}** against those of all patches")
@@ -93,12 +88,7 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
                 cosines[query, first_patch:], grid, name=token, selected=selected
             )
             clickable(
-                detail,
-                key="positions_own_map",
-                chosen=query,
-                selection="patch",
-                take=take,
-                width="content",
+                detail, key="positions_own_map", chosen=query, selection="patch", take=take, width="content"
             )
             if selected is not None and first_patch:
                 st.markdown(f"and against that of the class token: **{format_short(cosines[query, 0])}**")

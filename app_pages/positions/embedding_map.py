@@ -1,23 +1,15 @@
-"""The input's vectors in two dimensions, and the nearest neighbours of the query in all dimensions."""
+"""The input's vectors in two dimensions, and the nearest neighbours of the query in all of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
+from app_pages.controls import positions_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_query, take_query
-from app_pages.controls.positions_controls import (
-    METHOD,
-    N_WORDS,
-    PERPLEXITY,
-    SUM,
-    T_SNE_SEED,
-    TSNE,
-    VECTORS,
-    WORDS,
-)
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
@@ -27,7 +19,7 @@ from model.experiments import embeddings
 from model.experiments.embeddings import Neighbour
 from model.inputs import Input
 from model.measures.changes import largest_change
-from model.measures.projection import Neighbourhoods, Projection, pca, t_sne
+from model.measures.projection import pca, t_sne
 from model.record import ForwardRecord
 from viz.builders.number_format import format_number, percent
 from viz.positions.embedding_scatter import embedding_scatter
@@ -36,13 +28,31 @@ from viz.positions.neighbour_bars import neighbour_bars
 N_NEIGHBOURS = 8
 
 
-Drawn = tuple[
-    Checkpoint, Input, bool, int
-]  # encoder, input, whether positions are added, number of words beside it
+@dataclass(frozen=True)
+class DrawnVectors:
+    """Which vectors are drawn: those of an input's tokens, and of the first words of the vocabulary."""
+
+    checkpoint: Checkpoint
+    given: Input
+    positioned: bool  # whether positions are added
+    n_words: int
+
+    def vectors(self) -> np.ndarray:
+        """[vector, d_model]: those of the tokens, then those of the words."""
+        return cache.of(
+            embeddings.vectors, self.checkpoint, self.given, positioned=self.positioned, n_words=self.n_words
+        )
+
+    def words(self) -> list[str]:
+        """The names of the words."""
+        if not self.n_words:
+            return []
+        pieces, _ = cache.of(embeddings.token_table, self.checkpoint)
+        return [pieces[number] for number in embeddings.first_words(pieces, self.n_words)]
 
 
 class FlatMap(NamedTuple):
-    """Vectors projected to two dimensions, with axis titles and a caption."""
+    """Vectors in two dimensions."""
 
     points: np.ndarray  # [vector, 2]
     axes: tuple[str, str]
@@ -51,47 +61,46 @@ class FlatMap(NamedTuple):
 
 def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
     """Draws the map with its controls, the nearest neighbours of the query, and how its vector is looked up."""
-    name, given = subject.checkpoint, subject.given
     record = subject.record
     with slots.controls:
-        method = METHOD.choose()
-        is_positioned = VECTORS.choose() == SUM
+        method = controls.METHOD.choose()
+        positioned = controls.VECTORS.choose() == controls.SUM
         query = choose_query(record)
-        with_words = record.unit == "token" and not is_positioned and WORDS.choose()
-        settings = (PERPLEXITY.choose(), T_SNE_SEED.choose()) if method == TSNE else None
-    n_words = N_WORDS if with_words else 0
-    vector_set = name, given, is_positioned, n_words
-    flat_map = _pca(vector_set) if settings is None else _t_sne(vector_set, *settings)
-    words = _words(name, n_words)
-    vectors = _vectors(*vector_set)
+        with_words = record.unit == "token" and not positioned and controls.WORDS.choose()
+        if method == controls.TSNE:
+            perplexity, seed = controls.PERPLEXITY.choose(), controls.T_SNE_SEED.choose()
+    n_words = controls.N_WORDS if with_words else 0
+    drawn = DrawnVectors(subject.checkpoint, subject.given, positioned, n_words)
+    flat = _t_sne(drawn, perplexity, seed) if method == controls.TSNE else _pca(drawn)
+    vectors, words = drawn.vectors(), drawn.words()
     neighbours = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="detail"):
-            if flat_map is None:
+            if flat is None:
                 st.info("t-SNE needs four vectors or more that are not all the same. PCA shows these.")
             else:
-                _draw_scatter(subject, record, query, neighbours, flat_map, words)
+                _scatter(subject, record, query, neighbours, flat, words)
         with st.container(width=300):
             if vectors[query].any():
-                _draw_nearest(vector_set, record, query, neighbours, words)
+                _nearest(drawn, record, query, neighbours, words)
             else:
                 st.markdown("This vector is all zeros: without a direction it has no neighbours.")
-    n, n_distinct_vectors = len(record), embeddings.n_distinct_vectors(vectors[: len(record)])
+    n, different = len(record), embeddings.n_distinct_vectors(vectors[: len(record)])
     unit = "tokens" if record.unit == "token" else "positions"
-    remark = "" if n_distinct_vectors == n else ": equal vectors lie in one spot"
-    st.markdown(f"The {n} {unit} of the input have **{n_distinct_vectors}** different vectors{remark}.")
+    same = "" if different == n else ": equal vectors lie in one spot"
+    st.markdown(f"The {n} {unit} of the input have **{different}** different vectors{same}.")
     if record.unit == "token":
-        _write_lookup(name, given, query)
+        _look_up(subject.checkpoint, subject.given, query)
 
 
-def _write_lookup(name: Checkpoint, given: Input, query: int) -> None:
-    """Writes how a word becomes its id and then its row, and the same as a matrix product."""
+def _look_up(name: Checkpoint, given: Input, query: int) -> None:
+    """Draws how a token becomes a number and a row of the embedding table, and the same as a matrix product."""
     lookup = embeddings.look_up(cache.loaded(name), given, query)
     n = cache.loaded(name).config.vocab_size
     assert n is not None  # it reads text
     d_model = len(lookup.row)
     numbers = ", ".join(format_number(value, ".3f") for value in lookup.row[:4])
-    difference = largest_change(lookup.row, lookup.product)
+    apart = largest_change(lookup.row, lookup.product)
     st.markdown(
         f"**From word to vector.** {as_code(lookup.token)} has the number **{lookup.id:,}** in the vocabulary of {n:,} tokens. Its "
         f"vector is row {lookup.id:,} of the embedding table $E$, {n:,} × {d_model}: ({numbers}, …)."
@@ -99,67 +108,44 @@ def _write_lookup(name: Checkpoint, given: Input, query: int) -> None:
     st.latex(rf"\mathrm{{onehot}}({lookup.id}) \, E = E_{{{lookup.id}}}")
     st.caption(
         f"A vector of {n:,} numbers, 1 at number {lookup.id:,} and 0 elsewhere, times $E$ picks the same row: largest difference "
-        f"{format_number(difference, '.1g')}. The lookup saves the multiplication by zeros."
+        f"{format_number(apart, '.1g')}. The lookup saves the multiplication by zeros."
     )
-
-
-def _words(name: Checkpoint, n: int) -> list[str]:
-    if not n:
-        return []
-    pieces, _ = cache.of(embeddings.token_table, name)
-    return [pieces[number] for number in embeddings.first_words(pieces, n)]
 
 
 # Two dimensions
 
 
-def _vectors(name: Checkpoint, given: Input, positioned: bool, n_words: int) -> np.ndarray:
-    """Vectors [vector, d_model] of the tokens, followed by those of the words."""
-    return cache.of(embeddings.vectors, name, given, positioned=positioned, n_words=n_words)
-
-
 @cached(spinner="Finding the axes of the largest variance …")
-def _projection(name: Checkpoint, given: Input, positioned: bool, n_words: int) -> Projection:
-    return pca(_vectors(name, given, positioned, n_words))
-
-
-@cached(spinner="Placing neighbours near each other …")
-def _neighbourhoods(
-    name: Checkpoint, given: Input, positioned: bool, n_words: int, perplexity: int, seed: int
-) -> Neighbourhoods | None:
-    return t_sne(_vectors(name, given, positioned, n_words), perplexity=perplexity, seed=seed)
-
-
-def _pca(drawn: Drawn) -> FlatMap:
-    projection: Projection = _projection(*drawn)
-    points, explained = projection
+def _pca(drawn: DrawnVectors) -> FlatMap:
+    points, explained = pca(drawn.vectors())
     if np.isnan(explained[0]):
         return FlatMap(points, ("first axis", "second axis"), "All vectors are the same.")
-    x_title, y_title = (f"principal axis ({percent(share)} of the variance)" for share in explained)
+    first, second = (f"principal axis ({percent(share)} of the variance)" for share in explained)
     return FlatMap(
         points,
-        (f"first {x_title}", f"second {y_title}"),
+        (f"first {first}", f"second {second}"),
         f"The picture keeps **{percent(sum(explained))}** of the variance of the {len(points)} vectors drawn. "
         "Lines join the query to its nearest neighbours in the full space: where one is long, the picture misleads.",
     )
 
 
-def _t_sne(drawn: Drawn, perplexity: int, seed: int) -> FlatMap | None:
-    embedding: Neighbourhoods | None = _neighbourhoods(*drawn, perplexity, seed)
-    if embedding is None:
+@cached(spinner="Placing neighbours near each other …")
+def _t_sne(drawn: DrawnVectors, perplexity: int, seed: int) -> FlatMap | None:
+    placed = t_sne(drawn.vectors(), perplexity=perplexity, seed=seed)
+    if placed is None:
         return None
-    perplexity_used = embedding.perplexity
-    remark = f" ({perplexity} is not below the number of vectors)" if perplexity_used < perplexity else ""
+    used = placed.perplexity
+    fewer = f" ({perplexity} is not below the number of vectors)" if used < perplexity else ""
     return FlatMap(
-        embedding.places,
+        placed.places,
         ("t-SNE, first axis", "t-SNE, second axis"),
-        f"Perplexity {perplexity_used}{remark}, seed {seed}, begun from the PCA. t-SNE (van der Maaten & Hinton 2008) "
+        f"Perplexity {used}{fewer}, seed {seed}, begun from the PCA. t-SNE (van der Maaten & Hinton 2008) "
         "tries to keep near what was near; how far groups lie apart, how large they are, and the axes mean nothing. "
         "Lines join the query to its nearest neighbours in the full space.",
     )
 
 
-def _draw_scatter(
+def _scatter(
     subject: LiveSubject,
     record: ForwardRecord,
     query: int,
@@ -167,8 +153,8 @@ def _draw_scatter(
     flat: FlatMap,
     words: list[str],
 ) -> None:
-    is_picture = record.unit == "patch"
-    pictures = subject.compute(embeddings.patch_pictures) if is_picture else None
+    of_patches = record.unit == "patch"
+    pictures = subject.compute(embeddings.patch_pictures) if of_patches else None
     chart = embedding_scatter(
         flat.points,
         record.tokens,
@@ -191,35 +177,31 @@ def _draw_scatter(
 # All dimensions
 
 
-def _draw_nearest(
-    drawn: Drawn, record: ForwardRecord, query: int, neighbours: list[Neighbour], words: list[str]
+def _nearest(
+    drawn: DrawnVectors, record: ForwardRecord, query: int, neighbours: list[Neighbour], words: list[str]
 ) -> None:
     if not neighbours:
         st.markdown("No other vector is drawn that could be near to this one.")
         return
-    (name, given, positioned, _), word, is_text = drawn, record.tokens[query], record.unit == "token"
+    token, of_tokens = record.tokens[query], record.unit == "token"
     st.markdown("**Nearest among the vectors drawn**")
-    positions = [row if is_text and row < len(record) else None for row, _ in neighbours]
-    _draw_bars(neighbours, [*record.tokens, *words], word, "positions_map_nearest", positions)
-    if is_text and not positioned:
-        pieces, rows = cache.of(embeddings.token_table, name)
+    positions = [row if of_tokens and row < len(record) else None for row, _ in neighbours]
+    _bars(neighbours, [*record.tokens, *words], token, "positions_map_nearest", positions)
+    if of_tokens and not drawn.positioned:
+        pieces, rows = cache.of(embeddings.token_table, drawn.checkpoint)
         # by its number: a Unigram shows of what it does not know the text itself, which is no piece
-        token_id = embeddings.look_up(cache.loaded(name), given, query).id
-        in_vocabulary = embeddings.neighbours(rows, token_id, N_NEIGHBOURS)
+        number = embeddings.look_up(cache.loaded(drawn.checkpoint), drawn.given, query).id
+        near = embeddings.neighbours(rows, number, N_NEIGHBOURS)
         st.markdown(f"**Nearest in the whole vocabulary** of {len(pieces):,} pieces")
-        _draw_bars(in_vocabulary, pieces, word, "positions_map_vocabulary")
+        _bars(near, pieces, token, "positions_map_vocabulary")
     st.caption(
         rf"Cosine similarity $a \cdot b \,/\, (|a|\,|b|)$ in all {record.config.d_model} dimensions, not "
         "nearness in the picture."
     )
 
 
-def _draw_bars(
-    neighbours: list[Neighbour],
-    names: Sequence[str],
-    word: str,
-    key: str,
-    positions: Sequence[int | None] = (),
+def _bars(
+    near: list[Neighbour], names: Sequence[str], token: str, key: str, positions: Sequence[int | None] = ()
 ) -> None:
-    labels, cosines = [names[row] for row, _ in neighbours], [cosine for _, cosine in neighbours]
-    show(neighbour_bars(labels, cosines, word=word, positions=positions), key=key)
+    labels, cosines = [names[row] for row, _ in near], [cosine for _, cosine in near]
+    show(neighbour_bars(labels, cosines, word=token, positions=positions), key=key)

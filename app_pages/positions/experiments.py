@@ -4,20 +4,9 @@ from functools import partial
 
 import streamlit as st
 
+from app_pages.controls import positions_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
-from app_pages.controls.positions_controls import (
-    EXPERIMENT,
-    IN_BOTH_ORDERS,
-    LARGEST_SEED,
-    LEAVE_OUT,
-    ORDER_SEED,
-    SHIFT_BY,
-    SHIFTED,
-    SHUFFLE,
-    WITH,
-    WITHOUT,
-)
 from app_pages.positions.before_after import draw_consequence
 from app_pages.positions.notation import scientific
 from app_pages.show.show import clickable, show
@@ -44,8 +33,12 @@ POOLED = "cosine distance of the pooled state"  # what is measured where there a
 def draw_experiment(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     """Draws the experiment that is chosen in the bar."""
     with slots.controls:
-        experiment = EXPERIMENT.choose()
-    draw = {SHUFFLE: _draw_shuffle, LEAVE_OUT: _draw_without_positions, SHIFTED: _draw_shift}[experiment]
+        experiment = controls.EXPERIMENT.choose()
+    draw = {
+        controls.SHUFFLE: _draw_shuffle,
+        controls.LEAVE_OUT: _draw_without_positions,
+        controls.SHIFTED: _draw_shift,
+    }[experiment]
     draw(subject, slots, chosen, subject.record)
 
 
@@ -54,9 +47,9 @@ def draw_experiment(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
 
 def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
     with slots.controls:
-        seed = ORDER_SEED.choose()
+        seed = controls.ORDER_SEED.choose()
         st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_take_next_seed)
-        zeroed = IN_BOTH_ORDERS.choose() == WITHOUT
+        zeroed = controls.IN_BOTH_ORDERS.choose() == controls.WITHOUT
     order = shuffled(record.roles, seed)
     name, given = subject.checkpoint, subject.given
     calls = [partial(_deviation_in_order, name, given, order, without) for without in (False, True)]
@@ -87,7 +80,7 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
 
 
 def _take_next_seed() -> None:
-    ORDER_SEED.take((ORDER_SEED.held() + 1) % (LARGEST_SEED + 1))
+    controls.ORDER_SEED.take((controls.ORDER_SEED.held() + 1) % (controls.LARGEST_SEED + 1))
 
 
 @cached
@@ -142,8 +135,8 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
     )
     if not record.has_classes:
         changes = {
-            WITH: class_changes(record, with_positions, None),
-            WITHOUT: class_changes(zeroed, without, None),
+            controls.WITH: class_changes(record, with_positions, None),
+            controls.WITHOUT: class_changes(zeroed, without, None),
         }
         figure = stage_curves(changes, list(map(str, range(N_SEEDS))), y_title=POOLED, x_title="seed")
         show(figure, key="positions_pooled_by_order")
@@ -151,8 +144,11 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
     predicted = int(record.probabilities.argmax())
     name = record.class_names[predicted]
     chart = shuffle_strip(
-        {WITH: with_positions[:, predicted], WITHOUT: without[:, predicted]},
-        {WITH: float(record.probabilities[predicted]), WITHOUT: float(zeroed.probabilities[predicted])},
+        {controls.WITH: with_positions[:, predicted], controls.WITHOUT: without[:, predicted]},
+        {
+            controls.WITH: float(record.probabilities[predicted]),
+            controls.WITHOUT: float(zeroed.probabilities[predicted]),
+        },
         class_name=name,
         selected=seed,
     )
@@ -161,7 +157,7 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
         key="positions_try_orders",
         chosen=seed,
         selection="seed",
-        take=lambda point: ORDER_SEED.take(int(point["seed"])),
+        take=lambda point: controls.ORDER_SEED.take(int(point["seed"])),
     )
     result = class_under_interventions(with_positions, predicted)
     st.markdown(
@@ -195,7 +191,7 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     config = record.config
     largest_shift = max(1, (config.n_positions if record.patch_grid is None else config.n_patches) - 1)
     with slots.controls:
-        k = SHIFT_BY.choose(most=largest_shift)
+        k = controls.SHIFT_BY.choose(most=largest_shift)
     before = Side(subject, "As trained")
     after = Side(subject.under(repositioned(shift=k)), f"Shifted by {k}")
     draw_consequence(slots, chosen, f"With positions shifted by {k}", before, after)
@@ -218,7 +214,7 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
         key="positions_try_shifts",
         chosen=k,
         selection="shift",
-        take=lambda point: SHIFT_BY.take(int(point["shift"])),
+        take=lambda point: controls.SHIFT_BY.take(int(point["shift"])),
     )
 
 

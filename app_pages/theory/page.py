@@ -2,40 +2,31 @@
 
 import streamlit as st
 
+from app_pages.controls import theory_controls
 from app_pages.controls.control_bar import bar
-from app_pages.controls.theory_controls import (
-    AT_START,
-    DEPTH,
-    FIRST_STEPS,
-    PART,
-    PLACEMENTS,
-    SEEDS,
-    WARM_UP,
-    choose_setting,
-)
 from app_pages.theory.at_start import draw_at_start
 from app_pages.theory.first_steps import draw_first_steps
 from app_pages.theory.formulas import formulas
 from app_pages.theory.warm_up import draw_live_grid, draw_stored_grid, write_verdicts_over_seeds
 
-part = PART.choose()
+part = theory_controls.PART.choose()
 controls, more = bar("controls")
 with controls:
-    variants = PLACEMENTS.choose()
-    if part != WARM_UP:
-        depth, seeds = DEPTH.choose(), SEEDS.choose()
-if part != WARM_UP:
+    variants = theory_controls.PLACEMENTS.choose()
+    if part != theory_controls.WARM_UP:
+        depth, seeds = theory_controls.DEPTH.choose(), theory_controls.SEEDS.choose()
+if part != theory_controls.WARM_UP:
     with more.popover("View", key="more"):
-        setting = choose_setting()
+        setting = theory_controls.choose_setting()
 
-if part == WARM_UP:
+if part == theory_controls.WARM_UP:
     draw_stored_grid()
     write_verdicts_over_seeds()
 if not variants:
     st.info("Choose at least one placement of the norm.")
-elif part == AT_START:
+elif part == theory_controls.AT_START:
     draw_at_start(setting, variants, depth, seeds)
-elif part == FIRST_STEPS:
+elif part == theory_controls.FIRST_STEPS:
     draw_first_steps(setting, variants, depth, seeds)
 else:
     draw_live_grid(variants)

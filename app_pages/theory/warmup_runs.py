@@ -15,26 +15,16 @@ from app_pages.toolkit.beside import beside
 from app_pages.toolkit.markdown import PLACEMENTS
 from model import checkpoint
 from model.checkpoint.training_history import standard_error
-from model.theory.warmup_grid import (
-    BATCH_SIZE_STORED,
-    GUESSING,
-    LAST_STEPS_STORED,
-    N_JUDGED,
-    RUNS,
-    WarmupRun,
-    loss_scale_limit,
-    most_affected_rate,
-    read_runs,
-)
+from model.theory import warmup_grid
 from viz.builders.number_format import percent
-from viz.theory.warmup_figures import loss_curves, warmup_grid
+from viz.theory import warmup_figures
 
-Grid = dict[str, list[WarmupRun]]  # by placement, as named on screen
+Grid = dict[str, list[warmup_grid.WarmupRun]]  # by placement, as named on screen
 
 
 def draw_stored_runs(*, key: str) -> None:
     """Draws the stored runs at the checkpoints' size. Raises ValueError if their file is damaged."""
-    path = checkpoint.CHECKPOINTS / RUNS
+    path = checkpoint.CHECKPOINTS / warmup_grid.RUNS
     if not (runs := _read(path, path.stat().st_mtime_ns if path.exists() else 0)):
         st.info("There are no stored runs: `python -m model.train.warmup --data FOLDER` makes them.")
         return
@@ -44,9 +34,9 @@ def draw_stored_runs(*, key: str) -> None:
     lengths = " or ".join(f"{length:,}" for length in sorted({run.n_steps for run in runs}))
     st.caption(
         f"{len(runs)} runs of {lengths} steps each, of both digit encoders at their full size. The learning "
-        f"rate rises linearly over the warm-up and then stays; batches are of {BATCH_SIZE_STORED}; "
+        f"rate rises linearly over the warm-up and then stays; batches are of {warmup_grid.BATCH_SIZE_STORED}; "
         "everything else is as in the recipe of the checkpoints. Final loss: mean of the last "
-        f"{LAST_STEPS_STORED} steps; guessing gives ln 10 = {GUESSING:.2f}. One seed: what "
+        f"{warmup_grid.LAST_STEPS_STORED} steps; guessing gives ln 10 = {warmup_grid.GUESSING:.2f}. One seed: what "
         "several seeds show stands below."
     )
     rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
@@ -55,9 +45,9 @@ def draw_stored_runs(*, key: str) -> None:
 
 
 @cached
-def _read(path: Path, _changed: int) -> list[WarmupRun]:
+def _read(path: Path, _changed: int) -> list[warmup_grid.WarmupRun]:
     """Runs in the file; `_changed`, its modification time in ns, makes the cache notice new runs."""
-    return read_runs(path)
+    return warmup_grid.read_runs(path)
 
 
 def containers(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
@@ -76,12 +66,12 @@ def draw_grids(
     key: str | None,
 ) -> None:
     """Draws the grid of each placement with common colours and axes; with `key` None it will be redrawn within this run."""
-    highest = loss_scale_limit([run.final_loss for runs in grid.values() for run in runs])
+    highest = warmup_grid.loss_scale_limit([run.final_loss for runs in grid.values() for run in runs])
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
         errors = ["" if run.accuracy is None else _error(run.accuracy) for run in runs]
         with places[name].container():
-            figure = warmup_grid(
+            figure = warmup_figures.warmup_grid(
                 cells, title=name, errors=errors, rates=rates, warmups=warmups, highest=highest
             )
             show(figure, key=key and f"{key}_grid_{name}")
@@ -91,21 +81,25 @@ def draw_grids(
 
 
 def _error(accuracy: float) -> str:
-    return f"{percent(standard_error(accuracy, N_JUDGED))}, of {N_JUDGED:,} digits"
+    return f"{percent(standard_error(accuracy, warmup_grid.N_JUDGED))}, of {warmup_grid.N_JUDGED:,} digits"
 
 
 def draw_losses(grid: Grid, rate: Box[str], *, key: str) -> None:
     """Draws loss over steps of the runs with one learning rate, one line for each warm-up."""
     all_runs = [run for runs in grid.values() for run in runs]
     rates = [f"{rate:g}" for rate in sorted({run.learning_rate for run in all_runs})]
-    default_rate = f"{most_affected_rate(all_runs):g}"
+    default_rate = f"{warmup_grid.most_affected_rate(all_runs):g}"
     with bar(key)[0]:
         chosen_rate = rate.choose(rates, default_rate)
     at_rate = {
         name: [run for run in runs if f"{run.learning_rate:g}" == chosen_rate] for name, runs in grid.items()
     }
-    highest = loss_scale_limit([loss for runs in at_rate.values() for run in runs for loss in run.losses])
+    highest = warmup_grid.loss_scale_limit(
+        [loss for runs in at_rate.values() for run in runs for loss in run.losses]
+    )
     for name, container in containers(at_rate, key=f"{key}_losses").items():
         curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
         with container:
-            show(loss_curves(curves, highest=highest, title=name), key=f"{key}_losses_of_{name}")
+            show(
+                warmup_figures.loss_curves(curves, highest=highest, title=name), key=f"{key}_losses_of_{name}"
+            )

@@ -1,6 +1,7 @@
-"""Text for pages: names of norm placements, escaped user input, and error messages."""
+"""Text for pages: names of norm placements, escaped user input, counts, lists and error messages."""
 
 import re
+from collections.abc import Sequence
 
 PLACEMENTS = {"pre": "pre-LN", "post": "post-LN", "deepnorm": "DeepNorm", "b2t": "B2T"}  # by norm_placement
 
@@ -13,6 +14,16 @@ def as_code(words: str) -> str:
 def plain(words: str) -> str:
     """Text escaped for Markdown, so that it is shown exactly as it is."""
     return re.sub(r"([\\`*_{}\[\]()<>#$:~|!])", r"\\\1", words)
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun, such as “1 layer” or “6 layers”."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
+def beginning(names: Sequence[str], most: int) -> str:
+    """The first names of a list, with a comma between them, and an ellipsis where there are more."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def sentence(error: Exception) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from app_pages.subject.cache import cached
-from app_pages.toolkit.markdown import PLACEMENTS
+from app_pages.toolkit.markdown import PLACEMENTS, beginning
 from model import checkpoint
 from model.config import ModelConfig
 from model.huggingface import Description, describe, is_foreign
@@ -35,16 +35,6 @@ def in_cache() -> Listing:
     return cached_models()
 
 
-def installed() -> Listing:
-    """Encoders that were installed as Python packages."""
-    return locations.encoders_in_packages()
-
-
-def look_again() -> None:
-    """Callback, after an encoder was added: clears the cached lists."""
-    st.cache_data.clear()
-
-
 def description(name: str) -> Description:
     """Description of an encoder; if it cannot be opened, `problem` says why."""
     try:
@@ -68,7 +58,7 @@ def _described(folder: Path, _state: tuple) -> Description:
 
 def _of_this_project(config: ModelConfig) -> Description:
     """Description of an encoder that `model.checkpoint.save` has written; compare `model.huggingface.describe`."""
-    classes = ", ".join(config.class_names[:4]) + (", …" if config.n_classes > 4 else "")
+    classes = beginning(config.class_names, 4)
     input_text = f"text, up to {config.n_positions:,} tokens"
     if not config.is_text:
         input_text = f"pictures of {config.image_size} × {config.image_size}, as {config.n_patches:,} patches"

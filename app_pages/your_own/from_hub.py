@@ -4,7 +4,6 @@ import streamlit as st
 
 from app_pages.toolkit.markdown import plain, sentence
 from app_pages.toolkit.stoppable import begin_anew, progress, stopped_at
-from app_pages.your_own.describe import look_again
 from app_pages.your_own.instructions import WITH_HUB, heading
 
 _DOWNLOADED = "hub_said"  # in the session: the name of the model
@@ -56,5 +55,5 @@ def _download(name: str) -> None:
     except ValueError as error:
         st.error(plain(sentence(error)))
         return
-    look_again()
+    st.cache_data.clear()  # which encoders there are
     st.rerun()

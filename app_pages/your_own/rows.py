@@ -9,7 +9,7 @@ from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.subject import cache, encoders, session_encoders
-from app_pages.toolkit.markdown import PLACEMENTS, plain
+from app_pages.toolkit.markdown import PLACEMENTS, beginning, plain
 from app_pages.your_own.describe import description
 from app_pages.your_own.instructions import heading
 from model import checkpoint
@@ -86,7 +86,7 @@ def _as_html(name: str, info: Description) -> str:
     lines = [" · ".join(escape(fact) for fact in facts if fact), *map(escape, info.notes)]
     if n := len(info.left_out):
         tensors = "1 tensor of the file is" if n == 1 else f"{n:,} tensors of the file are"
-        lines.append(f"{tensors} not needed here: {escape(_first_names(info.left_out))}")
+        lines.append(f"{tensors} not needed here: {escape(beginning(info.left_out, 3))}")
     problem = f'<p class="wrong">{escape(_with_period(info.problem))}</p>' if info.problem else ""
     paragraphs = "".join(f"<p>{line}</p>" for line in lines if line)
     return f'<div class="encoder"><b>{escape(shown(name))}</b>{paragraphs}{problem}</div>'
@@ -94,10 +94,6 @@ def _as_html(name: str, info: Description) -> str:
 
 def _with_period(sentence: str) -> str:
     return sentence if sentence.endswith(".") else f"{sentence}."
-
-
-def _first_names(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
 
 
 def _draw_details(info: Description) -> None:

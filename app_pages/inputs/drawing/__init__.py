@@ -11,6 +11,7 @@ from app_pages.inputs.drawing.picture import centred, from_file
 
 HERE = Path(__file__).parent
 LARGEST = 10  # MB of an upload
+PICTURES = ("png", "jpg", "jpeg", "webp", "bmp")  # how names of pictures end
 canvas = st.components.v2.component(
     "drawing",
     html='<canvas width="28" height="28" role="img" aria-label="Draw a digit here with mouse, pen or finger"></canvas>'
@@ -32,18 +33,11 @@ def drawn_digit() -> np.ndarray:
     with st.container(horizontal=True):
         st.button("Clear", key="clear", on_click=_keep, args=(BLANK,), disabled=blank)
         help_text = "Moves the drawing to the middle and gives it the size that the training digits have."
-        st.button(
-            "Centre and scale",
-            key="centre",
-            disabled=blank,
-            help=help_text,
-            on_click=_keep,
-            args=(centred(image),),
-        )
-    formats = ("png", "jpg", "jpeg", "webp", "bmp")
+        args = (centred(image),)
+        st.button("Centre and scale", key="centre", disabled=blank, help=help_text, on_click=_keep, args=args)
     st.file_uploader(
         "Or upload a picture of a digit",
-        formats,
+        PICTURES,
         key="upload",
         max_upload_size=LARGEST,
         on_change=take_upload,

@@ -18,7 +18,7 @@ from app_pages.controls.address import (
     Row,
     SelectSlider,
     Slider,
-    TextArea,
+    TextBox,
     Toggle,
 )
 from app_pages.controls.map_controls import LAYER
@@ -87,7 +87,7 @@ class Page:
 
 
 CELLS = Code("cells")
-FIXED = (Pills, SelectSlider, Toggle)  # controls whose options never change, and stand in the declaration
+FIXED = (Pills, SelectSlider, Number, Slider, Toggle)  # what these offer is drawn as it is declared
 
 # What is chosen to begin with, and what a link brings back
 
@@ -100,7 +100,7 @@ BEGINNINGS = {
     Slider: (0, 9, 5),
     SelectSlider: ((1, 2, 4), 2),
     Toggle: (True,),
-    TextArea: ("great film",),
+    TextBox: ("great film",),
 }
 
 
@@ -114,7 +114,7 @@ BEGINNINGS = {
         (Slider, 5),
         (SelectSlider, 2),
         (Toggle, True),
-        (TextArea, "great film"),
+        (TextBox, "great film"),
     ],
 )
 def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind: type[Control], begun: Any) -> None:
@@ -133,7 +133,7 @@ def test_what_is_chosen_to_begin_with_is_not_in_the_address(kind: type[Control],
         (Slider, "0", 0),
         (SelectSlider, "4", 4),
         (Toggle, "false", False),
-        (TextArea, "bad", "bad"),
+        (TextBox, "bad", "bad"),
         # what is no option is as if it were not there
         (Row, "c", "a"),
         (Box, "3", 1),
@@ -188,7 +188,7 @@ def test_pills_are_in_the_order_of_the_options() -> None:
 
 
 def test_an_emptied_text_is_an_empty_text() -> None:
-    assert Page(TextArea, *BEGINNINGS[TextArea]).choose("") == ""
+    assert Page(TextBox, *BEGINNINGS[TextBox]).choose("") == ""
 
 
 # What is no option any more

@@ -5,6 +5,9 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.head_choice import take_query
+from app_pages.controls.input_controls import KIND, TEXT
+from app_pages.controls.map_controls import HEAD, LAYER
+from app_pages.controls.pages import ATTENTION
 from model.measures.attended_kinds import clearest_head
 from tests.app_pages.shown_subject import subject_of
 
@@ -44,7 +47,7 @@ def test_the_app_opens_on_the_head_that_looks_most_at_the_next_token(open_app: O
 
 
 def test_another_kind_of_input_opens_on_a_telling_head_of_its_encoder(open_app: Open) -> None:
-    app = open_app(layer="1", head="1")
+    app = open_app(ATTENTION, LAYER.to(1), HEAD.to(1))
     app.segmented_control(key="kind").set_value("Digit").run()
     assert not app.exception
     selection = subject_of(app)
@@ -53,7 +56,7 @@ def test_another_kind_of_input_opens_on_a_telling_head_of_its_encoder(open_app: 
 
 
 def test_a_link_opens_on_what_it_names_and_on_the_first_head_where_it_names_none(open_app: Open) -> None:
-    app = open_app(text="great film")
+    app = open_app(ATTENTION, TEXT.to("great film"))
     assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [0, 0, 0]
 
 
@@ -66,17 +69,23 @@ def test_the_choice_of_a_head_is_not_made_again_when_the_first_one_was_chosen(op
 
 
 def test_the_query_is_named_by_its_place_and_token(open_app: Open) -> None:
-    assert open_app(text="great great").selectbox(key="query").options == [
+    assert open_app(ATTENTION, TEXT.to("great great")).selectbox(key="query").options == [
         "0 [CLS]",
         "1 great",
         "2 great",
         "3 [SEP]",
     ]
-    assert open_app(kind="Digit").selectbox(key="query").options == ["[CLS]", "r0c0", "r0c1", "r1c0", "r1c1"]
+    assert open_app(ATTENTION, KIND.to("Digit")).selectbox(key="query").options == [
+        "[CLS]",
+        "r0c0",
+        "r0c1",
+        "r1c0",
+        "r1c1",
+    ]
 
 
 def test_in_another_text_the_box_and_the_address_have_the_new_token(open_app: Open) -> None:
-    app = open_app(text="not great film", query="2 great")
+    app = open_app(ATTENTION, TEXT.to("not great film"), query="2 great")
     app.text_area(key="text").set_value("not bad film").run()
     box = app.selectbox(key="query")
     assert box.value == 2
@@ -86,12 +95,12 @@ def test_in_another_text_the_box_and_the_address_have_the_new_token(open_app: Op
 
 
 def test_the_help_tells_what_no_word_and_no_patch_is(open_app: Open) -> None:
-    said = open_app(text="not greatly", query="0 [CLS]").selectbox(key="query").help
+    said = open_app(ATTENTION, TEXT.to("not greatly"), query="0 [CLS]").selectbox(key="query").help
     assert "`[CLS]` at the beginning stands for the whole: the classifier reads its row" in said
     assert "`[SEP]` at the end marks it." in said
     assert "`##…` goes on with the word before it." in said
     assert "[MASK]" not in said
-    assert "##" not in open_app(kind="Digit").selectbox(key="query").help
+    assert "##" not in open_app(ATTENTION, KIND.to("Digit")).selectbox(key="query").help
 
 
 def test_a_click_on_a_token_shows_its_lines_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages.inputs.digit_input import AS_THEY_COME, DISAGREE, HARDEST, ordered, take_digit
+from app_pages.controls.input_controls import AS_THEY_COME, CHECKPOINT, DISAGREE, HARDEST, KIND, SOURCE
+from app_pages.controls.pages import ATTENTION
+from app_pages.inputs.digit_input import ordered, take_digit
 from app_pages.subject import cache
 from model.inputs import digits
 from tests.app_pages.shown_subject import subject_of
@@ -51,16 +53,19 @@ def offered(app: AppTest) -> list[str]:
 
 
 def test_orders_are_offered_where_the_predictions_are_there(open_app: Open, checkpoints: Path) -> None:
-    assert offered(open_app(kind="Digit")) == [AS_THEY_COME, HARDEST, DISAGREE]
+    assert offered(open_app(ATTENTION, KIND.to("Digit"))) == [AS_THEY_COME, HARDEST, DISAGREE]
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
     cache.clear()  # nothing else of the checkpoint has changed
-    assert offered(open_app(kind="Digit", checkpoint="mnist-post-ln")) == [AS_THEY_COME, HARDEST]
-    assert offered(open_app(kind="Digit", checkpoint="mnist-pre-ln")) == [AS_THEY_COME]
+    assert offered(open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))) == [
+        AS_THEY_COME,
+        HARDEST,
+    ]
+    assert offered(open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))) == [AS_THEY_COME]
 
 
 def test_an_order_that_another_checkpoint_lacks_is_left(open_app: Open, checkpoints: Path) -> None:
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
-    app = open_app(kind="Digit", checkpoint="mnist-post-ln")
+    app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))
     app.selectbox(key="digit_order").select(HARDEST).run()
     app.selectbox(key="checkpoint").select("mnist-pre-ln").run()
     assert offered(app) == [AS_THEY_COME]
@@ -69,13 +74,13 @@ def test_an_order_that_another_checkpoint_lacks_is_left(open_app: Open, checkpoi
 
 def test_damaged_predictions_are_as_none(open_app: Open, checkpoints: Path) -> None:
     (checkpoints / "mnist-post-ln" / "predictions.safetensors").write_bytes(b"{")
-    assert offered(open_app(kind="Digit", checkpoint="mnist-post-ln")) == [AS_THEY_COME]
+    assert offered(open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))) == [AS_THEY_COME]
 
 
 @pytest.mark.parametrize("order", [HARDEST, DISAGREE])
 @pytest.mark.parametrize("digit_class", ["all", "3"])
 def test_the_gallery_shows_every_order_and_class(open_app: Open, order: str, digit_class: str) -> None:
-    app = open_app(kind="Digit")
+    app = open_app(ATTENTION, KIND.to("Digit"))
     app.pagination(key="gallery_page").set_value(3).run()
     app.selectbox(key="digit_order").select(order)
     app.selectbox(key="digit_class").select(digit_class).run()
@@ -84,7 +89,7 @@ def test_the_gallery_shows_every_order_and_class(open_app: Open, order: str, dig
 
 
 def test_captions_with_predictions_are_explained(open_app: Open) -> None:
-    app = open_app(kind="Digit", checkpoint="mnist-post-ln")
+    app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))
     legends = []
     for order in (AS_THEY_COME, HARDEST, DISAGREE):
         app.selectbox(key="digit_order").select(order).run()
@@ -99,14 +104,14 @@ def test_captions_with_predictions_are_explained(open_app: Open) -> None:
 def test_a_class_without_disagreement_says_so(open_app: Open, checkpoints: Path) -> None:
     predictions = (checkpoints / "mnist-pre-ln" / "predictions.safetensors").read_bytes()
     (checkpoints / "mnist-post-ln" / "predictions.safetensors").write_bytes(predictions)
-    app = open_app(kind="Digit")
+    app = open_app(ATTENTION, KIND.to("Digit"))
     app.selectbox(key="digit_order").select(DISAGREE).run()
     assert not app.exception
     assert any("No such digit" in info.value for info in app.info)
 
 
 def test_the_number_chooses_the_digit(open_app: Open) -> None:
-    app = open_app(kind="Digit")
+    app = open_app(ATTENTION, KIND.to("Digit"))
     app.number_input(key="digit").set_value(1).run()
     assert not app.exception
     assert subject_of(app).label == 2
@@ -123,9 +128,9 @@ def test_without_test_digits_one_can_still_be_drawn(
 ) -> None:
     monkeypatch.setattr(digits, "EXAMPLES", tmp_path)
     cache.clear()
-    app = open_app(kind="Digit")
+    app = open_app(ATTENTION, KIND.to("Digit"))
     assert not app.exception
     assert ["cannot be read" in said.value for said in app.warning] == [True]
-    app = open_app(kind="Digit", source="Draw")
+    app = open_app(ATTENTION, KIND.to("Digit"), SOURCE.to("Draw"))
     assert not app.exception
     assert not app.warning

@@ -8,9 +8,8 @@ import streamlit as st
 
 from app_pages.controls.input_controls import DIGIT, DRAW, PICTURE, SECOND_PART, SOURCE, TEST_DIGITS, TEXT
 from app_pages.controls.input_controls import DRAWING as DRAWING_CODE
-from app_pages.inputs import input_list
 from app_pages.inputs.drawing.code import BLANK, to_code
-from app_pages.inputs.input_list import InputList, Item, hold, open_item, right_class, set_order
+from app_pages.inputs.input_list import InputList, Item, entered, hold, open_item, right_class
 from app_pages.inputs.own_picture import HELD
 from app_pages.subject import encoders
 from model.family_options import Family
@@ -42,10 +41,10 @@ def test_a_text_is_opened_with_its_second_part(session: dict, monkeypatch: pytes
     assert open_item("Text", 0, "any") == [TEXT.to("a"), SECOND_PART.to("b")]
     assert open_item("Text", 1, "any") == [TEXT.to("c")]
     assert (session["text"], session["second"]) == ("c", "")
-    assert input_list.at("Text") == 1
+    assert entered("Text").opened == 1
     hold("Text", None)
-    assert input_list.held("Text") is None
-    assert input_list.at("Text") is None
+    assert entered("Text").listed is None
+    assert entered("Text").opened is None
 
 
 def test_only_encoders_of_pairs_are_given_the_second_part() -> None:
@@ -90,6 +89,6 @@ def test_the_label_is_known_as_long_as_the_input_is_that_of_the_list(monkeypatch
 def test_each_kind_has_a_list_of_its_own() -> None:
     hold("Text", InputList(items=(Item(text=Text("a")),)))
     hold("Digit", InputList(items=(Item(digit=1),)))
-    set_order("Text", [0])
+    entered("Text").order = [0]
     hold("Digit", None)
-    assert input_list.held("Text").items[0].text == Text("a")
+    assert entered("Text").listed.items[0].text == Text("a")

@@ -6,6 +6,10 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls import input_controls
+from app_pages.controls.input_controls import CHECKPOINT, KIND
+from app_pages.controls.map_controls import LAYER
+from app_pages.controls.pages import ATTENTION, TRAINING
 from app_pages.inputs.record_input import open_record
 from app_pages.inputs.row import NEEDS_ENCODER, NO_ENCODER
 from app_pages.subject import cache, encoders, shipped_inputs
@@ -39,7 +43,7 @@ def saved(given: Text | Picture, name: str) -> bytes:
 
 
 def test_nothing_is_open_at_first(open_app: Open) -> None:
-    app = open_app(kind="Record")
+    app = open_app(ATTENTION, KIND.to("Record"))
     assert not app.exception
     assert any("`pattern` [layer, head, query, key]" in said.value for said in app.caption)
     assert not app.get("plotly_chart")
@@ -56,14 +60,21 @@ def test_a_page_that_needs_an_encoder_says_so(open_app: Open, page: str) -> None
 
 
 def test_a_page_about_encoders_says_so(open_app: Open) -> None:
-    app = open_app("app_pages/training/page.py", kind="Record")
+    app = open_app(TRAINING, KIND.to("Record"))
     assert not app.exception
     assert [said.value for said in app.info] == [NO_ENCODER]
 
 
 @pytest.mark.parametrize("query", [{}, {"view": "lines"}, {"layer": "1", "head": "1", "part": "mean"}])
 def test_a_reopened_text_gives_the_same_pictures(open_app: Open, query: dict[str, str]) -> None:
-    app = open_app(kind="Text", text=TEXT, checkpoint="imdb-pre-ln", query="2 great", **query)
+    app = open_app(
+        ATTENTION,
+        KIND.to("Text"),
+        input_controls.TEXT.to(TEXT),
+        CHECKPOINT.to("imdb-pre-ln"),
+        query="2 great",
+        **query,
+    )
     again = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), query="2 great", **query)
     assert not again.exception
     figures = [[chart.proto.spec for chart in each.get("plotly_chart")] for each in (app, again)]
@@ -82,7 +93,7 @@ def test_a_reopened_text_gives_the_same_pictures(open_app: Open, query: dict[str
 
 
 def test_a_reopened_digit_gives_the_same_pictures(open_app: Open) -> None:
-    app = open_app(kind="Digit", checkpoint="mnist-pre-ln", layer="1", query="r0c1")
+    app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), LAYER.to(1), query="r0c1")
     digit = Picture.of(shipped_inputs.test_digits()[0][0])
     again = show(open_app, opened(saved(digit, "mnist-pre-ln")), layer="1", query="r0c1")
     assert not again.exception
@@ -157,7 +168,7 @@ def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_upload_is_opened_and_another_takes_its_place(open_app: Open) -> None:
-    app = open_app(kind="Record")
+    app = open_app(ATTENTION, KIND.to("Record"))
     app.file_uploader[0].upload("a.npz", dump(from_arrays(PATTERN, TOKENS), {})).run()
     np.testing.assert_array_equal(weights(shown(app)).shape, (4, 4))
     assert any("`a.npz`" in block.value for block in app.markdown)

@@ -6,6 +6,8 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls.input_controls import CHECKPOINT, KIND, TEXT
+from app_pages.controls.pages import ATTENTION
 from app_pages.inputs.row import INVITATION
 from model import checkpoint
 from model.inputs.text import train_word_tokenizer
@@ -21,7 +23,7 @@ def facts(app: AppTest) -> list[str]:
 
 
 def test_what_a_checkpoint_is(open_app: Open) -> None:
-    app = open_app(kind="Digit", checkpoint="mnist-post-ln")
+    app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-post-ln"))
     lines = facts(app)
     assert lines[1:] == ["post-LN, 2 layers × 2 heads", "runs on CPU"]
     (right,) = (table.value for table in app.dataframe)
@@ -36,7 +38,7 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
 
 
 def test_what_was_not_measured_says_so(open_app: Open) -> None:
-    app = open_app(kind="Digit", checkpoint="mnist-pre-ln")
+    app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not app.dataframe
     assert "Its accuracy was not measured." in [said.value for said in app.caption]
 
@@ -46,7 +48,7 @@ def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(
 ) -> None:
     for name in ("small-pre-ln-seed0", "small-pre-ln-seed1"):
         checkpoint.save(checkpoints / name, tiny.build(tiny.DIGIT), {})
-    app = open_app(kind="Digit", checkpoint="small-pre-ln-seed1")
+    app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("small-pre-ln-seed1"))
     options = app.selectbox(key="checkpoint").options
     assert [name for name in options if name.startswith("small")] == ["small-pre-ln-seed1"]
     assert app.selectbox(key="checkpoint").value == "small-pre-ln-seed1"
@@ -54,14 +56,14 @@ def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(
     app.selectbox(key="seed").set_value("small-pre-ln-seed0").run()
     assert not app.exception
     assert app.session_state["checkpoint"] == "small-pre-ln-seed0"
-    app = open_app(kind="Digit", checkpoint="mnist-pre-ln")
+    app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not [box for box in app.selectbox if box.key == "seed"]
 
 
 def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app: Open, checkpoints: Path) -> None:
     words = train_word_tokenizer(["a good film"], vocab_size=30, n_positions=12)
     checkpoint.save(checkpoints / "words", tiny.build(tiny.TEXT), {}, words)
-    app = open_app(checkpoint="words", text="<br />")
+    app = open_app(ATTENTION, CHECKPOINT.to("words"), TEXT.to("<br />"))
     assert not app.exception
     assert [said.value for said in app.info] == [INVITATION["Text"]]
 
@@ -90,7 +92,7 @@ def test_an_encoder_without_classes_shows_its_heads_and_no_prediction(
 
 def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkpoints: Path) -> None:
     (checkpoints / "mnist-pre-ln" / "history.json").write_text('{"figures": {"accuracy": "high"}}')
-    app = open_app(kind="Digit", checkpoint="mnist-pre-ln")
+    app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not app.exception
     (said,) = (said.value for said in app.info)
     assert said.startswith(
@@ -103,6 +105,6 @@ def test_activations_that_are_no_numbers_are_said_and_not_drawn(open_app: Open, 
     with torch.no_grad():
         model.embedding.patches.weight.fill_(3e38)
     checkpoint.save(checkpoints / "huge", model, {})
-    app = open_app(kind="Digit", checkpoint="huge")
+    app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("huge"))
     assert not app.exception
     assert ["huge cannot be shown with this input" in said.value for said in app.info] == [True]

@@ -4,7 +4,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.inputs.text_input import FIRST, LONGEST
+from app_pages.controls.address import LONGEST
+from app_pages.controls.input_controls import TEXT
+from app_pages.controls.pages import COST
+from app_pages.inputs.text_input import FIRST
 from app_pages.subject import cache, shipped_inputs
 from model.inputs import digits
 
@@ -54,7 +57,7 @@ def test_without_examples_a_sentence_stands_in_the_box(
 
 
 def test_a_text_in_a_link_to_a_page_that_reads_none_is_found_by_the_next_page(open_app: Open) -> None:
-    app = open_app("app_pages/cost/page.py", text="A quiet film.")
+    app = open_app(COST, TEXT.to("A quiet film."))
     app.switch_page("app_pages/attention/page.py").run()
     assert not app.exception
     assert app.text_area(key="text").value == "A quiet film."

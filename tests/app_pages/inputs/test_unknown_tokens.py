@@ -8,7 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from tokenizers import processors
 
-from app_pages.inputs.text_input import LONGEST
+from app_pages.controls.address import LONGEST
+from app_pages.controls.input_controls import CHECKPOINT, SECOND_PART, TEXT
+from app_pages.controls.pages import ATTENTION, COMPARE
 from model import checkpoint
 from tests.model import tiny
 from tests.model.huggingface.folders import build
@@ -44,13 +46,13 @@ def buttons(app: AppTest) -> list[str]:
     ],
 )
 def test_unknown_tokens_are_said(open_app: Open, text: str, expected: list[str]) -> None:
-    app = open_app(text=text)
+    app = open_app(ATTENTION, TEXT.to(text))
     assert sentences(app) == expected
     assert not buttons(app)
 
 
 def test_characters_are_separated_by_one_press(open_app: Open, proteins: str) -> None:
-    app = open_app(checkpoint=proteins, text="MKV[MASK]L")
+    app = open_app(ATTENTION, CHECKPOINT.to(proteins), TEXT.to("MKV[MASK]L"))
     assert sentences(app) == ["1 of 3 tokens is unknown to this tokenizer."]
     app.button(key="separate_text").click().run()
     assert app.text_area(key="text").value == "M K V [MASK] L"
@@ -59,13 +61,13 @@ def test_characters_are_separated_by_one_press(open_app: Open, proteins: str) ->
 
 
 def test_what_separating_does_not_mend_is_said_without_the_button(open_app: Open, proteins: str) -> None:
-    app = open_app(checkpoint=proteins, text="M K ☃")
+    app = open_app(ATTENTION, CHECKPOINT.to(proteins), TEXT.to("M K ☃"))
     assert sentences(app) == ["1 of 3 tokens is unknown to this tokenizer."]
     assert not buttons(app)
 
 
 def test_a_text_that_grows_beyond_the_box_keeps_its_beginning(open_app: Open, proteins: str) -> None:
-    app = open_app(checkpoint=proteins, text="MK" * 1000)
+    app = open_app(ATTENTION, CHECKPOINT.to(proteins), TEXT.to("MK" * 1000))
     app.button(key="separate_text").click().run()
     assert not app.exception
     assert app.text_area(key="text").value == ("M K " * 1000)[:LONGEST]
@@ -76,7 +78,7 @@ def test_both_parts_are_separated(open_app: Open, checkpoints: Path) -> None:
     made = tiny.amino_acids(40)
     made.post_processor = pair_processor()
     made.save(str(checkpoints / "pairs" / "tokenizer.json"))
-    app = open_app(checkpoint="pairs", text="MKV", second="LA")
+    app = open_app(ATTENTION, CHECKPOINT.to("pairs"), TEXT.to("MKV"), SECOND_PART.to("LA"))
     assert sentences(app) == ["2 of 2 tokens are unknown to this tokenizer."]
     app.button(key="separate_text").click().run()
     assert (app.text_area(key="text").value, app.text_area(key="second").value) == ("M K V", "L A")
@@ -93,7 +95,7 @@ def pair_processor() -> processors.TemplateProcessing:
 
 def test_each_of_two_texts_has_its_own_button(open_app: Open, proteins: str) -> None:
     chosen = {"compare_what": "two inputs", "compare_text": "MLV", "text": "MKV"}
-    app = open_app("app_pages/compare/page.py", checkpoint=proteins, **chosen)
+    app = open_app(COMPARE, CHECKPOINT.to(proteins), **chosen)
     said = "1 of 1 token is unknown to this tokenizer."
     assert sentences(app) == [said, f"In the second text {said}"]
     app.button(key="separate_compare_text").click().run()

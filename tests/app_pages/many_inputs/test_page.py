@@ -49,8 +49,8 @@ def numbers(app: AppTest) -> list[int]:
 def click(app: AppTest, number: int) -> AppTest:
     """As a click on the row does it; `AppTest` cannot click on a component, and tests/browser does."""
     kind = app.session_state["kind"]
-    app.session_state["several_at"] = {kind: number}
-    item = app.session_state["several_lists"][kind].items[number]
+    app.session_state["entered_lists"][kind].opened = number
+    item = app.session_state["entered_lists"][kind].listed.items[number]
     key, value = ("text", item.text.text) if item.text is not None else ("digit", item.digit)
     app.session_state[key] = value
     app.switch_page(ATTENTION).run()

@@ -8,7 +8,20 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls.masks_controls import KINDS
+from app_pages.controls import input_controls
+from app_pages.controls.input_controls import CHECKPOINT, DIGIT, KIND
+from app_pages.controls.map_controls import HEAD, LAYER
+from app_pages.controls.masks_controls import (
+    BLOCKED_CELLS,
+    BLOCKED_KEYS,
+    KINDS,
+    LOST_BY,
+    MASK,
+    NUMBER,
+    PADDING,
+    PART,
+)
+from app_pages.controls.pages import MASKS
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture.intervention import MaskChoice, masked
@@ -29,9 +42,8 @@ PARTS = ("Step by step", "What follows", "Ways of masking", "4 × 4 by hand")
 
 @pytest.fixture
 def open_masks(open_app: Open) -> Open:
-    return lambda **query: open_app(
-        "app_pages/masks/page.py", **{"text": TEXT, "checkpoint": "imdb-pre-ln"} | query
-    )
+    start = (input_controls.TEXT.to(TEXT), input_controls.CHECKPOINT.to("imdb-pre-ln"))
+    return lambda *choices, **query: open_app(MASKS, *start, *choices, **query)
 
 
 def sentence(app: AppTest) -> str:
@@ -67,7 +79,7 @@ def test_every_kind_and_every_part(open_masks: Open, what: dict, kind: str, part
 
 
 def test_blocked_keys_come_from_the_address_and_the_answer_changes(open_masks: Open) -> None:
-    app = open_masks(masks_keys="1.3")
+    app = open_masks(BLOCKED_KEYS.to("1.3"))
     assert app.multiselect(key="masks_positions").value == [1, 3]
     after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1, 3)))).record
     said = after.class_names[after.probabilities.argmax()]
@@ -120,15 +132,15 @@ def test_a_causal_mask_is_looked_at_from_the_middle(open_masks: Open) -> None:
     ("what", "said"), [({}, "text"), ({"kind": "Digit", "checkpoint": "mnist-pre-ln"}, "digit")]
 )
 def test_an_answer_that_is_of_no_input_is_said_to_be_so(open_masks: Open, what: dict, said: str) -> None:
-    app = open_masks(masks_kind="Causal", **what)
+    app = open_masks(MASK.to("Causal"), **what)
     assert f"the answer no longer depends on the {said}" in sentence(app)
     assert f"for every {said}." in sentence(app)
-    in_one_layer = open_masks(masks_kind="Causal", masks_layers="L0", **what)
+    in_one_layer = open_masks(MASK.to("Causal"), masks_layers="L0", **what)
     assert "the prediction" in sentence(in_one_layer)
 
 
 def test_the_box_of_cells_is_of_the_chosen_query(open_masks: Open) -> None:
-    app = open_masks(masks_kind="Block pairs", masks_cells="0-1.2-2.2-4", query="2 great")
+    app = open_masks(MASK.to("Block pairs"), BLOCKED_CELLS.to("0-1.2-2.2-4"), query="2 great")
     assert app.multiselect(key="masks_positions").value == [2, 4]
     app.multiselect(key="masks_positions").set_value([4]).run()
     assert app.query_params["masks_cells"] in ("0-1.2-4", ["0-1.2-4"])
@@ -171,28 +183,28 @@ def test_cells_that_there_are_not_are_not_blocked(open_masks: Open, nonsense: di
 
 
 def test_in_another_text_nothing_is_blocked(open_masks: Open) -> None:
-    app = open_masks(masks_keys="1")
+    app = open_masks(BLOCKED_KEYS.to("1"))
     app.text_area(key="text").set_value("great film").run()
     assert "Nothing is masked" in sentence(app)
     assert "masks_keys" not in app.query_params
 
 
 def test_the_same_patches_stay_blocked_in_another_digit(open_masks: Open) -> None:
-    app = open_masks(kind="Digit", checkpoint="mnist-pre-ln", masks_keys="2", digit="1")
+    app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), BLOCKED_KEYS.to("2"), DIGIT.to(1))
     assert "Without r0c1" in sentence(app)
     app.number_input(key="digit").set_value(5).run()
     assert "Without r0c1" in sentence(app)
 
 
 def test_a_mask_in_chosen_heads_alone(open_masks: Open) -> None:
-    app = open_masks(masks_kind="Causal", masks_layers="L1", masks_heads="H0")
+    app = open_masks(MASK.to("Causal"), masks_layers="L1", masks_heads="H0")
     assert "in layer 1 and head 0" in sentence(app)
-    app = open_masks(masks_kind="Causal", masks_layers="L1", masks_heads="H0", layer="0")
+    app = open_masks(MASK.to("Causal"), LAYER.to(0), masks_layers="L1", masks_heads="H0")
     assert not figures(app)["masks_map_pattern"]["layout"].get("images")
 
 
 def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_masks: Open) -> None:
-    app = open_masks(masks_kind="Padding", masks_padding="4")
+    app = open_masks(MASK.to("Padding"), PADDING.to(4))
     assert [metric.label for metric in app.metric] == [
         "Without padding",
         "Padding, masked",
@@ -208,19 +220,19 @@ def test_padding_of_a_text_stands_beside_what_happens_without_its_mask(open_mask
 
 
 def test_a_text_that_fills_the_encoder_leaves_no_room_for_padding(open_masks: Open) -> None:
-    app = open_masks(text="great " * 20, masks_kind="Padding")
+    app = open_masks(input_controls.TEXT.to("great " * 20), MASK.to("Padding"))
     assert "Nothing is masked" in sentence(app)
     assert app.info[0].value == "No room for padding: the encoder reads 12 tokens, and this text has 12."
 
 
 def test_a_digit_has_no_padding_and_the_page_says_so(open_masks: Open) -> None:
-    app = open_masks(kind="Digit", checkpoint="mnist-pre-ln", masks_kind="Padding", masks_padding="2")
+    app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), MASK.to("Padding"), PADDING.to(2))
     assert any("Digits have no padding" in caption.value for caption in app.caption)
     assert "the last 2 patches" in sentence(app)
 
 
 def test_the_maps_are_of_the_chosen_head(open_masks: Open) -> None:
-    shown = figures(open_masks(masks_keys="1", layer="1", head="1"))
+    shown = figures(open_masks(BLOCKED_KEYS.to("1"), LAYER.to(1), HEAD.to(1)))
     assert list(shown) == [f"masks_map_{name}" for name in ("scores", "masked", "pattern", "change")]
     after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1,)))).record
     np.testing.assert_allclose(weights(shown["masks_map_scores"]), after.scores[1, 1], rtol=1e-5)
@@ -239,7 +251,7 @@ def test_a_long_text_is_shown_in_parts(open_masks: Open, monkeypatch: pytest.Mon
 
 
 def test_the_ways_of_masking_in_numbers(open_masks: Open) -> None:
-    app = open_masks(masks_keys="1", masks_part="Ways of masking", masks_number="−10")
+    app = open_masks(BLOCKED_KEYS.to("1"), PART.to("Ways of masking"), NUMBER.to("−10"))
     ways, row = (table.value for table in app.table)
     sums = ways["rows add up to"]
     assert sums.iloc[:4].tolist() == ["1"] * 4
@@ -252,7 +264,7 @@ def test_the_ways_of_masking_in_numbers(open_masks: Open) -> None:
 
 
 def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
-    app = open_masks(masks_keys="1", masks_part="What follows")
+    app = open_masks(BLOCKED_KEYS.to("1"), PART.to("What follows"))
     (said,) = (
         block.proto.body for block in app.get("html") if "cannot look any more where" in block.proto.body
     )
@@ -262,7 +274,9 @@ def test_the_class_token_and_what_it_lost(open_masks: Open) -> None:
 
 
 def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks: Open) -> None:
-    app = open_masks(masks_keys="1", masks_part="What follows", layer="1", masks_lost="mean of the layer")
+    app = open_masks(
+        BLOCKED_KEYS.to("1"), PART.to("What follows"), LAYER.to(1), LOST_BY.to("mean of the layer")
+    )
     before = LiveSubject("imdb-pre-ln", TEXT).record
     after = LiveSubject("imdb-pre-ln", TEXT, changed=masked(MaskChoice(kind="keys", keys=(1,)))).record
     entropies = table(app, "Change of the entropy", "layer", "head").set_index(["layer", "head"])
@@ -278,7 +292,7 @@ def test_what_follows_in_the_heads_is_with_the_mask_minus_without(open_masks: Op
 
 def test_a_key_that_some_heads_of_the_layer_mask_is_not_said_to_be_free(open_masks: Open) -> None:
     query = {"masks_keys": "1", "masks_heads": "H0", "masks_part": "What follows"}
-    app = open_masks(masks_lost="mean of the layer", **query)
+    app = open_masks(LOST_BY.to("mean of the layer"), **query)
     (said,) = (block.proto.body for block in app.get("html") if "for the class token" in block.proto.body)
     assert "No key is masked for the class token in all heads of this layer, but some are in 1 of 2." in said
 
@@ -293,14 +307,14 @@ def test_a_choice_that_another_input_has_no_room_for(open_masks: Open, kind: str
 
 
 def test_tokens_are_never_markup(open_masks: Open) -> None:
-    app = open_masks(text="<b>", masks_keys="1.2.3", masks_part="4 × 4 by hand")
+    app = open_masks(input_controls.TEXT.to("<b>"), BLOCKED_KEYS.to("1.2.3"), PART.to("4 × 4 by hand"))
     assert "<b>" not in sentence(app)
 
 
 def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks: Open, checkpoints: Path) -> None:
     small = tiny.loaded(replace(tiny.TEXT, n_heads=1, n_layers=1))
     checkpoint.save(checkpoints / "small", small.model, {}, small.tokenizer)
-    app = open_masks(masks_kind="Causal", masks_heads="H1", masks_layers="L1")
+    app = open_masks(MASK.to("Causal"), masks_heads="H1", masks_layers="L1")
     app.selectbox(key="checkpoint").select("small").run()
     assert not app.exception
     assert app.multiselect(key="masks_heads").value == [0]
@@ -312,13 +326,13 @@ def test_heads_that_the_next_encoder_lacks_become_its_last(open_masks: Open, che
     [("Block tokens", ": block a token above."), ("Block pairs", ": block a pair above."), ("None", ".")],
 )
 def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks: Open, kind: str, remedy: str) -> None:
-    app = open_masks(masks_kind=kind, masks_part="Ways of masking")
+    app = open_masks(PART.to("Ways of masking"), masks_kind=kind)
     (info,) = (info.value for info in app.info if "forbids nothing" in info.value)
     assert info.endswith(f"the same{remedy}")
 
 
 def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> None:
-    app = open_masks(kind="Digit", checkpoint="mnist-pre-ln", masks_keys="3", query="r0c1")
+    app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), BLOCKED_KEYS.to("3"), query="r0c1")
     name, digit = given(app)
     after = LiveSubject(name, digit, changed=masked(MaskChoice(kind="keys", keys=(3,)))).record
     weight = after.pattern[0, 0, app.selectbox(key="query").value, 0]
@@ -340,7 +354,7 @@ def test_without_classes_the_pooled_state_stands_for_the_answer(
 ) -> None:
     loaded = tiny.loaded(replace(config, class_names=()))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
-    app = open_masks(checkpoint="headless", masks_part=part, **query)
+    app = open_masks(CHECKPOINT.to("headless"), masks_part=part, **query)
     assert "the pooled state changes by a cosine distance of" in sentence(app)
     assert not app.metric
     if part == "Ways of masking":

@@ -8,6 +8,9 @@ from safetensors.numpy import load_file, save_file
 from streamlit.testing.v1 import AppTest
 from tokenizers.processors import TemplateProcessing
 
+from app_pages.controls import input_controls, positions_controls
+from app_pages.controls.input_controls import CHECKPOINT, KIND
+from app_pages.controls.positions_controls import OWN_TABLE
 from model import checkpoint
 from model.experiments.embeddings import cosine_similarities, position_table
 from tests.app_pages.charts import described, shown, table, weights
@@ -24,7 +27,7 @@ TEXT = "not great film"
 
 @pytest.fixture
 def open_part(open_app: Open) -> Open:
-    return lambda **query: open_app(PAGE, positions=PART, **query)
+    return lambda *choices, **query: open_app(PAGE, positions_controls.PART.to(PART), *choices, **query)
 
 
 def said(app: AppTest) -> str:
@@ -34,7 +37,7 @@ def said(app: AppTest) -> str:
 
 
 def test_a_text_checkpoint_adds_sinusoids(open_part: Open) -> None:
-    app = open_part(text=TEXT)
+    app = open_part(input_controls.TEXT.to(TEXT))
     assert "adds **sinusoids**: a table of 12 × 8 numbers" in said(app)
     assert r"$x_t + p_t$" in said(app)
     assert [metric.delta for metric in app.metric] == ["added", "not used here", "added"]
@@ -46,7 +49,7 @@ def test_a_text_checkpoint_adds_sinusoids(open_part: Open) -> None:
 def test_a_scaled_one_says_by_how_much(open_part: Open, checkpoints: Path) -> None:
     scaled = tiny.loaded(replace(tiny.TEXT, embedding_scaled=True))
     checkpoint.save(checkpoints / "imdb-pre-ln", scaled.model, {}, scaled.tokenizer)
-    app = open_part(text=TEXT, checkpoint="imdb-pre-ln")
+    app = open_part(input_controls.TEXT.to(TEXT), CHECKPOINT.to("imdb-pre-ln"))
     assert r"\sqrt{8} = 2.8" in said(app)
     looked_up, added = (float(metric.value) for metric in app.metric[:2])
     assert added == pytest.approx(looked_up * 8**0.5, abs=0.03)
@@ -54,7 +57,7 @@ def test_a_scaled_one_says_by_how_much(open_part: Open, checkpoints: Path) -> No
 
 
 def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part: Open) -> None:
-    app = open_part(kind="Digit", query="r1c0")
+    app = open_part(KIND.to("Digit"), query="r1c0")
     assert "has a **learned table** of positions: 5 × 8 numbers" in said(app)
     assert "**The position of r1c0**" in said(app)
     described(app, "How alike the position vectors of 4 patches are")
@@ -67,13 +70,13 @@ def test_a_digit_checkpoint_shows_its_learned_positions_patch_by_patch(open_part
 
 
 def test_the_class_token_is_apart(open_part: Open) -> None:
-    app = open_part(kind="Digit")
+    app = open_part(KIND.to("Digit"))
     assert "**The position of the class token** against those of all patches" in said(app)
     assert "and against that of the class token" not in said(app)
 
 
 def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part: Open) -> None:
-    app = open_part(text=TEXT, positions_own="all pairs")
+    app = open_part(input_controls.TEXT.to(TEXT), OWN_TABLE.to("all pairs"))
     assert weights(shown(app, "positions_own_pairs")).shape == (5, 5)
     app.segmented_control(key="positions_own_range").set_value("all").run()
     rows = position_table(checkpoint.load("imdb-pre-ln"))
@@ -82,7 +85,7 @@ def test_all_pairs_of_a_text_are_those_of_the_input_or_all(open_part: Open) -> N
 
 
 def test_the_numbers_are_the_table(open_part: Open) -> None:
-    app = open_part(kind="Digit", positions_own="the numbers")
+    app = open_part(KIND.to("Digit"), OWN_TABLE.to("the numbers"))
     rows = position_table(checkpoint.load("mnist-pre-ln"))
     np.testing.assert_allclose(weights(shown(app, "positions_own_numbers")), rows, rtol=1e-6)
 
@@ -92,10 +95,10 @@ def test_one_token_alone(open_app: Open, checkpoints: Path) -> None:
     loaded.tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
     checkpoint.save(checkpoints / "bare", loaded.model, {}, loaded.tokenizer)
     alone = {"text": "film", "checkpoint": "bare"}
-    app = open_app(PAGE, positions=PART, positions_own="all pairs", **alone)
+    app = open_app(PAGE, positions_controls.PART.to(PART), OWN_TABLE.to("all pairs"), **alone)
     assert weights(shown(app, "positions_own_pairs")).shape == (1, 1)
     assert "Two different positions" not in said(app)
-    embeddings = open_app(PAGE, positions="Embeddings", **alone)
+    embeddings = open_app(PAGE, positions_controls.PART.to("Embeddings"), **alone)
     assert "No other vector is drawn that could be near to this one." in said(embeddings)
 
 
@@ -110,7 +113,7 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, kin
 
 
 def test_from_a_digit_to_a_text(open_part: Open) -> None:
-    app = open_part(kind="Digit", positions_own="patch by patch")
+    app = open_part(KIND.to("Digit"), OWN_TABLE.to("patch by patch"))
     app.segmented_control(key="kind").set_value("Text").run()
     assert "adds **sinusoids**" in said(app)
     assert app.segmented_control(key="positions_own").value == "lengths"
@@ -125,6 +128,6 @@ def test_an_imported_grid_is_not_said_to_come_from_digits(open_part: Open, check
     near = [np.exp(-((at[:, None] - np.arange(4)) ** 2.0)) for at in (rows, columns)]
     weights[name][0, 1:, :8] = 10 * np.hstack(near)  # patches side by side, or one above the other, are alike
     save_file(weights, path, metadata={"format": "pt"})
-    page = said(open_part(kind="Digit", checkpoint="own"))
+    page = said(open_part(KIND.to("Digit"), CHECKPOINT.to("own")))
     assert "which patches touch: the grid was learned in training." in page
     assert "digits" not in page

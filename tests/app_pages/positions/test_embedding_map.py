@@ -5,6 +5,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls import input_controls, positions_controls
+from app_pages.controls.input_controls import KIND
+from app_pages.controls.positions_controls import METHOD, PERPLEXITY, T_SNE_SEED, WORDS
 from model import checkpoint
 from model.experiments.embeddings import cosine_similarities, embedding_parts
 from tests.app_pages.charts import described, table
@@ -20,7 +23,9 @@ SUM = "content + positions"
 
 @pytest.fixture
 def open_part(open_app: Open) -> Open:
-    return lambda **query: open_app(PAGE, positions=PART, **{"text": TEXT} | query)
+    return lambda *choices, **query: open_app(
+        PAGE, positions_controls.PART.to(PART), input_controls.TEXT.to(TEXT), *choices, **query
+    )
 
 
 @pytest.mark.parametrize("positioned", [False, True])
@@ -56,12 +61,12 @@ def test_padding_has_no_neighbours(open_part: Open, checkpoints: Path) -> None:
     with_zeros = loaded.model.state_dict()
     with_zeros["embedding.tokens.weight"][0] = 0
     checkpoint.save(checkpoints / "imdb-pre-ln", loaded.model, {}, loaded.tokenizer)
-    app = open_part(text="[PAD] film", query="1 [PAD]")
+    app = open_part(input_controls.TEXT.to("[PAD] film"), query="1 [PAD]")
     assert "all zeros: without a direction" in said(app)
 
 
 def test_words_around_are_drawn_behind_the_text(open_part: Open) -> None:
-    app = open_part(positions_map_words="true")
+    app = open_part(WORDS.to(True))
     vectors = table(app, "9 vectors in two dimensions", "token", "word")
     assert sorted(vectors["token"][vectors["word"]]) == ["film", "great", "not"]
     app.segmented_control(key="positions_map_vectors").set_value(SUM).run()
@@ -76,19 +81,19 @@ def test_the_share_of_the_variance_is_said(open_part: Open) -> None:
 
 
 def test_t_sne_says_its_perplexity_and_seed(open_part: Open) -> None:
-    app = open_part(positions_map_method="t-SNE", positions_map_perplexity="15", positions_map_seed="4")
+    app = open_part(METHOD.to("t-SNE"), PERPLEXITY.to(15), T_SNE_SEED.to(4))
     assert "Perplexity 5 (15 is not below the number of vectors), seed 4" in said(app)
     described(app, "6 vectors in two dimensions")
 
 
 def test_t_sne_of_too_few_vectors_gives_one_sentence(open_part: Open) -> None:
-    app = open_part(text="x", positions_map_method="t-SNE")
+    app = open_part(input_controls.TEXT.to("x"), METHOD.to("t-SNE"))
     assert not app.exception
     assert app.info[0].value.startswith("t-SNE needs four vectors or more")
 
 
 def test_patches_are_drawn_as_pictures(open_part: Open) -> None:
-    app = open_part(kind="Digit", query="r1c1")
+    app = open_part(KIND.to("Digit"), query="r1c1")
     assert len(table(app, "5 vectors in two dimensions; r1c1 is chosen", "on_light")) == 4
     assert "whole vocabulary" not in said(app)
 
@@ -96,7 +101,9 @@ def test_patches_are_drawn_as_pictures(open_part: Open) -> None:
 @pytest.mark.parametrize("text", ["x", "[PAD]", "[MASK] [MASK]", "<b>*x*</b> `$y$`", "你好"])
 @pytest.mark.parametrize(("method", "vectors"), [("PCA", "content alone"), ("t-SNE", SUM)])
 def test_any_text_can_be_drawn(open_part: Open, text: str, method: str, vectors: str) -> None:
-    assert said(open_part(text=text, positions_map_method=method, positions_map_vectors=vectors))
+    assert said(
+        open_part(input_controls.TEXT.to(text), positions_map_method=method, positions_map_vectors=vectors)
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,4 +132,4 @@ def test_the_query_is_looked_up_by_hand(open_part: Open) -> None:
 
 
 def test_patches_are_not_looked_up(open_part: Open) -> None:
-    assert "From word to vector" not in said(open_part(kind="Digit"))
+    assert "From word to vector" not in said(open_part(KIND.to("Digit")))

@@ -7,6 +7,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls import input_controls, positions_controls
+from app_pages.controls.input_controls import CHECKPOINT, KIND
+from app_pages.controls.map_controls import HEAD, LAYER
+from app_pages.controls.positions_controls import EXPERIMENT, IN_BOTH_ORDERS, MAPS, ORDER_SEED, ROWS, SHIFT_BY
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture import capture
@@ -29,7 +33,9 @@ LEAVE_OUT, SHIFT = "leave the positions out", "shift the positions"
 
 @pytest.fixture
 def open_part(open_app: Open) -> Open:
-    return lambda **query: open_app(PAGE, positions=PART, text=TEXT, **query)
+    return lambda *choices, **query: open_app(
+        PAGE, positions_controls.PART.to(PART), input_controls.TEXT.to(TEXT), *choices, **query
+    )
 
 
 def written(formula: str) -> float:
@@ -42,7 +48,7 @@ def written(formula: str) -> float:
 @pytest.mark.parametrize("placement", ["pre", "post"])
 def test_without_positions_only_rounding_is_left(open_part: Open, query: dict, placement: str) -> None:
     stem = "mnist" if query else "imdb"
-    app = open_part(checkpoint=f"{stem}-{placement}-ln", positions_try_seed="2", **query)
+    app = open_part(CHECKPOINT.to(f"{stem}-{placement}-ln"), ORDER_SEED.to(2), **query)
     found = re.search(r"\*\*\$(.*?)\$\*\* with positions, \*\*\$(.*?)\$\*\* without", said(app)).groups()
     with_positions, without = map(written, found)
     assert with_positions > 1e-4
@@ -54,7 +60,15 @@ def test_a_bias_by_distance_tells_positions_apart_without_their_vectors(
     open_app: Open, checkpoints: Path
 ) -> None:
     build(checkpoints / "own", "MPNetModel")
-    page = said(open_app(PAGE, positions=PART, text=SENTENCE, checkpoint="own", positions_try_seed="2"))
+    page = said(
+        open_app(
+            PAGE,
+            positions_controls.PART.to(PART),
+            input_controls.TEXT.to(SENTENCE),
+            CHECKPOINT.to("own"),
+            ORDER_SEED.to(2),
+        )
+    )
     (without,) = re.findall(r"with positions, \*\*\$(.*?)\$\*\* without", page)
     assert written(without) > 1e-4
     assert "Even without position vectors the order counts in this encoder" in page
@@ -62,7 +76,7 @@ def test_a_bias_by_distance_tells_positions_apart_without_their_vectors(
 
 
 def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> None:
-    app = open_part(checkpoint="imdb-pre-ln", positions_try_seed="7", layer="1")
+    app = open_part(CHECKPOINT.to("imdb-pre-ln"), ORDER_SEED.to(7), LAYER.to(1))
     loaded = checkpoint.load("imdb-pre-ln")
     order = shuffled(LiveSubject("imdb-pre-ln", TEXT).record.roles, 7)
     after = capture(loaded, TEXT, repositioned(order=order))
@@ -75,9 +89,7 @@ def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> Non
 
 
 def test_put_back_in_order_without_positions_both_maps_are_the_same(open_part: Open) -> None:
-    app = open_part(
-        positions_try_seed="7", positions_try_with="without positions", positions_try_rows="put back in order"
-    )
+    app = open_part(ORDER_SEED.to(7), IN_BOTH_ORDERS.to("without positions"), ROWS.to("put back in order"))
     before, after = (shown(app, f"positions_try_map_{side}") for side in ("first", "second"))
     assert before["data"][0]["y"] == after["data"][0]["y"]
     np.testing.assert_allclose(weights(after), weights(before), atol=1e-5)
@@ -86,21 +98,14 @@ def test_put_back_in_order_without_positions_both_maps_are_the_same(open_part: O
 
 
 def test_the_difference_is_token_by_token(open_part: Open) -> None:
-    app = open_part(
-        positions_try_seed="7",
-        positions_try_with="without positions",
-        positions_try_maps="after minus before",
-    )
+    app = open_part(ORDER_SEED.to(7), IN_BOTH_ORDERS.to("without positions"), MAPS.to("after minus before"))
     assert np.abs(weights(shown(app, "positions_try_difference"))).max() < 1e-5
     assert "with rows and columns put back in order" in said(app)
 
 
 def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part: Open) -> None:
     app = open_part(
-        checkpoint="imdb-pre-ln",
-        positions_try=SHIFT,
-        positions_try_shift="3",
-        positions_try_maps="after minus before",
+        CHECKPOINT.to("imdb-pre-ln"), EXPERIMENT.to(SHIFT), SHIFT_BY.to(3), MAPS.to("after minus before")
     )
     before = LiveSubject("imdb-pre-ln", TEXT).record.pattern
     change = LiveSubject("imdb-pre-ln", TEXT, changed=repositioned(shift=3)).record.pattern - before
@@ -111,14 +116,14 @@ def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part: Op
 
 
 def test_the_next_order(open_part: Open) -> None:
-    app = open_part(positions_try_seed="9999")
+    app = open_part(ORDER_SEED.to(9999))
     app.button(key="positions_try_next").click().run()
     assert app.number_input(key="positions_try_seed").value == 0
     assert not app.exception
 
 
 def test_many_orders_are_shown_with_and_without_positions(open_part: Open) -> None:
-    app = open_part(kind="Digit")
+    app = open_part(KIND.to("Digit"))
     dots = table(app, "Probability of", "seed", "condition")
     assert set(zip(dots["condition"], dots["seed"], strict=True)) == {
         (condition, seed) for condition in ("with positions", "without positions") for seed in range(32)
@@ -136,13 +141,15 @@ def test_many_orders_are_shown_with_and_without_positions(open_part: Open) -> No
 
 
 def test_an_order_that_moves_nothing_says_so(open_app: Open) -> None:
-    app = open_app(PAGE, positions=PART, text="great film", positions_try_seed="1")
+    app = open_app(
+        PAGE, positions_controls.PART.to(PART), input_controls.TEXT.to("great film"), ORDER_SEED.to(1)
+    )
     assert not app.exception
     assert "leaves all tokens where they were" in app.info[0].value
 
 
 def test_one_token_alone_has_no_other_order(open_app: Open) -> None:
-    app = open_app(PAGE, positions=PART, text="film")
+    app = open_app(PAGE, positions_controls.PART.to(PART), input_controls.TEXT.to("film"))
     assert not app.exception
     assert "Fewer than two tokens can move" in app.info[0].value
 
@@ -155,11 +162,11 @@ def test_one_token_alone_has_no_other_order(open_app: Open) -> None:
     ],
 )
 def test_what_stays_is_named(open_app: Open, query: dict, stay: str) -> None:
-    assert stay in said(open_app(PAGE, positions=PART, **query))
+    assert stay in said(open_app(PAGE, positions_controls.PART.to(PART), **query))
 
 
 def test_left_out_positions_are_zeros(open_part: Open) -> None:
-    app = open_part(positions_try=LEAVE_OUT, layer="1", head="1")
+    app = open_part(EXPERIMENT.to(LEAVE_OUT), LAYER.to(1), HEAD.to(1))
     after = capture(checkpoint.load("imdb-pre-ln"), TEXT, repositioned(zeroed=True))
     np.testing.assert_allclose(
         weights(shown(app, "positions_try_map_second")), after.pattern[1, 1], atol=1e-6
@@ -171,7 +178,7 @@ def test_left_out_positions_are_zeros(open_part: Open) -> None:
 
 @pytest.mark.parametrize(("query", "given"), [({}, TEXT), ({"kind": "Digit"}, None)], ids=["text", "digit"])
 def test_a_shift(open_part: Open, query: dict, given: str | None) -> None:
-    app = open_part(positions_try=SHIFT, positions_try_shift="2", **query)
+    app = open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(2), **query)
     assert [metric.label for metric in app.metric] == ["As trained", "Shifted by 2"]
     points = table(app, "Probability of", "shift", "says")
     assert points["shift"].tolist() == list(range(12 if given else 4))
@@ -180,12 +187,12 @@ def test_a_shift(open_part: Open, query: dict, given: str | None) -> None:
 
 
 def test_a_shift_beyond_the_table_says_so(open_part: Open) -> None:
-    assert "never" not in said(open_part(positions_try=SHIFT, positions_try_shift="4"))
-    assert "was never met in training" in said(open_part(positions_try=SHIFT, positions_try_shift="5"))
+    assert "never" not in said(open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(4)))
+    assert "was never met in training" in said(open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(5)))
 
 
 def test_another_checkpoint_can_have_fewer_shifts(open_part: Open) -> None:
-    app = open_part(positions_try=SHIFT, positions_try_shift="11")
+    app = open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(11))
     app.segmented_control(key="kind").set_value("Digit").run()
     assert not app.exception
     assert app.slider(key="positions_try_shift").value == 3
@@ -211,7 +218,9 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(open_part: Open, key
 
 @pytest.mark.parametrize("text", ["x", "[PAD] film [SEP] great", "<b>*x*</b> `$y$`"])
 def test_any_text_can_be_shuffled(open_app: Open, text: str) -> None:
-    assert said(open_app(PAGE, positions=PART, text=text, positions_try_seed="2"))
+    assert said(
+        open_app(PAGE, positions_controls.PART.to(PART), input_controls.TEXT.to(text), ORDER_SEED.to(2))
+    )
 
 
 @pytest.mark.parametrize("experiment", ["shuffle the content", LEAVE_OUT, SHIFT])
@@ -222,7 +231,7 @@ def test_without_classes_the_pooled_state_is_followed(
     loaded = tiny.loaded(replace(config, class_names=()))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     kind = "Text" if config.is_text else "Digit"
-    app = open_part(kind=kind, checkpoint="headless", positions_try=experiment)
+    app = open_part(CHECKPOINT.to("headless"), kind=kind, positions_try=experiment)
     assert not app.exception
     assert not app.metric
     bodies = [block.proto.body for block in app.get("html")]

@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls import input_controls, positions_controls
+from app_pages.controls.input_controls import CHECKPOINT
+from app_pages.controls.map_controls import HEAD
+from app_pages.controls.positions_controls import FREQUENCY, LENGTH, OFFSET, POSITION, WIDTH
 from app_pages.subject import cache
 from model import checkpoint
 from model.experiments.embeddings import embedding_parts
@@ -34,7 +38,9 @@ TEXT = "not great film"
 
 @pytest.fixture
 def open_positions(open_app: Open) -> Open:
-    return lambda part="Sinusoids", **query: open_app(PAGE, positions=part, **query)
+    return lambda part="Sinusoids", *choices, **query: open_app(
+        PAGE, positions_controls.PART.to(part), *choices, **query
+    )
 
 
 def said(app: AppTest) -> str:
@@ -89,7 +95,7 @@ def test_a_table_as_small_as_on_a_blackboard(open_positions: Open) -> None:
     np.testing.assert_allclose(numbers(shown(app, "positions_table")["data"][0]), by_hand, atol=5e-5)
     assert "Position 4 as 2 clocks" in said(app)
     assert said(open_positions("Dot products", **small))
-    assert said(open_positions("Shift", positions_d_model="4"))
+    assert said(open_positions("Shift", WIDTH.to(4)))
 
 
 def test_the_wavelengths_are_said(open_positions: Open) -> None:
@@ -127,7 +133,7 @@ def test_without_any_curve(open_positions: Open) -> None:
 
 
 def test_the_matrix_is_of_the_dot_products(open_positions: Open) -> None:
-    app = open_positions("Dot products", positions_d_model="8", positions_length="32")
+    app = open_positions("Dot products", WIDTH.to(8), LENGTH.to(32))
     seen = numbers(shown(app, "positions_dot_matrix")["data"][0])
     np.testing.assert_allclose(seen, dot_products(position_table(32, 8)), rtol=1e-6)
     largest = re.findall(r"largest deviation.*?\*\*\$\{(.*?) \\times 10\^\{(.*?)\}", said(app))
@@ -139,9 +145,7 @@ def test_the_matrix_is_of_the_dot_products(open_positions: Open) -> None:
 
 
 def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
-    app = open_positions(
-        "Shift", positions_d_model="8", positions_offset="3", positions_t="2", positions_k="0"
-    )
+    app = open_positions("Shift", WIDTH.to(8), OFFSET.to(3), POSITION.to(2), FREQUENCY.to(0))
     np.testing.assert_allclose(
         numbers(shown(app, "positions_shift_matrix")["data"][0]), shift_matrix(3, 8), atol=1e-6
     )
@@ -152,13 +156,13 @@ def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
 
 
 def test_a_shift_by_nothing_is_exact(open_positions: Open) -> None:
-    worked = said(open_positions("Shift", positions_offset="0"))
+    worked = said(open_positions("Shift", OFFSET.to(0)))
     assert "by at most **$0$**" in worked
     assert "**With sines alone** an offset of 0 is exact too" in worked
 
 
 def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:
-    app = open_positions("Shift", positions_k="31")
+    app = open_positions("Shift", FREQUENCY.to(31))
     app.select_slider(key="positions_d_model").set_value(8).run()
     assert not app.exception
     assert app.slider(key="positions_k").value == 3
@@ -168,7 +172,9 @@ def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:
 
 
 def test_the_maps_add_up(open_positions: Open) -> None:
-    app = open_positions("Add or concatenate", text=TEXT, checkpoint="imdb-post-ln", head="1")
+    app = open_positions(
+        "Add or concatenate", input_controls.TEXT.to(TEXT), CHECKPOINT.to("imdb-post-ln"), HEAD.to(1)
+    )
     content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
     np.testing.assert_allclose(content + positions, whole, atol=1e-5)
     parts = embedding_parts(cache.loaded("imdb-post-ln"), TEXT)
@@ -191,12 +197,12 @@ def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, c
     assert "In shared one matrix serves as $W_Q$, $W_K$ and $W_V$" in said(app)
     assert "not the same as adding" not in said(app)
     assert r"What enters the first layer is $\text{LN}(x_t + p_t)$" in said(
-        open_positions("This encoder", text=TEXT, checkpoint="shared")
+        open_positions("This encoder", input_controls.TEXT.to(TEXT), CHECKPOINT.to("shared"))
     )
 
 
 def test_untied_weights_are_not_adding(open_positions: Open) -> None:
-    app = open_positions("Add or concatenate", text=TEXT)
+    app = open_positions("Add or concatenate", input_controls.TEXT.to(TEXT))
     app.segmented_control(key="positions_w2").set_value("another, W_K").run()
     assert "with untied weights it is not the same as adding" in said(app)
     content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
@@ -212,10 +218,10 @@ def test_untied_weights_are_not_adding(open_positions: Open) -> None:
     ],
 )
 def test_what_the_head_itself_reads(open_positions: Open, name: str, layer: str, words: str) -> None:
-    assert words in said(open_positions("Add or concatenate", checkpoint=name, layer=layer))
+    assert words in said(open_positions("Add or concatenate", CHECKPOINT.to(name), layer=layer))
 
 
 def test_an_encoder_that_normalises_the_sum(open_positions: Open, checkpoints: Path) -> None:
     made = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False, embedding_norm=True))
     checkpoint.save(checkpoints / "mine", made.model, {}, made.tokenizer)
-    assert "after a LayerNorm" in said(open_positions("Add or concatenate", checkpoint="mine"))
+    assert "after a LayerNorm" in said(open_positions("Add or concatenate", CHECKPOINT.to("mine")))

@@ -2,6 +2,7 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls.reading_controls import OWN_TEXT
 from app_pages.reading.guide import GUIDE, papers
 
 Open = Callable[..., AppTest]
@@ -53,7 +54,7 @@ def test_the_reader_s_own_sentence_goes_into_the_links_and_the_address_of_the_gu
 
 
 def test_the_guide_finds_the_reader_s_sentence_in_its_address_and_hands_it_on(open_app: Open) -> None:
-    app = open_app(PAGE, reading_text="A quiet film.")
+    app = open_app(PAGE, OWN_TEXT.to("A quiet film."))
     assert "text=A%20quiet%20film." in shown(app)
     app.switch_page("app_pages/attention/page.py").run()
     assert app.text_area(key="text").value == "A quiet film."

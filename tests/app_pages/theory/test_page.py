@@ -6,6 +6,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls.theory_controls import (
+    FEED_FORWARD,
+    GRID_LAYERS,
+    N_STEPS,
+    PART,
+    RATE,
+    START,
+    WARM_UP_STEPS,
+)
 from app_pages.theory import claims, warm_up
 from model.claims.measurements import CLAIMS_FILE, write_measurements
 from model.theory import gradients_at_start
@@ -110,7 +119,7 @@ def test_one_depth_has_no_slope(open_app: Open) -> None:
 
 
 def test_an_assumption_that_is_not_met_is_named(open_app: Open) -> None:
-    app = open_app(PAGE, theory_start="Xavier", theory_ff="4 d", **SMALL)
+    app = open_app(PAGE, START.to("Xavier"), FEED_FORWARD.to("4 d"), **SMALL)
     assert app.expander[0].label.count("3 of 6 hold for these encoders")
     assert said(app).count("**not met**") == 3
 
@@ -164,7 +173,7 @@ def test_nonsense_in_the_address_falls_back(open_app: Open) -> None:
 
 
 def test_the_update_is_the_one_that_is_measured(open_app: Open) -> None:
-    app = open_app(PAGE, theory_part=STEPS, theory_steps="5", theory_rate="0.001", **SMALL)
+    app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), RATE.to(0.001), **SMALL)
     assert len(charts(app)) == 1
     moved = [
         model_update(
@@ -177,8 +186,8 @@ def test_the_update_is_the_one_that_is_measured(open_app: Open) -> None:
 
 
 def test_warm_up_and_a_log_axis(open_app: Open) -> None:
-    app = open_app(PAGE, theory_part=STEPS, theory_steps="5", theory_warmup="10 steps", **SMALL)
-    cold = said(open_app(PAGE, theory_part=STEPS, theory_steps="5", **SMALL))
+    app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), WARM_UP_STEPS.to("10 steps"), **SMALL)
+    cold = said(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))
     assert said(app) != cold
     app.segmented_control(key="theory_update_axis").set_value("log").run()
     (chart,) = charts(app)
@@ -193,7 +202,7 @@ def test_the_grid_waits_for_its_button_and_then_runs_through(
 ) -> None:
     monkeypatch.setattr(warm_up, "RATES", (1e-3,))
     monkeypatch.setattr(warm_up, "WARMUPS", (0, 10))
-    app = open_app(PAGE, theory_part=WARM_UP, theory_grid_layers="2")
+    app = open_app(PAGE, PART.to(WARM_UP), GRID_LAYERS.to(2))
     assert not charts(app)
     assert app.button(key="theory_grid_run").label == "Start 4 short runs"
     app.button(key="theory_grid_run").click().run()
@@ -203,7 +212,7 @@ def test_the_grid_waits_for_its_button_and_then_runs_through(
 
 
 def test_what_is_done_stays_where_a_run_was_stopped(open_app: Open) -> None:
-    app = open_app(PAGE, theory_part=WARM_UP, theory_grid_layers="2")
+    app = open_app(PAGE, PART.to(WARM_UP), GRID_LAYERS.to(2))
     app.session_state[warm_up.DONE] = {("pre-LN", 2, 1e-3, 0, 60), ("post-LN", 2, 1e-3, 0, 60)}
     app.run()
     assert app.button(key="theory_grid_run").label == "Start 16 short runs"
@@ -211,13 +220,13 @@ def test_what_is_done_stays_where_a_run_was_stopped(open_app: Open) -> None:
 
 
 def test_without_stored_runs_the_page_says_so(open_app: Open) -> None:
-    app = open_app(PAGE, theory_part=WARM_UP)
+    app = open_app(PAGE, PART.to(WARM_UP))
     assert "There are no stored runs" in app.info[0].value
 
 
 def test_stored_runs_are_shown_and_diverged_ones_in_words(open_app: Open, checkpoints: Path) -> None:
     write_runs(checkpoints / RUNS, [RUN, DIVERGED])
-    app = open_app(PAGE, theory_part=WARM_UP)
+    app = open_app(PAGE, PART.to(WARM_UP))
     assert len(charts(app)) == 4
     assert "**Diverged**" in said(app)
     assert "0.01 with warm-up 0" in said(app)
@@ -244,12 +253,12 @@ def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints
 
 
 def test_without_judged_claims_nothing_is_said_of_them(open_app: Open) -> None:
-    assert "With more seeds" not in said(open_app(PAGE, theory_part=WARM_UP))
+    assert "With more seeds" not in said(open_app(PAGE, PART.to(WARM_UP)))
 
 
 def test_a_damaged_file_of_stored_runs_is_said_in_a_sentence(open_app: Open, checkpoints: Path) -> None:
     (checkpoints / RUNS).parent.mkdir()
     (checkpoints / RUNS).write_text("[1]")
-    app = open_app(PAGE, theory_part=WARM_UP)
+    app = open_app(PAGE, PART.to(WARM_UP))
     assert not app.exception
     assert "cannot be shown: warmup/runs.json cannot be read" in app.info[0].value

@@ -8,6 +8,7 @@ from safetensors.torch import load, save
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import input_controls, training_controls
+from app_pages.controls.input_controls import KIND
 from app_pages.training import histories
 from app_pages.training.histories import MOST, _with_errors
 from app_pages.training.tasks import GLANCES, TASKS, in_words
@@ -60,7 +61,7 @@ def test_the_film_plays_to_its_end_and_begins_again(open_app: Open) -> None:
 
 @pytest.mark.parametrize("curves", ["accuracy", "entropy of the heads", "residual norms", "gradient norms"])
 def test_every_curve(open_app: Open, curves: str) -> None:
-    app = open_app(PAGE, kind="Digit", training_curves=curves)
+    app = open_app(PAGE, KIND.to("Digit"), training_curves=curves)
     assert ("after clipping the whole gradient" in text(app)) == (curves == "gradient norms")
 
 

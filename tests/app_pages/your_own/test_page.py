@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls.compare_controls import OTHER_ENCODER
+from app_pages.controls.input_controls import CHECKPOINT
+from app_pages.controls.pages import COMPARE
 from app_pages.your_own import instructions
 from model import checkpoint
 from model.sources.uploads import upload
@@ -103,7 +106,7 @@ def test_an_encoder_of_pictures_opens_with_pictures(open_own: Open) -> None:
 @pytest.mark.usefixtures("root")
 @pytest.mark.parametrize(("name", "kind"), [("my-bert", "Text"), ("team/my-vit", "Digit")])
 def test_a_link_opens_it_in_a_fresh_session(open_app: Open, name: str, kind: str) -> None:
-    app = open_app(ATTENTION, checkpoint=name)
+    app = open_app(ATTENTION, CHECKPOINT.to(name))
     assert not app.exception
     assert not app.warning
     assert app.selectbox(key="checkpoint").value == name
@@ -112,7 +115,7 @@ def test_a_link_opens_it_in_a_fresh_session(open_app: Open, name: str, kind: str
 
 @pytest.mark.usefixtures("root")
 def test_a_link_may_name_the_second_of_two(open_app: Open) -> None:
-    app = open_app("app_pages/compare/page.py", checkpoint="imdb-post-ln", compare_with="my-bert")
+    app = open_app(COMPARE, CHECKPOINT.to("imdb-post-ln"), OTHER_ENCODER.to("my-bert"))
     assert not app.exception
     assert app.selectbox(key="compare_with").value == "my-bert"
 
@@ -267,5 +270,5 @@ def test_names_of_classes_are_no_markdown(open_app: Open, root: Path, part: str)
     path = root / "my-bert" / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"class_names": [IMAGE, f"{IMAGE}!"]}))
     chosen = {"compare_what": "two inputs", "compare_part": part}
-    app = open_app("app_pages/compare/page.py", checkpoint="my-bert", **chosen)
+    app = open_app(COMPARE, CHECKPOINT.to("my-bert"), **chosen)
     assert IMAGE not in markdown(app)

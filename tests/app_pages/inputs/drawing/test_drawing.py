@@ -9,6 +9,8 @@ import streamlit as st
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls.input_controls import DRAWING, KIND, SOURCE
+from app_pages.controls.pages import ATTENTION
 from app_pages.inputs import drawing
 from app_pages.inputs.drawing.code import BLANK, from_code, to_code
 from app_pages.inputs.drawing.picture import centred
@@ -91,7 +93,7 @@ def code(app: AppTest) -> str:
 
 
 def test_the_buttons(open_app: Open) -> None:
-    app = open_app(kind="Digit", source="Draw", drawing=to_code(LOPSIDED))
+    app = open_app(ATTENTION, KIND.to("Digit"), SOURCE.to("Draw"), DRAWING.to(to_code(LOPSIDED)))
     app.button(key="centre").click().run()
     assert not app.exception
     np.testing.assert_array_equal(from_code(code(app)), centred(LOPSIDED))
@@ -103,14 +105,14 @@ def test_the_buttons(open_app: Open) -> None:
 
 def test_a_picture_stands_in_the_row_before_and_after_something_is_drawn(open_app: Open) -> None:
     blank, drawn = (
-        open_app(kind="Digit", source="Draw", **code).get("image")
+        open_app(ATTENTION, KIND.to("Digit"), SOURCE.to("Draw"), **code).get("image")
         for code in ({}, {"drawing": to_code(LOPSIDED)})
     )
     assert len(blank) == len(drawn) == 1
 
 
 def test_the_drawing_outlives_a_change_of_the_page(open_app: Open) -> None:
-    app = open_app(kind="Digit", source="Draw", drawing=to_code(LOPSIDED))
+    app = open_app(ATTENTION, KIND.to("Digit"), SOURCE.to("Draw"), DRAWING.to(to_code(LOPSIDED)))
     del app.query_params["drawing"]  # as Streamlit does
     app.switch_page("app_pages/compare/page.py").run()
     assert not app.exception
@@ -118,7 +120,7 @@ def test_the_drawing_outlives_a_change_of_the_page(open_app: Open) -> None:
 
 
 def test_another_input_leaves_the_address_and_the_drawing_comes_back(open_app: Open) -> None:
-    app = open_app(kind="Digit", source="Draw", drawing=to_code(LOPSIDED))
+    app = open_app(ATTENTION, KIND.to("Digit"), SOURCE.to("Draw"), DRAWING.to(to_code(LOPSIDED)))
     for key, elsewhere, back in (("source", "Test digits", "Draw"), ("kind", "Text", "Digit")):
         app.segmented_control(key=key).set_value(elsewhere).run()
         assert not app.exception
