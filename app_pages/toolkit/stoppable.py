@@ -37,7 +37,7 @@ class _State:
 
 def in_steps(steps: Sequence[Callable[[], Result]], text: str, what: Hashable) -> list[Result]:
     """Results of the steps, which are called one after the other under a progress bar with this `text`."""
-    return list(as_they_come((step() for step in steps), lambda _: 1 / len(steps), text, what))
+    return list(with_progress((step() for step in steps), lambda _: 1 / len(steps), text, what))
 
 
 def with_progress(
