@@ -1,4 +1,4 @@
-# `make run` and `make test` do everything; `make check` is for a change of types or of requirements. What they install
+# `make run` and `make test` do everything; `make check` is for a change of requirements. What they install
 # goes into .venv; an empty file there says that it is done, so that the next call starts at once until the requirements
 # change.
 
@@ -10,9 +10,9 @@ INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --requiremen
 
 help:
 	@echo "make run       installs what the app needs into .venv and serves the app"
-	@echo "make test      installs what the tests need as well, then lints and tests"
+	@echo "make test      installs what the tests need as well, then lints, checks types and tests"
 	@echo "make test-all  tests also what is rare and slow"
-	@echo "make check     checks types, and asks whether vulnerabilities are known of the requirements"
+	@echo "make check     asks whether vulnerabilities are known of the requirements"
 
 run: .venv/run-installed
 	$(BIN)/python -m streamlit run app.py
@@ -20,6 +20,7 @@ run: .venv/run-installed
 test: .venv/test-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m mypy
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
@@ -28,7 +29,6 @@ test-all: test
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "slow or hypothesis" --hypothesis-profile=many
 
 check: .venv/test-installed
-	$(BIN)/python -m mypy
 	$(BIN)/python -m pytest -q -n 0 tests/test_boundaries.py -k requirements
 	$(BIN)/python -m tests.audit
 
