@@ -177,7 +177,7 @@ class Row(OfOptions[Option, Option]):
     """A row of buttons of which one is chosen: the first at the start, and where the chosen option is no longer there."""
 
     def choose(self, options: Iterable[Option] | None = None, **widget: Any) -> Option:
-        """Draws it; the chosen option."""
+        """Draws the control and returns the chosen option."""
         offered = self._offered(options)
         self._replace(tuple(offered), lambda value: value if value in offered else offered[0])
         chosen = self._draw(
@@ -210,7 +210,7 @@ class Box(OfOptions[Option, Option]):
         format_func: Callable[[Any], str] | None = None,
         **widget: Any,
     ) -> Any:
-        """Draws it; the chosen option, None where there are no options."""
+        """Draws the control and returns the chosen option; None if there are no options."""
         offered, label_of = self._offered(options), format_func or self.format_func
         replace = gone or self.gone
         self._replace(
@@ -226,7 +226,7 @@ class Boxes(OfOptions[list[Option], Option]):
     """A drop-down list of which several can be chosen; they come in the order in which they were chosen."""
 
     def choose(self, options: Iterable[Option] | None = None, default: Sequence[Option] = ()) -> list[Option]:
-        """Draws it; the chosen options."""
+        """Draws the control and returns the chosen options."""
         offered = self._offered(options)
 
         def mended(value: list[Option]) -> list[Option]:
@@ -247,7 +247,7 @@ class Pills(OfOptions[list[Option], Option]):
     """A row of buttons of which several can be chosen; the chosen come in the order of the options."""
 
     def choose(self) -> list[Option]:
-        """Draws it; the chosen options."""
+        """Draws the control and returns the chosen options."""
         offered = self._offered()
         chosen = self._draw(st.pills, options=offered, default=self.default, selection_mode="multi")
         return [option for option in offered if option in chosen]
@@ -257,7 +257,7 @@ class SelectSlider(OfOptions[Option, Option]):
     """A slider over a few options in order."""
 
     def choose(self) -> Option:
-        """Draws it; the chosen option."""
+        """Draws the control and returns the chosen option."""
         options = self._offered()
         return self._draw(st.select_slider, options=options, value=self.default, format_func=self.format_func)
 
@@ -299,7 +299,7 @@ class Number(Bounded[int]):
     """A box for a whole number; the least is chosen to begin with where nothing else is declared."""
 
     def choose(self, most: int | None = None, default: int | None = None) -> int:
-        """Draws it; the chosen number."""
+        """Draws the control and returns the chosen number."""
         unbound = {}
         if not all(map(math.isfinite, map(_number, st.query_params.get_all(self.key)))):
             # Streamlit would make a whole number of an infinity, which ends in an OverflowError: what is drawn in this
@@ -313,7 +313,7 @@ class Slider(Bounded[Quantity]):
     """A slider for one number, or for a range where `default` is a pair."""
 
     def choose(self, most: float | None = None, default: Quantity | None = None, **widget: Any) -> Quantity:
-        """Draws it; the chosen number, or both ends of the range."""
+        """Draws the control and returns the chosen number, or both ends of the range."""
         return self._draw_within(st.slider, most, default, **widget)
 
 
@@ -326,7 +326,7 @@ class Toggle(Control[bool]):
         )
 
     def choose(self, **widget: Any) -> bool:
-        """Draws it; whether it is on."""
+        """Draws the control and returns whether it is on."""
         return self._draw(st.toggle, value=self.default, **widget)
 
 
@@ -334,7 +334,7 @@ class Expander(Toggle):
     """A part of the page that can be folded; `default` is whether it is unfolded."""
 
     def draw(self, label: str) -> ExpanderContainer:
-        """Draws it; `.open` of what is returned says whether it is unfolded."""
+        """Draws the control; `.open` of the returned container says whether it is unfolded."""
         return st.expander(label, self.default, key=self.key, bind="query-params")
 
 
@@ -353,7 +353,7 @@ class TextBox(Control[str]):
         self._container_key = f"text_{'by_line_' if by_line else ''}{key}"
 
     def choose(self, default: str | None = None) -> str:
-        """Draws it; the text. `default` is what stands there to begin with."""
+        """Draws the control and returns its text, which is `default` at first."""
         with st.container(key=self._container_key):
             return self._draw(st.text_area, value=self.default if default is None else default) or ""
 
@@ -362,7 +362,7 @@ class TextLine(Control[str]):
     """A box for a few words; empty at the start."""
 
     def choose(self) -> str:
-        """Draws it; the words."""
+        """Draws the control and returns its text."""
         return self._draw(st.text_input) or ""
 
 
@@ -370,9 +370,9 @@ class Code(Control[str]):
     """A text in the address that no widget holds, such as cells blocked by clicks; "" for nothing."""
 
     def read(self) -> str:
-        """The text in the address. Where a change of the page has dropped it, it is put back.
+        """The text in the address. If it is missing because the page changed, it is restored.
 
-        On the same page the reader has gone back, with the browser, to a view without it.
+        If it is missing on the same page, the reader went back in the browser, and it stays empty.
         """
         _codes().add(self.key)
         if self.key in st.query_params:

@@ -45,7 +45,7 @@ class HeadChoice:
     lens: Lens = LENSES[ATTENTION]  # of one without heads there is head 0 alone
 
     def weights_to(self, maximum: str, *weights: np.ndarray) -> WeightScale:
-        """Colour scale for figures of these weights, common to all that are compared; `maximum` names what its end is."""
+        """Colour scale that figures of all these `weights` share; `maximum` is the legend's name for its upper end."""
         lens = self.lens
         return weight_scale(self.scale, maximum, *weights, what=lens.quantity, shares=lens.sums_to_1)
 

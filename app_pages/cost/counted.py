@@ -23,13 +23,13 @@ _COUNTING = (
 
 def draw_totals(config: ModelConfig) -> None:
     """Draws the totals for one pass over one input that fills all positions."""
-    n, weights = config.n_positions, cost.n_attention_weights(config)
+    n, n_weights = config.n_positions, cost.n_attention_weights(config)
     with st.container(horizontal=True, gap="large", key="totals"):
         st.metric("Parameters", f"{cost.n_parameters(config):,}", width="content")
         st.metric(f"Multiply-adds, n = {n:,}", f"{cost.n_multiply_adds(config):,}", width="content")
         st.metric(
             "Attention weights: layers × heads × n²",
-            f"{weights:,}",
+            f"{n_weights:,}",
             width="content",
             help=f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept.",
         )

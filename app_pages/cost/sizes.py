@@ -27,7 +27,7 @@ def sizes_of(start: ModelConfig) -> tuple[str, ...]:
 
 
 def load() -> None:
-    """Callback: puts the sizes of the chosen start into the boxes."""
+    """Callback: fills the number inputs with the sizes of the chosen preset."""
     start = STARTS[START.held()]
     for size in sizes_of(start):
         SIZES[size].take(getattr(start, size))

@@ -1,4 +1,4 @@
-"""The columns of head numbers: title, description, formula and number format."""
+"""The columns of the table of heads, one for each measure: title, description, formula and number format."""
 
 from dataclasses import dataclass
 

@@ -85,11 +85,11 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
     if stored is not None:
         with slots.controls:
             first = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
-    on_input = subject.measure(statistics)
+    input_measures = subject.measure(statistics)
     if isinstance(subject, LiveSubject):
-        on_input = on_input | effects(subject, stored)
+        input_measures = input_measures | effects(subject, stored)
     chance = statistics_of_even_weights(record) if first == HERE else None
-    return Numbers(record=record, here=on_input, stored=stored, chance=chance, first=first)
+    return Numbers(record=record, here=input_measures, stored=stored, chance=chance, first=first)
 
 
 def say_head(subject: Subject, chosen: HeadChoice) -> None:

@@ -101,10 +101,10 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
     if len(before) == len(other):
         text = f"Both have {len(before)} positions, each of which is paired with the same one of the other."
         if before.unit == "token":
-            n_other = sum(
+            n_different_tokens = sum(
                 token != partner for token, partner in zip(before.tokens, other.tokens, strict=True)
             )
-            text += f" At {n_other} of them the tokens differ."
+            text += f" At {n_different_tokens} of them the tokens differ."
         return text
     n_left = len(before) - len(pairs.input)
     rest = f" {n_left} of the first have no partner and stay as they are." if n_left else ""

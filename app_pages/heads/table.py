@@ -212,7 +212,7 @@ def _number_cell(numbers: Numbers, name: str, head: Head, largest: float) -> Tab
     mean = (
         "" if spread is None else f"{column.written(spread.mean[index])} ± {column.written(spread.sd[index])}"
     )
-    on_input = column.written(float(numbers.here[name][index])) if name in numbers.here else ""
-    text, small_text = (on_input, mean) if numbers.first == controls.HERE else (mean, on_input)
+    input_text = column.written(float(numbers.here[name][index])) if name in numbers.here else ""
+    text, small_text = (input_text, mean) if numbers.first == controls.HERE else (mean, input_text)
     share = min(max(value / largest, 0), 1) if np.isfinite(value) else 0
     return {"name": "number", "text": text, "small": small_text, "bar": round(share, 4)}

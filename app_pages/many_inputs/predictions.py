@@ -84,7 +84,7 @@ class Predictions:
 
 @cache.cached
 def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
-    """The predictions of an encoder for all items; a bar tells how far it is. The notes count what it cannot take."""
+    """Predictions of an encoder for all items, made under a progress bar; `notes` say how many items it cannot read."""
     config: ModelConfig = cache.loaded(name).config
     given, notes, encoded = _readable(name, items, config)
     if not given:
@@ -141,13 +141,15 @@ def _readable(
 
 def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> tuple[list[int], list[str]]:
     """The right class of each input, -1 where it is not known; notes."""
-    classes_of, unknown = [], []
+    label_classes, unknown = [], []
     for number in numbers:
         label = items[number].label
         try:
-            classes_of.append(class_of(label, config.class_names) if label and config.chooses_class else -1)
+            label_classes.append(
+                class_of(label, config.class_names) if label and config.chooses_class else -1
+            )
         except ValueError:
-            classes_of.append(-1)
+            label_classes.append(-1)
             unknown.append(label)
     notes = []
     if not config.chooses_class and (n := sum(bool(items[number].label) for number in numbers)):
@@ -161,7 +163,7 @@ def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> t
             f"{counted(len(unknown), 'label')} not a class of this encoder ({named}); use {classes}, or a "
             f"number below {config.n_classes:,}."
         )
-    return classes_of, notes
+    return label_classes, notes
 
 
 Lines = tuple[list[dict], str, str]  # the fields of each line; what the surprise is, and what it means

@@ -16,7 +16,7 @@ from app_pages.subject.two_sides import Side, answers_under
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import repositioned
-from model.experiments.shuffling import FIXED_ROLES, movable, restore_order, shuffled
+from model.experiments.shuffling import FIXED_ROLES, movable, restore_order, shuffled_order
 from model.inputs import Input
 from model.measures.changes import class_changes, class_under_interventions, largest_change
 from model.record import ForwardRecord
@@ -50,7 +50,7 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
         seed = controls.ORDER_SEED.choose()
         st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_take_next_seed)
         zeroed = controls.IN_BOTH_ORDERS.choose() == controls.WITHOUT
-    order = shuffled(record.roles, seed)
+    order = shuffled_order(record.roles, seed)
     name, given = subject.checkpoint, subject.given
     calls = [partial(_deviation_in_order, name, given, order, without) for without in (False, True)]
     deviations = in_steps(calls, "Reading the input in this order …", ("order", name, given, order))
@@ -124,7 +124,7 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
     """Draws the answers for many orders, with and without positions, since one order alone could be chance."""
     st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: a dot each; a bar marks the input in order")
     zeroed = subject.under(repositioned(zeroed=True)).record
-    orders = [shuffled(record.roles, order_seed) for order_seed in range(N_SEEDS)]
+    orders = [shuffled_order(record.roles, order_seed) for order_seed in range(N_SEEDS)]
     with_positions, without = (
         answers_under(
             subject,

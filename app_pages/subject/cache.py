@@ -217,14 +217,14 @@ clear = _cache.clear
 
 
 def of(
-    make: Callable[..., Value], name: Checkpoint, *values: Any, spinner: str | None = None, **plain: Any
+    make: Callable[..., Value], name: Checkpoint, *values: Any, spinner: str | None = None, **options: Any
 ) -> Value:
-    """Result of `make(loaded(name), *values, **plain)`, from the cache if possible; `spinner` is shown while it is computed.
+    """Result of `make(encoder, *values, **options)` for the encoder `name`, cached; `spinner` is shown while it is computed.
 
     Raises the errors of `loaded` and `make`.
     """
-    arguments = (values, tuple(sorted(plain.items())))
-    return keep(make, name, arguments, lambda: make(loaded(name), *values, **plain), spinner)
+    arguments = (values, tuple(sorted(options.items())))
+    return keep(make, name, arguments, lambda: make(loaded(name), *values, **options), spinner)
 
 
 def keep(

@@ -52,7 +52,7 @@ GLANCES = {
 
 
 def judged_on(tasks: Iterable[str]) -> str:
-    """Name of the data behind a run's accuracies: where every training digit is learned, nothing is held out."""
+    """Name of the data on which a run's accuracies were measured: the training digits if it learned all of them, else held-out data."""
     return "training digits" if set(tasks) == {"unchanged digits"} else "held-out data"
 
 

@@ -42,7 +42,10 @@ def measure_untrained() -> Iterator[Measurement]:
 
 
 def start_in_theory() -> Iterator[Measurement]:
-    """Measures slope of the last gradient over depth, and stream growth, in the setting of Xiong et al. 2020, section 3.3."""
+    """For untrained encoders of growing depth, yields how the last layer's gradient and the residual stream grow.
+
+    The setting is that of Xiong et al. 2020, section 3.3.
+    """
     norms_by_variant = {
         variant: [norms_by_depth(UntrainedConfig(), variant, DEEPEST, seed) for seed in SEEDS]
         for variant in VARIANTS
@@ -98,13 +101,13 @@ def short_runs() -> Iterator[Measurement]:
             f"small encoders, rate {rate:g}", warm_accuracies, cold_accuracies, SEEDS, "fresh"
         )
 
-    def tolerated(variant: str, seed: int) -> float:
+    def largest_rate(variant: str, seed: int) -> float:
         """Largest rate at which the run learns; a third of the smallest where none does."""
         learning_rates = [rate for rate in RATES if accuracies[variant, seed, rate, N_WARMUP] >= LEARNED]
         return max(learning_rates, default=RATES[0] / 3)
 
     encoders = f"small encoders, {LAYERS} layers"
-    yield _measurement("largest learning rate", encoders, N_HELD_OUT, "test digits", *_by_seed(tolerated))
+    yield _measurement("largest learning rate", encoders, N_HELD_OUT, "test digits", *_by_seed(largest_rate))
 
 
 def stored_runs() -> Iterator[Measurement]:

@@ -297,7 +297,7 @@ def verdict(
 
 
 class Judged(NamedTuple):
-    """Agreement and verdict for each map of one kind, such as [layer, head], on one input."""
+    """On one input, how well each map agrees with the effects of removing positions, and the verdict; a cell for each map."""
 
     agreement: Agreement
     readable: Bool[np.ndarray, "*maps"]  # False for all where no map can be judged

@@ -18,7 +18,7 @@ FIXED_ROLES: tuple[Role, ...] = ("class", "separator", "padding")  # padding is 
 Order = Sequence[int]
 
 
-def shuffled(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
+def shuffled_order(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
     """Random order of positions with the given roles; class token, separators and padding keep their positions."""
     order, movable_positions = np.arange(len(roles)), movable(roles)
     order[movable_positions] = np.random.default_rng(seed).permutation(movable_positions)
@@ -26,7 +26,7 @@ def shuffled(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
 
 
 def movable(roles: Sequence[Role]) -> list[int]:
-    """The positions that `shuffled` moves: in a picture the patches, in a text all but the FIXED_ROLES."""
+    """The positions that `shuffled_order` moves: in a picture the patches, in a text all but the FIXED_ROLES."""
     if "patch" in roles:
         return [position for position, role in enumerate(roles) if role == "patch"]
     return [position for position, role in enumerate(roles) if role not in FIXED_ROLES]

@@ -60,8 +60,9 @@ class StartingCheckpoint:
         return description | {"phases": self.n_phases, "vocab_size": self.loaded.config.vocab_size}
 
     def fill(self, model: Transformer) -> None:
-        """Copies the weights into `model`; the embedding of a new token is the mean of the tokens that replaced it
-        before.
+        """Copies the weights into `model`.
+
+        A token that the old vocabulary lacks gets the mean embedding of the tokens into which the old tokenizer splits it.
         """
         weights = self.loaded.model.state_dict()
         n_known = len(weights["embedding.tokens.weight"])

@@ -80,8 +80,8 @@ def head_overview(
     if maxima is not None:
         colour_maximum = "each map's own maximum" if paired_maxima is None else "the maximum of each pair"
         lines.append(f"colour from 0 to {colour_maximum}")
-    if (pooled := -(-max(n_queries, n_keys) // at_most)) > 1:
-        lines.append(f"a pixel is the largest of up to {pooled} × {pooled} weights")
+    if (pool_size := -(-max(n_queries, n_keys) // at_most)) > 1:
+        lines.append(f"a pixel is the largest of up to {pool_size} × {pool_size} weights")
     legend = weight_legend(WeightScale(what=scale.what, shares=scale.shares), n_keys)
     title = legend.title if maxima is None else ()
     quantity = "Attention" if scale.what == WEIGHT else scale.what.capitalize()
@@ -89,7 +89,7 @@ def head_overview(
     selection_text = (
         f"{names[indices.index(selected)]} is chosen" if selected in indices else "none is chosen"
     )
-    return _form(step, tuple(measures), clickable, title, not one_to_one, by_layer).with_data(
+    return _chart_form(step, tuple(measures), clickable, title, not one_to_one, by_layer).with_data(
         {
             **heads,
             "name": names,
@@ -111,7 +111,7 @@ def head_maxima(record: "AttentionRecord") -> np.ndarray:
 
 
 @form
-def _form(
+def _chart_form(
     step: int,
     measures: tuple[str, ...],
     clickable: bool,

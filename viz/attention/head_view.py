@@ -96,7 +96,7 @@ def weight_lines(
     if query is not None:
         source_name = f"token {query_numbers[query]}, {visible(record.tokens[query])},"
     legend = weight_legend(scale, n_keys)
-    chart = _form(legend.title, scale.what).with_data(
+    chart = _chart_form(legend.title, scale.what).with_data(
         lines | {"start": middle(queries), "end": middle(keys)},
         frames={"rows": rows},
         values={
@@ -118,7 +118,7 @@ def weight_lines(
 
 
 @form
-def _form(legend: tuple[str, ...], what: str) -> alt.TopLevelMixin:
+def _chart_form(legend: tuple[str, ...], what: str) -> alt.TopLevelMixin:
     keys_left = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
     rules = alt.Chart(data()).transform_calculate(left="column", right=keys_left)
     is_hovered = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"

@@ -42,7 +42,7 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
         "bottom": [queries.stop * _SIDE / n_queries],
     }
     ((light, dark),) = tiles(pattern[None], tops=np.array([top]), at_most=_SIDE)
-    return _form().with_data(
+    return _chart_form().with_data(
         cells,
         frames={"picture": {"on_light": [light], "on_dark": [dark]}, "window": frame},
         width=_SIDE,
@@ -53,7 +53,7 @@ def small_map(pattern: np.ndarray, *, shown: tuple[range, range], top: float = 1
 
 
 @form
-def _form() -> alt.TopLevelMixin:
+def _chart_form() -> alt.TopLevelMixin:
     window_box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
     border = alt.Chart(data("picture")).mark_rect(fill=None, stroke=NEUTRAL, strokeWidth=0.5)
     whole_map = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}

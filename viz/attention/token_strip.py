@@ -90,7 +90,7 @@ def weight_strip(
         "the query" if query is None else f"{positions.units.removesuffix('s')} {positions.number(query)}"
     )
     bar = weight_legend(scale, int((~blocked).sum()))
-    return _form(bar.title if legend else (), scale.what, allowed is not None).with_data(
+    return _chart_form(bar.title if legend else (), scale.what, allowed is not None).with_data(
         boxes,
         values={"longest": longest_word, **bar.values},
         description=f"The {n_tokens} {positions.units} of the text, coloured by the attention of {query_name} to them",
@@ -99,7 +99,7 @@ def weight_strip(
 
 
 @form
-def _form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMixin:
+def _chart_form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMixin:
     base = (
         alt.Chart(data())
         # The one endless line is cut into pieces, and a word goes where it starts. The pieces are shorter

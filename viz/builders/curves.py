@@ -26,7 +26,9 @@ def long_table(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[kind, x, y])
 
 
-def by_kind(field: str, kinds: Sequence[str], *, legend: Kwargs | None = None, **ranges: Sequence) -> Kwargs:
+def encodings_by_kind(
+    field: str, kinds: Sequence[str], *, legend: Kwargs | None = None, **ranges: Sequence
+) -> Kwargs:
     """Channels, such as colour, shape and dash, that distinguish the `kinds` in `field` (as in "side:N").
 
     `ranges` holds the values of each channel in the order of `kinds`. All channels share one legend above the curves.

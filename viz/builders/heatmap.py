@@ -55,8 +55,8 @@ def heatmap(
     """
     rows, columns = values.shape
     shown_values = np.asarray(values if mask is None else np.where(mask, values, np.nan), np.float32)
-    names = {name: as_text(labels) for name, labels in (("x", x), ("y", y)) if labels is not None}
-    common: dict[str, Any] = {"type": "heatmap", "hoverongaps": False, **names}
+    labels_by_axis = {axis: as_text(labels) for axis, labels in (("x", x), ("y", y)) if labels is not None}
+    common: dict[str, Any] = {"type": "heatmap", "hoverongaps": False, **labels_by_axis}
     traces = [common | colours | {"z": shown_values, "hovertemplate": f"{cell}{number}<extra></extra>"}]
     if customdata is not None:
         traces[0]["customdata"] = customdata

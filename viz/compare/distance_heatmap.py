@@ -49,7 +49,7 @@ def distance_heatmap(
         "selected": is_matched & (row == selected),
     }
     step = int(np.clip(_SIDE // max(*distances.shape, 1), _SMALLEST, _LARGEST))
-    return _form(*names).with_data(
+    return _chart_form(*names).with_data(
         frame,
         values={"largest": float(distances.max(initial=0)) or 1.0, "ring": (0.6 * step) ** 2},
         width=step * distances.shape[1],
@@ -59,7 +59,7 @@ def distance_heatmap(
 
 
 @form
-def _form(row_title: str, column_title: str) -> alt.TopLevelMixin:
+def _chart_form(row_title: str, column_title: str) -> alt.TopLevelMixin:
     axis = BARE_AXIS | {"labelOverlap": True, "labelFlush": False}
     rings = alt.Chart(data()).transform_filter("datum.matched")
     rings = rings.mark_point(

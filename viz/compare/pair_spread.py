@@ -42,7 +42,7 @@ def pair_spread(
     }
     frame["selected"] = frame["one"] == (-1 if selected is None else selected)
     x_maximum = max([*frame["here"], *frame["high"]], default=1.0) or 1.0
-    return _form().with_data(
+    return _chart_form().with_data(
         frame,
         values={"top": x_maximum, "order": frame["name"].tolist()},
         width=_WIDTH,
@@ -52,7 +52,7 @@ def pair_spread(
 
 
 @form
-def _form() -> alt.TopLevelMixin:
+def _chart_form() -> alt.TopLevelMixin:
     x_scale = alt.Scale(domain=[0, value("top")], nice=False)
     x: Kwargs = {"title": "head distance (nats)", "scale": x_scale, "axis": alt.Axis(tickCount=5)}
     y = alt.Y(

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.curves import by_kind, curves, long_table, stage_axis
+from ..builders.curves import curves, encodings_by_kind, long_table, stage_axis
 from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
 from ..builders.theme import FIT, heading
@@ -67,7 +67,7 @@ def _sides(
 ) -> alt.TopLevelMixin:
     x_axis, y_scale = stage_axis(stages, x_title), alt.Scale(domain=[0, value("top")])
     opaque = {"symbolOpacity": 1}  # or the legend would be as faint as a band
-    channels = by_kind("side:N", sides, legend=opaque, color=colours, shape=SHAPES)
+    channels = encodings_by_kind("side:N", sides, legend=opaque, color=colours, shape=SHAPES)
     layers = curves(
         x_axis,
         alt.Y("value:Q", title=y_title, scale=y_scale),

@@ -51,7 +51,7 @@ def stage_similarity(
     }
     step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))
     font_size = 0 if step < _WRITTEN else 10 if step < _WIDE else 12
-    return _form(names, what, signed, font_size).with_data(
+    return _chart_form(names, what, signed, font_size).with_data(
         frame,
         values={"largest": 1, "rows": list(rows), "columns": list(columns)},
         width=step * len(columns),
@@ -62,7 +62,7 @@ def stage_similarity(
 
 
 @form
-def _form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> alt.TopLevelMixin:
+def _chart_form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> alt.TopLevelMixin:
     row, column = names
     axis = BARE_AXIS | {"labelOverlap": "greedy", "labelFlush": False}
     x_axis = alt.Axis(orient="top", labelAngle=-90, **axis)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
-from ..builders.curves import Series, by_kind, curves, long_table
+from ..builders.curves import Series, curves, encodings_by_kind, long_table
 from ..builders.figure import VegaFigure, data, form, tip, value
 from ..builders.number_format import powers_of_ten
 from ..builders.palette import CATEGORIES, SHAPES
@@ -24,7 +24,7 @@ def length_scaling(
     frame = long_table(
         {layer_kind: (lengths, measured) for layer_kind, measured in values.items()}, "layer", "n", "value"
     )
-    return _form(tuple(values), quantity, fits is not None).with_data(
+    return _chart_form(tuple(values), quantity, fits is not None).with_data(
         frame,
         values={
             "lengths": [length for length in lengths if length & (length - 1) == 0],
@@ -36,7 +36,7 @@ def length_scaling(
 
 
 @form
-def _form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> alt.TopLevelMixin:
+def _chart_form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> alt.TopLevelMixin:
     x = alt.X(
         "n:Q",
         title="sequence length n (positions)",
@@ -50,7 +50,7 @@ def _form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> alt.TopLevelMi
         axis=alt.Axis(format="~s" if quantity == "multiply-adds" else "~g", values=value("powers")),
     )
     legend = {"columns": 2, "labelLimit": 240, "symbolStrokeWidth": 2}
-    channels = by_kind("layer:N", kinds, color=CATEGORIES, shape=SHAPES, legend=legend)
+    channels = encodings_by_kind("layer:N", kinds, color=CATEGORIES, shape=SHAPES, legend=legend)
     tooltip = [tip("layer:N"), tip("n:Q", ","), tip("value:Q", ",.4~g" if fitted else ",", quantity)]
     lines, points = curves(x, y, channels, tooltip=tooltip, line={"strokeWidth": 2}, points={"size": 55})
     if fitted:

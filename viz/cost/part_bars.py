@@ -30,7 +30,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
         "text": [_text(count, share) for count, share in zip(values, shares, strict=True)],
         "largest": [index == largest for index in range(len(shares))],
     }
-    return _form(quantity).with_data(
+    return _chart_form(quantity).with_data(
         bars,
         values={"end": _ROOM * (max(shares, default=0) or 1), "total": f"{total_count:,}"},
         height=_BAR * max(len(names), 1),
@@ -39,7 +39,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
 
 
 @form
-def _form(quantity: str) -> alt.TopLevelMixin:
+def _chart_form(quantity: str) -> alt.TopLevelMixin:
     # The title of an axis cannot come with the data, as the total does; that of a chart can, and looks like one.
     title = alt.TitleParams(
         alt.expr(f"'share of ' + total + ' {quantity}'"),

@@ -95,9 +95,9 @@ def _stretches(specification: dict[str, Any]) -> bool:
     """Whether the chart takes its width from the page; others have their own."""
     if (specification.get("usermeta") or {}).get("stretches"):
         return True
-    fits = specification.get("autosize")
-    return (isinstance(fits, dict) and fits.get("type") == "fit-x") or (
-        "width" not in specification and fits != "pad"
+    autosize = specification.get("autosize")
+    return (isinstance(autosize, dict) and autosize.get("type") == "fit-x") or (
+        "width" not in specification and autosize != "pad"
     )
 
 

@@ -88,7 +88,7 @@ def _panel_content(
     values = _array(trace["z"]).astype(float)
     scale = trace if "zmin" in trace else colours
     rows, columns = values.shape
-    (first_x, last_x), (first_y, last_y) = _visible_range(x_axis, columns), _visible_range(y_axis, rows)
+    (first_x, end_x), (first_y, end_y) = _visible_range(x_axis, columns), _visible_range(y_axis, rows)
     domain = x_axis.get("domain") or (0, 1)
     starts = [
         element["domain"][0]
@@ -96,14 +96,14 @@ def _panel_content(
         if name.startswith("xaxis") and "domain" in element
     ]
     return {
-        "values": values[first_y:last_y, first_x:last_x],
+        "values": values[first_y:end_y, first_x:end_x],
         "scale": {name: scale[name] for name in ("zmin", "zmax", "colorscale")},
-        "x": _axis(x_axis, trace.get("x"), range(first_x, last_x)),
-        "y": _axis(y_axis, trace.get("y"), range(first_y, last_y)),
+        "x": _axis(x_axis, trace.get("x"), range(first_x, end_x)),
+        "y": _axis(y_axis, trace.get("y"), range(first_y, end_y)),
         "square": "scaleanchor" in y_axis,
         "share": domain[1] - domain[0],
         "height": _height(layout),
-        "written": _cell_texts(trace, first_x, first_y, last_x, last_y),
+        "written": _cell_texts(trace, first_x, first_y, end_x, end_y),
         "frames": [
             element
             for element in layout.get("shapes", ())

@@ -45,7 +45,7 @@ def removal_curve(
         "low": band_bottom,
         "high": band_top,
     }
-    return _form(_DONE[kind], what, units).with_data(
+    return _chart_form(_DONE[kind], what, units).with_data(
         frame,
         values={
             "lowest": float(min(0, *curve, *band_bottom)),
@@ -57,7 +57,7 @@ def removal_curve(
 
 
 @form
-def _form(done: str, what: str, units: str) -> alt.TopLevelMixin:
+def _chart_form(done: str, what: str, units: str) -> alt.TopLevelMixin:
     percent = alt.Axis(format="%", labelExpr=THIN_PERCENT, tickCount=5)
     x = alt.X("share:Q", title=f"share of the {units} {done}", scale=alt.Scale(domain=[0, 1]), axis=percent)
     y: Kwargs = {

@@ -42,7 +42,7 @@ def score_effect(
     }
     frame["labelled"] = _labelled(frame["score"], frame["effect"], np.flatnonzero(frame["selected"]))
     score_range = float(frame["score"].min(initial=0)), float(frame["score"].max(initial=0)) or 1.0
-    return _form(effect).with_data(
+    return _chart_form(effect).with_data(
         frame,
         values={"left": score_range[0], "right": score_range[1] + _ROOM * (score_range[1] - score_range[0])},
         description=f"Score of a map and effect of knock-out ({kind}) for {len(positions)} positions.",
@@ -64,7 +64,7 @@ def _labelled(scores: np.ndarray, effects: np.ndarray, selected: np.ndarray) -> 
 
 
 @form
-def _form(effect: str) -> alt.TopLevelMixin:
+def _chart_form(effect: str) -> alt.TopLevelMixin:
     x = alt.X(
         "score:Q",
         title="score under the map",

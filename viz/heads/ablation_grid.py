@@ -53,7 +53,7 @@ def ablation_grid(
     frame = pd.DataFrame(rows).sort_values("selected", kind="stable")  # no neighbour's border lies on a frame
     frame["strong"] = strong(frame["value"], max_effect, signed=signed)
     step = int(np.clip(_WIDTH // n_columns, _NARROWEST, _WIDEST))
-    return _form(tuple(names), what, signed, over is not None).with_data(
+    return _chart_form(tuple(names), what, signed, over is not None).with_data(
         frame,
         values={"largest": max_effect},
         width=step * n_columns,
@@ -64,7 +64,7 @@ def ablation_grid(
 
 
 @form
-def _form(names: tuple[str, ...], what: str, signed: bool, has_data: bool) -> alt.TopLevelMixin:
+def _chart_form(names: tuple[str, ...], what: str, signed: bool, has_data: bool) -> alt.TopLevelMixin:
     x_axis = alt.Axis(orient="top", labelAngle=0, labelFlush=False, **BARE_AXIS)
     y_axis = alt.Axis(
         orient="left", labelExpr="'L' + datum.label", labelAngle=0, labelFlush=False, **BARE_AXIS

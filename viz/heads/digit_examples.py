@@ -58,7 +58,7 @@ def digit_examples(
         **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
     }
     marks = {"query": queries, "key": keys}
-    return _form().with_data(
+    return _chart_form().with_data(
         examples,
         frames={name: _boxes(patches, left, top, patch_grid) for name, patches in marks.items()},
         width=columns * (_SIDE + _GAP) - _GAP,
@@ -72,7 +72,7 @@ def digit_examples(
 
 
 @form
-def _form() -> alt.TopLevelMixin:
+def _chart_form() -> alt.TopLevelMixin:
     base = alt.Chart(data()).transform_calculate(url=CHOOSE)
     box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
     page = base.mark_rect(fill=INK, fillOpacity=0.06, aria=False).encode(**box)

@@ -51,7 +51,7 @@ def head_scatter(
     }
     left_out = len(frame) - len(drawn)
     missing = f" {left_out} without one of the two." if left_out else ""
-    return _form(len(across), *titles).with_data(
+    return _chart_form(len(across), *titles).with_data(
         drawn[["layer", "head", "name", "x", "y", "role", "selected", "label"]],
         values=axis_ends,
         height=_HEIGHT,
@@ -62,7 +62,7 @@ def head_scatter(
 
 
 @form
-def _form(n_layers: int, across: str, up: str) -> alt.TopLevelMixin:
+def _chart_form(n_layers: int, across: str, up: str) -> alt.TopLevelMixin:
     colours = alt.Scale(domain=list(range(n_layers)), range=_colours(n_layers))
 
     def axis(name: str, title: str) -> dict:

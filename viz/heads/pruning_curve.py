@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.curves import WHOLE, by_kind, curves
+from ..builders.curves import WHOLE, curves, encodings_by_kind
 from ..builders.figure import VegaFigure, click_on, data, form, tip, value
 from ..builders.number_format import THIN_PERCENT
 from ..builders.palette import NEUTRAL, SHAPES, side_colours
@@ -44,7 +44,7 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
     known_ends = {name: curve.may_go for name, curve in encoders.items() if curve.may_go is not None}
     end_steps = {"encoder": list(known_ends), "step": list(known_ends.values())}
     placements = tuple(curve.placement for curve in encoders.values())
-    return _form(tuple(encoders), placements).with_data(
+    return _chart_form(tuple(encoders), placements).with_data(
         frame,
         frames={"may_go": end_steps},
         values={"least": float(np.floor(frame["accuracy"].min() * 20) / 20) if len(frame) else 0.0},
@@ -54,7 +54,7 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
 
 
 @form
-def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.TopLevelMixin:
+def _chart_form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.TopLevelMixin:
     colours = side_colours(placements)
     x = alt.X("step:Q", title="heads removed", axis=WHOLE, scale=alt.Scale(nice=False))
     y = alt.Y(
@@ -63,7 +63,7 @@ def _form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.TopLevelMi
         scale=alt.Scale(domain=[value("least"), 1], nice=False),
         axis=alt.Axis(format=".0%", labelExpr=THIN_PERCENT),
     )
-    channels = by_kind("encoder:N", names, color=colours, shape=SHAPES)
+    channels = encodings_by_kind("encoder:N", names, color=colours, shape=SHAPES)
     curve_layers = curves(
         x,
         y,

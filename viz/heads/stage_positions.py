@@ -54,7 +54,7 @@ def stage_positions(
     )
     frame["name"] = frame["stage"] + ", " + frame["column"]
     frame = frame.sort_values("selected", kind="stable")
-    return _form(tuple(stages), what, signed, len(tokens) <= _NAMED).with_data(
+    return _chart_form(tuple(stages), what, signed, len(tokens) <= _NAMED).with_data(
         frame,
         values={
             "largest": largest(numbers[np.isfinite(numbers)], at_least=ROUNDING),
@@ -67,7 +67,7 @@ def stage_positions(
 
 
 @form
-def _form(stages: tuple[str, ...], what: str, signed: bool, has_names: bool) -> alt.TopLevelMixin:
+def _chart_form(stages: tuple[str, ...], what: str, signed: bool, has_names: bool) -> alt.TopLevelMixin:
     tick_options: Kwargs = {} if has_names else {"values": value("now_and_then")}
     x_axis = alt.Axis(labelAngle=-60, labelOverlap=False, **BARE_AXIS, **tick_options)
     ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")

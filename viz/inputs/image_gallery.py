@@ -46,7 +46,7 @@ def image_gallery(
         "selected": [image_id == selected for image_id in ids],
         **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
     }
-    return _form().with_data(
+    return _chart_form().with_data(
         thumbnails,
         width=columns * (_SIDE + _GAP) - _GAP,
         height=-(-len(images) // columns) * (_SIDE + _CAPTION + _GAP),
@@ -55,7 +55,7 @@ def image_gallery(
 
 
 @form
-def _form() -> alt.TopLevelMixin:
+def _chart_form() -> alt.TopLevelMixin:
     base = alt.Chart(data()).transform_calculate(url=CHOOSE)
     box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top")}
     pictures = base.mark_image(

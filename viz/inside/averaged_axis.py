@@ -64,7 +64,7 @@ def averaged_axis(
     name = "Layer normalisation" if by_row else "Batch normalisation"
     by_feature = "each feature (column) by itself, over the batch"
     averaged_text = "each vector (row) by itself, over its features" if by_row else by_feature
-    return _form(by_row).with_data(
+    return _chart_form(by_row).with_data(
         frame,
         frames={"groups": groups},
         values={"across": n_table_columns, "down": n_table_rows},
@@ -75,7 +75,7 @@ def averaged_axis(
 
 
 @form
-def _form(by_row: bool) -> alt.TopLevelMixin:
+def _chart_form(by_row: bool) -> alt.TopLevelMixin:
     x: Kwargs = {"axis": None, "scale": alt.Scale(domain=[0, value("across")], nice=False)}
     y: Kwargs = {"axis": None, "scale": alt.Scale(domain=[value("down"), 0], nice=False)}
     frames = alt.Chart(data("groups")).mark_rect(cornerRadius=8, fillOpacity=0.13, strokeWidth=2.5)

@@ -42,7 +42,7 @@ def block_diagram(
     }
     corners, arrow_tips = _connections(upper)
     texts = _text_marks(upper, frame["label"], head)
-    return _form().with_data(
+    return _chart_form().with_data(
         frame,
         frames={"alone": _head_box(upper), "corners": corners, "tips": arrow_tips, "texts": texts},
         height=_TOP + _STEP * len(labels),
@@ -51,7 +51,7 @@ def block_diagram(
 
 
 @form
-def _form() -> alt.TopLevelMixin:
+def _chart_form() -> alt.TopLevelMixin:
     box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
     point = {"x": pixel_x("x"), "y": pixel_y("y")}
     connection_lines = alt.Chart(data("corners")).mark_line(color=NEUTRAL, strokeWidth=1.5, aria=False)

@@ -39,7 +39,7 @@ def dot_product_distribution(
         "density": share / np.diff(edges),
         "normal": np.diff(cumulative) / np.diff(edges),
     }
-    return _form(name).with_data(
+    return _chart_form(name).with_data(
         frame,
         values={"reach": reach},
         title=heading_with_reading(f"Distribution of {name}", f"dashed: {expected}"),
@@ -48,7 +48,7 @@ def dot_product_distribution(
 
 
 @form
-def _form(name: str) -> alt.TopLevelMixin:
+def _chart_form(name: str) -> alt.TopLevelMixin:
     scale = alt.Scale(domain=[alt.ExprRef("-reach"), value("reach")], nice=False)
     histogram = alt.Chart(data()).mark_rect(color=EMPHASIS, opacity=0.75)
     histogram = histogram.encode(

@@ -26,7 +26,7 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
         (frame["variance"].min(), frame["variance"].max()) if len(frame) else (0.15 * d_k, d_k / 0.15)
     )
     reading = f"dashed: {d_k}, what independent components of variance 1 give"
-    return _variances().with_data(
+    return _variance_chart().with_data(
         frame,
         frames={"line": {"d_k": [d_k]}},
         values={"low": float(min(lowest, d_k)) / 1.5, "high": float(max(highest, d_k)) * 1.5},
@@ -37,7 +37,7 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
 
 
 @form
-def _variances() -> alt.TopLevelMixin:
+def _variance_chart() -> alt.TopLevelMixin:
     x_axis = alt.Axis(labelAngle=0, labelExpr="'L' + datum.label", grid=True)
     points = _points().encode(
         x=alt.X("layer:O", title="layer", axis=x_axis, scale=alt.Scale(paddingInner=0.1)),

@@ -29,7 +29,7 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
     }
     spread = pd.DataFrame({"mean": [mean], "low": [mean - deviation], "high": [mean + deviation]})
     has_ticks = len(values) <= _NAMED
-    return _form(has_ticks, len(values) <= _WRITTEN).with_data(
+    return _chart_form(has_ticks, len(values) <= _WRITTEN).with_data(
         frame,
         frames={"spread": spread},
         values={"features": feature.tolist() if has_ticks else [], "end": max(len(values), 1) - 0.4},
@@ -40,7 +40,7 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
 
 
 @form
-def _form(has_ticks: bool, has_numbers: bool) -> alt.TopLevelMixin:
+def _chart_form(has_ticks: bool, has_numbers: bool) -> alt.TopLevelMixin:
     ticks: Kwargs = {"values": value("features")} if has_ticks else {}
     x = alt.X(
         "from:Q",

@@ -44,7 +44,7 @@ def temperature_curve(
         "probability": probabilities.T.ravel().astype(float),
         "prominent": np.repeat([index in prominent for index in range(n_classes)], n_temperatures),
     }
-    return _form(tuple(temperatures), tuple(names)).with_data(
+    return _chart_form(tuple(temperatures), tuple(names)).with_data(
         frame,
         values={
             "prominent": [names[index] for index in prominent],
@@ -60,7 +60,7 @@ def temperature_curve(
 
 
 @form
-def _form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.TopLevelMixin:
+def _chart_form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.TopLevelMixin:
     positions = _axis_positions(temperatures).tolist()
     x = alt.X(
         "place:Q",

@@ -49,7 +49,7 @@ def value_bars(
         "left": furthest < 0,
         "selected": [name == chosen for name in values],
     }
-    return _form(what, was if before is not None else None, weights is None, clicks).with_data(
+    return _chart_form(what, was if before is not None else None, weights is None, clicks).with_data(
         frame,
         values={
             "rows": list(values),
@@ -65,7 +65,7 @@ def value_bars(
 
 
 @form
-def _form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.TopLevelMixin:
+def _chart_form(what: str, was: str | None, by_sign: bool, clicks: bool) -> alt.TopLevelMixin:
     title = what if was is None else f"{what}; outlined: {was}"
     axis = alt.Axis(
         orient="top",

@@ -55,7 +55,7 @@ def vector_rows(
         frames["totals"] = _totals(totals, width)
     side = width / len(groups) if groups else max(1, 2 ** int(np.ceil(np.log2(width / _N_TICKS))))
     ticks = [start + (side if groups else 1) / 2 for start in np.arange(0, width, side).tolist()]
-    return _form(what, total, tuple(frames), bool(groups), clicks).with_data(
+    return _chart_form(what, total, tuple(frames), bool(groups), clicks).with_data(
         frame,
         frames=frames,
         values={
@@ -75,7 +75,9 @@ def vector_rows(
 
 
 @form
-def _form(what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks: bool) -> alt.TopLevelMixin:
+def _chart_form(
+    what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks: bool
+) -> alt.TopLevelMixin:
     # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
     group_label = "groups[floor(datum.value * length(groups) / cells)]"
     axis_labels = group_label if grouped else "format(floor(datum.value), 'd')"

@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.curves import CHOSEN, by_kind, rule
+from ..builders.curves import CHOSEN, encodings_by_kind, rule
 from ..builders.figure import Kwargs, VegaFigure, data, either, form, tip, value
 from ..builders.number_format import powers_of_ten
 from ..builders.palette import CATEGORIES, NEUTRAL
@@ -43,7 +43,7 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
     frame = measured.copy(deep=False)
     frame["scale"] = [scale_name(exponent) for exponent in powers]
     frame["expected"] = frame["d_k"].to_numpy(float) ** (1 - 2 * powers)
-    return _form(measure, tuple(np.unique(powers).tolist())).with_data(
+    return _chart_form(measure, tuple(np.unique(powers).tolist())).with_data(
         frame,
         values={
             "power": power,
@@ -58,9 +58,9 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
 
 
 @form
-def _form(measure: str, powers: tuple[float, ...]) -> alt.TopLevelMixin:
+def _chart_form(measure: str, powers: tuple[float, ...]) -> alt.TopLevelMixin:
     widths = alt.Axis(values=value("widths"), grid=False)
-    scales = by_kind(
+    scales = encodings_by_kind(
         "scale:N",
         [scale_name(power) for power in powers],
         color=[_COLOURS.get(power, NEUTRAL) for power in powers],

@@ -36,7 +36,7 @@ def attention_shift(
         "change": change[positions].astype(float),
         "end": np.where(allowed[positions], _AFTER, _MASKED),
     }
-    return _form().with_data(
+    return _chart_form().with_data(
         keys,
         height=_ROW * max(len(positions), 1),
         description=f"Attention weight before and after the mask, for {len(positions)} keys, as pairs of points",
@@ -44,7 +44,7 @@ def attention_shift(
 
 
 @form
-def _form() -> alt.TopLevelMixin:
+def _chart_form() -> alt.TopLevelMixin:
     weights = [tip(f"{state}:Q", ".4f") for state in (_BEFORE, _AFTER)]
     base = alt.Chart(data()).encode(
         y=alt.Y("key:N", sort=None, title="key (position and token)", axis=alt.Axis(labelLimit=0)),

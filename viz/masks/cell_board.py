@@ -39,7 +39,7 @@ def cell_board(
         "blocked": ~mask.ravel(),
     }
     legend = weight_legend(scale, int(mask[query].sum()), "the allowed keys")
-    return _form(legend.title).with_data(
+    return _chart_form(legend.title).with_data(
         cells,
         frames={"hatched": {"url": [hatching(mask)]}, "chosen": {"query": [query]}},
         values={"labels": position_labels(tokens), **legend.values},
@@ -51,7 +51,7 @@ def cell_board(
 
 
 @form
-def _form(legend: tuple[str, ...]) -> alt.TopLevelMixin:
+def _chart_form(legend: tuple[str, ...]) -> alt.TopLevelMixin:
     axis: Kwargs = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
     axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False}
     name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"

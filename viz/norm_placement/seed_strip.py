@@ -69,7 +69,7 @@ def seed_strip(
         "y": [line_index * _STEP + _TEXT for line_index in range(len(lines))],
     }
     has_across = any(line.across is not None for line in lines)
-    return _form(log, f"{axis} (grey: {ACROSS})" if legend and has_across else axis, legend).with_data(
+    return _chart_form(log, f"{axis} (grey: {ACROSS})" if legend and has_across else axis, legend).with_data(
         {name: [row[index] for row in rows] for index, name in enumerate(columns)},
         values={"bottom": height},
         frames={"texts": texts, _REFERENCE: {"value": [] if reference is None else [reference]}},
@@ -79,7 +79,7 @@ def seed_strip(
 
 
 @form
-def _form(log: bool, axis: str, legend: bool) -> alt.TopLevelMixin:
+def _chart_form(log: bool, axis: str, legend: bool) -> alt.TopLevelMixin:
     kind: Kwargs = {"type": "log"} if log else {"zero": False}
     scale = alt.Scale(**kind, nice=False, padding=14)
     ticks = alt.Axis(

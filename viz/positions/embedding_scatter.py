@@ -64,7 +64,7 @@ def embedding_scatter(
     ]
     pictured = places[n_tokens - n_pictures : n_tokens]
     pictures = pd.DataFrame({"x": pictured[:, 0], "y": pictured[:, 1]}).join(pd.DataFrame(inks))
-    return _form(axes, n_pictures > 0).with_data(
+    return _chart_form(axes, n_pictures > 0).with_data(
         frame,
         frames={"pictures": pictures} if n_pictures else {},
         values={
@@ -101,7 +101,7 @@ def _labelled(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
 
 
 @form
-def _form(axes: tuple[str, str], with_pictures: bool) -> alt.TopLevelMixin:
+def _chart_form(axes: tuple[str, str], with_pictures: bool) -> alt.TopLevelMixin:
     x, y = alt.X("x:Q", **_axis(0, axes[0])), alt.Y("y:Q", **_axis(1, axes[1]))
     points = alt.Chart(data()).encode(x=x, y=y)
     words = points.transform_filter("datum.word").mark_text(

@@ -31,7 +31,7 @@ def neighbour_bars(
         "label": [label(name, 14) + suffix for name, suffix in zip(names, suffixes, strict=True)],
         "cosine": [float(cosine) for cosine in cosines],
     }
-    return _form().with_data(
+    return _chart_form().with_data(
         frame,
         values={"lowest": float(min(0.0, *cosines)) if len(cosines) else 0.0},
         height=_BAR * max(len(names), 1),
@@ -40,7 +40,7 @@ def neighbour_bars(
 
 
 @form
-def _form() -> alt.TopLevelMixin:
+def _chart_form() -> alt.TopLevelMixin:
     base = alt.Chart(data()).encode(
         # Two neighbours may have one name, so a bar is told by its rank.
         y=alt.Y("rank:O", axis=None),

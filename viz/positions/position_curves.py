@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.curves import CHOSEN, WHOLE, by_kind, curves, long_table, probability_axis, rule
+from ..builders.curves import CHOSEN, WHOLE, curves, encodings_by_kind, long_table, probability_axis, rule
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT
@@ -42,7 +42,9 @@ def _lengths(kinds: tuple[str, ...], few: bool) -> alt.TopLevelMixin:
     layers = curves(
         alt.X("position:Q", title="position", scale=scale, axis=WHOLE),
         alt.Y("norm:Q", title="Euclidean length", scale=alt.Scale(domainMin=0)),
-        by_kind("vector:N", kinds, color=_THREE[-n_kinds:], shape=_POINTS[-n_kinds:], legend={"columns": 1}),
+        encodings_by_kind(
+            "vector:N", kinds, color=_THREE[-n_kinds:], shape=_POINTS[-n_kinds:], legend={"columns": 1}
+        ),
         tooltip=["vector:N", "position:Q", "token:N", tip("norm:Q", ".4f", "length")],
         line={"strokeWidth": 1, "opacity": 0.6},
         points={"size": 45 if few else 12},
@@ -68,7 +70,7 @@ def _errors(maps: tuple[str, ...]) -> alt.Chart:
     (lines,) = curves(
         alt.X("t:Q", title="position t", scale=alt.Scale(nice=False)),
         alt.Y("error:Q", title="root mean square error"),
-        by_kind("map:N", maps, color=_MAPS, legend={"direction": "vertical"}),
+        encodings_by_kind("map:N", maps, color=_MAPS, legend={"direction": "vertical"}),
         tooltip=[tip("map:N"), tip("t:Q", title="position t"), tip("error:Q", ".3~g")],
         line={"strokeWidth": 1.8},
     )
@@ -92,7 +94,7 @@ def offset_curve(
 
 @form
 def _offsets(what: str, law: str, few: bool) -> alt.TopLevelMixin:
-    channels = by_kind(
+    channels = encodings_by_kind(
         "kind:N",
         (_SEEN, law),
         color=(NEUTRAL, EMPHASIS),

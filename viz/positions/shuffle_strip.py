@@ -36,7 +36,7 @@ def shuffle_strip(
     columns = ["condition", "seed", "probability", "selected", "name"]
     frame = pd.DataFrame(dots, columns=columns)
     unmoved = pd.DataFrame({"condition": list(in_order), "probability": list(in_order.values())})
-    return _form(class_name).with_data(
+    return _chart_form(class_name).with_data(
         frame,
         frames={"in_order": unmoved},
         height=_ROW * max(len(probabilities), 1),
@@ -45,7 +45,7 @@ def shuffle_strip(
 
 
 @form
-def _form(class_name: str) -> alt.TopLevelMixin:
+def _chart_form(class_name: str) -> alt.TopLevelMixin:
     names = alt.Axis(labelLimit=0, domain=False, ticks=False)
     channels = {
         "x": alt.X("probability:Q", title=f"probability of {class_name}", **probability_axis()),

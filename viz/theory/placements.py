@@ -8,7 +8,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.curves import by_kind, curves
+from ..builders.curves import curves, encodings_by_kind
 from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
 from ..builders.number_format import one_two_five
 from ..builders.palette import NEUTRAL, PLACEMENTS, SHAPES
@@ -130,7 +130,7 @@ def seed_spread(
     axis_ends = [*positions[:1], *positions[-1:]] or [1, 2]
     is_last = [position == axis_ends[-1] for position in positions]
     guide_frame = {"position": list(positions), "last": is_last, **(guided or {})}
-    return _form(tuple(values), x, y, x_scale, y_scale, guides).with_data(
+    return _chart_form(tuple(values), x, y, x_scale, y_scale, guides).with_data(
         frame,
         # The ticks are positions that were measured, at most nine of them.
         values={
@@ -158,7 +158,7 @@ def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.Dat
 
 
 @form
-def _form(
+def _chart_form(
     variants: tuple[str, ...], x: str, y: str, x_scale: Scale, y_scale: Scale, guides: tuple[Guide, ...]
 ) -> alt.TopLevelMixin:
     along = alt.X(
@@ -215,7 +215,7 @@ def variant_channels(variants: Sequence[str]) -> Kwargs:
     Raises KeyError for a variant whose name begins with no known placement.
     """
     placements = [variant.split()[0] for variant in variants]
-    return by_kind(
+    return encodings_by_kind(
         "variant:N",
         variants,
         color=[_COLOURS[placement] for placement in placements],

@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import INK_ON_CELLS, cells, strong
-from ..builders.curves import by_kind, curves, long_table
+from ..builders.curves import curves, encodings_by_kind, long_table
 from ..builders.figure import Kwargs, VegaFigure, data, form, tip, value
 from ..builders.number_format import percent
 from ..builders.palette import CATEGORIES, MASKED, NEUTRAL
@@ -44,7 +44,7 @@ def _losses(warmups: tuple[str, ...]) -> alt.Chart:
     (lines,) = curves(
         alt.X("step:Q", title="step", axis=alt.Axis(format="d", tickMinStep=1)),
         alt.Y("loss:Q", title="loss of the batch (nats)", scale=alt.Scale(domain=[0, value("highest")])),
-        by_kind("warm-up:N", warmups, color=_COLOURS, legend={"title": "warm-up"}),
+        encodings_by_kind("warm-up:N", warmups, color=_COLOURS, legend={"title": "warm-up"}),
         tooltip=[tip("warm-up:N"), tip("step:Q"), tip("loss:Q", ".4f")],
         line={"clip": True, "strokeWidth": 1.8},
     )

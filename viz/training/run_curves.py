@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.curves import by_kind, curves
+from ..builders.curves import curves, encodings_by_kind
 from ..builders.figure import VegaFigure, data, either, form, tip
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading
@@ -39,15 +39,15 @@ def run_curves(
     needed = {"step", "value", "run"} | ({"line"} if line_title else set())
     if missing := sorted(needed - set(table.columns)):
         raise ValueError(f"the columns {missing} are missing, got {list(table.columns)}")
-    hovered = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
+    tooltip_columns = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
     frame = table.copy(deep=False)
     frame["shown"] = frame["step"] + log_x
     run_names = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
     lines = tuple(np.unique(table["line"]).tolist()) if line_title else ()
     marks = [*breaks, *([] if step is None else [step])]
     now = [False] * len(breaks) + [True] * (step is not None)
-    return _form(
-        tuple(runs.items()), run_names, lines, hovered, (x_title, y_title, line_title), (log_x, log_y)
+    return _chart_form(
+        tuple(runs.items()), run_names, lines, tooltip_columns, (x_title, y_title, line_title), (log_x, log_y)
     ).with_data(
         frame,
         frames={"marks": {"shown": [mark + log_x for mark in marks], "now": now}},
@@ -57,11 +57,11 @@ def run_curves(
 
 
 @form
-def _form(
+def _chart_form(
     runs: tuple[tuple[str, str], ...],
     run_names: tuple[str, ...],
     lines: tuple[int, ...],
-    hovered: tuple[str, ...],
+    tooltip_columns: tuple[str, ...],
     titles: tuple[str, str, str | None],
     logs: tuple[bool, bool],
 ) -> alt.TopLevelMixin:
@@ -81,12 +81,12 @@ def _form(
             scale=alt.Scale(type="log" if log_y else "linear", zero=False),
             axis=alt.Axis(format=".4~g", tickCount=5),
         ),
-        by_kind(*kinds[:2], color=kinds[2], legend=legend),
+        encodings_by_kind(*kinds[:2], color=kinds[2], legend=legend),
         tooltip=[
             tip("run:N"),
             *([tip("line:O", title=line_title)] if line_title else []),
             tip("step:Q", ",", x_title),
-            *(alt.Tooltip(field=name, type="nominal") for name in hovered),
+            *(alt.Tooltip(field=name, type="nominal") for name in tooltip_columns),
             tip("value:Q", ".4~g", y_title),
         ],
         line={"strokeWidth": 2, "point": {"size": 22, "filled": True}, "invalid": _GAPS},

@@ -36,5 +36,7 @@ def from_code(code: str) -> np.ndarray:
         raise damaged from error
     if len(content) != N_BYTES or not inflating.eof:
         raise damaged
-    pairs = np.frombuffer(content, np.uint8)
-    return (np.stack((pairs >> 4, pairs & 15), axis=1) * 17).astype(np.uint8).reshape(SIDE, SIDE)
+    packed_pixels = np.frombuffer(content, np.uint8)
+    return (
+        (np.stack((packed_pixels >> 4, packed_pixels & 15), axis=1) * 17).astype(np.uint8).reshape(SIDE, SIDE)
+    )

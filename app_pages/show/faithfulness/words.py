@@ -134,7 +134,7 @@ def over_data(held: OverData) -> str:
 
 
 def rule(record: ForwardRecord) -> str:
-    """The rule with its thresholds, formulas and sources, as Markdown."""
+    """The rule by which a map counts as faithful, with thresholds, formulas and sources, as Markdown."""
     units, is_class = record.units, record.has_class_token
     score = (
         "the weight that the class token, which is classified, gives it in this map"

@@ -16,7 +16,7 @@ from model import checkpoint
 from model.capture import capture
 from model.capture.intervention import repositioned
 from model.config import ModelConfig
-from model.experiments.shuffling import shuffled
+from model.experiments.shuffling import shuffled_order
 from tests.app_pages.charts import described, shown, table, weights
 from tests.app_pages.positions.test_checkpoint import said
 from tests.app_pages.shown_subject import subject_of
@@ -78,7 +78,7 @@ def test_a_bias_by_distance_tells_positions_apart_without_their_vectors(
 def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> None:
     app = open_part(CHECKPOINT.to("imdb-pre-ln"), ORDER_SEED.to(7), LAYER.to(1))
     loaded = checkpoint.load("imdb-pre-ln")
-    order = shuffled(LiveSubject("imdb-pre-ln", TEXT).record.roles, 7)
+    order = shuffled_order(LiveSubject("imdb-pre-ln", TEXT).record.roles, 7)
     after = capture(loaded, TEXT, repositioned(order=order))
     figure = shown(app, "positions_try_map_second")
     assert figure["layout"]["title"]["text"] == "Shuffled, L1 H0"
@@ -130,7 +130,7 @@ def test_many_orders_are_shown_with_and_without_positions(open_part: Open) -> No
     }
     selection = subject_of(app)
     record = selection.record
-    orders = [repositioned(order=shuffled(record.roles, seed)) for seed in range(32)]
+    orders = [repositioned(order=shuffled_order(record.roles, seed)) for seed in range(32)]
     found = [selection.under(order).record.probabilities for order in orders]
     followed = record.probabilities.argmax()
     kept = sum(each.argmax() == followed for each in found)

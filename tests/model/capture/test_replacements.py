@@ -16,7 +16,7 @@ from model.capture.intervention import (
     repositioned,
 )
 from model.capture.replacements import Permuted, Shifted, harden, shifted_positions
-from model.experiments.shuffling import restore_order, shuffled
+from model.experiments.shuffling import restore_order, shuffled_order
 from model.hooks import watch
 from model.loaded import Loaded
 from model.measures.changes import largest_change
@@ -125,7 +125,7 @@ seeds = st.integers(0, 2**32)
 @given(seed=seeds)
 def test_without_positions_the_encoder_is_equivariant(loaded, given_input, seed):
     before = capture(loaded, given_input, repositioned(zeroed=True))
-    order = shuffled(before.roles, seed)
+    order = shuffled_order(before.roles, seed)
     after = capture(loaded, given_input, repositioned(order=order, zeroed=True))
     assert largest_change(before.pattern, restore_order(after.pattern, order)) < 1e-5
     np.testing.assert_allclose(after.residual, before.residual[:, order], atol=1e-4)
@@ -136,7 +136,7 @@ def test_without_positions_the_encoder_is_equivariant(loaded, given_input, seed)
 def test_with_positions_it_is_not(loaded, given_input):
     before = capture(loaded, given_input)
     order = next(
-        order for seed in range(9) if (order := shuffled(before.roles, seed)) != tuple(sorted(order))
+        order for seed in range(9) if (order := shuffled_order(before.roles, seed)) != tuple(sorted(order))
     )
     after = capture(loaded, given_input, repositioned(order=order))
     assert largest_change(before.pattern, restore_order(after.pattern, order)) > 1e-3
@@ -215,7 +215,7 @@ def test_what_is_no_order_is_refused(order):
 def test_padding_that_was_typed_stays_masked():
     loaded, _ = ENCODERS["text pre"]
     before = capture(loaded, "great [PAD] film not", repositioned(zeroed=True))
-    order = shuffled(before.roles, 1)
+    order = shuffled_order(before.roles, 1)
     after = capture(loaded, "great [PAD] film not", repositioned(order=order, zeroed=True))
     assert (after.tokens[2], after.roles[2]) == ("[PAD]", "padding")
     assert largest_change(before.pattern, restore_order(after.pattern, order)) < 1e-5

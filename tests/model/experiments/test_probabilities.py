@@ -18,7 +18,7 @@ from model.capture.replacements import Zeroed
 from model.experiments import batching
 from model.experiments.batching import batch_size
 from model.experiments.probabilities import probabilities
-from model.experiments.shuffling import shuffled
+from model.experiments.shuffling import shuffled_order
 from model.hooks import hook_points, watch
 from model.inputs import prepare
 from model.record import Role
@@ -42,7 +42,7 @@ def of_every_kind(roles: tuple[Role, ...]) -> list[Intervention]:
         repositioned(shift=2),
         at_temperature(math.inf),
         masked(MaskChoice(kind="causal", layers=(1,), heads=(1,))),
-        repositioned(order=shuffled(roles, 3), zeroed=True),
+        repositioned(order=shuffled_order(roles, 3), zeroed=True),
         masked(MaskChoice(kind="causal"), "zeroed"),
         at_temperature(0.0, layer=1),
         masked(MaskChoice(kind="cells", cells=((0, 1),)), "added", -3.0) + at_temperature(2.0, layer=0),

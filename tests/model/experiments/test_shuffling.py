@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from model.capture import capture
 from model.capture.intervention import repositioned
-from model.experiments.shuffling import restore_order, shuffled, shuffled_picture
+from model.experiments.shuffling import restore_order, shuffled_order, shuffled_picture
 from model.measures.changes import largest_change
 from tests.model import tiny
 from tests.model.tiny import CLOSE, ENCODERS
@@ -16,14 +16,16 @@ seeds = st.integers(0, 2**32)
 
 @given(seeds, st.lists(st.sampled_from(["class", "separator", "padding", "word", "mask"]), max_size=12))
 def test_a_shuffle_is_a_permutation_that_leaves_class_token_separators_and_padding(seed, roles):
-    order = shuffled(roles, seed)
+    order = shuffled_order(roles, seed)
     assert sorted(order) == list(range(len(roles)))
-    assert order == shuffled(roles, seed)
+    assert order == shuffled_order(roles, seed)
     assert all(order[at] == at for at, role in enumerate(roles) if role not in ("word", "mask"))
 
 
 def test_some_seed_moves_something():
-    orders = {shuffled(("class", "word", "continuation", "unknown", "separator"), seed) for seed in range(50)}
+    orders = {
+        shuffled_order(("class", "word", "continuation", "unknown", "separator"), seed) for seed in range(50)
+    }
     assert len(orders) == 6
 
 

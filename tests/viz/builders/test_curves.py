@@ -3,7 +3,15 @@ import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn
-from viz.builders.curves import CHOSEN, by_kind, curves, long_table, probability_axis, rule, stage_axis
+from viz.builders.curves import (
+    CHOSEN,
+    curves,
+    encodings_by_kind,
+    long_table,
+    probability_axis,
+    rule,
+    stage_axis,
+)
 from viz.builders.figure import VegaFigure, click_on, form
 from viz.builders.palette import ACCENT
 
@@ -16,7 +24,7 @@ def _form(pointed: bool) -> alt.LayerChart:
     layers = curves(
         alt.X("at:Q"),
         alt.Y("probability:Q", title="probability", **probability_axis()),
-        by_kind("kind:N", ("a", "b"), **CHANNELS),
+        encodings_by_kind("kind:N", ("a", "b"), **CHANNELS),
         tooltip=[alt.Tooltip("at:Q")],
         line={"strokeWidth": 3},
         points={"size": 40} if pointed else None,
@@ -44,7 +52,8 @@ def test_series_become_a_row_a_value():
 
 def test_kinds_differ_in_every_channel_and_have_one_legend():
     channels = {
-        name: channel.to_dict() for name, channel in by_kind("kind:N", ("a", "b"), **CHANNELS).items()
+        name: channel.to_dict()
+        for name, channel in encodings_by_kind("kind:N", ("a", "b"), **CHANNELS).items()
     }
     assert {name: channel["scale"]["range"] for name, channel in channels.items()} == {
         name: list(values) for name, values in CHANNELS.items()
@@ -53,7 +62,7 @@ def test_kinds_differ_in_every_channel_and_have_one_legend():
 
 
 def test_fewer_kinds_than_colours_take_the_first():
-    scale = by_kind("kind:N", ("a",), color=CHANNELS["color"])["color"].to_dict()["scale"]
+    scale = encodings_by_kind("kind:N", ("a",), color=CHANNELS["color"])["color"].to_dict()["scale"]
     assert (scale["domain"], scale["range"]) == (["a"], ["#112233"])
 
 
