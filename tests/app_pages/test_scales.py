@@ -35,7 +35,7 @@ def reaches(app: AppTest) -> list[float]:
     for chart in app.get("vega_lite_chart"):
         spec = json.loads(chart.proto.spec)
         values = {each["name"]: each.get("value") for each in spec.get("params", ())}
-        if "even" in values and "layers of" not in spec["description"]:
+        if "legend_ticks" in values and "layers of" not in spec["description"]:
             found.append(values["largest"])
     for chart in app.get("plotly_chart"):
         trace = json.loads(chart.proto.spec)["data"][0]
