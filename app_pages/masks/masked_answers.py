@@ -20,8 +20,10 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
     """
     mask = without_or_with(choice, before.record)
     if mask == NOTHING:
-        answer = f": the encoder says {before.predicted} ({share(before.record.probabilities.max())})"
-        sentence = f"Nothing is masked{answer if before.predicted else ''}."
+        sentence = "Nothing is masked."
+        if before.predicted:
+            predicted = f"{before.predicted} ({share(before.record.probabilities.max())})"
+            sentence = f"Nothing is masked: the encoder says {predicted}."
     elif depends_on_input(after.record):
         sentence = verdict(mask, before.record, after.record)
     else:
