@@ -43,6 +43,10 @@ def test_files_are_uploaded_and_their_encoder_is_opened(page: Page) -> None:
     expect(page.get_by_test_id("stFileChip")).to_have_count(3)
     page.get_by_role("button", name="Use these files").click()
     row = page.locator("[class*=st-key-row_upload]")
+    expect(row).to_be_visible()
+    ready(
+        page
+    )  # until the list stands still: the new row moves the others, whose "Open" would be hit in its place
     row.get_by_role("button", name="Open").click()
     expect(page).to_have_url(re.compile(r"checkpoint=upload"))
     heads(page)
