@@ -41,8 +41,8 @@ def main() -> None:
     torch.set_num_threads(1)
     for name in MEASURED:
         config, n = CASES[name]
-        loaded, given = an_encoder(config), an_input(config, n)
-        times = interleaved(ways(loaded, given), options.rounds)
+        loaded, model_input = an_encoder(config), an_input(config, n)
+        times = interleaved(ways(loaded, model_input), options.rounds)
         print(f"{name}: a forward takes {1000 * times[FORWARD]:.1f} ms")
         for way, seconds in times.items():
             if way != FORWARD:
@@ -50,20 +50,20 @@ def main() -> None:
     digits(options.rounds)
 
 
-def ways(loaded: Loaded, given: InputLike) -> dict[str, Callable[[], object]]:
+def ways(loaded: Loaded, model_input: InputLike) -> dict[str, Callable[[], object]]:
     config = loaded.config
     heads = [(layer, head) for layer in range(config.n_layers) for head in range(config.n_heads)]
 
     def a_forward_each() -> None:
         for head in heads:
-            probabilities(loaded, [given], [ablated(heads=(head,))])
+            probabilities(loaded, [model_input], [ablated(heads=(head,))])
 
     return {
-        FORWARD: lambda: probabilities(loaded, [given]),
-        "each head alone": lambda: ablate_heads(loaded, [given]),
+        FORWARD: lambda: probabilities(loaded, [model_input]),
+        "each head alone": lambda: ablate_heads(loaded, [model_input]),
         "each head alone, each in its own forward": a_forward_each,
-        "importance of all heads": lambda: importance(loaded, [given]),
-        "each head from another input": lambda: patch_heads(loaded, given, given),
+        "importance of all heads": lambda: importance(loaded, [model_input]),
+        "each head from another input": lambda: patch_heads(loaded, model_input, model_input),
     }
 
 

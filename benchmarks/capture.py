@@ -113,8 +113,8 @@ def serve() -> None:
         case = int(line)
         if case not in captures:
             config, n = list(CASES.values())[case]
-            loaded, given = an_encoder(config), an_input(config, n)
-            captures[case] = lambda loaded=loaded, given=given: capture(loaded, given)
+            loaded, model_input = an_encoder(config), an_input(config, n)
+            captures[case] = lambda loaded=loaded, model_input=model_input: capture(loaded, model_input)
         print(timed(captures[case]), flush=True)
 
 
@@ -132,7 +132,7 @@ def variants(config: ModelConfig, n: int) -> dict[str, Callable[[], object]]:
     from model.capture import activations  # another version may not have it
     from model.inputs import prepare
 
-    loaded, given, theirs = an_encoder(config), an_input(config, n), torchs_encoder(config)
+    loaded, model_input, theirs = an_encoder(config), an_input(config, n), torchs_encoder(config)
     model, fused = loaded.model, an_encoder(config).model
     for block in fused.blocks:
         block.attention.__class__ = Fused
@@ -140,7 +140,7 @@ def variants(config: ModelConfig, n: int) -> dict[str, Callable[[], object]]:
 
     @torch.inference_mode()
     def run(encode: Callable[[Tensor], Tensor]) -> Tensor:
-        inputs, tokens = prepare(loaded, given)
+        inputs, tokens = prepare(loaded, model_input)
         assert len(tokens) == n
         return encode(inputs)
 
@@ -149,8 +149,8 @@ def variants(config: ModelConfig, n: int) -> dict[str, Callable[[], object]]:
 
     return {
         "plain": lambda: run(model),
-        "capture": lambda: capture(loaded, given),
-        "patterns": lambda: activations(loaded, [given], patterns),
+        "capture": lambda: capture(loaded, model_input),
+        "patterns": lambda: activations(loaded, [model_input], patterns),
         "fused": lambda: run(fused),
         "torch fused": lambda: run(lambda inputs: torch_fused(theirs, inputs)),
         "torch weights": lambda: run(

@@ -42,9 +42,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     usual = (120, 1536, 1536) if arguments.large else (700, 256, 512)
-    given = arguments.clicks, arguments.cache_mb, arguments.beyond
+    chosen = arguments.clicks, arguments.cache_mb, arguments.beyond
     clicks, cache_mb, beyond = (
-        mine if mine is not None else or_else for mine, or_else in zip(given, usual, strict=True)
+        usual_value if value is None else value for value, usual_value in zip(chosen, usual, strict=True)
     )
     os.environ["LOUPE_CACHE_MB"] = str(cache_mb)
     with tempfile.TemporaryDirectory() as home:

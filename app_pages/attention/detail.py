@@ -50,7 +50,14 @@ def draw_map_detail(
     drawn = _Map(record, pattern, record.mask[chosen.layer, chosen.head], query, scale, notes)
     if record.unit == "token":
         input_in_colours(
-            subject.given, record, weights, key="strip", query=query, scale=scale, legend=False, notes=notes
+            subject.model_input,
+            record,
+            weights,
+            key="strip",
+            query=query,
+            scale=scale,
+            legend=False,
+            notes=notes,
         )
         with st.container(horizontal=True, gap="small"):
             with st.container(key="weights"):
@@ -69,7 +76,13 @@ def draw_map_detail(
     with st.container(horizontal=True):
         with st.container(key="patches"):
             input_in_colours(
-                subject.given, record, weights, key="overlay", query=query, scale=scale, whole=subject.record
+                subject.model_input,
+                record,
+                weights,
+                key="overlay",
+                query=query,
+                scale=scale,
+                whole=subject.record,
             )
             for position in record.at("class"):
                 st.button(

@@ -90,7 +90,7 @@ def _example_that_changes(own: LiveSubject) -> tuple[LiveSubject, int | None]:
     """An example text in the same encoder, and the position that its answer depends on most; (None, None) if no example has one."""
     candidates = []
     for text in map(Text, sentences().values()):
-        example = replace(own, given=text)
+        example = replace(own, model_input=text)
         record = example.record
         if record.at("mask") or (influential := most_influential_position(example)) is None:
             continue
@@ -105,8 +105,8 @@ def _example_that_changes(own: LiveSubject) -> tuple[LiveSubject, int | None]:
 
 
 def _text(subject: LiveSubject) -> str:
-    assert isinstance(subject.given, Text), subject.given
-    return subject.given.text
+    assert isinstance(subject.model_input, Text), subject.model_input
+    return subject.model_input.text
 
 
 def _is_typed(own: LiveSubject) -> bool:
@@ -148,7 +148,7 @@ def _open_guess(subject: LiveSubject) -> None:
 
 def _with_a_text(subject: LiveSubject) -> LiveSubject:
     """The chosen encoder and text; if a digit is chosen, switches to a text encoder and the first example."""
-    if isinstance(subject.given, Text):
+    if isinstance(subject.model_input, Text):
         return subject
     checkpoint = alike(subject.checkpoint, encoders.checkpoints(encoders.TEXT))
     assert checkpoint is not None, "no encoder reads texts"

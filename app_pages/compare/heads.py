@@ -153,7 +153,7 @@ def _draw_one_query(drawn: _SideMap, *, key: str) -> None:
         st.caption("The chosen query has no counterpart here.")
         return
     input_in_colours(
-        drawn.side.given,
+        drawn.side.model_input,
         drawn.record,
         drawn.record.pattern[drawn.head][drawn.query],
         key=key,

@@ -31,8 +31,8 @@ def draw_representations(first: Side, second: Side) -> None:
     )
     examples: tuple[Text | int, ...] = tuple(range(0, N_DIGITS, AT_ONCE))
     is_text = False
-    if isinstance(first.given, Text) and isinstance(second.given, Text):
-        texts = (*shipped_inputs.sentences().values(), first.given.text, second.given.text)
+    if isinstance(first.model_input, Text) and isinstance(second.model_input, Text):
+        texts = (*shipped_inputs.sentences().values(), first.model_input.text, second.model_input.text)
         text_examples = tuple(map(Text, dict.fromkeys(texts)))
         is_text, examples = True, text_examples
         if _cut_differently(first.checkpoint, second.checkpoint, text_examples):

@@ -30,7 +30,7 @@ def _fill_second_text() -> None:
 
 def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, Side] | str:
     """Draws the controls of the second side; returns both sides, or a sentence on why they cannot be compared."""
-    kind = encoders.TEXT if isinstance(subject.given, Text) else encoders.DIGIT
+    kind = encoders.TEXT if isinstance(subject.model_input, Text) else encoders.DIGIT
     if what == controls.ENCODERS:
         with slots.answer:
             name = _choose_other_encoder(subject.checkpoint, kind)
@@ -46,7 +46,7 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
         if second is None:
             return "Type a second text above to compare it with the first."
         label = encoders.label_for(subject.checkpoint, label)
-        titles, other = TITLES[kind], replace(subject, given=second, label=label)
+        titles, other = TITLES[kind], replace(subject, model_input=second, label=label)
     sides = Side(subject, titles[0]), Side(other, titles[1])
     try:
         _ = other.record

@@ -22,6 +22,6 @@ def knock_out_answers(
     subject: LiveSubject, sets: Sequence[Sequence[int]], kind: KnockOutKind, title: str = ""
 ) -> np.ndarray:
     """Answers [set, answer] without each of these `sets` of positions; shows a progress bar if that takes long."""
-    interventions = knock_out_interventions(subject.loaded, subject.given, sets, kind)
+    interventions = knock_out_interventions(subject.loaded, subject.model_input, sets, kind)
     text = f"Knocking out one {subject.record.unit} after the other in {title or subject.name} …"
     return answers_under(subject, interventions, text)

@@ -205,7 +205,7 @@ def _draw_input(subject: LiveSubject, chosen: HeadChoice, after: Side, gone: Awa
     allowed[list(gone.positions)] = False
     weights = record.pattern[head][query]
     input_in_colours(
-        subject.given,
+        subject.model_input,
         record,
         weights,
         query=query,

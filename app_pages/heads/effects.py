@@ -34,21 +34,23 @@ def each_part(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
     layers, vectors = range(subject.loaded.config.n_layers), None if means is None else _array(means)
     interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
     interventions += [ablated(feed_forwards=(layer,)) for layer in layers]
-    answers = of(probabilities, subject.checkpoint, (subject.given,), tuple(interventions))[0]
+    answers = of(probabilities, subject.checkpoint, (subject.model_input,), tuple(interventions))[0]
     return np.concatenate((heads, answers.reshape(2, len(layers), -1).transpose(1, 0, 2)), axis=1)
 
 
 @cached
 def each_head(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
     """Answers [layer, head, answer] with one head ablated; shows a progress bar if that takes long."""
-    steps = ablate_heads_in_steps(subject.loaded, subject.given, "zero" if means is None else _array(means))
+    steps = ablate_heads_in_steps(
+        subject.loaded, subject.model_input, "zero" if means is None else _array(means)
+    )
     return _by_head(subject, steps, "Taking away one head after the other …", ("heads", subject, means))
 
 
 @cached
 def each_head_patched(subject: LiveSubject, source: Input) -> np.ndarray:
     """Answers [layer, head, answer] with one head's output taken from the input `source`."""
-    steps = patch_heads_in_steps(subject.loaded, subject.given, source)
+    steps = patch_heads_in_steps(subject.loaded, subject.model_input, source)
     work_key = ("heads patched", subject, source)
     return _by_head(subject, steps, "Patching in one head after the other …", work_key)
 
@@ -59,7 +61,7 @@ def each_position_patched(subject: LiveSubject, source: Input) -> np.ndarray:
     before = subject.record
     n_stages, n = len(before.stages), len(before)
     result = np.full((n_stages, n, before.config.n_answers), np.nan, np.float32)
-    steps = patch_positions_in_steps(subject.loaded, subject.given, source)
+    steps = patch_positions_in_steps(subject.loaded, subject.model_input, source)
     text, work_key = "Patching in one position after the other …", ("positions patched", subject, source)
     for step in with_progress(steps, lambda step: len(step.positions) / (n_stages * n), text, work_key):
         result[step.stage, step.positions] = step.answers

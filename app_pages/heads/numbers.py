@@ -191,7 +191,7 @@ def effects(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.nd
     if not wanted(subject, work_key, n_forwards, label, "heads_effects"):
         return {}
     with until_done(work_key):
-        values = {"importance": of(importance, subject.checkpoint, (subject.given,))[0]}
+        values = {"importance": of(importance, subject.checkpoint, (subject.model_input,))[0]}
         values["zero"] = knock_out.effects(record, each_head(subject, None))
         if means is not None:
             values["mean"] = knock_out.effects(record, each_head(subject, as_vectors(means)))

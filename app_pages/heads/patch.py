@@ -44,7 +44,7 @@ def patch(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         st.info("Type a second text above: from it one part at a time is taken.", icon=":material/info:")
         return
     try:
-        second = replace(subject, given=source, label=label)
+        second = replace(subject, model_input=source, label=label)
         _ = second.record  # raises here where it cannot be read
         pairs = subject.compute(pair_positions, source)
     except ValueError as error:
@@ -72,8 +72,8 @@ def _kind(record: ForwardRecord) -> str:
 
 
 def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
-    if isinstance(subject.given, Text):
-        first_text, session = subject.given.text, st.session_state
+    if isinstance(subject.model_input, Text):
+        first_text, session = subject.model_input.text, st.session_state
         # It begins as the first one with one word changed, and again where the first one is another text.
         if session.get("patch_of") != first_text and SECOND_TEXT.held() in (None, session.get("patch_made")):
             session["patch_made"] = one_word_changed(first_text)
@@ -81,7 +81,7 @@ def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
                 SECOND_TEXT.take(one_word_changed(first_text))
         session["patch_of"] = first_text
         text = SECOND_TEXT.choose(one_word_changed(first_text))
-        return (replace(subject.given, text=text) if text.strip() else None), None
+        return (replace(subject.model_input, text=text) if text.strip() else None), None
     second, label = second_digit(SECOND_DIGIT)
     return second, encoders.label_for(subject.checkpoint, label)
 

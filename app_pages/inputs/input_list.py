@@ -29,7 +29,7 @@ class Item:
     digit: int | None = None  # the number of a test digit
     colours: Picture | None = None
 
-    def given(self, config: ModelConfig, *, reads_pairs: bool) -> Input | None:
+    def as_input(self, config: ModelConfig, *, reads_pairs: bool) -> Input | None:
         """The input as the encoder reads it; None where the encoder cannot read it."""
         if self.text is not None:
             return self.text if reads_pairs else replace(self.text, second=None)
@@ -99,12 +99,12 @@ def open_item(kind: str, number: int, name: str) -> list[Choice]:
     return [] if item is None or config is None else item.choose(config)
 
 
-def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
+def right_class(kind: str, name: str | None, model_input: Input | None) -> int | None:
     """The class with which the opened item is labelled; None where it has no known label, or is not the input any more."""
     item, config = entered(kind).item, encoders.config_of(name)
     if name is None or item is None or not item.label or config is None or not config.chooses_class:
         return None
-    if given is None or given != item.given(config, reads_pairs=encoders.reads_pairs(name)):
+    if model_input is None or model_input != item.as_input(config, reads_pairs=encoders.reads_pairs(name)):
         return None
     try:
         return class_of(item.label, config.class_names)
@@ -112,14 +112,14 @@ def right_class(kind: str, name: str | None, given: Input | None) -> int | None:
         return None
 
 
-def draw_stepper(kind: str, name: str | None, given: Input | None) -> None:
+def draw_stepper(kind: str, name: str | None, model_input: Input | None) -> None:
     """Draws “◂ 3 of 27 ▸”, with which one steps through the list; nothing where no item of a list was opened."""
     order, number = entered(kind).order, entered(kind).opened
     item, config = entered(kind).item, encoders.config_of(name)
     if name is None or item is None or number is None or config is None or number not in order:
         return
     index = order.index(number)
-    is_changed = given != item.given(config, reads_pairs=encoders.reads_pairs(name))
+    is_changed = model_input != item.as_input(config, reads_pairs=encoders.reads_pairs(name))
     count = f"{index + 1:,} of {len(order):,}{', changed' if is_changed else ''}"
 
     def button(which: str, sign: str, to: int) -> None:

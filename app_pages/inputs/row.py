@@ -115,22 +115,22 @@ class _Row:
         kind, name = self.kind, self._name
         say_gone(name)
         with self._input:
-            given, label = text_input(name) if kind == encoders.TEXT else digit_input(name)
+            model_input, label = text_input(name) if kind == encoders.TEXT else digit_input(name)
             label = encoders.label_for(name, label)
-            label = right_class(kind, name, given) if label is None else label
-            draw_stepper(kind, name, given)
+            label = right_class(kind, name, model_input) if label is None else label
+            draw_stepper(kind, name, model_input)
         if name is None:
             stop(f"There is no encoder for this input: none in `checkpoints/` reads a {kind.lower()}.")
         try:
             encoder = loaded(name)
             with self._about:
                 _draw_description(encoder, n_parameters(name))
-            is_empty = isinstance(given, Text) and encoded_text(name, given).n_read == 0
+            is_empty = isinstance(model_input, Text) and encoded_text(name, model_input).n_read == 0
         except (ValueError, OSError) as error:
             stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
-        if given is None or is_empty:
+        if model_input is None or is_empty:
             stop(INVITATION[kind])
-        subject = LiveSubject(name, given, label)
+        subject = LiveSubject(name, model_input, label)
         if not subject.record.is_finite:
             stop(f"The encoder {plain(name)} {NO_NUMBERS}")
         session_encoders.say_on_cpu(name)

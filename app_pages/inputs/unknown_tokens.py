@@ -12,11 +12,11 @@ from model.inputs.text import has_character_vocabulary, space_out_characters
 
 def say_unknown(subject: LiveSubject, *, before: str = "", box: TextBox = TEXT) -> None:
     """Writes how many tokens are unknown, after the words `before`; `box` is the control of the text."""
-    if not subject.unknown or not isinstance(subject.given, Text):
+    if not subject.unknown or not isinstance(subject.model_input, Text):
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"unknown_{box.key}"):
         st.caption(f"{before}{subject.unknown}.", width="content")
-        if (separated := _with_spaces_between(subject.checkpoint, subject.given)) is not None:
+        if (separated := _with_spaces_between(subject.checkpoint, subject.model_input)) is not None:
             st.button(
                 "Separate the characters",
                 key=f"separate_{box.key}",
@@ -33,15 +33,15 @@ def _take_separated(separated: Text, box: TextBox) -> None:
         SECOND_PART.take(separated.second[:LONGEST])
 
 
-def _with_spaces_between(name: Checkpoint, given: Text) -> Text | None:
+def _with_spaces_between(name: Checkpoint, model_input: Text) -> Text | None:
     """The text with spaces between its characters, if the encoder then knows more of it; else None."""
     if not _knows_characters_alone(name):
         return None
     tokenizer = loaded(name).tokenizer
     assert tokenizer is not None, name
-    second = given.second and space_out_characters(tokenizer, given.second)
-    separated = Text(space_out_characters(tokenizer, given.text), second)
-    old, new = (encoded_text(name, text) for text in (given, separated))
+    second = model_input.second and space_out_characters(tokenizer, model_input.second)
+    separated = Text(space_out_characters(tokenizer, model_input.text), second)
+    old, new = (encoded_text(name, text) for text in (model_input, separated))
     is_better = new.n_unknown * old.n_read < old.n_unknown * new.n_read
     return separated if is_better else None
 

@@ -117,7 +117,7 @@ def softmax(view: View) -> None:
     _draw_bars(view, weights, what="attention weight", weights=scale, key="inside_weights")
     st.markdown("The same weights on the input; a click here chooses another query.")
     input_in_colours(
-        view.subject.given,
+        view.subject.model_input,
         view.record,
         attention.pattern,
         query=view.query,

@@ -97,7 +97,7 @@ def _draw_patterns(chosen: HeadChoice, query: int, sides: tuple[Side, ...]) -> N
                     f"entropy {evenness:.2f} of 1"
                 )
                 input_in_colours(
-                    side.given,
+                    side.model_input,
                     side.record,
                     pattern[query],
                     query=query,

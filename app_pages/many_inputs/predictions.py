@@ -86,11 +86,11 @@ class Predictions:
 def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
     """Predictions of an encoder for all items, made under a progress bar; `notes` say how many items it cannot read."""
     config: ModelConfig = cache.loaded(name).config
-    given, notes, encoded = _readable(name, items, config)
-    if not given:
+    readable, notes, encoded = _readable(name, items, config)
+    if not readable:
         return Predictions(lines=(), surprise="", explained="", notes=tuple(notes))
-    labels, label_notes = _labels(items, list(given), config)
-    lines, surprise, explained = _lines(name, config, given, encoded, labels)
+    labels, label_notes = _labels(items, list(readable), config)
+    lines, surprise, explained = _lines(name, config, readable, encoded, labels)
     predictions = tuple(
         Prediction(
             number=number,
@@ -98,7 +98,7 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
             unknown=encoded[number].n_unknown / encoded[number].n_read if config.is_text else 0.0,
             **line,
         )
-        for number, line in zip(given, lines, strict=True)
+        for number, line in zip(readable, lines, strict=True)
     )
     if cut := [line.left_out for line in predictions if line.left_out]:
         many = f"{min(cut):,} to {max(cut):,} tokens" if len(cut) > 1 else counted(cut[0], "token")
@@ -117,16 +117,16 @@ def _readable(
     name: Checkpoint, items: Sequence[Item], config: ModelConfig
 ) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
     """The inputs that the encoder takes, by number; notes; the tokens of texts, by number."""
-    given, tokens, unreadable = {}, {}, []
+    readable, tokens, unreadable = {}, {}, []
     for number, item in enumerate(items):
-        value = item.given(config, reads_pairs=encoders.reads_pairs(name))
+        value = item.as_input(config, reads_pairs=encoders.reads_pairs(name))
         if isinstance(value, Text):
             tokens[number] = encoded_text(name, value)
             value = value if tokens[number].n_read else None
         if value is None:
             unreadable.append(number)
         else:
-            given[number] = value
+            readable[number] = value
     notes = []
     if unreadable:
         what = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
@@ -136,7 +136,7 @@ def _readable(
     n_pairs = sum(bool(item.text and item.text.second) for item in items)
     if n_pairs and not encoders.reads_pairs(name):
         notes.append(f"This encoder reads one text at a time: {counted(n_pairs, 'second part')} left out.")
-    return given, notes, tokens
+    return readable, notes, tokens
 
 
 def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> tuple[list[int], list[str]]:
@@ -172,32 +172,32 @@ Lines = tuple[list[dict], str, str]  # the fields of each line; what the surpris
 def _lines(
     name: Checkpoint,
     config: ModelConfig,
-    given: dict[int, Input],
+    readable: dict[int, Input],
     encoded: dict[int, Encoded],
     labels: list[int],
 ) -> Lines:
     if config.chooses_class:
-        of_classes = _in_list_order(probabilities, name, given, encoded)
+        of_classes = _in_list_order(probabilities, name, readable, encoded)
         return _class_lines(np.array(of_classes)[:, 0], labels, config.class_names)
     if config.n_classes:
-        return _multi_label_lines(np.array(_in_list_order(answers, name, given, encoded)), config)
+        return _multi_label_lines(np.array(_in_list_order(answers, name, readable, encoded)), config)
     if config.family.token_class_names:
-        return _token_lines(_in_list_order(token_answers, name, given, encoded))
-    states = _in_list_order(probabilities, name, given, encoded)
-    return _state_lines(np.array(states)[:, 0], list(given))
+        return _token_lines(_in_list_order(token_answers, name, readable, encoded))
+    states = _in_list_order(probabilities, name, readable, encoded)
+    return _state_lines(np.array(states)[:, 0], list(readable))
 
 
 def _in_list_order(
-    make: Callable, name: Checkpoint, given: dict[int, Input], encoded: dict[int, Encoded]
+    make: Callable, name: Checkpoint, readable: dict[int, Input], encoded: dict[int, Encoded]
 ) -> list:
     """What `make` returns for each input. They are read by length: inputs of one length share a batch."""
-    numbers = sorted(given, key=lambda number: (len(encoded.get(number, ())), number))
-    inputs = tuple(given[number] for number in numbers)
+    numbers = sorted(readable, key=lambda number: (len(encoded.get(number, ())), number))
+    inputs = tuple(readable[number] for number in numbers)
     batches = [inputs[start : start + AT_ONCE] for start in range(0, len(inputs), AT_ONCE)]
     steps = [partial(cache.of, make, name, batch) for batch in batches]
     results = in_steps(steps, f"Reading {len(inputs):,} inputs …", ("many inputs", name, inputs))
     by_number = dict(zip(numbers, chain.from_iterable(results), strict=True))
-    return [by_number[number] for number in given]
+    return [by_number[number] for number in readable]
 
 
 def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:

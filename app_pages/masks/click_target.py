@@ -58,7 +58,7 @@ def draw_click_target(
             f"{n} × {n} cells are too small to click: here a click blocks the {after.unit} for query {query} alone."
         )
     input_in_colours(
-        subject.given,
+        subject.model_input,
         after,
         pattern[query],
         query=query,

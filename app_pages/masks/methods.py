@@ -100,7 +100,7 @@ def _masked_head(
     for name, (method, is_finite) in METHODS.items():
         intervention = row_mask + masked(choice, method, value if is_finite else -math.inf)
         record = capture(
-            subject.loaded, subject.given, intervention
+            subject.loaded, subject.model_input, intervention
         )  # not kept: ten of them would fill the cache
         by_method[name] = MaskedHead(
             mask=record.mask[layer, head].copy(),

@@ -50,7 +50,7 @@ def _draw_input(
     chosen: HeadChoice, before: Side, side: Side, query: int, scale: WeightScale, *, key: str
 ) -> None:
     """Draws the input in the colours of the query's row; a click chooses the corresponding position."""
-    record, shown_input = side.record, side.given
+    record, shown_input = side.record, side.model_input
     position = two_sides.same_position(before, side, query)
     assert position is not None  # both sides read the same tokens
     if side.order is not None and record.patch_grid is not None:

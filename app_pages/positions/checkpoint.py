@@ -106,7 +106,7 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
 
 def _draw_lengths(subject: LiveSubject, record: ForwardRecord) -> None:
     name, is_scaled = subject.checkpoint, record.config.embedding_scaled
-    parts = cache.of(embeddings.embedding_parts, name, subject.given)
+    parts = cache.of(embeddings.embedding_parts, name, subject.model_input)
     lengths = embeddings.lengths(parts, scaled=is_scaled)
     remarks = (None, "added", "added") if is_scaled else ("added", "not used here", "added")
     labels = r"mean $|x|$", r"mean $|\sqrt{d_\text{model}}\, x|$", r"mean $|p|$"

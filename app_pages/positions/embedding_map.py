@@ -33,14 +33,18 @@ class DrawnVectors:
     """Which vectors are drawn: those of an input's tokens, and of the first words of the vocabulary."""
 
     checkpoint: Checkpoint
-    given: Input
+    model_input: Input
     positioned: bool  # whether positions are added
     n_words: int
 
     def vectors(self) -> np.ndarray:
         """[vector, d_model]: those of the tokens, then those of the words."""
         return cache.of(
-            embeddings.vectors, self.checkpoint, self.given, positioned=self.positioned, n_words=self.n_words
+            embeddings.vectors,
+            self.checkpoint,
+            self.model_input,
+            positioned=self.positioned,
+            n_words=self.n_words,
         )
 
     def words(self) -> list[str]:
@@ -70,7 +74,7 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
         if method == controls.TSNE:
             perplexity, seed = controls.PERPLEXITY.choose(), controls.T_SNE_SEED.choose()
     n_words = controls.N_WORDS if with_words else 0
-    drawn = DrawnVectors(subject.checkpoint, subject.given, positioned, n_words)
+    drawn = DrawnVectors(subject.checkpoint, subject.model_input, positioned, n_words)
     flat = _t_sne(drawn, perplexity, seed) if method == controls.TSNE else _pca(drawn)
     vectors, words = drawn.vectors(), drawn.words()
     neighbours = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
@@ -90,12 +94,12 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
     same = "" if different == n else ": equal vectors lie in one spot"
     st.markdown(f"The {n} {unit} of the input have **{different}** different vectors{same}.")
     if record.unit == "token":
-        _look_up(subject.checkpoint, subject.given, query)
+        _look_up(subject.checkpoint, subject.model_input, query)
 
 
-def _look_up(name: Checkpoint, given: Input, query: int) -> None:
+def _look_up(name: Checkpoint, model_input: Input, query: int) -> None:
     """Draws how a token becomes a number and a row of the embedding table, and the same as a matrix product."""
-    lookup = embeddings.look_up(cache.loaded(name), given, query)
+    lookup = embeddings.look_up(cache.loaded(name), model_input, query)
     n = cache.loaded(name).config.vocab_size
     assert n is not None  # it reads text
     d_model = len(lookup.row)
@@ -190,7 +194,7 @@ def _nearest(
     if of_tokens and not drawn.positioned:
         pieces, rows = cache.of(embeddings.token_table, drawn.checkpoint)
         # by its number: a Unigram shows of what it does not know the text itself, which is no piece
-        number = embeddings.look_up(cache.loaded(drawn.checkpoint), drawn.given, query).id
+        number = embeddings.look_up(cache.loaded(drawn.checkpoint), drawn.model_input, query).id
         near = embeddings.neighbours(rows, number, N_NEIGHBOURS)
         st.markdown(f"**Nearest in the whole vocabulary** of {len(pieces):,} pieces")
         _bars(near, pieces, token, "positions_map_vocabulary")

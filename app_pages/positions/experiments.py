@@ -51,9 +51,9 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
         st.button("Next order", key="positions_try_next", icon=":material/shuffle:", on_click=_take_next_seed)
         zeroed = controls.IN_BOTH_ORDERS.choose() == controls.WITHOUT
     order = shuffled_order(record.roles, seed)
-    name, given = subject.checkpoint, subject.given
-    calls = [partial(_deviation_in_order, name, given, order, without) for without in (False, True)]
-    deviations = in_steps(calls, "Reading the input in this order …", ("order", name, given, order))
+    name, model_input = subject.checkpoint, subject.model_input
+    calls = [partial(_deviation_in_order, name, model_input, order, without) for without in (False, True)]
+    deviations = in_steps(calls, "Reading the input in this order …", ("order", name, model_input, order))
     is_unchanged = order == tuple(range(len(record)))
     remark = ", no positions" if zeroed else ""
     intervention = repositioned(order=order, zeroed=zeroed)
@@ -84,10 +84,10 @@ def _take_next_seed() -> None:
 
 
 @cached
-def _deviation_in_order(name: Checkpoint, given: Input, order: tuple[int, ...], zeroed: bool) -> float:
+def _deviation_in_order(name: Checkpoint, model_input: Input, order: tuple[int, ...], zeroed: bool) -> float:
     """Largest change of any attention weight after the shuffled tokens are put back in order."""
     before, after = (
-        LiveSubject(name, given, changed=repositioned(order=content, zeroed=zeroed)).record
+        LiveSubject(name, model_input, changed=repositioned(order=content, zeroed=zeroed)).record
         for content in (None, order)
     )
     return largest_change(before.pattern, restore_order(after.pattern, order))

@@ -26,7 +26,9 @@ def most_influential_position(subject: LiveSubject) -> InfluentialPosition | Non
     positions = record.at("word", "continuation", "patch", "unknown")
     if not positions or len(record) > MOST_POSITIONS:
         return None
-    answers = of(probabilities, subject.checkpoint, (subject.given,), tuple(map(without_keys, positions)))[0]
+    answers = of(
+        probabilities, subject.checkpoint, (subject.model_input,), tuple(map(without_keys, positions))
+    )[0]
     predicted = record.predicted_class
     changes = class_changes(record, answers, predicted)
     if predicted is None:

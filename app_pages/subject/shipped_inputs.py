@@ -35,8 +35,14 @@ def _examples() -> list[dict]:
 
 def correct_class(subject: LiveSubject) -> int | None:
     """Index of the correct class of an example sentence; None for other inputs, or if the encoder lacks that class."""
-    config, given = subject.loaded.config, subject.given
-    if not config.chooses_class or not isinstance(given, Text) or given.text not in sentences().values():
+    config, model_input = subject.loaded.config, subject.model_input
+    if (
+        not config.chooses_class
+        or not isinstance(model_input, Text)
+        or model_input.text not in sentences().values()
+    ):
         return None
-    answer = next((example.get("answer") for example in _examples() if example["text"] == given.text), None)
+    answer = next(
+        (example.get("answer") for example in _examples() if example["text"] == model_input.text), None
+    )
     return config.class_names.index(answer) if answer in config.class_names else None

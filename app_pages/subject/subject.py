@@ -82,7 +82,7 @@ class LiveSubject:
     """An encoder with an input and an intervention in its forward pass. Hashable, so it can be part of cache keys."""
 
     checkpoint: Checkpoint
-    given: Input
+    model_input: Input
     label: int | None = field(default=None, compare=False)  # the right class, None where nobody knows it
     changed: Intervention = field(default_factory=Intervention)
 
@@ -110,12 +110,12 @@ class LiveSubject:
     @property
     def settings(self) -> Mapping[str, Any]:
         """Origin of the record (encoder, input, intervention), as it is saved in its file."""
-        return settings(self.loaded, self.given, self.changed)
+        return settings(self.loaded, self.model_input, self.changed)
 
     @property
     def picture(self) -> np.ndarray | None:
         """The picture that the encoder reads; None for a text."""
-        return self.given.array if isinstance(self.given, Picture) else None
+        return self.model_input.array if isinstance(self.model_input, Picture) else None
 
     @property
     def stored_heads(self) -> HeadResults | None:
@@ -128,9 +128,9 @@ class LiveSubject:
 
         Such as "first 5 tokens: its tokenizer keeps the end".
         """
-        if not isinstance(self.given, Text):
+        if not isinstance(self.model_input, Text):
             return ""
-        encoded = encoded_text(self.checkpoint, self.given)
+        encoded = encoded_text(self.checkpoint, self.model_input)
         if not encoded.n_left_out:
             return ""
         tokens = "token" if encoded.n_left_out == 1 else f"{encoded.n_left_out:,} tokens"
@@ -140,9 +140,9 @@ class LiveSubject:
     @property
     def unknown(self) -> str:
         """How many tokens the vocabulary lacks, such as "14 of 49 tokens are unknown to this tokenizer"; "" if none."""
-        if not isinstance(self.given, Text):
+        if not isinstance(self.model_input, Text):
             return ""
-        encoded = encoded_text(self.checkpoint, self.given)
+        encoded = encoded_text(self.checkpoint, self.model_input)
         if not (n := encoded.n_unknown):
             return ""
         tokens, are = "token" if encoded.n_read == 1 else "tokens", "is" if n == 1 else "are"
@@ -154,7 +154,7 @@ class LiveSubject:
 
     def compute(self, function: Callable[..., Value], *values: Any, **options: Any) -> Value:
         """Result of `function(encoder, input, *values, **options)`, cached; the option `spinner` is a text shown meanwhile."""
-        return cache.of(function, self.checkpoint, self.given, *values, **options)
+        return cache.of(function, self.checkpoint, self.model_input, *values, **options)
 
     def measure(self, function: Callable[..., Value], *values: Hashable) -> Value:
         """Result of `function(record, *values)`, cached."""
@@ -197,7 +197,7 @@ class FileSubject:
         return self.file_name.rpartition(".")[0] or "attention"
 
     @property
-    def given(self) -> Picture | None:
+    def model_input(self) -> Picture | None:
         """The picture that was read, blank if the file lacks it; None for a text."""
         if self.record.patch_grid is None:
             return None
@@ -263,18 +263,18 @@ def n_parameters(name: Checkpoint) -> int:
 
 
 @cached
-def encoded_text(name: Checkpoint, given: Text) -> Encoded:
+def encoded_text(name: Checkpoint, model_input: Text) -> Encoded:
     """Tokens of a text. Raises ValueError if the tokenizer cannot read it."""
     encoder = cache.loaded(name)
     assert encoder.tokenizer is not None, name
-    return encode(encoder.tokenizer, given.text, encoder.config.padding_id, given.second)
+    return encode(encoder.tokenizer, model_input.text, encoder.config.padding_id, model_input.second)
 
 
 @cached(spinner="Computing the maps …")
 def _lens_maps(subject: LiveSubject, lens: str, class_number: int | None) -> AttentionRecord:
     record, loaded = subject.record, subject.loaded
     if lens not in (VALUE_ZEROING, ROLLED_OUT):
-        return through(lens, loaded, subject.given, class_number, record=record)
+        return through(lens, loaded, subject.model_input, class_number, record=record)
     by_layer: list[list[np.ndarray]] = [[] for _ in range(loaded.config.n_layers)]
     for layer, keys in steps(loaded.config, len(record)):
         by_layer[layer].append(_zeroing_changes(subject, layer, keys))

@@ -46,8 +46,8 @@ class Side:
         return self.subject.checkpoint
 
     @property
-    def given(self) -> Input:
-        return self.subject.given
+    def model_input(self) -> Input:
+        return self.subject.model_input
 
     @property
     def record(self) -> ForwardRecord:
@@ -71,10 +71,10 @@ def answers_under(subject: LiveSubject, changes: Iterable[Intervention], text: s
     changes = tuple(changes)
     n_at_once = batch_size(subject.loaded.config, len(subject.record))
     batches = [changes[start : start + n_at_once] for start in range(0, len(changes), n_at_once)]
-    read = partial(cache.of, probabilities, subject.checkpoint, (subject.given,))
+    read = partial(cache.of, probabilities, subject.checkpoint, (subject.model_input,))
     first_step = partial(read, batches[0], spinner=text)  # before the first one is done, there is no bar
     steps = [first_step, *(partial(read, batch) for batch in batches[1:])]
-    work_key = ("answers", subject.checkpoint, subject.given, changes)
+    work_key = ("answers", subject.checkpoint, subject.model_input, changes)
     return np.concatenate(in_steps(steps, text, work_key), axis=1)[0]
 
 

@@ -69,7 +69,7 @@ class AttentionSteps:
     over the heads with `bias` gives `out`.
     """
 
-    given: Float[np.ndarray, "position d_model"]  # from which queries, keys and values are projected
+    sublayer_input: Float[np.ndarray, "position d_model"]  # from which queries, keys and values are projected
     q: Float[np.ndarray, " d_k"]
     k: Float[np.ndarray, "key d_k"]
     v: Float[np.ndarray, "key d_v"]
@@ -112,7 +112,7 @@ class AttentionSteps:
 class FeedForwardSteps:
     """Steps of the feed-forward, activation(x W_1 + b_1) W_2 + b_2, at one position; `by_unit` over d_ff with `bias` gives `out`."""
 
-    given: Float[np.ndarray, " d_model"]
+    sublayer_input: Float[np.ndarray, " d_model"]
     before: Float[np.ndarray, " d_ff"]  # the activation
     hidden: Float[np.ndarray, " d_ff"]
     by_unit: Float[np.ndarray, "d_ff d_model"]  # a hidden unit through its own row of W_2
@@ -217,9 +217,11 @@ def head_steps(
     post_difference = _difference(resid_post, record.residual[2 * layer + 2, query])
     if is_pre_ln:
         norm_differences = {
-            "norm_attention": _difference(attention.given, unrecorded["attention_in"]),
+            "norm_attention": _difference(attention.sublayer_input, unrecorded["attention_in"]),
             "add_attention": mid_difference,
-            "norm_feed_forward": _difference(feed_forward.given, unrecorded["feed_forward_in"][query]),
+            "norm_feed_forward": _difference(
+                feed_forward.sublayer_input, unrecorded["feed_forward_in"][query]
+            ),
             "add_feed_forward": post_difference,
         }
     else:  # the encoder keeps a sum only after its norm, so the two steps are compared as one
@@ -278,7 +280,7 @@ def _attention(
     w_o, bias = _weights(attention.w_o)
     by_head = np.einsum("hc,hcd->hd", z, w_o.reshape(*z.shape, -1))
     return AttentionSteps(
-        given=x,
+        sublayer_input=x,
         q=q[head, query],
         k=k[head],
         v=v[head],
@@ -303,7 +305,7 @@ def _feed_forward(x: Float[np.ndarray, " d_model"], layer: transformer.FeedForwa
     by_unit = hidden[:, None] * w_2
     output = by_unit.sum(axis=0) + bias
     return FeedForwardSteps(
-        given=x, before=pre_activation, hidden=hidden, by_unit=by_unit, bias=bias, out=output
+        sublayer_input=x, before=pre_activation, hidden=hidden, by_unit=by_unit, bias=bias, out=output
     )
 
 

@@ -134,8 +134,8 @@ def test_a_digits_label_is_no_class_of_an_encoder_of_other_pictures(open_importe
 def test_the_patches_lie_on_the_picture_as_the_encoder_sees_it(open_imported: Open) -> None:
     app = open_imported("ViTForImageClassification", "attention")
     chosen = subject_of(app)
-    seen = preprocessed_picture(chosen.given.array, chosen.record)
-    assert chosen.given.array.shape == (28, 28)
+    seen = preprocessed_picture(chosen.model_input.array, chosen.record)
+    assert chosen.model_input.array.shape == (28, 28)
     assert seen.shape == (32, 32, 3)
 
 

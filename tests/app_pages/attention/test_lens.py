@@ -34,8 +34,10 @@ def through_lens(lens: str, **query: str) -> dict[str, str]:
     return {"lens": lens, "layer": "1", **query} | ({"head": "1"} if LENSES[lens].has_heads else {})
 
 
-def expected(lens: str, given: object, name: str = "imdb-post-ln", number: int | None = None) -> np.ndarray:
-    seen = through(lens, cache.loaded(name), given, number)
+def expected(
+    lens: str, model_input: object, name: str = "imdb-post-ln", number: int | None = None
+) -> np.ndarray:
+    seen = through(lens, cache.loaded(name), model_input, number)
     return seen.pattern[1, 1 if LENSES[lens].has_heads else 0]
 
 
@@ -72,8 +74,8 @@ def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str
 @pytest.mark.parametrize("lens", LENSES)
 def test_every_lens_of_a_digit(open_app: Open, lens: str) -> None:
     app = open_app(kind="Digit", checkpoint="mnist-post-ln", **through_lens(lens))
-    given = subject_of(app).given
-    np.testing.assert_allclose(weights(shown(app)), expected(lens, given, "mnist-post-ln"), rtol=1e-5)
+    model_input = subject_of(app).model_input
+    np.testing.assert_allclose(weights(shown(app)), expected(lens, model_input, "mnist-post-ln"), rtol=1e-5)
 
 
 def test_a_lens_without_heads_leaves_the_head_that_was_chosen(open_app: Open) -> None:

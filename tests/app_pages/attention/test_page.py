@@ -63,7 +63,7 @@ def test_the_way_back_to_the_class_token(open_app: Open) -> None:
 
 def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
     app = open_app(kind="Digit", digit="1")  # labelled 2
-    probabilities = LiveSubject(subject_of(app).checkpoint, subject_of(app).given).record.probabilities
+    probabilities = LiveSubject(subject_of(app).checkpoint, subject_of(app).model_input).record.probabilities
     said = str(probabilities.argmax())
     assert app.metric[0].value == said
     assert app.metric[0].delta == ("correct" if said == "2" else "wrong, it is 2")

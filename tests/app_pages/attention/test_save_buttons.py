@@ -29,7 +29,7 @@ def selection(app: AppTest) -> Subject:
 def test_the_record_comes_with_settings_version_and_the_weights_hash(open_app: Open) -> None:
     chosen = selection(open_app(text="not films", checkpoint="imdb-post-ln", words="true"))
     found = from_bytes(content(chosen), "a.npz")
-    expected = LiveSubject("imdb-post-ln", chosen.given).record
+    expected = LiveSubject("imdb-post-ln", chosen.model_input).record
     assert found.record.pattern.tobytes() == expected.pattern.tobytes()
     assert found.record.tokens == expected.tokens  # a view is no part of it
     said = {name: found.settings[name] for name in ("checkpoint", "text", "version", "weights_sha256")}
@@ -80,8 +80,8 @@ def test_the_parts_of_a_record(open_app: Open) -> None:
 
 def test_the_picture_comes_with_its_record(open_app: Open) -> None:
     chosen = selection(open_app(kind="Digit", digit="3"))
-    assert isinstance(chosen.given, Picture)
-    np.testing.assert_array_equal(from_bytes(content(chosen), "a.npz").picture, chosen.given.array)
+    assert isinstance(chosen.model_input, Picture)
+    np.testing.assert_array_equal(from_bytes(content(chosen), "a.npz").picture, chosen.model_input.array)
 
 
 def data(chosen: Subject, *notes: str) -> dict:

@@ -45,7 +45,7 @@ def test_from_a_digit_they_lead_to_a_text_and_an_encoder_of_texts(open_app: Open
     app = open_app(kind="Digit", checkpoint="mnist-post-ln").button(key=f"try_{number}").click().run()
     assert not app.exception
     selection = subject_of(app)
-    assert isinstance(selection.given, Text)
+    assert isinstance(selection.model_input, Text)
     assert selection.checkpoint == "imdb-post-ln"
 
 
@@ -73,7 +73,7 @@ def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None
     selection = subject_of(app)
     assert app.multiselect(key="masks_positions").value == [most_influential_position(selection).position]
     texts = [Text(text) for text in shipped_inputs.sentences().values() if "[MASK]" not in text]
-    assert is_telling(selection.checkpoint, selection.given) == any(
+    assert is_telling(selection.checkpoint, selection.model_input) == any(
         is_telling(selection.checkpoint, text) for text in texts
     )
 
@@ -113,7 +113,7 @@ def test_a_typed_text_stays_where_one_of_its_words_turns_the_answer(
     monkeypatch.setattr(try_links, "most_influential_position", lambda *_: turning)
     app = open_app(text="great film not").button(key="try_1").click().run()
     assert not app.exception
-    assert subject_of(app).given == Text("great film not")
+    assert subject_of(app).model_input == Text("great film not")
     assert app.multiselect(key="masks_positions").value == [2]
     assert not app.toast
 
@@ -124,7 +124,7 @@ def test_it_is_told_that_a_typed_text_gave_way_to_an_example(
     still = SimpleNamespace(changes_class=False, change=0.1, position=1)
     monkeypatch.setattr(try_links, "most_influential_position", lambda *_: still)
     app = open_app(text="great film not").button(key="try_1").click().run()
-    assert subject_of(app).given.text in shipped_inputs.sentences().values()
+    assert subject_of(app).model_input.text in shipped_inputs.sentences().values()
     assert "no single word" in app.toast[0].value
     app = open_app(text="great film not").button(key="try_3").click().run()
     assert "[MASK]" in app.text_area(key="text").value

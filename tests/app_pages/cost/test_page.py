@@ -140,9 +140,9 @@ def test_measuring_shows_times_and_exponents(open_app: Open, monkeypatch: pytest
     """Times in place of real ones: each kind just as its order says."""
     asked = {}
 
-    def times(lengths: tuple[int, ...], d: int, **given: object) -> dict[str, np.ndarray]:
-        asked.update(given, d=d)
-        given["progress"](1.0)
+    def times(lengths: tuple[int, ...], d: int, **options: object) -> dict[str, np.ndarray]:
+        asked.update(options, d=d)
+        options["progress"](1.0)
         return {
             kind.name: 1e-6 * np.array(lengths, float) ** kind.exponent for kind in layer_types.LAYER_TYPES
         }

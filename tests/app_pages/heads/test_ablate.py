@@ -26,8 +26,8 @@ HEADLINE = '<p style="font-size: 1.1rem'
 
 @pytest.fixture
 def open_ablate(open_app: Open) -> Open:
-    given = {"text": TEXT, "checkpoint": ENCODER, "heads_part": "Ablate"}
-    return lambda **query: open_app(PAGE, **given | query)
+    defaults = {"text": TEXT, "checkpoint": ENCODER, "heads_part": "Ablate"}
+    return lambda **query: open_app(PAGE, **defaults | query)
 
 
 def captions(app: AppTest) -> str:

@@ -18,8 +18,8 @@ HEADS, STATES = "change of the log-odds", "Effect on"
 
 @pytest.fixture
 def open_patch(open_app: Open) -> Open:
-    given = {"text": TEXT, "checkpoint": ENCODER, "heads_part": "Patch"}
-    return lambda **query: open_app(PAGE, **given | query)
+    defaults = {"text": TEXT, "checkpoint": ENCODER, "heads_part": "Patch"}
+    return lambda **query: open_app(PAGE, **defaults | query)
 
 
 def said(app: AppTest) -> str:

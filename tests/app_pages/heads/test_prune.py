@@ -19,8 +19,8 @@ LOSSES = (0.3, 0.3, 0.4, 0.6, 0.9)
 
 @pytest.fixture
 def open_prune(open_app: Open) -> Open:
-    given = {"text": "not great film", "checkpoint": "imdb-pre-ln", "heads_part": "Prune"}
-    return lambda **query: open_app(PAGE, **given | query)
+    defaults = {"text": "not great film", "checkpoint": "imdb-pre-ln", "heads_part": "Prune"}
+    return lambda **query: open_app(PAGE, **defaults | query)
 
 
 def way(how: str, turned: Turned | None) -> pd.DataFrame:

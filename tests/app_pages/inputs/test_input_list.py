@@ -49,8 +49,8 @@ def test_a_text_is_opened_with_its_second_part(session: dict, monkeypatch: pytes
 
 def test_only_encoders_of_pairs_are_given_the_second_part() -> None:
     item = Item(text=Text("a", "b"))
-    assert item.given(tiny.TEXT, reads_pairs=False) == Text("a")
-    assert item.given(tiny.TEXT, reads_pairs=True) == Text("a", "b")
+    assert item.as_input(tiny.TEXT, reads_pairs=False) == Text("a")
+    assert item.as_input(tiny.TEXT, reads_pairs=True) == Text("a", "b")
 
 
 def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +58,7 @@ def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch:
     hold("Digit", InputList(items=(item, Item(digit=12, label="3"))))
     use(monkeypatch, tiny.DIGIT)
     assert open_item("Digit", 0, "any") == [SOURCE.to(DRAW), DRAWING_CODE.to(to_code(DRAWING))]
-    np.testing.assert_array_equal(item.given(tiny.DIGIT, reads_pairs=False).array, DRAWING)
+    np.testing.assert_array_equal(item.as_input(tiny.DIGIT, reads_pairs=False).array, DRAWING)
     assert session["drawing"] == to_code(DRAWING)
     assert open_item("Digit", 1, "any") == [SOURCE.to(TEST_DIGITS), DIGIT.to(12)]
     assert session["digit"] == 12
@@ -66,7 +66,7 @@ def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch:
     use(monkeypatch, COLOURED)
     assert open_item("Digit", 0, "any") == [SOURCE.to(PICTURE)]
     np.testing.assert_array_equal(session[HELD], PHOTO)
-    assert item.given(COLOURED, reads_pairs=False) == Picture.of(PHOTO)
+    assert item.as_input(COLOURED, reads_pairs=False) == Picture.of(PHOTO)
 
 
 @pytest.mark.usefixtures("session")

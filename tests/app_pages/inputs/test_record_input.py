@@ -37,9 +37,9 @@ def show(open_app: Open, what: FileSubject, page: str | None = None, **query: An
     return open_app(page, session={OPENED: what}, kind="Record", **query)
 
 
-def saved(given: Text | Picture, name: str) -> bytes:
-    picture = given.array if isinstance(given, Picture) else None
-    return dump(LiveSubject(name, given).record, settings(cache.loaded(name), given), picture)
+def saved(model_input: Text | Picture, name: str) -> bytes:
+    picture = model_input.array if isinstance(model_input, Picture) else None
+    return dump(LiveSubject(name, model_input).record, settings(cache.loaded(name), model_input), picture)
 
 
 def test_nothing_is_open_at_first(open_app: Open) -> None:

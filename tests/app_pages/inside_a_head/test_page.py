@@ -28,7 +28,7 @@ def open_inside(open_app: Open) -> Open:
     return partial(open_app, PAGE)
 
 
-def given(name: str) -> dict[str, str]:
+def address_of(name: str) -> dict[str, str]:
     kind = {"text": TEXT} if name.startswith("imdb") else {"kind": "Digit"}
     return kind | {"checkpoint": name, "layer": "1", "head": "1"}
 
@@ -54,7 +54,7 @@ def bound(text: str) -> float:
 def test_every_step_can_be_opened_and_stands_in_the_order_of_the_placement(
     open_inside: Open, name: str
 ) -> None:
-    app = press(open_inside(**given(name), query="2 great" if "imdb" in name else "r0c1"), "Open all")
+    app = press(open_inside(**address_of(name), query="2 great" if "imdb" in name else "r0c1"), "Open all")
     order = ORDER["pre" if "pre" in name else "post"]
     assert len(app.expander) == len(order)
     norm = [number for number, step in enumerate(app.expander) if "LayerNorm" in step.label]
@@ -66,7 +66,7 @@ def test_every_step_can_be_opened_and_stands_in_the_order_of_the_placement(
 
 
 def test_the_numbers_are_those_of_the_head(open_inside: Open) -> None:
-    app = open_inside(**given("imdb-pre-ln"), query="2 great")
+    app = open_inside(**address_of("imdb-pre-ln"), query="2 great")
     record = LiveSubject("imdb-pre-ln", TEXT).record
     q, k = record.q[1, 1, 2], record.k[1, 1]
     cells = table(app, "product of q and k", "component")
@@ -80,9 +80,9 @@ def test_the_numbers_are_those_of_the_head(open_inside: Open) -> None:
 
 
 def test_the_stream_and_what_is_added_to_it(open_inside: Open) -> None:
-    app = press(open_inside(**given("mnist-pre-ln")), "Open all")
+    app = press(open_inside(**address_of("mnist-pre-ln")), "Open all")
     selection = subject_of(app)
-    before, mid, after = LiveSubject("mnist-pre-ln", selection.given).record.residual[2:5, 0]
+    before, mid, after = LiveSubject("mnist-pre-ln", selection.model_input).record.residual[2:5, 0]
     sums = table(app, "value of xᵢ", "value")["value"].to_numpy().reshape(3, -1)
     np.testing.assert_allclose(sums, [before, mid - before, mid], atol=1e-5)
     sums = table(app, "value of x′ᵢ", "value")["value"].to_numpy().reshape(3, -1)
@@ -104,7 +104,7 @@ def test_the_address_says_what_is_unfolded(open_inside: Open) -> None:
 
 
 def test_the_strongest_key_is_looked_at_first(open_inside: Open) -> None:
-    app = open_inside(**given("imdb-post-ln"))
+    app = open_inside(**address_of("imdb-post-ln"))
     strongest = LiveSubject("imdb-post-ln", TEXT).record.pattern[1, 1, 0].argmax()
     assert any(rf"q_i \cdot k_{{{strongest}}} =" in text for text in said(app))
 
@@ -195,7 +195,7 @@ def test_an_encoder_without_classes_opens_every_part(
 ) -> None:
     encoder = tiny.loaded(replace(tiny.TEXT, class_names=()))
     checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
-    app = open_inside(**given("imdb-pre-ln"), **part)
+    app = open_inside(**address_of("imdb-pre-ln"), **part)
     assert not app.exception
     assert app.get("vega_lite_chart") or app.get("plotly_chart")
 
@@ -220,11 +220,11 @@ def boxes(app: AppTest) -> set[str]:
 )
 def test_what_a_part_does_not_need_is_not_asked(open_inside: Open, part: dict, needed: set[str]) -> None:
     without = {"layer", "head"} - needed
-    assert boxes(open_inside(**given("imdb-pre-ln"), **part, forgiven=without)) == needed
+    assert boxes(open_inside(**address_of("imdb-pre-ln"), **part, forgiven=without)) == needed
 
 
 def test_the_choice_of_a_head_outlasts_a_part_without_one(open_inside: Open) -> None:
-    app = open_inside(**given("imdb-pre-ln"), query="2 great")
+    app = open_inside(**address_of("imdb-pre-ln"), query="2 great")
     app.segmented_control(key="inside").set_value("Why √d_k").run()
     app.segmented_control(key="inside").set_value("Order of tokens").run()
     assert not app.exception

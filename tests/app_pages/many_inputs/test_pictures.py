@@ -21,7 +21,7 @@ def file(array: np.ndarray, kind: str = "PNG") -> bytes:
     return written.getvalue()
 
 
-def given(*files: tuple[str, bytes]) -> list[tuple[str, Callable[[], bytes]]]:
+def uploads(*files: tuple[str, bytes]) -> list[tuple[str, Callable[[], bytes]]]:
     return [(name, lambda content=content: content) for name, content in files]
 
 
@@ -31,10 +31,10 @@ COLOURS = RNG.integers(0, 256, (30, 20, 3), dtype=np.uint8)
 
 
 def test_a_picture_is_kept_as_digit_and_in_colour() -> None:
-    listed = from_files(given(("one.png", file(STROKE)), ("photo.jpg", file(COLOURS, "JPEG"))))
+    listed = from_files(uploads(("one.png", file(STROKE)), ("photo.jpg", file(COLOURS, "JPEG"))))
     assert [item.name for item in listed.items] == ["one.png", "photo.jpg"]
     assert not listed.notes
-    digit = listed.items[0].given(tiny.DIGIT, reads_pairs=False)
+    digit = listed.items[0].as_input(tiny.DIGIT, reads_pairs=False)
     # as where it is drawn: the address knows 16 grey levels
     assert np.abs(digit.array.astype(int) - from_file(file(STROKE))).max() <= 8
     np.testing.assert_array_equal(digit.array, from_code(listed.items[0].drawing))
@@ -42,22 +42,22 @@ def test_a_picture_is_kept_as_digit_and_in_colour() -> None:
 
 
 def test_a_large_picture_is_kept_smaller() -> None:
-    (item,) = from_files(given(("wide.png", file(np.full((300, 1500), 9, np.uint8))))).items
+    (item,) = from_files(uploads(("wide.png", file(np.full((300, 1500), 9, np.uint8))))).items
     assert item.colours.shape[1] == LONGER_SIDE
     assert item.drawing == ""
-    assert item.given(tiny.DIGIT, reads_pairs=False) is None
+    assert item.as_input(tiny.DIGIT, reads_pairs=False) is None
 
 
 def test_a_table_among_them_says_what_they_show() -> None:
     table = b"file,label\none.png, 1\nother.png,2\n"
-    listed = from_files(given(("labels.csv", table), ("one.png", file(STROKE)), ("two.png", file(STROKE))))
+    listed = from_files(uploads(("labels.csv", table), ("one.png", file(STROKE)), ("two.png", file(STROKE))))
     assert [item.label for item in listed.items] == ["1", ""]
     assert listed.notes == ("1 of the labels name files that are not there.",)
 
 
 def test_what_is_no_picture_is_named_and_left_out() -> None:
     listed = from_files(
-        given(("no.png", b"GIF89a"), ("huge.png", header(8000, 5000)), ("one.png", file(STROKE)))
+        uploads(("no.png", b"GIF89a"), ("huge.png", header(8000, 5000)), ("one.png", file(STROKE)))
     )
     assert len(listed.items) == 1
     (note,) = listed.notes
@@ -77,11 +77,11 @@ def test_what_is_no_picture_is_named_and_left_out() -> None:
 )
 def test_nothing_to_read_is_one_sentence(files: list[tuple[str, bytes]], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        from_files(given(*files))
+        from_files(uploads(*files))
 
 
 def test_so_many_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "MOST", 2)
-    listed = from_files(given(*((f"{at}.png", file(STROKE)) for at in range(3))))
+    listed = from_files(uploads(*((f"{at}.png", file(STROKE)) for at in range(3))))
     assert len(listed.items) == 2
     assert listed.notes == ("There are 3 pictures, of which the first 2 are read.",)

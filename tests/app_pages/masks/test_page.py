@@ -57,9 +57,9 @@ def figures(app: AppTest) -> dict[str, dict]:
     return {chart.key: json.loads(chart.proto.spec) for chart in app.get("plotly_chart")}
 
 
-def given(app: AppTest) -> tuple[str, Input]:
+def encoder_and_input(app: AppTest) -> tuple[str, Input]:
     selection = subject_of(app)
-    return selection.checkpoint, selection.given
+    return selection.checkpoint, selection.model_input
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_the_box_blocks_and_frees(open_masks: Open) -> None:
 def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(open_app: Open) -> None:
     app = open_app("app_pages/masks/page.py")
     assert "Without “" in sentence(app)
-    name, text = given(app)
+    name, text = encoder_and_input(app)
     record = LiveSubject(name, text).record
     (blocked,) = app.multiselect(key="masks_positions").value
     said = record.probabilities.argmax()
@@ -333,7 +333,7 @@ def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks: Open, kind: str,
 
 def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> None:
     app = open_masks(KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"), BLOCKED_KEYS.to("3"), query="r0c1")
-    name, digit = given(app)
+    name, digit = encoder_and_input(app)
     after = LiveSubject(name, digit, changed=masked(MaskChoice(kind="keys", keys=(3,)))).record
     weight = after.pattern[0, 0, app.selectbox(key="query").value, 0]
     assert any(f"not part of the picture: {weight:.3f}" in caption.value for caption in app.caption)

@@ -176,13 +176,13 @@ def test_left_out_positions_are_zeros(open_part: Open) -> None:
     assert [metric.label for metric in app.metric] == ["With positions", "Without positions"]
 
 
-@pytest.mark.parametrize(("query", "given"), [({}, TEXT), ({"kind": "Digit"}, None)], ids=["text", "digit"])
-def test_a_shift(open_part: Open, query: dict, given: str | None) -> None:
+@pytest.mark.parametrize(("query", "text"), [({}, TEXT), ({"kind": "Digit"}, None)], ids=["text", "digit"])
+def test_a_shift(open_part: Open, query: dict, text: str | None) -> None:
     app = open_part(EXPERIMENT.to(SHIFT), SHIFT_BY.to(2), **query)
     assert [metric.label for metric in app.metric] == ["As trained", "Shifted by 2"]
     points = table(app, "Probability of", "shift", "says")
-    assert points["shift"].tolist() == list(range(12 if given else 4))
-    assert ("positions 2 to 9" if given else "2 is a whole row") in said(app)
+    assert points["shift"].tolist() == list(range(12 if text else 4))
+    assert ("positions 2 to 9" if text else "2 is a whole row") in said(app)
     assert ("hollow" in said(app)) == (points["says"].nunique() > 1)
 
 

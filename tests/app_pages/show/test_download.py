@@ -21,13 +21,13 @@ def page() -> None:
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> dict:
     """What the download button was given last."""
-    given: dict = {}
+    arguments: dict = {}
 
     def button(label: str, data: Callable[[], bytes], **options: object) -> None:
-        given.update(options, label=label, data=data)
+        arguments.update(options, label=label, data=data)
 
     monkeypatch.setattr(st, "download_button", button)
-    return given
+    return arguments
 
 
 def opened(**chosen: object) -> AppTest:
@@ -78,7 +78,9 @@ def test_the_file_is_made_when_it_is_asked_for(
     made: dict, kind: str, begins: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    monkeypatch.setattr(download, "figure_bytes", lambda *given: asked.append(given) or figure_bytes(*given))
+    monkeypatch.setattr(
+        download, "figure_bytes", lambda *arguments: asked.append(arguments) or figure_bytes(*arguments)
+    )
     from viz.export.file_formats import figure_bytes
 
     app = opened(kind=kind)

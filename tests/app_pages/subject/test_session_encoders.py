@@ -57,10 +57,10 @@ def small_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
             there.append(made.model)
         return made
 
-    def read(self: Transformer, *given: object) -> torch.Tensor:
+    def read(self: Transformer, *arguments: object) -> torch.Tensor:
         if any(self is each for each in there):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-        return embed(self, *given)
+        return embed(self, *arguments)
 
     monkeypatch.setattr(checkpoint, "load", loaded)
     monkeypatch.setattr(Transformer, "embed", read)

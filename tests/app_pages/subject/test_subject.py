@@ -47,11 +47,11 @@ def test_the_tokens_beyond_the_encoder_are_named() -> None:
 
 @pytest.mark.usefixtures("checkpoints")
 @pytest.mark.parametrize(
-    ("name", "given", "unit"),
+    ("name", "model_input", "unit"),
     [("imdb-pre-ln", Text("not great"), "tokens"), ("mnist-pre-ln", DIGIT, "patches")],
 )
-def test_every_head_has_its_measures(name: str, given: Input, unit: str) -> None:
-    measures = LiveSubject(name, given).measure(head_summary)
+def test_every_head_has_its_measures(name: str, model_input: Input, unit: str) -> None:
+    measures = LiveSubject(name, model_input).measure(head_summary)
     assert list(measures) == ["entropy", f"mean distance ({unit})"]
     assert all(values.shape == (2, 2) for values in measures.values())
     assert ((measures["entropy"] >= 0) & (measures["entropy"] <= 1)).all()

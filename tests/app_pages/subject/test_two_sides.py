@@ -35,8 +35,8 @@ class Known:
         return self.record
 
 
-def text(given: str, checkpoint: str = "tiny") -> Side:
-    return Side(Known(checkpoint, capture(tiny.loaded(tiny.TEXT), given)), "text")
+def text(model_input: str, checkpoint: str = "tiny") -> Side:
+    return Side(Known(checkpoint, capture(tiny.loaded(tiny.TEXT), model_input)), "text")
 
 
 def digit(config=tiny.DIGIT) -> Side:
@@ -44,8 +44,8 @@ def digit(config=tiny.DIGIT) -> Side:
     return Side(Known("tiny", record), "digit")
 
 
-def shuffled(given: str, order: tuple[int, ...], zeroed: bool = False) -> Side:
-    record = capture(tiny.loaded(tiny.TEXT), given, repositioned(order=order, zeroed=zeroed))
+def shuffled(model_input: str, order: tuple[int, ...], zeroed: bool = False) -> Side:
+    record = capture(tiny.loaded(tiny.TEXT), model_input, repositioned(order=order, zeroed=zeroed))
     return Side(Known("tiny", record), "shuffled", order)
 
 

@@ -17,8 +17,8 @@ Allow = Callable[..., None]
 def allow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Allow]:
     """`allow(hub=True)`: the app as it was started with that."""
 
-    def allowed(**given: object) -> None:
-        made = Options(**given)
+    def allowed(**options: object) -> None:
+        made = Options(**options)
         locations.use(made.models)
         monkeypatch.setattr(start_options, "OPTIONS", made)
 

@@ -17,8 +17,10 @@ SENTENCE = "This is not a great film, it is the greatest of films."
 LAYER, HEAD, QUERY = 1, 1, 2
 
 
-def steps_of(encoder: Loaded, given, layer: int = LAYER, head: int = HEAD, query: int = QUERY) -> HeadSteps:
-    record, seen = capture(encoder, given), unrecorded_activations(encoder, given, layer)
+def steps_of(
+    encoder: Loaded, model_input, layer: int = LAYER, head: int = HEAD, query: int = QUERY
+) -> HeadSteps:
+    record, seen = capture(encoder, model_input), unrecorded_activations(encoder, model_input, layer)
     return head_steps(encoder, record, seen, layer=layer, head=head, query=query)
 
 
@@ -59,7 +61,7 @@ def test_pre_by_hand():
     steps = by_hand("pre")
     assert (steps.norm_attention.mean, steps.norm_attention.deviation) == (2, 1)
     attention, feed_forward = steps.attention, steps.feed_forward
-    assert_close(attention.given, [[1, -1], [-1, 1]])
+    assert_close(attention.sublayer_input, [[1, -1], [-1, 1]])
     assert_close(attention.products, [[1, 1], [-1, -1]])
     assert_close(attention.dots, [2, -2])
     assert_close(attention.scores, [math.sqrt(2), -math.sqrt(2)])
@@ -67,7 +69,7 @@ def test_pre_by_hand():
     assert_close(attention.pattern, [(1 + T) / 2, (1 - T) / 2])
     assert_close(attention.z, [[T, -T]])
     assert_close(steps.resid_mid, [3 + T, 1 - T])
-    assert_close(feed_forward.given, [1, -1])
+    assert_close(feed_forward.sublayer_input, [1, -1])
     assert_close(feed_forward.hidden, [1, 0])
     assert_close(feed_forward.by_unit, [[1, 0], [0, 0]])
     assert_close(steps.resid_post, [4 + T, 1 - T])
@@ -76,7 +78,7 @@ def test_pre_by_hand():
 def test_post_by_hand():
     steps = by_hand("post")
     attention = steps.attention
-    assert_close(attention.given, [[3, 1], [1, 3]])
+    assert_close(attention.sublayer_input, [[3, 1], [1, 3]])
     assert_close(attention.products, [[9, 1], [3, 3]])
     assert_close(attention.dots, [10, 6])
     assert_close(attention.pattern, [(1 + T) / 2, (1 - T) / 2])
@@ -132,10 +134,10 @@ def test_the_steps_know_the_other_gelu_and_epsilon():
 
 
 def test_every_step_is_its_formula(encoder):
-    config, given = encoder.config, an_input(encoder.config)
+    config, model_input = encoder.config, an_input(encoder.config)
     layer, head = config.n_layers - 1, config.n_heads - 1
-    record = capture(encoder, given)
-    steps = steps_of(encoder, given, layer=layer, head=head)
+    record = capture(encoder, model_input)
+    steps = steps_of(encoder, model_input, layer=layer, head=head)
     weights = {name: value.numpy().astype(float) for name, value in encoder.model.state_dict().items()}
 
     def linear(name, x):

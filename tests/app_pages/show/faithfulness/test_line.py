@@ -54,15 +54,15 @@ def said(app: AppTest) -> list[str]:
     return [block.value for block in app.markdown if "Rank correlation with" in block.value]
 
 
-def expected(name: str, given: object, layer: int, head: int, kind: str = "keys") -> float:
+def expected(name: str, model_input: object, layer: int, head: int, kind: str = "keys") -> float:
     """Spearman, by a loop over the knock-outs where they are masks."""
     loaded = cache.loaded(name)
-    record = capture(loaded, given)
+    record = capture(loaded, model_input)
     at = list(removable_positions(record))
     if kind == "keys":
-        answers = np.array([capture(loaded, given, without_keys(one)).probabilities for one in at])
+        answers = np.array([capture(loaded, model_input, without_keys(one)).probabilities for one in at])
     else:
-        answers = knock_out(loaded, given, kind)
+        answers = knock_out(loaded, model_input, kind)
     return stats.spearmanr(head_scores(record, layer, head)[at], falls(record, answers)).statistic
 
 
@@ -80,7 +80,7 @@ def test_of_a_digit(open_app: Open) -> None:
     app = open_app(kind="Digit", digit="5", knock_out="greyed")
     (line,) = said(app)
     selection = subject_of(app)
-    value = expected(selection.checkpoint, selection.given, 0, 0, "grey")
+    value = expected(selection.checkpoint, selection.model_input, 0, 0, "grey")
     assert f"(greyed): **{value:.2f}** over 4 patches".replace("-", "−") in line
     assert "**cannot be told on this input**: fewer than 5 patches" in line
 
@@ -103,8 +103,8 @@ def test_faithfulness_follows_from_the_exported_points_alone(open_app: Open) -> 
     points = table(app, "Score of a map", "score", "effect")
     columns = (points[name].to_numpy() for name in ("position", "token", "score", "effect"))
     figure = score_effect(*columns, kind="from every query", effect="effect", selected=None)
-    given = {"input": csv(figure), "capture_output": True, "check": True}
-    found = float(subprocess.run([sys.executable, "-I", "-c", SCRIPT], **given).stdout)
+    options = {"input": csv(figure), "capture_output": True, "check": True}
+    found = float(subprocess.run([sys.executable, "-I", "-c", SCRIPT], **options).stdout)
     assert found == pytest.approx(expected("imdb-post-ln", TEXT, 0, 0))
     assert f"**{found:.2f}** over".replace("-", "−") in line
 
@@ -251,7 +251,7 @@ def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app: Open) -
     assert not app.exception
     selection = subject_of(app)
     record = selection.record
-    answers = knock_out(cache.loaded(selection.checkpoint), Picture.of(selection.given.array), "grey")
+    answers = knock_out(cache.loaded(selection.checkpoint), Picture.of(selection.model_input.array), "grey")
     most = removable_positions(record)[int(np.abs(falls(record, answers)).argmax())]
     line = next(
         block.value for block in app.markdown if block.value.startswith(f"**{selection.checkpoint}**")
