@@ -2,7 +2,7 @@
 
 Opens random addresses: any page, with keys that pages read from the address, and for each key either a value that the
 page offers or nonsense (infinities, markup, paths, control characters, 60 KB of text). Each address is opened in a session
-of its own, over the websocket that a browser would use (`benchmarks.load.window`).
+of its own, over the websocket that a browser would use (`benchmarks.load.browser_window`).
 
 The rule: the page is drawn or says in a sentence why not. Never an exception, no markup that runs or makes the browser
 fetch something, no path of this machine; and the server answers until the end. Addresses that break the rule are printed,
@@ -23,8 +23,8 @@ from pathlib import Path
 from statistics import median
 from urllib.parse import quote, urlencode
 
+from benchmarks.load.browser_window import LOST, Answer, NoAnswerError, Window
 from benchmarks.load.servers import ROOT, Process, serving
-from benchmarks.load.window import LOST, Answer, NoAnswerError, Window
 
 FIRST = "attention"  # its address is the app's own, without a name
 PATIENCE = 60  # seconds for one address

@@ -28,8 +28,8 @@ from safetensors import SafetensorError
 
 from benchmarks.addresses import FIGURES, broken, pages, texts
 from benchmarks.broken_folders import WHOLE, build, in_child
+from benchmarks.load.browser_window import LOST, NoAnswerError, Window
 from benchmarks.load.servers import HOST, ROOT, Process
-from benchmarks.load.window import LOST, NoAnswerError, Window
 from benchmarks.mutations import KINDS, Case
 
 PATIENCE = 60  # seconds for one page

@@ -16,7 +16,7 @@ from playwright.sync_api import BrowserContext, expect, sync_playwright
 
 from tests.browser import chromium
 from tests.browser.conftest import FLAGS, PATIENCE
-from tests.browser.layout_shift import GESTURES, Gesture, Movement
+from tests.browser.layout_shift_recorder import GESTURES, Gesture, Movement
 from tests.browser.server import ROOT, serve
 
 

@@ -20,8 +20,8 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from benchmarks.load.browser_window import Answer, Window
 from benchmarks.load.servers import ROOT, Process, serving
-from benchmarks.load.window import Answer, Window
 
 LARGE, REVIEWS = "random-12x12", "imdb-pre-ln"
 PAGES = ("", "masks", "heads", "inside_a_head", "positions", "compare")  # the first one is Attention

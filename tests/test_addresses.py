@@ -11,8 +11,8 @@ from streamlit.proto.Markdown_pb2 import Markdown
 from streamlit.proto.Selectbox_pb2 import Selectbox
 
 from benchmarks.addresses import Known, address, broken
+from benchmarks.load.browser_window import Answer
 from benchmarks.load.servers import ROOT
-from benchmarks.load.window import Answer
 
 IMAGE = "![x](http://192.0.2.1/x.png)"
 

@@ -9,8 +9,8 @@ from streamlit.proto.Slider_pb2 import Slider
 
 from benchmarks.addresses import pages
 from benchmarks.load.__main__ import p95
+from benchmarks.load.browser_window import Widget, Window
 from benchmarks.load.lesson import PLACES, words
-from benchmarks.load.window import Widget, Window
 
 
 def test_every_page_is_in_the_mix() -> None:

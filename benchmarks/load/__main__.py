@@ -25,9 +25,9 @@ from collections import Counter
 from pathlib import Path
 from statistics import median, quantiles
 
+from benchmarks.load.browser_window import LOST, NoAnswerError, Window
 from benchmarks.load.lesson import PLACES, Change, Pupil, Seen, pupils
 from benchmarks.load.servers import Process, serving
-from benchmarks.load.window import LOST, NoAnswerError, Window
 
 SHOWN = 10  # errors that are printed in full
 AT_ONCE = 2  # windows that are opened at the same time before the lesson begins

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 
 from tokenizers import Tokenizer
 
+from benchmarks.load.browser_window import LOST, Answer, NoAnswerError, Value, Window
 from benchmarks.load.servers import ROOT
-from benchmarks.load.window import LOST, Answer, NoAnswerError, Value, Window
 
 TEXT, DIGIT = {"checkpoint": "imdb-pre-ln"}, {"kind": "Digit", "checkpoint": "mnist-pre-ln"}
 AWAY = "to another page and back"

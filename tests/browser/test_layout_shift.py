@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.layout_shift import GESTURES, Gesture
+from tests.browser.layout_shift_recorder import GESTURES, Gesture
 from tests.browser.watching import ready
 
 SHIFT = 0.05  # half of what is said to be good

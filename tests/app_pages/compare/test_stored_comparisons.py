@@ -13,7 +13,7 @@ from model.checkpoint import save, weights_hash
 from model.measures.head_matching import distance_matrix, match_heads
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, words
 from tests.model import tiny
-from tests.model.atlas.invented import against, layers
+from tests.model.atlas.invented_results import against, layers
 
 PRE, POST = "imdb-pre-ln", "imdb-post-ln"
 BACKWARDS = np.array([3, 2, 1, 0])

@@ -12,7 +12,7 @@ from model.claims.measurements import COMMAND, write_measurements
 from model.theory import gradients_at_start
 from model.theory.warmup_grid import RUNS, write_runs
 from tests.app_pages.theory.test_page import RUN, WARM_UP
-from tests.model.claims.invented import invented, of_every_claim
+from tests.model.claims.invented_measurements import invented, of_every_claim
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/norm_placement/page.py"

@@ -1,6 +1,6 @@
 from app_pages.show.verdicts import NOT_MEASURED, verdict_lines
 from model.claims.verdict import FurtherThanSeeds, Larger, judge
-from tests.model.claims.invented import invented
+from tests.model.claims.invented_measurements import invented
 
 AGREE, UNCLEAR = (3.0, 3.1, 3.2), (3.0, 0.5, 3.2)
 

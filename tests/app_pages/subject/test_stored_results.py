@@ -11,7 +11,7 @@ from model.atlas.results import EXAMPLES, FAITHFULNESS, HEADS, LAYERS, PRUNING, 
 from model.checkpoint import save, weights_hash
 from model.sources import locations
 from tests.model import tiny
-from tests.model.atlas.invented import heads, layers
+from tests.model.atlas.invented_results import heads, layers
 
 PRE = "imdb-pre-ln"
 

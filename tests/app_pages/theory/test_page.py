@@ -22,7 +22,7 @@ from model.theory.early_update import model_update
 from model.theory.gradients_at_start import slopes, sweep_depths
 from model.theory.untrained_encoder import UntrainedConfig
 from model.theory.warmup_grid import RUNS, WarmupRun, write_runs
-from tests.model.claims.invented import invented
+from tests.model.claims.invented_measurements import invented
 
 Open = Callable[..., AppTest]
 

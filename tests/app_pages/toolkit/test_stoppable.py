@@ -1,4 +1,4 @@
-"""What one sees of slow work, and after it was stopped. That Stop ends a run is a matter for tests/browser/test_stoppable.py."""
+"""What one sees of slow work, and after it was stopped. That Stop ends a run is a matter for tests/browser/test_stop_button.py."""
 
 import pytest
 import streamlit as st

@@ -26,20 +26,20 @@ from model.atlas.results import (
     write_comparison,
     write_results,
 )
-from tests.model.atlas import invented
-from tests.model.atlas.invented import against, heads, layers
+from tests.model.atlas import invented_results
+from tests.model.atlas.invented_results import against, heads, layers
 
 
 def examples(n: int = 3) -> ResultTable:
     numbers = {name: range(n) for name in ("layer", "head", "rank", "number", "query", "key")}
     words = {name: ["größer ☃"] * n for name in ("query_token", "key_token", "before", "between", "after")}
     rows = pd.DataFrame({**numbers, **words, "weight": np.linspace(0.9, 0.5, n)})
-    return ResultTable(source=invented.source(n, "w"), rows=rows)
+    return ResultTable(source=invented_results.source(n, "w"), rows=rows)
 
 
 def test_heads_are_read_as_written(tmp_path):
     made = heads()
-    spreads = {**made.spreads, "importance": invented.spread(2, 2, seed=5)}
+    spreads = {**made.spreads, "importance": invented_results.spread(2, 2, seed=5)}
     spreads["importance"].mean[0, 1] = np.nan
     made = replace(
         made, spreads=spreads, source=replace(made.source, samples={"importance": 9}, unknown=0.25)

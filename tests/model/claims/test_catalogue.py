@@ -7,7 +7,7 @@ from model.claims.measurements import CLAIMS_FILE as STORED
 from model.claims.measurements import read_measurements
 from model.claims.untrained import SEEDS
 from model.claims.verdict import ClaimOutcome
-from tests.model.claims.invented import invented, of_every_claim
+from tests.model.claims.invented_measurements import invented, of_every_claim
 
 ROOT = Path(__file__).parents[3]
 

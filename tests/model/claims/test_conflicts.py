@@ -1,5 +1,5 @@
 from model.claims.conflicts import conflicts
-from tests.model.claims.invented import invented
+from tests.model.claims.invented_measurements import invented
 
 MORE, LESS = (2.0, 2.1, 2.2), (1.0, 1.1, 1.2)
 

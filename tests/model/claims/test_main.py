@@ -1,6 +1,6 @@
 from model.claims import __main__ as command
 from model.claims.measurements import read_measurements, write_measurements
-from tests.model.claims.invented import invented
+from tests.model.claims.invented_measurements import invented
 
 FRESH = invented((1.0,), (2.0,), source="fresh")
 TRAINED, OLD = invented((1.0,), (2.0,)), invented((9.0,), (9.0,))

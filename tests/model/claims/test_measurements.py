@@ -3,7 +3,7 @@ import json
 import pytest
 
 from model.claims.measurements import COMMAND, read_measurements, write_measurements
-from tests.model.claims.invented import invented, of_every_claim
+from tests.model.claims.invented_measurements import invented, of_every_claim
 
 
 def test_what_is_written_is_read(tmp_path):

@@ -14,7 +14,7 @@ from model.claims.verdict import (
     judge,
     sign_flip_p,
 )
-from tests.model.claims.invented import invented
+from tests.model.claims.invented_measurements import invented
 
 LOW, HIGH, WIDE = (1.0, 1.1, 1.2), (2.0, 2.1, 2.2), (0.9, 2.0, 3.3)
 ZEROS = (0.0,) * 16

@@ -7,7 +7,7 @@ from model.lenses.norms import norm_weighted, with_residual_and_norm
 from model.lenses.relevance import gradient_weighted_attention, relevance
 from model.lenses.rollout import rollout
 from model.lenses.value_zeroing import changes_of_layers, roll_out_zeroing, zeroed
-from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, read_by
+from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, read_by
 
 BY_HAND = {
     "attention": lambda *seen: seen[2],

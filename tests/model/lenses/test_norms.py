@@ -17,7 +17,7 @@ from model.lenses.norms import (
     with_residual_and_norm,
 )
 from tests.model import tiny
-from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
+from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
 
 
 def test_norm_weighted_by_hand():

@@ -7,7 +7,7 @@ from model.hooks import watch
 from model.lenses import RELEVANCE, through
 from model.lenses.relevance import gradient_weighted_attention, relevance
 from model.record.from_arrays import from_arrays
-from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
+from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
 
 
 def test_two_layers_by_hand():

@@ -7,7 +7,7 @@ from model.capture import capture
 from model.capture.intervention import MaskChoice, masked
 from model.lenses.rollout import reachable, rollout
 from model.record.from_arrays import from_arrays
-from tests.model.lenses.encoders import TEXT, read_by
+from tests.model.lenses.lens_encoders import TEXT, read_by
 
 
 def test_by_hand():

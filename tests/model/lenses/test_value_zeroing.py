@@ -17,7 +17,7 @@ from model.lenses.value_zeroing import (
     zeroed,
 )
 from tests.model import tiny
-from tests.model.lenses.encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
+from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
 
 
 def cosine(a, b):

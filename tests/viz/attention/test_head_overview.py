@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.picture import pixels
+from tests.viz.pixels import pixels
 from tests.viz.records import heads_record
 from tests.viz.scene import drawn, whole
 from viz.attention.head_overview import head_overview

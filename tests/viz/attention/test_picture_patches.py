@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.picture import pixels
+from tests.viz.pixels import pixels
 from tests.viz.scene import drawn
 from tests.viz.vision import rgb
 from viz.attention.picture_patches import knock_out_patches, picture_overlay

@@ -1,6 +1,6 @@
 import numpy as np
 
-from tests.viz.picture import pixels
+from tests.viz.pixels import pixels
 from tests.viz.scene import drawn
 from viz.attention.small_map import small_map
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.picture import pixels
+from tests.viz.pixels import pixels
 from tests.viz.records import head_record
 from viz.attention.token_heatmaps import (
     attention_heatmap,

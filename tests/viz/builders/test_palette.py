@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ImageColor
 
-from tests.viz.picture import pixels
+from tests.viz.pixels import pixels
 from tests.viz.vision import BLINDNESS, contrast, difference, rgb, seen
 from viz.builders.palette import (
     ACCENT,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import ImageColor
 
-from tests.viz.picture import pixels
+from tests.viz.pixels import pixels
 from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
 from viz.builders.figure import PlotlyFigure
 from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale

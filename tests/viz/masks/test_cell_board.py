@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.picture import pixels
+from tests.viz.pixels import pixels
 from tests.viz.scene import drawn, whole
 from viz.masks.cell_board import cell_board
 

@@ -26,7 +26,7 @@ from tests.app_pages.charts import table
 from tests.app_pages.inputs.test_record_input import opened, saved, show
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
-from tests.model.atlas.invented import source
+from tests.model.atlas.invented_results import source
 from viz.export.tables import csv
 from viz.faithfulness.score_effect import score_effect
 

@@ -1,4 +1,4 @@
-"""python -m benchmarks.ablation [--rounds 10]
+"""python -m benchmarks.ablation_cost [--rounds 10]
 
 What it costs to take heads or tokens away, in plain forwards of the same encoder on the same input: each head alone
 (`model.experiments.ablation.ablate_heads`) beside a forward for each head, the importance of all heads, one head of another input
