@@ -14,10 +14,8 @@ from app_pages.show.show import clickable
 from viz.attention.small_map import small_map
 from viz.builders.palette import WeightScale
 
-LARGE, SIDE = (
-    64,
-    40,
-)  # of a matrix with more positions than the first number, so many rows and columns are shown
+LARGE = 64  # positions; of a matrix with more queries or keys only a part is shown
+SIDE = 40  # rows and columns of that part
 _STARTS = re.compile("([0-9]{1,5})-([0-9]{1,5})")
 
 
