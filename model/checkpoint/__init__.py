@@ -30,7 +30,7 @@ from ..device import find_device
 from ..files.encoder_files import CONFIG, HISTORY, PREDICTIONS, RECORDING, TOKENIZER, WEIGHTS
 from ..files.errors import errors_in_one_sentence
 from ..files.json_file import folder_and_name, read_object
-from ..files.tokenizer_file import open_tokenizer
+from ..files.tokenizer_check import open_tokenizer
 from ..files.writing import new_folder, replacing
 from ..huggingface.weights import LARGEST_FILE, MOST_NUMBERS
 from ..inputs.text import encode

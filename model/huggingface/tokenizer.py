@@ -11,7 +11,7 @@ from ..config import ModelConfig
 from ..files.encoder_files import MERGES, TOKENIZER, TOKENIZER_CONFIG, VOCABULARY, VOCABULARY_LINES
 from ..files.errors import errors_in_one_sentence
 from ..files.json_file import LARGEST_JSON, read_object
-from ..files.tokenizer_file import check, open_tokenizer
+from ..files.tokenizer_check import check, open_tokenizer
 from ..inputs.text import encode
 
 FILES = (TOKENIZER, VOCABULARY_LINES, VOCABULARY, MERGES, TOKENIZER_CONFIG)

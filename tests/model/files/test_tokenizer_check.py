@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from model.checkpoint import CHECKPOINTS, available
-from model.files.tokenizer_file import KNOWN, MOST_ADDED, MOST_COMPONENTS, check, open_tokenizer
+from model.files.tokenizer_check import KNOWN, MOST_ADDED, MOST_COMPONENTS, check, open_tokenizer
 from model.inputs.text import encode
 from tests.model.huggingface.folders import tokenizer
 
