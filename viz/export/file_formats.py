@@ -3,7 +3,7 @@
 from ..builders.figure import Figure
 from .drawing import png, svg
 from .export_style import ExportStyle
-from .tables import csv, parquet
+from .figure_csv import csv, parquet
 
 MIME = {
     "svg": "image/svg+xml",

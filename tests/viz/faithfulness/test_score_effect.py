@@ -8,7 +8,7 @@ from scipy import stats
 
 from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT, EMPHASIS
-from viz.export.tables import csv as as_csv
+from viz.export.figure_csv import csv as as_csv
 from viz.faithfulness.score_effect import score_effect
 
 TOKENS = ("film", "great", "not", "[SEP]")

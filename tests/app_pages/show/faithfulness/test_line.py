@@ -27,7 +27,7 @@ from tests.app_pages.inputs.test_record_input import opened, saved, show
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from tests.model.atlas.invented_results import source
-from viz.export.tables import csv
+from viz.export.figure_csv import csv
 from viz.faithfulness.score_effect import score_effect
 
 Open = Callable[..., AppTest]
