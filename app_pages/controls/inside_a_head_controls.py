@@ -2,7 +2,19 @@
 
 import math
 
-from app_pages.controls.address import Box, Expander, Number, Row, SelectSlider, Slider, Tabs, TextBox, Toggle
+import streamlit as st
+
+from app_pages.controls.address import (
+    Box,
+    Code,
+    Number,
+    Row,
+    SelectSlider,
+    Slider,
+    Tabs,
+    TextBox,
+    Toggle,
+)
 from model.theory.permutation_equivariance import REORDERINGS
 
 STEP_BY_STEP, SCALE, LAYER_NORM, ORDER = "Step by step", "Why √d_k", "LayerNorm", "Order of tokens"
@@ -31,27 +43,53 @@ KEY = Box[int | str](
     help="The key whose numbers are shown. Click a row in the figures to choose it.",
 )
 ALL_KEYS = Toggle("inside_every_key", "All keys")
-_OPEN_AT_FIRST = ("products", "softmax", "values")
-STEPS = {
-    name: Expander(f"inside_step_{name}", default=name in _OPEN_AT_FIRST)
-    for name in (
-        "input",
-        "norm_attention",
-        "project",
-        "products",
-        "scale",
-        "mask",
-        "softmax",
-        "values",
-        "concatenate",
-        "output",
-        "add_attention",
-        "norm_feed_forward",
-        "expand",
-        "contract",
-        "add_feed_forward",
-    )
+BY_WEIGHT = "weight"
+SORT = Code("inside_sort", pattern=BY_WEIGHT)  # how the rows are ordered; empty: by position
+# Every step of a block, by the names of `model.experiments.head_steps.ORDER`.
+STEP_TITLES = {
+    "input": "Residual stream x",
+    "norm_attention": ATTENTION,
+    "project": "Query, key and value",
+    "products": "Dot product q · k",
+    "scale": "Division by √d_k",
+    "mask": "Mask",
+    "softmax": "Softmax",
+    "values": "Weighted sum of the values",
+    "concatenate": "Concatenation of the heads",
+    "output": "Output projection",
+    "add_attention": "Residual addition after attention",
+    "norm_feed_forward": FEED_FORWARD,
+    "expand": "Feed-forward: hidden units",
+    "contract": "Feed-forward: back to the stream",
+    "add_feed_forward": "Residual addition after feed-forward",
 }
+STEP = Box[str](
+    "inside_step",
+    "Step",
+    STEP_TITLES,
+    "products",
+    format_func=STEP_TITLES.__getitem__,
+    label_visibility="collapsed",
+    width=285,
+)
+_UNFOLDED_AT_FIRST = ("products", "softmax", "values")
+
+
+def take_former_steps() -> None:
+    """Before the step is chosen: opens what a link of an earlier version unfolded, a parameter for each step.
+
+    Of several steps it is the one to which the link scrolls, or else the first.
+    """
+    former = {name: f"inside_step_{name}" for name in STEP_TITLES}
+    linked = {name: st.query_params.pop(key) for name, key in former.items() if key in st.query_params}
+    if not linked or STEP.key in st.query_params:
+        return
+    unfolded = [name for name, written in linked.items() if written == "true"]
+    unfolded += [name for name in _UNFOLDED_AT_FIRST if name not in linked]
+    scrolled_to = st.query_params.get("figure", "").removeprefix("inside_step_")
+    if unfolded:
+        STEP.take(scrolled_to if scrolled_to in unfolded else unfolded[0])
+
 
 # Why √d_k
 TRY_WITH = Row(

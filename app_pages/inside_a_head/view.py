@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.inside_a_head_controls import ALL_KEYS, KEY, STRONGEST
 from app_pages.subject.cache import cached
@@ -13,7 +11,7 @@ from model.record import ForwardRecord
 from viz.builders.number_format import head_name
 from viz.builders.token_label import label
 
-FEW, STRONG = 24, 16  # up to so many keys all are drawn, of more the strongest
+FEW, STRONG = 64, 48  # up to so many keys all are drawn, of more the strongest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,18 +44,13 @@ class View:
         token = self.record.tokens[position]
         return self.record.labels[position].removesuffix(token) + label(token, 14)
 
-    def numbers(self, values: np.ndarray) -> dict[str, float]:
-        """Entries of `values` [key] for the drawn keys, by the key's label."""
-        return {self.name(key): values[key] for key in self.keys}
-
-    def vectors(self, rows: np.ndarray) -> dict[str, np.ndarray]:
-        """Rows of `rows` [key, component] for the drawn keys, by the key's label."""
-        return {self.name(key): rows[key] for key in self.keys}
-
-    def take_row(self, row: dict) -> None:
-        """Callback: chooses the key whose row was clicked; rows below the keys are ignored."""
-        if row["row"] < len(self.keys):
-            KEY.take(self.keys[int(row["row"])])
+    def ordered(self, *, by_weight: bool) -> list[int]:
+        """The drawn keys by position, or with the largest weight first."""
+        return (
+            sorted(self.keys, key=lambda key: -self.steps.attention.pattern[key])
+            if by_weight
+            else [*self.keys]
+        )
 
 
 def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:

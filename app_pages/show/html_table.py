@@ -6,7 +6,7 @@ click on a row. The cells of this table hold plain text: nothing in them is inte
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 import streamlit as st
 
@@ -20,10 +20,21 @@ class TableHeading(TypedDict):
     title: str
     help: NotRequired[str]  # under the pointer
     sorted: NotRequired[str]  # "ascending", "descending" or "none"; without it a click does nothing
+    ends: NotRequired[tuple[str, str]]  # numbers at both ends of the colours of the column's strips
+    active: NotRequired[bool]  # marked
+
+
+class Strip(TypedDict):
+    """Numbers as a row of coloured cells, on a scale symmetric about 0."""
+
+    values: list[float]
+    largest: float  # the end of the scale
+    # What each value is the product of, numbers or lists of the length of `values`: written under the pointer.
+    factors: NotRequired[list[float | list[float]]]
 
 
 class TableCell(TypedDict):
-    """A cell: its text, and optional help, picture, bar and role."""
+    """A cell: its text, and optional help, picture, bar, strip and role."""
 
     name: str  # class of the cell in the style sheet
     text: str
@@ -31,17 +42,20 @@ class TableCell(TypedDict):
     help: NotRequired[str]  # under the pointer
     picture: NotRequired[str]  # data URI, before the text
     bar: NotRequired[float]  # length of the bar below the number, from 0 to 1
+    span: NotRequired[tuple[float, float]]  # start and end of the bar beside the number, from 0 to 1
+    strip: NotRequired[Strip]
     terms: NotRequired[list[dict[str, str]]]  # words, each with its own help
     is_button: NotRequired[bool]  # by which the keyboard chooses the row
     is_header: NotRequired[bool]  # names the row
 
 
 class TableRow(TypedDict):
-    """A row of the table; a click on it reports its key."""
+    """A row of the table; a click on it reports its key, unless it stands in the head or the foot."""
 
     key: int | list[int]
     current: bool  # marked
     cells: list[TableCell]
+    part: NotRequired[Literal["head", "foot"]]  # which stay in sight while the rows scroll
 
 
 class HtmlTable:
@@ -50,7 +64,8 @@ class HtmlTable:
     def __init__(self, name: str, css: Path) -> None:
         self._component = st.components.v2.component(
             name,
-            html='<div class="scroll"><table><thead></thead><tbody></tbody></table></div>',
+            html='<div class="scroll"><table><thead></thead><tbody></tbody><tfoot></tfoot></table></div>'
+            '<div class="tip" hidden></div>',
             css=_CSS + css.read_text(encoding="utf-8"),
             js=_JS,
         )
@@ -73,7 +88,7 @@ class HtmlTable:
         def row_clicked() -> None:
             clicked = st.session_state[key].row
             for row in rows:  # the browser may send anything
-                if row["key"] == clicked:
+                if row["key"] == clicked and "part" not in row:
                     take_row(row["key"])
 
         def column_clicked() -> None:

@@ -14,7 +14,7 @@ from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK
 
 # In pixels, as all lengths here: above the first box, a box, from one to the next.
-_TOP, _BOX, _STEP = 10, 27, 39
+_TOP, _BOX, _STEP = 8, 24, 33
 _LEFT, _RIGHT = 30, 204  # of every box
 _SKIP, _WIDTH = 224, 246  # where the residual connections run, and the whole
 _TINTS = {"norm": NEUTRAL, "attention": CATEGORIES[0], "feed-forward": CATEGORIES[2], "stream": "transparent"}

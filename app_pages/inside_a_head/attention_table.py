@@ -1,0 +1,214 @@
+"""The steps of attention as one table: a row for each key, and a column for what each step makes of it."""
+
+import math
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.inside_a_head_controls import BY_WEIGHT, KEY, SORT
+from app_pages.inside_a_head.view import View
+from app_pages.show.download import download
+from app_pages.show.html_table import HtmlTable, Strip, TableCell, TableHeading, TableRow
+from viz.builders.number_format import format_number
+from viz.builders.palette import largest
+from viz.inside.key_table import KeyTable, key_table
+
+_table = HtmlTable("attention_table", Path(__file__).with_suffix(".css"))
+_COLUMNS = ("key", "products", "dot", "score", "weight", "values")
+# The steps that the table shows, and the columns of each.
+TABLE_STEPS = {
+    "products": ("products", "dot"),
+    "scale": ("score",),
+    "mask": ("weight",),
+    "softmax": ("weight",),
+    "values": ("values",),
+}
+
+
+class _Ends(NamedTuple):
+    """Where the colours of the columns of components end, and the digits of numbers after the point."""
+
+    products: float
+    values: float
+    dot_digits: int
+    score_digits: int
+
+
+def draw_table(view: View, step: str) -> None:
+    """Draws the table with the columns of `step` marked; a click on a row chooses its key, one on a heading sorts."""
+    attention, keys = view.steps.attention, list(view.keys)
+    ends = _Ends(
+        products=largest(attention.products[keys]),
+        values=largest(attention.weighted[keys]),
+        dot_digits=column_digits(attention.dots[keys]),
+        score_digits=column_digits(attention.scores[keys]),
+    )
+    by_weight = SORT.read() == BY_WEIGHT
+    with st.container(key="inside_table", gap=None):
+        _table.draw(
+            _headings(view, step, ends, by_weight),
+            _rows(view, ends, by_weight),
+            key="inside_key_rows",
+            take_row=KEY.take,
+            take_column=lambda column: SORT.take(BY_WEIGHT if column == "weight" else ""),
+            reveal=True,
+        )
+        download(lambda: key_table(_numbers(view, by_weight)), "inside_table")
+
+
+def column_digits(values: np.ndarray) -> int:
+    """How many digits all numbers of a column get after the point: three in all for its largest, but at least one there."""
+    maximum = float(np.abs(values).max(initial=0))
+    return min(max(2 - math.floor(math.log10(maximum)), 1), 4) if maximum else 1
+
+
+def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[TableHeading]:
+    number = {name: f"{position}\u2002" for position, name in enumerate(view.steps.order, 1)}
+    headings: list[TableHeading] = [
+        {
+            "name": "key",
+            "title": "key",
+            "help": "Sort by position",
+            "sorted": "none" if by_weight else "ascending",
+        },
+        {
+            "name": "products",
+            "title": f"{number['products']}q · k by component",
+            "help": "A component of the query times the same component of the key",
+            "ends": _written_ends(ends.products),
+        },
+        {"name": "dot", "title": "their sum", "help": "The dot product q · k"},
+        {
+            "name": "score",
+            "title": f"{number['scale']}÷ √{len(view.steps.attention.q)}",
+            "help": "The score: the sum, divided by √d_k",
+        },
+        {
+            "name": "weight",
+            "title": f"{number['softmax']}softmax",
+            "help": "The attention weight. Sort by weight",
+            "sorted": "descending" if by_weight else "none",
+        },
+        {
+            "name": "values",
+            "title": f"{number['values']}weight · v by component",
+            "help": "A component of the key's value, times the weight",
+            "ends": _written_ends(ends.values),
+        },
+    ]
+    for heading in headings:
+        heading["active"] = heading["name"] in TABLE_STEPS[step]
+    return headings
+
+
+def _rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
+    attention = view.steps.attention
+    weights_to, dots = view.chosen.of_head(view.record).largest, attention.dots[list(view.keys)]
+    lowest = float(dots.min(initial=0))
+    reach = float(dots.max(initial=0)) - lowest or 1.0
+    q = _rounded(attention.q)
+    rows = [_vector_row("head", f"q  {view.name(view.query)}", "products", attention.q)]
+    for key in view.ordered(by_weight=by_weight):
+        dot, weight = float(attention.dots[key]), float(attention.pattern[key])
+        zero = -lowest / reach
+        bar = sorted((zero, zero + dot / reach))
+        weight_cell: TableCell = {"name": "weight masked", "text": "masked"}
+        if attention.mask[key]:
+            share = min(weight / weights_to, 1)
+            weight_cell = {
+                "name": "weight",
+                "text": f"{weight:.3f}",
+                "span": (0.0, round(share, 4)),
+                "help": format_number(weight, ".4g"),
+            }
+        cells: list[TableCell] = [
+            {"name": "key", "text": view.name(key), "is_header": True, "is_button": True},
+            _strip_cell("products", attention.products[key], ends.products, [q, _rounded(attention.k[key])]),
+            {
+                "name": "dot falls" if dot < 0 else "dot rises",
+                "text": format_number(dot, f".{ends.dot_digits}f"),
+                "span": (round(bar[0], 4), round(bar[1], 4)),
+            },
+            {
+                "name": "score",
+                "text": format_number(float(attention.scores[key]), f".{ends.score_digits}f"),
+            },
+            weight_cell,
+            _strip_cell(
+                "values",
+                attention.weighted[key],
+                ends.values,
+                [_four_digits(weight), _rounded(attention.v[key])],
+            ),
+        ]
+        rows.append({"key": key, "current": key == view.key, "cells": cells})
+    if view.n_hidden:
+        weighted, weight = attention.remaining(view.keys)
+        rows.append(
+            _vector_row("foot", f"the other {view.n_hidden}", "values", weighted, ends.values, weight)
+        )
+    z, total = attention.z[view.chosen.head], float(attention.pattern.sum())
+    rows.append(_vector_row("foot", "sum: z", "values", z, weight=total))
+    return rows
+
+
+def _vector_row(
+    part: Literal["head", "foot"],
+    name: str,
+    column: str,
+    vector: np.ndarray,
+    end: float | None = None,
+    weight: float | None = None,
+) -> TableRow:
+    """A row outside the keys, with a vector in one column, on a colour scale of its own where there is no `end`."""
+    cells: dict[str, TableCell] = {column_name: {"name": column_name, "text": ""} for column_name in _COLUMNS}
+    cells["key"] = {"name": "key", "text": name, "is_header": True}
+    cells[column] = _strip_cell(column, vector, end or largest(vector))
+    if end is None:
+        cells["key"]["help"] = f"Its colours end at ±{largest(vector):.3g}"
+    if weight is not None:
+        cells["weight"]["text"] = f"{weight:.3f}"
+    return {"key": -1, "current": False, "cells": list(cells.values()), "part": part}
+
+
+def _strip_cell(
+    name: str, vector: np.ndarray, end: float, factors: list[float | list[float]] | None = None
+) -> TableCell:
+    strip: Strip = {"values": _rounded(vector), "largest": _four_digits(end)}
+    if factors is not None:
+        strip["factors"] = factors
+    return {"name": name, "text": "", "strip": strip}
+
+
+def _written_ends(end: float) -> tuple[str, str]:
+    return format_number(-end, ".3g"), format_number(end, ".3g")
+
+
+def _four_digits(number: float) -> float:
+    return float(f"{number:.4g}")
+
+
+def _rounded(vector: np.ndarray) -> list[float]:
+    """The components with four digits, as the pointer shows them."""
+    return [_four_digits(component) for component in vector.tolist()]
+
+
+def _numbers(view: View, by_weight: bool) -> KeyTable:
+    attention = view.steps.attention
+    keys = view.ordered(by_weight=by_weight)
+    return KeyTable(
+        names=[view.name(key) for key in keys],
+        query=view.name(view.query),
+        q=attention.q,
+        products=attention.products[keys],
+        dots=attention.dots[keys],
+        scores=attention.scores[keys],
+        weights=attention.allowed(attention.pattern)[keys],
+        weighted=attention.weighted[keys],
+        remaining=attention.remaining(keys)[0] if view.n_hidden else None,
+        z=attention.z[view.chosen.head],
+        scale=view.chosen.of_head(view.record),
+        chosen=keys.index(view.key),
+    )

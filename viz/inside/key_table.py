@@ -1,0 +1,184 @@
+"""The steps of attention as one table: a row for each key, with components as cells, numbers and bars."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from ..builders.figure import VegaFigure, data, either, form, tip
+from ..builders.number_format import format_number
+from ..builders.palette import ACCENT, EMPHASIS, FALLS, RISES, WeightScale, largest
+from ..builders.picture_marks import pixel_x, pixel_y
+from ..builders.theme import INK
+from ..builders.vega_colours import colour
+
+# Pixels: a row, the headings, and the columns from left to right.
+_ROW, _HEAD = 22, 44
+_NAMES, _PRODUCTS, _DOTS, _SCORES, _WEIGHTS, _VALUES, _WIDTH = 110, 116, 410, 520, 580, 700, 994
+_GAP, _NUMBER = 10, 50  # between columns, and for a number beside its bar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyTable:
+    """Numbers of one query and one head; arrays over the drawn keys, in the order of the rows."""
+
+    names: list[str]
+    query: str
+    q: np.ndarray  # [component]
+    products: np.ndarray  # [key, component]
+    dots: np.ndarray  # [key]
+    scores: np.ndarray  # [key]
+    weights: np.ndarray  # [key], NaN where the key is masked
+    weighted: np.ndarray  # [key, component]: the value times the weight
+    remaining: np.ndarray | None  # [component]: the sum of `weighted` over keys without a row
+    z: np.ndarray  # [component]
+    scale: WeightScale
+    chosen: int  # row of the key that is framed
+
+
+def key_table(table: KeyTable) -> VegaFigure:
+    """A row for each key: products with the query by component, their sum, the score, the weight, and the weighted
+    value by component; above it the query, below it the sum z.
+
+    Colours are symmetric about 0, up to the largest value of each column of components; query and z have scales of their
+    own. The frame has a row for each key, with all its numbers.
+    """
+    n_keys = len(table.names)
+    rows = np.arange(n_keys) + 1  # below the query
+    frame = pd.DataFrame(
+        {
+            "name": table.names,
+            "dot": table.dots,
+            "score": table.scores,
+            "weight": table.weights,
+            **{f"product {component}": column for component, column in enumerate(table.products.T)},
+            **{f"weighted value {component}": column for component, column in enumerate(table.weighted.T)},
+        }
+    )
+    blocks = [
+        _cells(table.q[None], np.array([0]), table.query, (_PRODUCTS, _DOTS)),
+        _cells(table.products, rows, table.names, (_PRODUCTS, _DOTS)),
+        _cells(table.weighted, rows, table.names, (_VALUES, _WIDTH)),
+    ]
+    names = [f"q  {table.query}", *table.names]
+    end = largest(table.weighted)
+    if table.remaining is not None:
+        blocks.append(_cells(table.remaining[None], np.array([len(names)]), "others", (_VALUES, _WIDTH), end))
+        names.append("the other keys")
+    blocks.append(_cells(table.z[None], np.array([len(names)]), "z", (_VALUES, _WIDTH)))
+    names.append("sum: z")
+    height = _HEAD + _ROW * len(names)
+    return _chart_form().with_data(
+        frame,
+        frames={
+            "cells": pd.concat(blocks, ignore_index=True),
+            "bars": _bars(table),
+            "texts": _texts(table, names),
+            "framed": {
+                "left": [0],
+                "right": [_WIDTH],
+                "upper": [_upper(table.chosen + 1)],
+                "lower": [_upper(table.chosen + 2)],
+            },
+        },
+        values={"largest": 1.0},
+        width=_WIDTH,
+        height=height,
+        description=f"Attention of {table.query}, a row for each of {n_keys} keys, {table.names[table.chosen]} framed",
+    )
+
+
+@form
+def _chart_form() -> alt.TopLevelMixin:
+    box: dict[str, Any] = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
+    cells = alt.Chart(data("cells")).mark_rect(aria=False)
+    cells = cells.encode(
+        **box,
+        color=colour("share", signed=True),
+        tooltip=[tip("name:N"), tip("component:Q"), tip("value:Q", ".4~g")],
+    )
+    bars = alt.Chart(data("bars")).mark_rect(aria=False).encode(**box, fill=alt.Fill("colour:N", scale=None))
+    texts = alt.Chart(data("texts")).mark_text(
+        align=alt.expr("datum.align"), baseline="middle", fontSize=13, color=INK, aria=False
+    )
+    texts = texts.encode(
+        x=pixel_x("x"), y=pixel_y("y"), text="text:N", opacity=either("datum.small", 0.75, 1)
+    )
+    framed = alt.Chart(data("framed")).mark_rect(fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False)
+    return alt.layer(cells, bars, texts, framed.encode(**box)).properties(autosize="pad")
+
+
+def _upper(row: Any) -> Any:
+    return _HEAD + _ROW * row
+
+
+def _cells(
+    vectors: np.ndarray,
+    rows: np.ndarray,
+    names: list[str] | str,
+    column: tuple[int, int],
+    end: float | None = None,
+) -> pd.DataFrame:
+    """Cells of vectors [row, component], `share` their value as a part of `end`, by default the largest of all."""
+    left, right = column[0], column[1] - _GAP
+    n_rows, n_components = vectors.shape
+    row, component = np.indices(vectors.shape).reshape(2, -1)
+    side = (right - left) / (n_components or 1)
+    return pd.DataFrame(
+        {
+            "name": np.resize(np.array(names, dtype=object), n_rows)[row],
+            "component": component,
+            "value": vectors.ravel(),
+            "share": vectors.ravel() / (end or largest(vectors)),
+            "left": left + component * side,
+            "right": left + (component + 1) * side,
+            "upper": _upper(rows[row]) + 1,
+            "lower": _upper(rows[row] + 1) - 1,
+        }
+    )
+
+
+def _bars(table: KeyTable) -> pd.DataFrame:
+    """Bars of dot products from their common zero, and of weights."""
+    room = _SCORES - _DOTS - _NUMBER - _GAP
+    lowest = table.dots.min(initial=0)
+    reach = table.dots.max(initial=0) - lowest or 1
+    zero = np.full(len(table.dots), -lowest / reach)
+    dot_ends = np.sort([zero, zero + table.dots / reach], axis=0) * room + _DOTS
+    weight_room = _VALUES - _WEIGHTS - _NUMBER - _GAP
+    weight_ends = np.clip(np.nan_to_num(table.weights) / table.scale.largest, 0, 1) * weight_room + _WEIGHTS
+    upper = _upper(np.arange(len(table.dots)) + 1.0)
+    middle = {"upper": upper + 5, "lower": upper + _ROW - 5}
+    dots = pd.DataFrame(
+        {"left": dot_ends[0], "right": dot_ends[1], "colour": np.where(table.dots < 0, FALLS, RISES)} | middle
+    )
+    weights = pd.DataFrame({"left": float(_WEIGHTS), "right": weight_ends, "colour": EMPHASIS} | middle)
+    return pd.concat([dots, weights], ignore_index=True)
+
+
+def _texts(table: KeyTable, names: list[str]) -> pd.DataFrame:
+    """Names of rows, numbers, headings, and below these where the colours end."""
+    texts = [(0, _upper(row + 0.5), name, "left", False) for row, name in enumerate(names)]
+    for right, numbers, spec in (
+        (_SCORES - _GAP, table.dots, ".3g"),
+        (_WEIGHTS - _GAP, table.scores, ".3g"),
+        (_VALUES - _GAP, table.weights, ".3f"),
+    ):
+        texts += [
+            (right, _upper(row + 1.5), format_number(number, spec, otherwise="masked"), "right", False)
+            for row, number in enumerate(numbers.tolist())
+        ]
+    headings = [(_PRODUCTS, "q · k by component"), (_VALUES, "weight · v by component")]
+    texts += [(x, 10, text, "left", False) for x, text in headings]
+    texts += [
+        (_SCORES - _GAP, 10, "sum", "right", False),
+        (_WEIGHTS - _GAP, 10, "÷ √d_k", "right", False),
+        (_VALUES - _GAP, 10, "softmax", "right", False),
+    ]
+    texts += [
+        (x, 28, f"colours to ±{format_number(end, '.3g')}", "left", True)
+        for x, end in ((_PRODUCTS, largest(table.products)), (_VALUES, largest(table.weighted)))
+    ]
+    return pd.DataFrame(texts, columns=["x", "y", "text", "align", "small"])
