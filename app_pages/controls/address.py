@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
-from streamlit.elements.lib.mutable_expander_container import ExpanderContainer
 
 Value = TypeVar("Value")
 Option = TypeVar("Option")
@@ -328,14 +327,6 @@ class Toggle(Control[bool]):
     def choose(self, **widget: Any) -> bool:
         """Draws the control and returns whether it is on."""
         return self._draw(st.toggle, value=self.default, **widget)
-
-
-class Expander(Toggle):
-    """A part of the page that can be folded; `default` is whether it is unfolded."""
-
-    def draw(self, label: str) -> ExpanderContainer:
-        """Draws the control; `.open` of the returned container says whether it is unfolded."""
-        return st.expander(label, self.default, key=self.key, bind="query-params")
 
 
 class TextBox(Control[str]):

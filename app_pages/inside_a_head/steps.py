@@ -135,7 +135,7 @@ def _draw_neighbour(order: Sequence[str], number: int, key: str, icon: str, labe
     """Draws a button to the step with this number; there is none before the first and after the last."""
     is_step = 0 <= number < len(order)
     st.button(
-        "",
+        label,  # for those who hear it
         icon=f":material/{icon}:",
         key=f"inside_{key}",
         help=label,

@@ -27,16 +27,19 @@ def test_a_bar_keeps_its_colours_after_clicks_that_do_not_redraw_it(page: Page) 
 
 @pytest.mark.parametrize(
     ("address", "label"),
-    [("/masks?text=a+great+film&masks_kind=Causal", "What follows"), ("/inside_a_head", "Fold all")],
+    [
+        ("/masks?text=a+great+film&masks_kind=Causal", "What follows"),
+        ("/inside_a_head?inside_step=Query%2C+key+and+value", "Next layer"),
+    ],
 )
 def test_every_bar_of_a_page_refers_to_a_gradient_of_its_own_in_the_page(
     page: Page, address: str, label: str
 ) -> None:
     page.goto(address)
     ready(page)
-    if label == "Fold all":
-        page.get_by_text(re.compile("· LayerNorm$")).first.click()
-        expect(page).to_have_url(re.compile("inside_step_norm_attention"))
+    if label == "Next layer":
+        page.locator(".st-key-step_down button").first.click()
+        expect(page).to_have_url(re.compile("layer="))
     else:
         page.get_by_role("radio", name=label).click()
         expect(page).to_have_url(re.compile("masks_part"))

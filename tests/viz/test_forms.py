@@ -39,8 +39,8 @@ from tests.viz.inside import (
     test_block_diagram,
     test_dot_product_distribution,
     test_head_points,
+    test_key_table,
     test_temperature_curve,
-    test_value_bars,
     test_vector_rows,
     test_width_curves,
 )
@@ -59,7 +59,6 @@ from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, scor
 from viz.attention.token_strip import weight_strip
 from viz.builders.figure import Figure, VegaFigure
 from viz.builders.head_grids import entropy_change, formation_map
-from viz.builders.palette import TO_ONE
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import stage_curves
 from viz.cost.length_scaling import length_scaling
@@ -155,10 +154,9 @@ def figures() -> dict[str, Figure]:
         ("with and without", test_head_points.compared()),
         ("one norm", norm_bars(HALF, title="x", reading="how to read it")),
         ("temperature", test_temperature_curve.curve()),
-        ("values", value_bars(test_value_bars.VALUES, what="score")),
-        ("values of weights", value_bars({"a": 0.1, "b": 0.4}, what="weight", weights=TO_ONE)),
+        ("steps of attention", test_key_table.table()),
         ("values before and after", value_bars({"u": -0.1}, what="after", before={"u": -2.0}, was="before")),
-        ("vectors", vector_rows(rows, what="x", chosen="1 b", totals={"1 b": 1.5}, total="sum", clicks=True)),
+        ("vectors", vector_rows(rows, what="x", chosen="1 b", totals={"1 b": 1.5}, total="sum")),
         ("vectors in groups", vector_rows({"z": np.arange(4.0)}, what="z", groups=["H0", "H1"], chosen="H1")),
         *(
             (f"{measure} over the width", width_curves(test_width_curves.MEASURED, measure, d_k=8, power=0.5))

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import framed
-from ..builders.figure import VegaFigure, click_on, data, either, form, tip, value
+from ..builders.figure import VegaFigure, data, either, form, tip, value
 from ..builders.palette import FALLS, RISES
 from ..builders.theme import FIT, INK
 from ..builders.vega_colours import SIGNED_ENDS, colour
 
 NAMES = 132  # pixels for the names of rows, the same in all charts: their columns stand below each other
-_ROW, _LOW_ROW, _MANY = 26, 17, 40  # pixels a row, and from how many rows on they are low
+_ROW = 26  # pixels a row
 _TOTALS = 0.36  # their part of the chart beside the cells, as a share of what the cells take
 _N_TICKS = 8
 
@@ -29,20 +29,17 @@ def vector_rows(
     total: str = "",
     groups: Sequence[str] = (),
     chosen: str = "",
-    clicks: bool = False,
 ) -> VegaFigure:
     """Rows of cells for vectors [component] by name, coloured symmetrically about 0 up to the largest value of all.
 
-    `what` names the values. `totals` by row are bars at the right, named `total`; their room stays even where there
-    are none. `groups` names equally wide parts of each row, such as heads. The row or group called `chosen` is
-    framed. With `clicks` a click on a cell sets the point selection `row`, field `row`, counted from 0.
+    `what` names the values. `totals` by row are bars at the right, named `total`. `groups` names equally wide
+    parts of each row, such as heads. The row or group called `chosen` is framed.
     """
     lengths = [len(vector) for vector in rows.values()]
     width = max(lengths, default=0) or 1
     component = np.fromiter(chain.from_iterable(map(range, lengths)), np.int32, sum(lengths))
     numbers = np.concatenate([*rows.values(), np.zeros(0)])
     frame = {
-        "row": np.repeat(np.arange(len(rows), dtype=np.int32), lengths),
         "name": np.repeat(np.array(list(rows), dtype=object), lengths),
         "component": component,
         "end": component + 1,
@@ -55,7 +52,7 @@ def vector_rows(
         frames["totals"] = _totals(totals, width)
     side = width / len(groups) if groups else max(1, 2 ** int(np.ceil(np.log2(width / _N_TICKS))))
     ticks = [start + (side if groups else 1) / 2 for start in np.arange(0, width, side).tolist()]
-    return _chart_form(what, total, tuple(frames), bool(groups), clicks).with_data(
+    return _chart_form(what, total, tuple(frames), bool(groups)).with_data(
         frame,
         frames=frames,
         values={
@@ -64,20 +61,18 @@ def vector_rows(
             "groups": list(groups),
             "chosen": chosen,
             "cells": width,
-            "end": width * (1 if totals is None else 1 + _TOTALS),
+            "end": width * (1 + _TOTALS if totals else 1),
             "ticks": [*ticks, *([width * (1 + _TOTALS * 0.5)] if total else [])],
         },
         # A number, for which the width can still be fitted: with a step it could not.
-        height=max(len(rows), 1) * (_ROW if len(rows) < _MANY else _LOW_ROW),
+        height=max(len(rows), 1) * _ROW,
         description=f"{what} of {', '.join(list(rows)[:12])}: {len(rows)} rows of up to {width} components"
         + (f", {chosen} framed" if chosen else ""),
     )
 
 
 @form
-def _chart_form(
-    what: str, total: str, frames: tuple[str, ...], grouped: bool, clicks: bool
-) -> alt.TopLevelMixin:
+def _chart_form(what: str, total: str, frames: tuple[str, ...], grouped: bool) -> alt.TopLevelMixin:
     # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
     group_label = "groups[floor(datum.value * length(groups) / cells)]"
     axis_labels = group_label if grouped else "format(floor(datum.value), 'd')"
@@ -100,7 +95,7 @@ def _chart_form(
     )
     y = names_channel(paddingInner=0.14)
     name = tip("name:N", title="row")
-    cells = alt.Chart(data()).mark_rect(aria=False, cursor="pointer" if clicks else "default")
+    cells = alt.Chart(data()).mark_rect(aria=False)
     cells = cells.encode(
         x=alt.X("component:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
         x2="end:Q",
@@ -108,7 +103,7 @@ def _chart_form(
         color=colour("value", signed=True, legend=_legend(what)),
         tooltip=[name, tip("component:Q"), tip("value:Q", ".5~g", what)],
     )
-    layers = [cells.add_params(click_on("row", "row")) if clicks else cells]
+    layers: list[alt.Chart] = [cells]
     if "framed" in frames:
         boxes = framed(alt.Chart(data("framed")).mark_rect(fill=None, aria=False, tooltip=None), (2.5, 0.75))
         layers.append(boxes.encode(x="left:Q", x2="right:Q", y=y))

@@ -1,3 +1,4 @@
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,13 +9,14 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.controls.inside_a_head_controls import STEP_TITLES
+from app_pages.inside_a_head.attention_table import TABLE_STEPS
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.experiments.head_steps import ORDER
 from tests.app_pages.charts import table
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
-from tests.tolerance import rounding
 
 Open = Callable[..., AppTest]
 
@@ -33,77 +35,145 @@ def address_of(name: str) -> dict[str, str]:
     return kind | {"checkpoint": name, "layer": "1", "head": "1"}
 
 
-def press(app: AppTest, label: str) -> AppTest:
-    (button,) = (button for button in app.button if button.label == label)
-    button.click().run()
-    assert not app.exception
-    return app
-
-
 def said(app: AppTest) -> list[str]:
     return [block.value for block in (*app.markdown, *app.caption, *app.get("latex"))]
 
 
 def bound(text: str) -> float:
-    """The number in "the encoder's own numbers: 3 × 10⁻⁷."."""
-    digits, power = re.search(r"own numbers: (\d)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text).groups()
+    """The number in "the encoder's own numbers is 3 × 10⁻⁷."."""
+    digits, power = re.search(r"own numbers is (\d)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text).groups()
     return float(digits) * 10.0 ** int((power or "0").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
 
 
+def go_to(app: AppTest, step: str) -> AppTest:
+    app.selectbox(key="inside_step").set_value(step).run()
+    assert not app.exception
+    return app
+
+
+def key_rows(app: AppTest) -> list[dict[str, dict]]:
+    """The rows of the table, each with its cells by column, and what it is beside that."""
+    assert not app.exception
+    (made,) = (
+        part.proto for part in app.get("bidi_component") if part.proto.component_name == "attention_table"
+    )
+    columns = ("key", "products", "dot", "score", "weight", "values")
+    return [row | dict(zip(columns, row["cells"], strict=True)) for row in json.loads(made.json)["rows"]]
+
+
+def of_keys(app: AppTest) -> list[dict[str, dict]]:
+    return [row for row in key_rows(app) if "part" not in row]
+
+
+def number(cell: dict) -> float:
+    return float(cell["text"].replace("−", "-"))
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_every_step_can_be_opened_and_stands_in_the_order_of_the_placement(
+def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(
     open_inside: Open, name: str
 ) -> None:
-    app = press(open_inside(**address_of(name), query="2 great" if "imdb" in name else "r0c1"), "Open all")
+    app = open_inside(**address_of(name), query="2 great" if "imdb" in name else "r0c1")
     order = ORDER["pre" if "pre" in name else "post"]
-    assert len(app.expander) == len(order)
-    norm = [number for number, step in enumerate(app.expander) if "LayerNorm" in step.label]
-    assert norm == [order.index("norm_attention"), order.index("norm_feed_forward")]
-    bounds = [text for text in said(app) if "from the encoder's own" in text]
-    unseen = {"input", "mask"} | (set() if "pre" in name else {"add_attention", "add_feed_forward"})
-    assert len(bounds) == 1 + len(set(order) - unseen)
-    assert all(bound(text) < 1e-4 for text in bounds)
+    assert app.selectbox(key="inside_step").options == [STEP_TITLES[step] for step in order]
+    for step in order:
+        go_to(app, step)
+        assert (step in TABLE_STEPS) == any(
+            part.proto.component_name == "attention_table" for part in app.get("bidi_component")
+        )
+        (bounds,) = (text for text in said(app) if "the encoder's own numbers" in text)
+        assert bound(bounds) < 1e-4
 
 
 def test_the_numbers_are_those_of_the_head(open_inside: Open) -> None:
     app = open_inside(**address_of("imdb-pre-ln"), query="2 great")
     record = LiveSubject("imdb-pre-ln", TEXT).record
-    q, k = record.q[1, 1, 2], record.k[1, 1]
-    cells = table(app, "product of q and k", "component")
-    np.testing.assert_allclose(cells["value"].to_numpy().reshape(k.shape), q * k, atol=1e-5)
-    np.testing.assert_allclose(table(app, "product of q and k", "total")["total"], k @ q, atol=1e-5)
-    weights = table(app, "attention weight", "value")
-    np.testing.assert_allclose(weights["value"], record.pattern[1, 1, 2], atol=1e-6)
-    assert weights["name"].tolist() == [f"{at} {token}" for at, token in enumerate(record.tokens)]
-    z = table(app, "component of z", "value")["value"]
-    np.testing.assert_allclose(z, record.z[1, 1, 2], atol=1e-5)
+    q, k, v = record.q[1, 1, 2], record.k[1, 1], record.v[1, 1]
+    pattern = record.pattern[1, 1, 2]
+    rows = of_keys(app)
+    assert [row["key"]["text"] for row in rows] == [
+        f"{key} {token}" for key, token in enumerate(record.tokens)
+    ]
+    products = [row["products"]["strip"]["values"] for row in rows]
+    np.testing.assert_allclose(products, q * k, rtol=1e-3, atol=1e-5)
+    weighted = [row["values"]["strip"]["values"] for row in rows]
+    np.testing.assert_allclose(weighted, pattern[:, None] * v, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose([number(row["dot"]) for row in rows], k @ q, atol=0.05)
+    np.testing.assert_allclose([number(row["score"]) for row in rows], record.scores[1, 1, 2], atol=0.05)
+    np.testing.assert_allclose([number(row["weight"]) for row in rows], pattern, atol=5.1e-4)
+    first, last = key_rows(app)[0], key_rows(app)[-1]
+    np.testing.assert_allclose(first["products"]["strip"]["values"], q, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(last["values"]["strip"]["values"], record.z[1, 1, 2], rtol=1e-3, atol=1e-5)
+
+
+def test_under_the_pointer_a_component_is_written_as_a_product(open_inside: Open) -> None:
+    for row in of_keys(open_inside(**address_of("imdb-pre-ln"))):
+        for column in ("products", "values"):
+            strip = row[column]["strip"]
+            first, second = map(np.array, strip["factors"])
+            np.testing.assert_allclose(first * second, strip["values"], rtol=2e-3, atol=1e-9)
 
 
 def test_the_stream_and_what_is_added_to_it(open_inside: Open) -> None:
-    app = press(open_inside(**address_of("mnist-pre-ln")), "Open all")
+    app = go_to(open_inside(**address_of("mnist-pre-ln")), "add_attention")
     selection = subject_of(app)
     before, mid, after = LiveSubject("mnist-pre-ln", selection.model_input).record.residual[2:5, 0]
     sums = table(app, "value of xᵢ", "value")["value"].to_numpy().reshape(3, -1)
     np.testing.assert_allclose(sums, [before, mid - before, mid], atol=1e-5)
+    go_to(app, "add_feed_forward")
     sums = table(app, "value of x′ᵢ", "value")["value"].to_numpy().reshape(3, -1)
     np.testing.assert_allclose(sums, [mid, after - mid, after], atol=1e-5)
     assert any("last block" in text for text in said(app))
 
 
-def test_only_what_is_unfolded_is_drawn(open_inside: Open) -> None:
-    app = open_inside()
-    assert len(app.get("vega_lite_chart")) > 2
-    press(app, "Fold all")
-    assert len(app.get("vega_lite_chart")) == 1  # the diagram
+def test_buttons_lead_to_the_neighbouring_steps(open_inside: Open) -> None:
+    app = open_inside(inside_step="Query, key and value")
+    app.button(key="inside_on").click().run()
+    assert app.selectbox(key="inside_step").value == "products"
+    app.button(key="inside_on").click().run()
+    assert app.query_params["inside_step"] == "Division by √d_k"
+    app.button(key="inside_back").click().run()
+    assert "inside_step" not in app.query_params
+    go_to(app, "input")
+    assert app.button(key="inside_back").disabled
+    assert not app.button(key="inside_on").disabled
 
 
-def test_the_address_says_what_is_unfolded(open_inside: Open) -> None:
-    app = press(open_inside(inside_step_softmax="false", inside_step_expand="true"), "Fold all")
-    assert app.query_params["inside_step_products"] == "false"
-    assert "inside_step_expand" not in app.query_params
+FORMER = dict.fromkeys(("inside_step_products", "inside_step_softmax", "inside_step_values"), "false")
 
 
-def test_the_strongest_key_is_looked_at_first(open_inside: Open) -> None:
+@pytest.mark.parametrize(
+    ("address", "step"),
+    [
+        (FORMER | {"inside_step_norm_attention": "true"}, "norm_attention"),
+        (FORMER | {"inside_step_concatenate": "true", "inside_step_output": "true"}, "concatenate"),
+        (FORMER | {"inside_step_concatenate": "true", "inside_step_output": "true", "figure": "inside_step_output"}, "output"),
+        ({"inside_step_scale": "true", "figure": "inside_step_products"}, "products"),
+        ({"inside_step_expand": "true"}, "expand"),
+        ({"inside_step_products": "false"}, "softmax"),
+        (FORMER, "products"),
+        ({"inside_step_expand": "<b>"}, "products"),
+    ],
+)  # fmt: skip
+def test_a_link_that_unfolded_steps_opens_one_of_them(
+    open_inside: Open, address: dict[str, str], step: str
+) -> None:
+    app = open_inside(**address, forgiven=set(address) - {"figure"})
+    assert not app.exception
+    assert app.selectbox(key="inside_step").value == step
+    assert not [key for key in app.query_params if key.startswith("inside_step_")]
+    go_to(app, "mask")
+    assert app.selectbox(key="inside_step").value == "mask"
+
+
+def test_rows_can_be_sorted_by_weight(open_inside: Open) -> None:
+    app = open_inside(**address_of("imdb-pre-ln"), query="2 great", inside_sort="weight")
+    pattern = LiveSubject("imdb-pre-ln", TEXT).record.pattern[1, 1, 2]
+    keys = [int(row["key"]["text"].split()[0]) for row in of_keys(app)]
+    assert keys == np.argsort(-pattern, kind="stable").tolist()
+
+
+def test_the_strongest_key_is_the_first(open_inside: Open) -> None:
     app = open_inside(**address_of("imdb-post-ln"))
     strongest = LiveSubject("imdb-post-ln", TEXT).record.pattern[1, 1, 0].argmax()
     assert any(rf"q_i \cdot k_{{{strongest}}} =" in text for text in said(app))
@@ -126,10 +196,10 @@ def test_a_shorter_text_has_fewer_keys(open_inside: Open) -> None:
 
 @pytest.fixture
 def long_text(checkpoints: Path) -> str:
-    """A text of 40 tokens, on an encoder that takes so many."""
-    encoder = tiny.loaded(replace(tiny.TEXT, n_positions=40))
+    """A text of 80 tokens, on an encoder that takes so many."""
+    encoder = tiny.loaded(replace(tiny.TEXT, n_positions=80))
     checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
-    return " ".join("abcdefghijklmnopqrstuvwxyz" + "abcdefghijkl")
+    return " ".join("abcdefghijklmnopqrstuvwxyz" * 3)
 
 
 def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(
@@ -137,30 +207,27 @@ def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(
 ) -> None:
     app = open_inside(text=long_text, checkpoint="imdb-pre-ln", inside_key="7 g")
     pattern = LiveSubject("imdb-pre-ln", long_text).record.pattern[0, 0, 0]
-    drawn = table(app, "attention weight", "value")
-    places = [int(name.split()[0]) for name in drawn["name"]]
-    assert set(places) == {7, *np.argsort(-pattern)[:16].tolist()}
-    assert places == sorted(places)
-    (share, *_) = (text for text in said(app) if "of 40 keys" in text)
-    assert f"{len(places)} of 40 keys" in share
-    assert f"{100 * pattern[places].sum():.1f}\u2009%" in share
-    rows = table(app, "component of A v", "total")
-    assert rows["name"].iloc[-1] == f"the other {40 - len(places)}"
-    assert rows["total"].sum() == pytest.approx(1, rel=rounding(2 * 40))
+    *rows, others, z = (row for row in key_rows(app) if row.get("part") != "head")
+    keys = [int(row["key"]["text"].split()[0]) for row in rows]
+    assert set(keys) == {7, *np.argsort(-pattern)[:48].tolist()}
+    assert keys == sorted(keys)
+    assert any(text.startswith(f"{len(keys)} of 80 keys") for text in said(app))
+    assert others["key"]["text"] == f"the other {80 - len(keys)}"
+    weights = [pattern[keys].sum(), number(others["weight"]), number(z["weight"])]
+    assert weights == pytest.approx([weights[0], 1 - weights[0], 1], abs=5.1e-4)
 
     app.toggle(key="inside_every_key").set_value(True).run()
-    assert len(table(app, "attention weight", "value")) == 40
-    assert not any("of 40 keys" in text for text in said(app))
+    assert len(of_keys(app)) == 80
+    assert not any("of 80 keys" in text for text in said(app))
 
 
 def test_masked_keys_are_said_to_be_so(open_inside: Open) -> None:
-    app = press(
-        open_inside(text="film [PAD] not", checkpoint="imdb-pre-ln", inside_key="2 [PAD]"), "Open all"
+    app = open_inside(
+        text="film [PAD] not", checkpoint="imdb-pre-ln", inside_key="2 [PAD]", inside_step="Mask"
     )
     assert any("attend to 4 of 5 positions" in text for text in said(app))
-    assert any("key } 2" in text and "masked" in text for text in said(app))
-    for what in ("score after the mask", "attention weight"):
-        assert table(app, what, "value")["number"].tolist()[2] == "masked"
+    assert [row["weight"]["text"] == "masked" for row in of_keys(app)] == [False, False, True, False, False]
+    assert any("key } 2" in text and "masked" in text for text in said(go_to(app, "softmax")))
 
 
 def test_a_block_with_other_steps_gives_one_sentence(open_inside: Open, checkpoints: Path) -> None:

@@ -1,18 +1,9 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
-import streamlit as st
 
-from app_pages.inside_a_head.view import KEY, View
+from app_pages.inside_a_head.view import View
 from model.record import Positions
-
-
-@pytest.fixture
-def session(monkeypatch: pytest.MonkeyPatch) -> dict:
-    kept: dict = {}
-    monkeypatch.setattr(st, "session_state", kept)
-    return kept
 
 
 def view(tokens: tuple[str, ...], patch_grid: tuple[int, int] | None = None) -> View:
@@ -20,15 +11,13 @@ def view(tokens: tuple[str, ...], patch_grid: tuple[int, int] | None = None) -> 
         tokens=tokens, roles=("patch" if patch_grid else "word",) * len(tokens), patch_grid=patch_grid
     )
     chosen = SimpleNamespace(layer=1, head=3)
-    return View(subject=None, chosen=chosen, record=record, steps=None, query=0, key=2, keys=(0, 2, 3))
+    steps = SimpleNamespace(attention=SimpleNamespace(pattern=np.array([0.2, 0.1, 0.2, 0.5])))
+    return View(subject=None, chosen=chosen, record=record, steps=steps, query=0, key=2, keys=(0, 2, 3))
 
 
 def test_tokens_that_occur_twice_are_told_apart() -> None:
-    assert list(view(("the", "film", "the", "x" * 40)).numbers(np.arange(4))) == [
-        "0 the",
-        "2 the",
-        "3 xxxxxxxxxxxxx…",
-    ]
+    texts = view(("the", "film", "the", "x" * 40))
+    assert [texts.name(key) for key in texts.keys] == ["0 the", "2 the", "3 xxxxxxxxxxxxx…"]
 
 
 def test_patches_have_names_of_their_own() -> None:
@@ -36,17 +25,7 @@ def test_patches_have_names_of_their_own() -> None:
     assert [patches.name(position) for position in (0, 2)] == ["[CLS]", "r0c1"]
 
 
-def test_what_is_drawn_of_the_keys() -> None:
-    found = view(("a", "b", "c", "d")).numbers(np.array([1.0, 2.0, 3.0, 4.0]))
-    assert found == {"0 a": 1, "2 c": 3, "3 d": 4}
-
-
-@pytest.mark.parametrize(("row", "key"), [(0, 0), (1, 2), (2, 3), (2.0, 3)])
-def test_a_click_on_a_row_chooses_its_key(session: dict, row: float, key: int) -> None:
-    view(("a",) * 5).take_row({"row": row})
-    assert session == {KEY.key: key}
-
-
-def test_a_click_on_the_row_of_all_others_chooses_nothing(session: dict) -> None:
-    view(("a",) * 5).take_row({"row": 3})
-    assert session == {}
+def test_rows_come_by_position_or_by_weight() -> None:
+    texts = view(("a", "b", "c", "d"))
+    assert texts.ordered(by_weight=False) == [0, 2, 3]
+    assert texts.ordered(by_weight=True) == [3, 0, 2]

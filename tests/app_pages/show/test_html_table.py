@@ -6,7 +6,11 @@ from app_pages.show import html_table
 from app_pages.show.html_table import HtmlTable
 
 HEADINGS = [{"name": "head", "title": "head", "sorted": "none"}, {"name": "role", "title": "role"}]
-ROWS = [{"key": [0, 1], "current": True, "cells": []}, {"key": [1, 2], "current": False, "cells": []}]
+ROWS = [
+    {"key": [0, 1], "current": True, "cells": []},
+    {"key": [1, 2], "current": False, "cells": []},
+    {"key": [3, 4], "current": False, "cells": [], "part": "foot"},
+]
 
 
 @pytest.mark.parametrize(
@@ -14,6 +18,7 @@ ROWS = [{"key": [0, 1], "current": True, "cells": []}, {"key": [1, 2], "current"
     [
         ({"row": [1.0, 2.0], "column": "head"}, [[1, 2], "head"]),
         ({"row": [9, 9], "column": "role"}, []),
+        ({"row": [3, 4], "column": None}, []),
         ({"row": None, "column": None}, []),
     ],
 )

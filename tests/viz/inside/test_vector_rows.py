@@ -46,11 +46,9 @@ def test_totals_are_bars_from_a_common_zero_and_numbers():
     assert max(text["x"] for text in numbers) <= 600
 
 
-def test_a_row_without_a_total_and_room_without_totals():
+def test_a_row_without_a_total_has_no_bar():
     with_one = drawn(vector_rows(ROWS, what="x", totals={"1 b": 1.5}, total="sum"), width=400)
     assert [len(layer) for layer in with_one] == [6, 1, 1]
-    (without,) = drawn(vector_rows(ROWS, what="x", totals={}), width=400)
-    assert [cell["x"] for cell in without] == [cell["x"] for cell in with_one[0]]
 
 
 def test_the_chosen_row_alone_is_framed():
@@ -72,16 +70,6 @@ def test_groups_are_equally_wide_and_the_chosen_one_is_on_top():
     values = {each["name"]: each.get("value") for each in whole(chart)["params"]}
     assert values["ticks"] == [1, 3, 5, 7]
     assert values["groups"] == ["H0", "H1", "H2", "H3"]
-
-
-def test_a_click_on_a_cell_names_its_row():
-    figure = vector_rows(ROWS, what="x", chosen="0 a", clicks=True)
-    chart = whole(figure)
-    (click,) = (each for each in chart["params"] if "select" in each)
-    assert (click["name"], click["select"]["fields"]) == ("row", ["row"])
-    assert click["views"] == [chart["layer"][0]["name"]]
-    assert figure.frame["row"].tolist() == [0, 0, 0, 1, 1, 1]
-    assert not [each for each in whole(vector_rows(ROWS, what="x"))["params"] if "select" in each]
 
 
 def test_names_are_text_whatever_they_hold():

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn
+from viz.builders.figure import VegaFigure
+from viz.builders.palette import ACCENT, FALLS, RISES, TO_ONE, WeightScale
+from viz.inside.key_table import KeyTable, key_table
+
+Q, KEYS = np.array([1.0, -2.0]), np.array([[3.0, 1.0], [0.5, 2.0], [-1.0, 0.0]])
+VALUES = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [4.0, 0.0, -4.0]])
+
+
+def table(scale: WeightScale = TO_ONE, *, masked: bool = False, others: bool = False) -> VegaFigure:
+    dots = KEYS @ Q
+    weights = np.array([0.5, np.nan if masked else 0.25, 0.25])
+    weighted = np.nan_to_num(weights)[:, None] * VALUES
+    return key_table(
+        KeyTable(
+            names=["0 a", "1 b", "2 c"],
+            query="1 b",
+            q=Q,
+            products=KEYS * Q,
+            dots=dots,
+            scores=dots / 2**0.5,
+            weights=weights,
+            weighted=weighted,
+            remaining=weighted[0] if others else None,
+            z=weighted.sum(axis=0),
+            scale=scale,
+            chosen=2,
+        )
+    )
+
+
+def test_a_row_a_key_between_the_query_and_the_sum() -> None:
+    cells, _, texts, frames = drawn(table())
+    assert len(cells) == 2 + 3 * 2 + 3 * 3 + 3
+    assert len({cell["y"] for cell in cells}) == 5
+    names = [text["text"] for text in texts[:5]]
+    assert names == ["q  1 b", "0 a", "1 b", "2 c", "sum: z"]
+    assert [frame["stroke"] for frame in frames] == [ACCENT]
+    assert frames[0]["y"] < texts[3]["y"] < frames[0]["y"] + frames[0]["height"]
+
+
+def test_products_and_weighted_values_have_scales_of_their_own() -> None:
+    cells = table().frames["cells"]
+    assert cells["share"].abs().max() == 1
+    np.testing.assert_allclose(cells["value"][2:8], (KEYS * Q).ravel())
+    np.testing.assert_allclose(cells["share"][2:8], (KEYS * Q).ravel() / 4)
+
+
+def test_bars_of_dot_products_have_a_common_zero_and_the_colour_of_their_sign() -> None:
+    _, bars, _, _ = drawn(table())
+    dots = bars[:3]  # 1, -3.5 and -1
+    assert [bar["fill"] for bar in dots] == [RISES, FALLS, FALLS]
+    assert dots[0]["x"] == pytest.approx(dots[1]["x"] + dots[1]["width"])
+    assert dots[1]["width"] == pytest.approx(3.5 * dots[0]["width"])
+
+
+@pytest.mark.parametrize(("scale", "times"), [(TO_ONE, 1), (WeightScale(0.5, "0 to its maximum"), 2)])
+def test_bars_of_weights_reach_as_far_as_the_colours_of_the_maps(scale: WeightScale, times: int) -> None:
+    _, bars, _, _ = drawn(table(scale))
+    _, as_shares, _, _ = drawn(table())
+    assert bars[3]["width"] == pytest.approx(times * as_shares[3]["width"])
+    assert bars[3]["width"] == pytest.approx(2 * bars[4]["width"])
+
+
+def test_a_masked_key_says_so() -> None:
+    texts = table(masked=True).frames["texts"]["text"].tolist()
+    assert texts.count("masked") == 1
+    assert "masked" not in table().frames["texts"]["text"].tolist()
+
+
+def test_keys_without_a_row_are_summed_up_in_one() -> None:
+    cells, _, texts, _ = drawn(table(others=True))
+    assert len({cell["y"] for cell in cells}) == 6
+    assert texts[4]["text"] == "the other keys"
+
+
+def test_a_table_of_the_numbers_has_a_row_a_key() -> None:
+    frame = table().frame
+    assert frame["name"].tolist() == ["0 a", "1 b", "2 c"]
+    np.testing.assert_allclose(frame["dot"], KEYS @ Q)
+    np.testing.assert_allclose(frame[["product 0", "product 1"]], KEYS * Q)
+    assert "weighted value 2" in frame
