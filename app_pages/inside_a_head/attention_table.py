@@ -1,6 +1,5 @@
 """The steps of attention as one table: a row for each key, and a column for what each step makes of it."""
 
-import math
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -13,7 +12,7 @@ from app_pages.show.download import download
 from app_pages.show.html_table import HtmlTable, Strip, TableCell, TableHeading, TableRow
 from viz.builders.number_format import format_number
 from viz.builders.palette import largest
-from viz.inside.key_table import KeyTable, key_table
+from viz.inside.key_table import KeyTable, column_digits, key_table
 
 _table = HtmlTable("attention_table", Path(__file__).with_suffix(".css"))
 _COLUMNS = ("key", "products", "dot", "score", "weight", "values")
@@ -56,12 +55,6 @@ def draw_table(view: View, step: str) -> None:
             reveal=True,
         )
         download(lambda: key_table(_numbers(view, by_weight)), "inside_table")
-
-
-def column_digits(values: np.ndarray) -> int:
-    """How many digits all numbers of a column get after the point: three in all for its largest, but at least one there."""
-    maximum = float(np.abs(values).max(initial=0))
-    return min(max(2 - math.floor(math.log10(maximum)), 1), 4) if maximum else 1
 
 
 def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[TableHeading]:

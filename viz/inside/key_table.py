@@ -1,5 +1,6 @@
 """The steps of attention as one table: a row for each key, with components as cells, numbers and bars."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..builders.vega_colours import colour
 
 # Pixels: a row, the headings, and the columns from left to right.
 _ROW, _HEAD = 22, 44
-_NAMES, _PRODUCTS, _DOTS, _SCORES, _WEIGHTS, _VALUES, _WIDTH = 110, 116, 410, 520, 580, 700, 994
+_PRODUCTS, _DOTS, _SCORES, _WEIGHTS, _VALUES, _WIDTH = 116, 410, 520, 580, 700, 994
 _GAP, _NUMBER = 10, 50  # between columns, and for a number beside its bar
 
 
@@ -90,6 +91,12 @@ def key_table(table: KeyTable) -> VegaFigure:
     )
 
 
+def column_digits(values: np.ndarray) -> int:
+    """How many digits all numbers of a column get after the point: three in all for its largest, but at least one there."""
+    maximum = float(np.abs(values).max(initial=0))
+    return min(max(2 - math.floor(math.log10(maximum)), 1), 4) if maximum else 1
+
+
 @form
 def _chart_form() -> alt.TopLevelMixin:
     box: dict[str, Any] = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
@@ -160,10 +167,10 @@ def _bars(table: KeyTable) -> pd.DataFrame:
 
 def _texts(table: KeyTable, names: list[str]) -> pd.DataFrame:
     """Names of rows, numbers, headings, and below these where the colours end."""
-    texts = [(0, _upper(row + 0.5), name, "left", False) for row, name in enumerate(names)]
+    texts = [(5, _upper(row + 0.5), name, "left", False) for row, name in enumerate(names)]
     for right, numbers, spec in (
-        (_SCORES - _GAP, table.dots, ".3g"),
-        (_WEIGHTS - _GAP, table.scores, ".3g"),
+        (_SCORES - _GAP, table.dots, f".{column_digits(table.dots)}f"),
+        (_WEIGHTS - _GAP, table.scores, f".{column_digits(table.scores)}f"),
         (_VALUES - _GAP, table.weights, ".3f"),
     ):
         texts += [

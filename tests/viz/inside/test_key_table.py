@@ -4,7 +4,7 @@ import pytest
 from tests.viz.scene import drawn
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT, FALLS, RISES, TO_ONE, WeightScale
-from viz.inside.key_table import KeyTable, key_table
+from viz.inside.key_table import KeyTable, column_digits, key_table
 
 Q, KEYS = np.array([1.0, -2.0]), np.array([[3.0, 1.0], [0.5, 2.0], [-1.0, 0.0]])
 VALUES = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [4.0, 0.0, -4.0]])
@@ -83,3 +83,10 @@ def test_a_table_of_the_numbers_has_a_row_a_key() -> None:
     np.testing.assert_allclose(frame["dot"], KEYS @ Q)
     np.testing.assert_allclose(frame[["product 0", "product 1"]], KEYS * Q)
     assert "weighted value 2" in frame
+
+
+@pytest.mark.parametrize(
+    ("largest", "digits"), [(131.5, 1), (1e5, 1), (23.2, 1), (1.85, 2), (0.12, 3), (0.01, 4), (1e-9, 4), (0, 1)]
+)  # fmt: skip
+def test_a_column_has_three_digits_where_there_is_room(largest: float, digits: int) -> None:
+    assert column_digits(np.array([0.0, -largest])) == digits
