@@ -2,22 +2,28 @@
 
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import streamlit as st
 
+from app_pages.attention.head_summary import say_what_it_attends_to
 from app_pages.attention.record_view import RecordView
 from app_pages.attention.window import choose_window, window
-from app_pages.controls.attention_controls import MATRIX
+from app_pages.controls.attention_controls import HEAD, MATRIX, MEAN
 from app_pages.controls.head_choice import HeadChoice, step, take_query
+from app_pages.controls.lens import number_beside
 from app_pages.controls.map_controls import ALL_QUERIES
+from app_pages.show.all_heads import overview_of
+from app_pages.show.faithfulness.line import faithfulness
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
-from app_pages.subject.subject import Subject
+from app_pages.subject.subject import LensChoice, Subject
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from app_pages.toolkit.markdown import plain
+from model.experiments.knock_out import KnockOutKind
 from model.lenses import ATTENTION, Lens
+from model.measures.head_measures import combine_heads
 from model.record import AttentionRecord, Positions
 from viz.attention.head_view import weight_lines
 from viz.attention.token_heatmaps import weight_heatmap
@@ -39,7 +45,72 @@ class _Map(NamedTuple):
     notes: Sequence[str]  # what was done to the weights
 
 
-def draw_map_detail(
+def draw_one_map(
+    subject: Subject,
+    chosen: HeadChoice,
+    view: RecordView,
+    through: LensChoice,
+    query: int,
+    kind: KnockOutKind | None,
+    part: str,
+    form: str,
+) -> None:
+    """Draws the overview of all heads, and beside it the chosen map alone, as lines or as a matrix.
+
+    The map is that of the chosen head or, by `part`, the mean or maximum over the heads of its layer.
+    """
+    head = (chosen.layer, chosen.head)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="maps"):
+            overview_of(
+                view.record,
+                view.measures,
+                selected=head,
+                scale=chosen.scale,
+                key="overview",
+                notes=view.notes,
+                lens=through.lens,
+            )
+        with st.container(key="detail"):
+            maps = subject.through(through)
+            if part == HEAD:
+                pattern, whole = view.record.pattern[head], maps.pattern[head]
+                say_what_it_attends_to(subject, chosen, maps, number_beside(subject, chosen))
+            else:
+                how: Literal["mean", "maximum"] = "mean" if part == MEAN else "maximum"
+                pattern, whole = (
+                    combine_heads(record.pattern[chosen.layer], how) for record in (view.record, maps)
+                )
+                st.markdown(f"**L{chosen.layer}, {part} over its heads**")
+            _draw_map(subject, chosen, view, pattern, query, form)
+    if (why := through.why_unchecked(subject.record)) is None:
+        faithfulness(
+            subject,
+            whole,
+            kind,
+            lens=through.lens.name,
+            head=head if part == HEAD else None,
+            query=view.record.number(query),
+        )
+    else:
+        st.caption(why)
+
+
+def draw_cells(chosen: HeadChoice, view: RecordView, pattern: np.ndarray, query: int) -> None:
+    """Draws a part of `pattern` [query, key] cell by cell, and beside it the whole, where a click moves that part."""
+    record, ranges = view.record, window(pattern, query)
+    scale = chosen.weights_to("this map's own maximum", pattern)
+    mask = record.mask[chosen.layer, chosen.head]
+    drawn = _Map(record, pattern, mask, query, scale, view.notes_on(pattern))
+    with st.container(horizontal=True, gap="small"):
+        with st.container(key="weights"):
+            _draw_matrix(drawn, ranges)
+        if ranges is not None:
+            with st.container(width=190):
+                choose_window(pattern, ranges, scale)
+
+
+def _draw_map(
     subject: Subject, chosen: HeadChoice, view: RecordView, pattern: np.ndarray, query: int, form: str
 ) -> None:
     """Draws `pattern` [query, key] over the input and as `form`, matrix or lines; a click on a token, patch or row makes it

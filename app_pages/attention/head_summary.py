@@ -9,7 +9,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.subject.head_name import head_names
 from app_pages.subject.subject import Subject
 from app_pages.toolkit.markdown import plain
-from model.lenses import ATTENTION
+from model.lenses import ATTENTION, Lens
 from model.measures.attended_kinds import AttentionByKind, attention_by_kind
 from model.record import AttentionRecord
 from viz.builders.heatmap import position_labels
@@ -41,6 +41,16 @@ def say_what_it_attends_to(
     colon = ":" if " · " in name else " ·"
     sentence = in_words(shares, maps, "its weight" if lens.name == ATTENTION else "each row")
     st.markdown(f"{name}{colon} :gray[{sentence}{'.' * bool(remark)}]{remark}", help=help)
+
+
+def head_sentence(subject: Subject, maps: AttentionRecord, lens: Lens, layer: int, head: int) -> str:
+    """The role of a head and what most of its weight goes to in `maps`, as plain text on one line."""
+    role = head_names(subject, layer, head).short if lens.name == ATTENTION else ""
+    shares = attention_by_kind(maps, layer, head if lens.has_heads else 0) if lens.sums_to_1 else None
+    if shares is None:
+        return role
+    sentence = in_words(shares, maps, "its weight" if lens.name == ATTENTION else "each row")
+    return f"{role}: {sentence}" if role else sentence
 
 
 def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:

@@ -66,4 +66,4 @@ KNOCK_OUT = Row(
     help=KNOCK_OUT_HELP,
 )
 ALL_QUERIES = Toggle("all_queries", "Lines of all queries", True)
-FAITHFULNESS = Toggle("faithful", "Details")
+FAITHFULNESS = Toggle("faithful", "Why?")

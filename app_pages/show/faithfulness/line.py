@@ -31,28 +31,30 @@ def faithfulness(
     lens: str,
     head: tuple[int, int] | None,
     query: int,
-) -> None:
+) -> Checked | None:
     """Draws the line about the map `pattern` [query, key] over all positions of the input, seen through `lens`.
 
-    `head` is the layer and head of the map; None if it combines several heads. The figures mark the position `query`.
+    Returns the check; None where it is not computed. `head` is the layer and head of the map; None if it combines several heads. The figures mark the position `query`.
     `kind` is None if there is no encoder and so nothing can be knocked out.
     """
     if isinstance(subject, FileSubject) or kind is None:
         st.caption(words.NO_ENCODER)
-        return
+        return None
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="faithfulness"):
         above = st.container(key="faithfulness_line", gap=None)
         is_open = FAITHFULNESS.choose()
     with above:
         checked = check(subject, pattern, kind, key="faithfulness_check")
         if checked is None:
-            return
+            return None
         line = st.container()
         checked = with_curves(subject, checked, key="faithfulness_curves", are_shown=is_open)
-        sentence = words.attention(subject.compute(other_attention), checked.record)
-        line.markdown(f"{_sentence(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]")
+        line.markdown(f":small[{words.conclusion(checked.verdict, checked.record)}]")
     if is_open:
+        sentence = words.attention(subject.compute(other_attention), checked.record)
+        st.markdown(f"{_sentence(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]")
         _draw_details(checked, query)
+    return checked
 
 
 def faithfulness_of_side(

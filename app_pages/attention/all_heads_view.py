@@ -1,0 +1,143 @@
+"""All heads on one input and the chosen one in large, linked; for a long input the chosen map once more, cell by cell."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from app_pages.attention.detail import draw_cells
+from app_pages.attention.head_summary import head_sentence
+from app_pages.attention.record_view import RecordView
+from app_pages.attention.window import LARGE
+from app_pages.controls.head_choice import HeadChoice, take_head, take_layer, take_query
+from app_pages.controls.lens import number_beside
+from app_pages.show.download import download
+from app_pages.show.faithfulness.checked import Checked
+from app_pages.show.faithfulness.line import faithfulness
+from app_pages.show.linked_view import Choice, Hiding, linked_view
+from app_pages.subject.subject import LensChoice, Subject
+from model.experiments.knock_out import KnockOutKind
+from model.inputs import preprocessed_picture
+from viz.attention.head_overview import head_overview
+from viz.attention.token_heatmaps import weight_heatmap
+from viz.builders.palette import WeightScale
+
+
+def draw_all_heads(
+    subject: Subject,
+    chosen: HeadChoice,
+    view: RecordView,
+    through: LensChoice,
+    query: int,
+    kind: KnockOutKind | None,
+) -> None:
+    """Draws the linked chart of the `view`, the line on whether the chosen map explains the answer, and the downloads."""
+    record, lens = view.record, through.lens
+    head = (chosen.layer, chosen.head)
+    tokens, maps = st.container(key="linked_words"), st.container(key="linked")
+    # First what the tokens need, though it stands below them: how the answer changes when each is hidden.
+    with st.container(key="linked_verdict", gap=None):
+        if remark := number_beside(subject, chosen):
+            st.caption(remark)
+        checked = None
+        if (why := through.why_unchecked(subject.record)) is None:
+            whole = subject.through(through).pattern[head]
+            checked = faithfulness(
+                subject, whole, kind, lens=lens.name, head=head, query=record.number(query)
+            )
+        else:
+            st.caption(why)
+
+    def take(choice: Choice) -> None:
+        (take_head if lens.has_heads else take_layer)(choice.layer, choice.head)
+        take_query(record.number(choice.query))
+
+    with maps:
+        linked_view(
+            record,
+            Choice(*head, query),
+            take,
+            key="all_heads",
+            tokens=tokens,
+            measures=view.measures,
+            about=_about(subject, view, through),
+            by_layer=not lens.has_heads,
+            scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
+            own_maxima=chosen.scale == "own",
+            picture=None
+            if subject.picture is None
+            else preprocessed_picture(subject.picture, subject.record),
+            hiding=_hiding(checked, view),
+            notes=view.notes_on(record.pattern[head]),
+        )
+    pattern = record.pattern[head]
+    if max(pattern.shape) > LARGE and record.unit == "token":
+        with st.expander("This head cell by cell", key="cell_by_cell", on_change="rerun") as cells:
+            if cells.open:
+                draw_cells(chosen, view, pattern, query)
+
+
+def download_buttons(chosen: HeadChoice, view: RecordView, query: int) -> None:
+    """Draws the buttons that make files of the overview and of the chosen head's map."""
+    record, head = view.record, (chosen.layer, chosen.head)
+    pattern = record.pattern[head]
+    download(
+        lambda: head_overview(
+            record,
+            selected=head,
+            measures=view.measures,
+            colours=chosen.scale,
+            notes=view.notes,
+            by_layer=not chosen.lens.has_heads,
+        ),
+        "overview",
+    )
+    download(
+        lambda: weight_heatmap(
+            pattern,
+            record.tokens,
+            query=query,
+            mask=record.mask[head],
+            scale=chosen.of_head(record),
+            keys=None if record.keys is None else record.keys.tokens,
+            numbers=record.numbers,
+            notes=view.notes_on(pattern),
+        ),
+        "matrix",
+    )
+
+
+def _about(subject: Subject, view: RecordView, through: LensChoice) -> Sequence[str]:
+    """For each head, layer by layer, its role and what most of its weight goes to."""
+    maps = subject.through(through)
+    n_layers, n_heads = view.record.pattern.shape[:2]
+    return [
+        head_sentence(subject, maps, through.lens, layer, head)
+        for layer, head in np.ndindex(n_layers, n_heads)
+    ]
+
+
+def _hiding(checked: Checked | None, view: RecordView) -> Hiding | None:
+    """The changes of the answer by token; None where they are not computed, or the tokens shown are not those of the input."""
+    record = view.record
+    if checked is None or record.keys is not None or len(record) != len(checked.record):
+        return None
+    effects: list[float | None] = [None] * len(record)
+    for position, effect in zip(checked.positions, checked.effects.tolist(), strict=True):
+        effects[position] = effect
+    answer = checked.record
+    if not answer.has_classes:
+        return Hiding(
+            changes=effects,
+            unit="cosine distance",
+            note="The darker a token, the further the pooled state moves when it is hidden (cosine distance).",
+        )
+    name = answer.class_names[answer.logits.argmax()]
+    return Hiding(
+        changes=effects,
+        unit=f"log-odds of {name}",
+        note=(
+            f"Purple: without this token, the log-odds of “{name}” fall. Gold: they rise. What a head looks at is not "
+            "what the answer hangs on: compare the two."
+        ),
+    )

@@ -1,0 +1,336 @@
+// The tokens as buttons, the keyboard, and what stays chosen: the half of `linked_heads.py` that is no chart.
+//
+// One object, the value of the page's body, tells all charts by their channel what is chosen and pointed at, with the
+// numbers of that query. Which mark the pointer is over comes back field by field, as the value of the root element.
+// Charts of one page that read the same tokens show the same query.
+
+const TOP = 65535; // weights are whole numbers from 0 to this
+const FIELDS = { layer: "over_layer", head: "over_head", position: "over_query", key: "over_key" };
+const WAIT = 250; // ms after the last click until the server hears of it
+const ANSWER = 3000; // ms in which the server answers a choice; what it says before is older than the choice
+const STRONG = 0.48; // from there on a colour is too far from the page for its ink
+const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+const panels = new Map(); // by channel
+
+function tellCharts() {
+  document.body.value = Object.fromEntries([...panels].map(([channel, panel]) => [channel, panel.asked()]));
+  document.body.dispatchEvent(new Event("loupe-ask"));
+}
+
+function wholeNumbers(text) {
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return new Uint16Array(bytes.buffer);
+}
+
+const rgb = (hex) => [1, 3, 5].map((start) => Number.parseInt(hex.slice(start, start + 2), 16));
+
+// The colour of a share of the scale, between the colours of its table.
+function between(colours, share) {
+  const place = Math.min(Math.max(share, 0), 1) * (colours.length - 1);
+  const index = Math.min(Math.floor(place), colours.length - 2);
+  const [low, high] = [rgb(colours[index]), rgb(colours[index + 1])];
+  return `rgb(${low.map((channel, i) => Math.round(channel + (place - index) * (high[i] - channel))).join(" ")})`;
+}
+
+function isDark(element) {
+  const [red, green, blue] = (getComputedStyle(element).color.match(/[\d.]+/g) ?? [0, 0, 0]).map(Number);
+  return red + green + blue > 384; // of the ink
+}
+
+class Panel {
+  constructor(root) {
+    this.root = root;
+    this.data = { stamp: null };
+    this.kept = { layer: 0, head: 0, query: 0 };
+    this.over = {};
+    this.under = {}; // the mark under the pointer, by field
+    this.sent = 0; // choices that went to the server
+    this.sentAt = 0;
+    this.colours = "weights";
+  }
+
+  update(data, report) {
+    this.report = report;
+    const isNew = data.stamp !== this.data.stamp;
+    const isOld = !isNew && data.answered < this.sent && Date.now() - this.sentAt < ANSWER;
+    this.data = data;
+    if (isNew || data.own_layer !== this.own?.[0] || data.own_head !== this.own?.[1]) {
+      this.own = [data.own_layer, data.own_head];
+      this.numbers = {};
+      for (const name of ["weights", "best", "most"]) this.numbers[name] = wholeNumbers(data[name]);
+    }
+    if (isNew) {
+      clearTimeout(this.timer);
+      [this.over, this.under, this.timer] = [{}, {}, null];
+      this.sent = data.answered;
+      this.build();
+    }
+    if (isNew || !(isOld || this.timer)) this.kept = { ...data.kept };
+    this.findChart();
+    this.draw();
+    tellCharts();
+  }
+
+  build() {
+    const { queries, keys } = this.data;
+    const list = this.root.querySelector(".tokens");
+    list.replaceChildren(
+      ...queries.map((label, position) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = label;
+        button.dataset.position = position;
+        return button;
+      }),
+    );
+    const row = this.root.querySelector(".keys");
+    row.hidden = keys === null;
+    row.replaceChildren(
+      ...(keys ?? []).map((label) => Object.assign(document.createElement("span"), { textContent: label })),
+    );
+    list.hidden = queries.length === 0;
+  }
+
+  // The chart may be put up after the buttons, and anew later.
+  findChart(tries = 50) {
+    this.place = document.querySelector(this.data.place);
+    if (!this.place) {
+      if (tries) setTimeout(() => this.findChart(tries - 1), 100);
+      return;
+    }
+    this.place.tabIndex = 0;
+    this.place.setAttribute("role", "application");
+    this.place.setAttribute(
+      "aria-label",
+      "All heads, and one in large. Arrow keys choose a head; with Shift, a query and a key.",
+    );
+  }
+
+  // What the chart is told: see `linked_heads.py`. Of all weights, those of the query that is shown.
+  asked() {
+    const { data, numbers } = this;
+    const { query, n } = this.shown();
+    const of = (values, size) => Array.from(values.subarray(query * size, (query + 1) * size));
+    return {
+      stamp: data.stamp,
+      ...this.kept,
+      ...this.over,
+      is_whole: data.is_whole,
+      own_layer: data.own_layer,
+      own_head: data.own_head,
+      weights: of(numbers.weights, data.n_keys * (data.is_whole ? n : 1)),
+      best: of(numbers.best, n),
+      most: of(numbers.most, n),
+      hidden: this.byHiding() ? data.hidden.changes.map((change) => change / data.hidden.largest) : null,
+    };
+  }
+
+  // Layer, head and query that are shown: those that are pointed at, or else the chosen ones.
+  shown() {
+    const { data, kept, over } = this;
+    const query = Math.min(over.over_query ?? kept.query, data.n_queries - 1);
+    return { layer: over.over_layer ?? kept.layer, head: over.over_head ?? kept.head, query, n: data.layers * data.heads };
+  }
+
+  // Whether the tokens have the colours of what the answer hangs on.
+  byHiding() {
+    return this.colours === "hiding" && Boolean(this.data.hidden);
+  }
+
+  // The weights of the row that is shown, [key]; null if they are not here.
+  row() {
+    const { data } = this;
+    const { layer, head, query, n } = this.shown();
+    if (!data.is_whole && (layer !== data.own_layer || head !== data.own_head)) return null;
+    const start = data.n_keys * (data.is_whole ? n * query + data.heads * layer + head : query);
+    return Array.from(this.numbers.weights.subarray(start, start + data.n_keys), (weight) => weight / TOP);
+  }
+
+  draw() {
+    const [shown, row] = [this.shown(), this.row()];
+    const top = this.data.tops?.[this.data.heads * shown.layer + shown.head] ?? 1;
+    const { hidden, colours, dark } = this.data;
+    const byHiding = this.byHiding();
+    const buttons = [...this.root.querySelectorAll(".tokens button")];
+    const ofKeys = this.data.keys === null ? buttons : [...this.root.querySelectorAll(".keys span")];
+    const scale = isDark(this.root) ? [...colours].reverse() : colours;
+    ofKeys.forEach((element, key) => {
+      const weight = row?.[key] ?? 0;
+      if (byHiding) {
+        const share = hidden.changes[key] / hidden.largest;
+        element.style.backgroundColor = `color-mix(in srgb, ${share < 0 ? hidden.falls : hidden.rises} ${Math.round(Math.abs(share) * 100)}%, transparent)`;
+        element.style.color = Math.abs(share) > 0.8 ? "#fafafa" : "";
+        element.title = `without it: ${hidden.words[key]}`;
+      } else {
+        const share = row === null ? 0 : weight / top;
+        element.style.backgroundColor = share > 0 ? between(scale, share) : "";
+        element.style.color = share > STRONG ? "var(--st-background-color, Canvas)" : "";
+        element.title = row === null ? "" : `${weight.toFixed(3)} of the attention of “${this.data.queries[shown.query] ?? shown.query}”`;
+      }
+    });
+    const focused = this.focused ?? this.kept.query;
+    buttons.forEach((button, position) => {
+      button.setAttribute("aria-pressed", position === this.kept.query);
+      button.classList.toggle("shown", position === shown.query);
+      button.tabIndex = position === focused ? 0 : -1;
+      const weight = this.data.keys === null ? row?.[position] : undefined;
+      button.ariaLabel = `${button.textContent}, position ${position}${weight === undefined ? "" : `, weight ${weight.toFixed(2)}`}`;
+    });
+    for (const option of this.root.querySelectorAll(".colouring button"))
+      option.setAttribute("aria-pressed", (option.value === "hiding") === byHiding);
+    this.root.querySelector(".colouring").hidden = !hidden;
+    const note = this.root.querySelector(".note");
+    note.textContent = byHiding ? hidden.note : "";
+    note.hidden = !byHiding;
+  }
+
+  // The pointer is over another mark: its fields come one by one, within one task.
+  hear(field, value) {
+    this.under[field] = value;
+    if (this.heard) return;
+    this.heard = true;
+    queueMicrotask(() => {
+      this.heard = false;
+      const isMine = this.under.stamp === this.data.stamp;
+      const over = {};
+      for (const [name, asked] of Object.entries(FIELDS))
+        if (isMine && Number.isInteger(this.under[name])) over[asked] = this.under[name];
+      this.inChart = Object.keys(over).length > 0;
+      this.point(over);
+    });
+  }
+
+  // Shows what is pointed at; other charts of the same tokens show its query.
+  point(over) {
+    if (JSON.stringify(over) === JSON.stringify(this.over)) return;
+    this.over = over;
+    for (const panel of panels.values()) {
+      if (panel === this || panel.data.tokens_id !== this.data.tokens_id) continue;
+      panel.over = "over_query" in over ? { over_query: over.over_query } : {};
+      panel.draw();
+    }
+    this.draw();
+    tellCharts();
+  }
+
+  choose(change) {
+    this.kept = { ...this.kept, ...change };
+    for (const panel of panels.values())
+      if (panel !== this && panel.data.tokens_id === this.data.tokens_id && "query" in change)
+        panel.kept = { ...panel.kept, query: change.query };
+    tellCharts();
+    this.draw();
+    this.announce();
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      this.timer = null;
+      this.sent += 1;
+      this.sentAt = Date.now();
+      this.report({ ...this.kept, stamp: this.data.stamp, number: this.sent });
+    }, WAIT);
+  }
+
+  leave() {
+    this.inChart = false;
+    this.under = {};
+    this.point({});
+  }
+
+  announce() {
+    const row = this.row();
+    const { keys, labels } = this.data;
+    const names = keys ?? labels;
+    const strongest = (row ?? [])
+      .map((weight, key) => [weight, key])
+      .sort((a, b) => b[0] - a[0])
+      .slice(0, 3)
+      .map(([weight, key]) => `${names[key]} ${weight.toFixed(2)}`);
+    const { layer, head, query } = this.kept;
+    this.root.querySelector(".announced").textContent = `L${layer} H${head}, query ${labels[query]}: ${strongest.join(", ")}.`;
+  }
+
+  clicked() {
+    if (!this.inChart) return;
+    const change = {};
+    const { over_layer: layer, over_head: head, over_query: query } = this.over;
+    if (layer !== undefined) Object.assign(change, { layer, head });
+    if (query !== undefined) change.query = query;
+    if (Object.keys(change).length) this.choose(change);
+  }
+
+  pressed(event) {
+    const step = STEPS[event.key];
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === "Escape") return this.point({});
+    if (!step) return;
+    event.preventDefault();
+    const { layers, heads, n_queries: nQueries, n_keys: nKeys } = this.data;
+    const turn = (value, change, n) => (value + change + n) % n;
+    const { layer, head, query } = this.kept;
+    if (!event.shiftKey) return this.choose({ layer: turn(layer, step[0], layers), head: turn(head, step[1], heads) });
+    if (step[0]) return this.choose({ query: turn(query, step[0], nQueries) });
+    const key = this.over.over_key ?? (step[1] > 0 ? -1 : 0);
+    this.point({ over_query: query, over_key: turn(key, step[1], nKeys) });
+  }
+
+  listen() {
+    const listens = new AbortController();
+    const on = (target, type, action, options) =>
+      target.addEventListener(type, action, { signal: listens.signal, ...options });
+    const list = this.root.querySelector(".tokens");
+    const token = (event) => event.target.closest?.("button[data-position]");
+    const pointed = (event) => token(event) && this.point({ over_query: Number(token(event).dataset.position) });
+    on(list, "pointerover", pointed);
+    on(list, "focusin", (event) => {
+      this.focused = Number(token(event)?.dataset.position ?? 0);
+      if (event.target.matches(":focus-visible")) pointed(event);
+    });
+    on(list, "pointerleave", () => this.point({}));
+    on(list, "focusout", () => this.point({}));
+    on(list, "click", (event) => token(event) && this.choose({ query: Number(token(event).dataset.position) }));
+    on(list, "keydown", (event) => {
+      const step = STEPS[event.key];
+      if (event.key === "Escape") this.point({});
+      if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      const buttons = list.querySelectorAll("button");
+      const next = (this.focused + step[0] + step[1] + buttons.length) % buttons.length;
+      this.focused = next;
+      buttons[next].focus();
+    });
+    on(this.root.querySelector(".colouring"), "click", (event) => {
+      if (!event.target.value) return;
+      this.colours = event.target.value;
+      this.draw();
+      tellCharts();
+    });
+    // Streamlit may put the chart up anew: the page listens, not the chart.
+    const inChart = (event) => this.place?.isConnected && this.place.contains(event.target);
+    on(document, "click", (event) => inChart(event) && event.target.tagName === "CANVAS" && this.clicked());
+    on(document, "keydown", (event) => event.target === this.place && this.pressed(event));
+    for (const field of [...Object.keys(FIELDS), "stamp"])
+      on(document.documentElement, `loupe-${this.data.channel}-${field}`, () =>
+        this.hear(field, document.documentElement.value),
+      );
+    on(document, "pointerout", (event) => inChart(event) && event.target.tagName === "CANVAS" && this.leave());
+    return listens;
+  }
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".linked");
+  let panel = panels.get(data.channel);
+  if (panel?.root !== root) {
+    panel?.listens.abort();
+    panel = new Panel(root);
+    panel.data = { stamp: null, channel: data.channel };
+    panel.listens = panel.listen();
+    panels.set(data.channel, panel);
+  }
+  panel.update(data, (chosen) => setTriggerValue("chosen", chosen));
+  return () => {
+    panel.listens.abort();
+    if (panels.get(data.channel) === panel) panels.delete(data.channel);
+  };
+}

@@ -1,0 +1,720 @@
+"""All heads, one of them in large, and its strongest keys: one chart in which every part answers the pointer.
+
+Whoever points at a row of the large map, or at a patch of the picture, sees in each small map which key that query attends
+to most; whoever points at a small map sees that head in large. The browser does all of it: the weights travel with the
+chart as text, which its expressions read, and nothing is sent to the server while one points.
+
+`linked_heads.js` is the other half: the tokens as buttons, the keyboard, and what stays chosen after a click. It tells the
+chart what is pointed at and chosen through `document.body`, and hears from the chart through `document.documentElement`.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import altair as alt
+import numpy as np
+
+from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape
+from ..builders.number_format import head_name
+from ..builders.palette import (
+    ACCENT,
+    FALLS,
+    NEUTRAL,
+    RISES,
+    TO_ONE,
+    WEIGHTS,
+    WeightScale,
+    data_uri,
+    hatching,
+    tiles,
+    weight_colours,
+)
+from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
+from ..builders.theme import INK, ON_DARK, OTHER_INK
+from ..builders.token_label import FONT, label, width
+
+if TYPE_CHECKING:  # figures are drawn without what model/ imports
+    from model.record import AttentionRecord
+
+SCRIPT = Path(__file__).with_suffix(".js")
+STYLE = Path(__file__).with_suffix(".css")
+
+# More weights than these are too much for one message: of a head that is not chosen, the strongest keys alone are sent.
+MOST_WEIGHTS = 1_500_000
+MOST_CELLS = 64  # positions; in a larger map a cell is too small to point at, and its whole row answers
+TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this
+N_STRONGEST = 8
+LARGE, MIDDLE, SMALL = 15, 13, 11  # sizes of letters, pixels
+_LABEL = 14  # letters of a token at most
+_SIDE = 400  # pixels of the picture
+_LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between parts, legend, strongest keys
+_ABOVE = 34  # pixels above the small maps: the sentence about the head, and the names of heads
+_WIDE = 900  # pixels of the chart from which the strongest keys have a place of their own
+
+
+def linked_heads(
+    record: "AttentionRecord",
+    *,
+    selected: tuple[int, int] = (0, 0),
+    query: int = 0,
+    measures: Mapping[str, np.ndarray] | None = None,
+    about: Sequence[str] | None = None,
+    by_layer: bool = False,
+    scale: WeightScale = TO_ONE,
+    own_maxima: bool = False,
+    picture: np.ndarray | None = None,
+    channel: str = "",
+    notes: Sequence[str] = (),
+) -> VegaFigure:
+    """The attention of all heads of a record, linked; it opens at the `selected` (layer, head) and at `query`.
+
+    `about` [layer · head], a sentence, and `measures` [layer, head] describe the head that is shown in large. With
+    `by_layer` the record has one map for each layer. With `own_maxima` the
+    colours of each map end at its own largest weight instead of at 1. `picture`, uint8 [height, width] or [height,
+    width, 3], is drawn beside the maps if the positions are patches of it. A `channel` connects the chart with the
+    `linked_heads.js` of the same channel; without one a click on the chart is kept by the chart itself.
+    The chart takes its width and height from where it is shown, from 680 × 380 pixels.
+    Raises ValueError if a measure has another shape than [layer, head].
+
+    >>> from loupe import from_arrays, linked_heads
+    >>> figure = linked_heads(from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"]))
+    """
+    n_layers, n_heads, n_queries, n_keys = record.pattern.shape
+    measures = measures or {}
+    need_shape((n_layers, n_heads), **measures)
+    is_whole = record.pattern.size <= MOST_WEIGHTS
+    keys = record.attended
+    maxima = record.pattern.max(axis=(-2, -1)) if own_maxima else np.ones((n_layers, n_heads))
+    maxima = np.where(maxima > 0, maxima, 1)
+    indices = list(np.ndindex(n_layers, n_heads))
+    sentences = [*(about or [""] * len(indices))]
+    numbers_of = _in_words(measures)
+    if numbers_of:
+        sentences = [" · ".join(filter(None, parts)) for parts in zip(sentences, numbers_of, strict=True)]
+    exact = tiles(record.pattern, tops=maxima, at_most=MOST_CELLS, side=1)
+    heads: dict[str, Any] = {
+        "layer": [layer for layer, _ in indices],
+        "head": [head for _, head in indices],
+        "name": [f"L{layer}" if by_layer else head_name(layer, head) for layer, head in indices],
+        "about": sentences,
+        "top": maxima.ravel(),
+        "on_light": [tile.on_light for tile in exact],
+        "on_dark": [tile.on_dark for tile in exact],
+    }
+    key_labels = [label(token, _LABEL) for token in keys.tokens]
+    query_labels = [label(token, _LABEL) for token in record.tokens]
+    stamp = stamp_of(record)
+    name_width = 0 if picture is not None else max(width(text, MIDDLE) for text in query_labels) + 10
+    slant = 0 if picture is not None else max(width(text, MIDDLE) for text in key_labels) * 0.71 + 8
+    numbers = weight_numbers(record, selected)
+    even = f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}" if scale.shares and n_keys > 1 else ""
+    state = {
+        "stamp": [stamp],
+        "layer": [selected[0]],
+        "head": [selected[1]],
+        "query": [query],
+        "n_layers": [n_layers],
+        "n_heads": [n_heads],
+        "n_queries": [n_queries],
+        "n_keys": [n_keys],
+        "names": [name_width],
+        "slant": [slant],
+        "quantity": [scale.what],
+        "reach": ["each map's own maximum" if own_maxima else "1"],
+        "even": [1 / n_keys if even and not own_maxima else -1],
+        "even_text": [even if not own_maxima else ""],
+        "notes": ["; ".join(notes)],
+        **_legend(),
+    }
+    if not channel:
+        state |= {name: [values.ravel().tolist()] for name, values in numbers.items()}
+        state["is_whole"] = [is_whole]
+    rows, columns = np.indices((n_queries, n_keys)).reshape(2, -1)
+    has_cells = max(n_queries, n_keys) <= MOST_CELLS
+    cells: dict[str, Any] = {"position": rows, "key": columns}
+    if not has_cells:
+        cells = {"position": np.arange(n_queries)}
+    cells["stamp"] = [stamp] * len(cells["position"])
+    heads["stamp"] = [stamp] * len(indices)
+    frames: dict[str, Any] = {
+        "state": state,
+        "queries": {"position": np.arange(n_queries), "label": query_labels},
+        "keys": {"position": np.arange(n_keys), "label": key_labels},
+        "cells": cells,
+    }
+    has_mask = not record.mask.all()
+    if has_mask:
+        heads["hatched"] = [hatching(record.mask[index]) for index in indices]
+    if picture is not None:
+        frames |= _patches(record, picture, indices, stamp)
+    return _chart_form(channel, picture is not None, has_cells, has_mask).with_data(
+        heads,
+        frames=frames,
+        width=1200,
+        height=540,
+        description=f"{scale.what.capitalize()} of {n_layers} layers of {n_heads} heads, and of one of them in large.",
+        usermeta={"embedOptions": {"renderer": "canvas"}},
+    )
+
+
+def stamp_of(record: "AttentionRecord") -> str:
+    """A short hash of tokens and weights: what was chosen under another stamp belongs to another input or encoder."""
+    digest = hashlib.blake2b(np.ascontiguousarray(record.pattern).data, digest_size=6)
+    digest.update("\0".join(record.tokens).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def weight_numbers(record: "AttentionRecord", selected: tuple[int, int]) -> dict[str, np.ndarray]:
+    """What expressions and script read: arrays of uint16, weights as whole numbers from 0 to `TOP`.
+
+    `weights` [query, layer, head, key] are those of all heads or, with more than `MOST_WEIGHTS` of them, of the
+    `selected` one; `best` [query, layer, head] is the key with the largest weight, and `most` that weight.
+    """
+    pattern = np.moveaxis(record.pattern, 2, 0)
+    shown = pattern if pattern.size <= MOST_WEIGHTS else pattern[:, selected[0], selected[1]][:, None, None]
+    return {
+        "weights": _whole_numbers(shown),
+        "best": pattern.argmax(axis=-1).astype(np.uint16),
+        "most": _whole_numbers(pattern.max(axis=-1)),
+    }
+
+
+def _whole_numbers(weights: np.ndarray) -> np.ndarray:
+    return np.rint(np.clip(np.nan_to_num(weights), 0, 1) * TOP).astype(np.uint16)
+
+
+def _in_words(measures: Mapping[str, np.ndarray]) -> list[str]:
+    """For each head, its measures in words; empty without measures."""
+    columns = [[f"{name} {value:.3g}" for value in values.ravel()] for name, values in measures.items()]
+    return [", ".join(row) for row in zip(*columns, strict=True)]
+
+
+def _legend() -> dict[str, list[str]]:
+    """The colours of weights from left to right, for a light and for a dark page."""
+    colours = weight_colours(np.linspace(0, 1, 180)).round().astype(np.uint8)
+    return {
+        "legend_on_light": [data_uri(colours[None])],
+        "legend_on_dark": [data_uri(colours[::-1][None])],
+    }
+
+
+def _patches(
+    record: "AttentionRecord", picture: np.ndarray, indices: Sequence[tuple[int, int]], stamp: str
+) -> dict[str, Any]:
+    """Data frames of the picture, of its patches, and of the patches in each small map."""
+    assert record.patch_grid is not None
+    rows, columns = record.patch_grid
+    positions = np.arange(rows * columns)
+    row, column = np.divmod(positions, columns)
+    patch = positions + record.first_patch
+    patches = {
+        "position": patch,
+        "row": row,
+        "column": column,
+        "stamp": [stamp] * len(positions),
+    }
+    layer, head = np.array(indices).T.repeat(len(positions), axis=1)
+    ink = picture_ink(picture, side=_SIDE, opacity=0.55)
+    grid = {"rows": [rows], "columns": [columns], "first": [record.first_patch]}
+    return {
+        "picture": {**{theme: [url] for theme, url in ink.items()}, **grid},
+        "patches": patches,
+        "small_patches": {
+            "layer": layer,
+            "head": head,
+            "position": np.tile(patch, len(indices)),
+            "row": np.tile(row, len(indices)),
+            "column": np.tile(column, len(indices)),
+        },
+    }
+
+
+def _parameters(channel: str, is_picture: bool) -> dict[str, str]:
+    """The chart's parameters by name, as Vega expressions; each may use those before it."""
+    # What is chosen and pointed at, and the numbers of that query: from the script of this channel, or from the chart.
+    if channel:
+        own = f"asked['{channel}']"
+        heard = f"asked && {own} && {own}.stamp == state.stamp ? {own} : null"
+        numbers = {name: f"heard ? heard.{name} : []" for name in ("weights", "best", "most")}
+        numbers |= {"is_whole": "heard ? heard.is_whole : false", "start": "0", "best_start": "0"}
+        numbers["hidden"] = "heard ? heard.hidden : null"
+        own_head = "heard && layer == heard.own_layer && head == heard.own_head"
+        pointed = {
+            part: f"heard && isNumber(heard.over_{part}) ? heard.over_{part} : null"
+            for part in ("layer", "head", "query", "key")
+        }
+    else:
+        numbers = {name: f"state.{name}" for name in ("weights", "best", "most", "is_whole")}
+        numbers["start"] = "query * state.n_keys * (is_whole ? state.n_layers * state.n_heads : 1)"
+        numbers["best_start"] = "query * state.n_layers * state.n_heads"
+        numbers["hidden"] = "null"
+        own_head = "layer == state.layer && head == state.head"
+        chosen = "layer: chosen.layer[0], head: chosen.head[0], query: chosen.position[0]"
+        heard = f"isArray(chosen.stamp) && chosen.stamp[0] == state.stamp ? {{{chosen}}} : null"
+        pointed = {
+            part: f"isArray(over.stamp) && over.stamp[0] == state.stamp && isNumber(over.{field}[0]) ? over.{field}[0] : null"
+            for part, field in (("layer", "layer"), ("head", "head"), ("query", "position"), ("key", "key"))
+        }
+    narrow, side = "width - left - state.names - 2 * gap", "height - top - below"
+    of_tiles = f"height - {_ABOVE} - below"
+    names = {
+        "state": "data('state')[0]",
+        "heard": heard,
+        **{
+            f"kept_{part}": f"heard && isNumber(heard.{part}) ? heard.{part} : state.{part}"
+            for part in ("layer", "head", "query")
+        },
+        **{f"pointed_{part}": expr for part, expr in pointed.items()},
+        "layer": "isNumber(pointed_layer) ? pointed_layer : kept_layer",
+        "head": "isNumber(pointed_head) ? pointed_head : kept_head",
+        "query": "min(isNumber(pointed_query) ? pointed_query : kept_query, state.n_queries - 1)",
+        "is_asking": "isNumber(pointed_query)",  # then each small map shows that row alone
+        **numbers,
+        "has_weights": f"is_whole || ({own_head})",
+        "row_start": "start + (is_whole ? state.n_keys * (state.n_heads * layer + head) : 0)",
+        "top_weight": "data('frame')[state.n_heads * layer + head].top",
+        # Where the parts are.
+        "left": f"{_LEFT}",
+        "gap": f"{_GAP}",
+        "below": f"{_BELOW}",
+        "top": f"{_ABOVE}" if is_picture else "22 + state.slant",
+        "keys_width": "0" if is_picture else f"width >= {_WIDE} ? {_KEYS} : 0",
+    }
+    if is_picture:
+        names |= {
+            "step": f"min(({of_tiles}) / state.n_layers, 0.28 * width / state.n_heads, 150)",
+            "picture_x": "left + step * state.n_heads + gap",
+            "picture_side": f"max(60, min({side}, (width - picture_x - gap) / 2))",
+            "map_x": "picture_x + picture_side + gap",
+            "map_side": "picture_side",
+        }
+    else:
+        names |= {
+            "step": f"min(({of_tiles}) / state.n_layers, ({narrow} - keys_width) / 2 / state.n_heads, 170)",
+            "map_x": "left + step * state.n_heads + gap + state.names",
+            "map_side": f"max(60, min({side}, width - map_x - (keys_width ? keys_width + gap : 0.6 * state.slant)))",
+        }
+    return names | {
+        "tile": "step - max(2, min(8, step * 0.07))",
+        "cell": "map_side / max(state.n_queries, state.n_keys)",
+        "map_width": "cell * state.n_keys",
+        "map_height": "cell * state.n_queries",
+        "unit_y": "tile / state.n_queries",
+        "unit_x": "tile / state.n_keys",
+        "keys_x": "map_x + map_width + gap",
+    }
+
+
+@form
+def _chart_form(channel: str, is_picture: bool, has_cells: bool, has_mask: bool) -> alt.TopLevelMixin:
+    fields = ["layer", "head", "position", "key", "stamp"]
+    # Cleared where the pointer is over nothing that has a stamp; at each move it would cost a second pass.
+    nothing = alt.EventStream(
+        source="view",
+        type="pointerover",
+        filter=["!item() || !item().datum || !isDefined(item().datum.stamp)"],
+    )
+    # An item that is left makes such an event too, out of a move; this is the pointer leaving the chart.
+    out = alt.EventStream(source="view", type="pointerout", filter=["event.type == 'pointerout'"])
+    over: Kwargs = {"name": "over", "fields": fields, "on": "pointerover", "toggle": False, "empty": False}
+    if channel:  # the script hears which mark the pointer is over, field by field
+        over["bind"] = {field: _bound("html", f"loupe-{channel}-{field}") for field in fields}
+    else:
+        over["clear"] = alt.MergedStream(merge=[nothing, out])
+    click = alt.selection_point(
+        name="chosen", fields=fields, on="click", clear=False, toggle=False, empty=False
+    )
+    parameters = [alt.param(name="asked", value=None, bind=_bound("body", "loupe-ask"))] if channel else []
+    parameters += [alt.param(name=name, expr=expr) for name, expr in _parameters(channel, is_picture).items()]
+    layers = [*_small_maps(is_picture), *_large_map(is_picture, has_mask)]
+    if is_picture:
+        layers += _picture()
+    else:
+        layers += _strongest_keys()
+    layers += _legend_marks()
+    cells = _cells(has_cells).add_params(alt.selection_point(**over), *(() if channel else (click,)))
+    return (
+        alt.layer(*layers, cells)
+        .add_params(*parameters)
+        .properties(autosize="none", padding=dict.fromkeys(("left", "right", "top", "bottom"), 0))
+    )
+
+
+def _bound(element: str, event: str) -> alt.BindDirect:
+    return alt.BindDirect(element=element, event=event)
+
+
+def _box(chart: alt.Chart, x: str, y: str, x2: str, y2: str, **mark: Any) -> alt.Chart:
+    """A rectangle between these expressions, in pixels."""
+    return (
+        chart.transform_calculate(_x=x, _y=y, _x2=x2, _y2=y2)
+        .mark_rect(aria=False, **mark)
+        .encode(x=pixel_x("_x"), x2="_x2:Q", y=pixel_y("_y"), y2="_y2:Q")
+    )
+
+
+def _text(chart: alt.Chart, x: str, y: str, text: str, **mark: Any) -> alt.Chart:
+    """The value of the expression `text` at these pixels."""
+    options: Kwargs = {"color": INK, "baseline": "middle", "align": "left", "fontSize": MIDDLE, "aria": False}
+    return (
+        chart.transform_calculate(_x=x, _y=y, _text=text)
+        .mark_text(**options | mark)
+        .encode(x=pixel_x("_x"), y=pixel_y("_y"), text="_text:N")
+    )
+
+
+def _image(
+    chart: alt.Chart, x: str, y: str, width: str, height: str, url: str = CHOOSE, **mark: Any
+) -> alt.Chart:
+    """The picture with the address `url` in a box of these pixels."""
+    return (
+        chart.transform_calculate(_x=x, _y=y, _url=url)
+        .mark_image(
+            width=alt.expr(width),
+            height=alt.expr(height),
+            align="left",
+            baseline="top",
+            aspect=False,
+            tooltip=None,
+            aria=False,
+            **{"smooth": False} | mark,
+        )
+        .encode(x=pixel_x("_x"), y=pixel_y("_y"), url="_url:N")
+    )
+
+
+_TILE_X, _TILE_Y = "left + step * datum.head", f"{_ABOVE} + step * datum.layer"
+_KEPT = "datum.layer == kept_layer && datum.head == kept_head"
+_SHOWN = "datum.layer == layer && datum.head == head"
+_PAGE = alt.expr("!background || background == 'transparent' ? 'white' : background")
+
+
+def _answers(target: alt.Chart) -> alt.Chart:
+    """The chart, with the properties that let Vega-Lite report the pointer over its marks."""
+    mark = target.mark
+    assert isinstance(mark, alt.MarkDef)
+    mark.tooltip, mark.cursor, mark.fill = alt.expr("''"), "pointer", "transparent"
+    return target
+
+
+def _small_maps(is_picture: bool) -> list[alt.Chart]:
+    """A small map of each head. While a query is pointed at, its row alone, and the key that it attends to most."""
+    heads = alt.Chart(data())
+    index = "state.n_heads * datum.layer + datum.head"
+    layers = [_image(heads, _TILE_X, _TILE_Y, "tile", "tile")]
+    if is_picture:
+        layers += _small_pictures(index)
+    else:
+        veil: Kwargs = {"fill": _PAGE, "opacity": alt.expr("is_asking ? 0.8 : 0")}
+        layers += [
+            _box(heads, _TILE_X, _TILE_Y, "datum._x + tile", "datum._y + unit_y * query", **veil),
+            _box(
+                heads,
+                _TILE_X,
+                f"{_TILE_Y} + unit_y * (query + 1)",
+                "datum._x + tile",
+                f"{_TILE_Y} + tile",
+                **veil,
+            ),
+        ]
+        strongest = heads.transform_calculate(
+            key=f"best[best_start + {index}]", weight=f"most[best_start + {index}] / {TOP}"
+        )
+        shown = alt.expr("is_asking ? 0.4 + 0.6 * datum.weight : 0")
+        size = alt.expr(f"tile >= 84 ? {MIDDLE} : {SMALL}")
+        # Half way between the row and the edge that is farther from it, so that the words do not cover the row.
+        middle = f"{_TILE_Y} + tile * (query < state.n_queries / 2 ? 0.7 : 0.3)"
+        layers += [
+            _text(
+                strongest,
+                f"{_TILE_X} + tile / 2",
+                f"{middle} - (tile >= 44 ? 8 : 0)",
+                "data('keys')[datum.key].label",
+                align="center",
+                font=FONT,
+                fontWeight="bold",
+                fontSize=size,
+                opacity=shown,
+                limit=alt.expr("tile - 2"),
+            ),
+            _text(
+                strongest,
+                f"{_TILE_X} + tile / 2",
+                f"{middle} + 8",
+                "tile >= 44 ? format(datum.weight, '.2f') : ''",
+                align="center",
+                fontSize=SMALL,
+                opacity=shown,
+            ),
+        ]
+    cell_frame = _box(
+        heads,
+        f"{_TILE_X} + unit_x * (isNumber(pointed_key) ? pointed_key : 0)",
+        f"{_TILE_Y} + unit_y * query",
+        "datum._x + max(unit_x, 3)",
+        "datum._y + max(unit_y, 3)",
+        fill=None,
+        stroke=ACCENT,
+        strokeWidth=2,
+        opacity=alt.expr("isNumber(pointed_key) ? 1 : 0"),
+    )
+    frame = _answers(
+        _box(
+            heads,
+            _TILE_X,
+            _TILE_Y,
+            "datum._x + tile",
+            "datum._y + tile",
+            stroke=alt.expr(f"({_KEPT}) || ({_SHOWN}) ? '{ACCENT}' : '{NEUTRAL}'"),
+            strokeWidth=alt.expr(f"({_KEPT}) || ({_SHOWN}) ? 4 : 0.5"),
+            strokeDash=alt.expr(f"({_SHOWN}) && !({_KEPT}) ? [5, 3] : [1, 0]"),
+        )
+    )
+    layer_names = heads.transform_filter("datum.head == 0")
+    head_names = heads.transform_filter("datum.layer == 0")
+    return [
+        *layers,
+        cell_frame,
+        frame,
+        _text(layer_names, "0", f"{_TILE_Y} + tile / 2", "'L' + datum.layer"),
+        _text(head_names, f"{_TILE_X} + tile / 2", f"{_ABOVE - 9}", "'H' + datum.head", align="center"),
+    ]
+
+
+def _small_pictures(head: str) -> list[alt.Chart]:
+    """While a patch is pointed at: the picture in place of each small map, in the colours of that patch's weights."""
+    patches = alt.Chart(data("small_patches"))
+    weight = f"weights[start + state.n_keys * ({head}) + datum.position] / {TOP}"
+    top = f"data('frame')[{head}].top"
+    size_x, size_y = "tile / data('picture')[0].columns", "tile / data('picture')[0].rows"
+    coloured = _box(
+        patches.transform_calculate(weight=f"{weight} / {top}"),
+        f"{_TILE_X} + {size_x} * datum.column",
+        f"{_TILE_Y} + {size_y} * datum.row",
+        f"datum._x + {size_x}",
+        f"datum._y + {size_y}",
+        opacity=alt.expr("is_asking && is_whole ? 1 : 0"),
+    ).encode(color=_colour())
+    ink = _image(
+        alt.Chart(data()),
+        _TILE_X,
+        _TILE_Y,
+        "is_asking && is_whole ? tile : 0",
+        "tile",
+        f"{ON_DARK} ? data('picture')[0].on_dark : data('picture')[0].on_light",
+        smooth=True,
+    )
+    return [coloured, ink]
+
+
+def _colour() -> alt.Color:
+    scale = alt.Scale(
+        domain=[0, 1], range=list(WEIGHTS), interpolate="rgb", clamp=True, reverse=alt.expr(ON_DARK)
+    )
+    return alt.Color("weight:Q", scale=scale, legend=None)
+
+
+def _weights_of(frame: str, position: str = "datum.position") -> alt.Chart:
+    """The rows of the data frame with the `weight` of each from the query that is shown, and `level`, its colour."""
+    return (
+        alt.Chart(data(frame))
+        .transform_calculate(weight=f"has_weights ? weights[row_start + {position}] / {TOP} : 0")
+        .transform_calculate(level="datum.weight / top_weight")
+    )
+
+
+def _large_map(is_picture: bool, has_mask: bool) -> list[alt.Chart]:
+    """The head that is pointed at or chosen, in large, with the names of its queries and keys."""
+    heads, state = alt.Chart(data()), alt.Chart(data("state"))
+    # All of them are there, all but one without a width: a picture that comes new is loaded first, and the map would blink.
+    shown = f"{_SHOWN} ? map_width : 0"
+    layers = [_image(heads, "map_x", "top", shown, "map_height")]
+    if has_mask:
+        layers.append(_image(heads, "map_x", "top", shown, "map_height", "datum.hatched"))
+    layers.append(
+        _box(
+            state,
+            "map_x",
+            "top",
+            "map_x + map_width",
+            "top + map_height",
+            fill=None,
+            stroke=NEUTRAL,
+            strokeWidth=0.5,
+        )
+    )
+    row_frame = _box(
+        state,
+        "map_x",
+        "top + cell * query",
+        "map_x + map_width",
+        "top + cell * (query + 1)",
+        fill=None,
+        stroke=ACCENT,
+        strokeWidth=2.5,
+    )
+    cell_frame = _box(
+        state,
+        "map_x + cell * (isNumber(pointed_key) ? pointed_key : 0)",
+        "top + cell * query",
+        "datum._x + cell",
+        "datum._y + cell",
+        fill=None,
+        stroke=ACCENT,
+        strokeWidth=3,
+        opacity=alt.expr("isNumber(pointed_key) ? 1 : 0"),
+    )
+    says = "data('frame')[state.n_heads * layer + head]"
+    left = "picture_x" if is_picture else "(map_x - state.names)"
+    name = _text(state, left, "8", f"{says}.name", fontWeight="bold")
+    about = _text(
+        state,
+        f"{left} + 8 * length({says}.name) + 6",
+        "8",
+        f"{says}.about",
+        limit=alt.expr(f"width - {left} - 56"),
+    )
+    layers += [row_frame, cell_frame, name, about]
+    if is_picture:
+        return layers
+    ink = alt.expr(f"datum.level > 0.48 ? {OTHER_INK.expr} : {INK.expr}")
+    written = "datum.weight >= 0.995 ? '1' : slice(format(datum.weight, '.2f'), 1)"
+    numbers = _text(
+        _weights_of("keys").transform_filter("datum.weight >= 0.005"),
+        "map_x + cell * (datum.position + 0.5)",
+        "top + cell * (query + 0.5)",
+        written,
+        align="center",
+        fontSize=SMALL,
+        color=ink,
+        opacity=alt.expr("cell >= 18 ? 1 : 0"),
+    )
+    # Names that do not fit below each other are left out, but for the one that is shown.
+    fits = "cell >= 9 ||"
+    size: Kwargs = {"font": FONT, "fontSize": alt.expr(f"cell >= 14 ? {MIDDLE} : {SMALL}")}
+    row_names = _text(
+        alt.Chart(data("queries")),
+        "map_x - 6",
+        "top + cell * (datum.position + 0.5)",
+        f"{fits} datum.position == query ? datum.label : ''",
+        align="right",
+        fontWeight=alt.expr("datum.position == query ? 'bold' : 'normal'"),
+        **size,
+    )
+    column_names = _text(
+        alt.Chart(data("keys")),
+        "map_x + cell * (datum.position + 0.5)",
+        "top - 5",
+        f"{fits} datum.position == pointed_key ? datum.label : ''",
+        angle=315,
+        fontWeight=alt.expr("datum.position == pointed_key ? 'bold' : 'normal'"),
+        **size,
+    )
+    return [*layers, numbers, row_names, column_names]
+
+
+def _strongest_keys() -> list[alt.Chart]:
+    """The keys that the query attends to most, with their weights as bars and numbers."""
+    ranked = (
+        _weights_of("keys")
+        .transform_window(rank="row_number()", sort=[alt.SortField("weight", order="descending")])
+        .transform_filter(f"has_weights && keys_width && datum.rank <= {N_STRONGEST}")
+    )
+    y = "top + 4 + 27 * datum.rank"
+    heading = _text(
+        alt.Chart(data("state")),
+        "keys_x",
+        "top + 8",
+        "keys_width ? '“' + data('queries')[query].label + '” attends to' : ''",
+        fontWeight="bold",
+        limit=_KEYS,
+    )
+    return [
+        heading,
+        _text(ranked, "keys_x", y, "datum.label", font=FONT, limit=_KEYS - 45),
+        _text(ranked, f"keys_x + {_KEYS}", y, "format(datum.weight, '.3f')", align="right", font=FONT),
+        _box(
+            ranked,
+            "keys_x",
+            f"{y} + 9",
+            f"keys_x + {_KEYS} * datum.weight",
+            "datum._y + 3",
+            fill=WEIGHTS[5],
+        ),
+    ]
+
+
+def _picture() -> list[alt.Chart]:
+    """The picture over the weights of its patches, which can be pointed at."""
+    patches = _weights_of("patches").transform_calculate(weight="datum.level")
+    size_x, size_y = "picture_side / data('picture')[0].columns", "picture_side / data('picture')[0].rows"
+    box = (
+        f"picture_x + {size_x} * datum.column",
+        f"top + {size_y} * datum.row",
+        f"datum._x + {size_x}",
+        f"datum._y + {size_y}",
+    )
+    chosen = "datum.position == query"
+    return [
+        _box(patches, *box, opacity=alt.expr("hidden ? 0 : 1")).encode(color=_colour()),
+        _box(
+            alt.Chart(data("patches")).transform_calculate(change="hidden ? hidden[datum.position] : 0"),
+            *box,
+            fill=alt.expr(f"datum.change < 0 ? '{FALLS}' : '{RISES}'"),
+            opacity=alt.expr("abs(datum.change)"),
+        ),
+        _image(alt.Chart(data("picture")), "picture_x", "top", "picture_side", "picture_side", smooth=True),
+        _answers(
+            _box(
+                alt.Chart(data("patches")),
+                *box,
+                stroke=alt.expr(f"{chosen} || datum.position == pointed_key ? '{ACCENT}' : '{NEUTRAL}'"),
+                strokeWidth=alt.expr(f"{chosen} || datum.position == pointed_key ? 4 : 0.5"),
+            )
+        ),
+    ]
+
+
+def _legend_marks() -> list[alt.Chart]:
+    """The colour scale, once for all maps, with the evenly spread weight on it."""
+    state = alt.Chart(data("state"))
+    y = "height - 14"
+    url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
+    return [
+        _text(state, "left", y, "'0'", fontSize=SMALL),
+        _image(state, "left + 12", "height - 18", "180", "8", url, smooth=True),
+        _text(
+            state,
+            "left + 12 + 180 * datum.even",
+            "height - 5",
+            "datum.even >= 0 ? '▲' : ''",
+            fontSize=9,
+            align="center",
+        ),
+        _text(
+            state,
+            "left + 198",
+            y,
+            "datum.reach + '   ' + datum.quantity + (datum.even_text ? '   ' + datum.even_text : '')"
+            " + (datum.notes ? '   ' + datum.notes : '')",
+            fontSize=SMALL,
+            limit=alt.expr("width - left - 200"),
+        ),
+    ]
+
+
+def _cells(has_cells: bool) -> alt.Chart:
+    """What the pointer finds on the large map: its cells or, in a map with too many of them, its rows."""
+    x, x2 = ("map_x + cell * datum.key", "datum._x + cell") if has_cells else ("map_x", "map_x + map_width")
+    return _answers(
+        _box(
+            alt.Chart(data("cells")),
+            x,
+            "top + cell * datum.position",
+            x2,
+            "datum._y + cell",
+            fillOpacity=0,
+        )
+    )
