@@ -18,7 +18,7 @@ from app_pages.show.linked_view import Choice, Hiding, linked_view
 from app_pages.subject.subject import LensChoice, Subject
 from model.experiments.knock_out import KnockOutKind
 from model.inputs import preprocessed_picture
-from viz.attention.head_overview import head_overview
+from viz.attention.head_overview import head_maxima, head_overview
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.palette import WeightScale
 
@@ -63,7 +63,8 @@ def draw_all_heads(
             about=_about(subject, view, through),
             by_layer=not lens.has_heads,
             scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
-            own_maxima=chosen.scale == "own",
+            tops=head_maxima(record) if chosen.scale == "own" else None,
+            reach="each map's own maximum" if chosen.scale == "own" else "1",
             picture=None
             if subject.picture is None
             else preprocessed_picture(subject.picture, subject.record),

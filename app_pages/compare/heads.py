@@ -1,8 +1,6 @@
 """Heads side by side: all of them, and one pair of them in detail."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -11,53 +9,45 @@ from app_pages.compare.pairing import choose_furthest, map_name, say_pair
 from app_pages.compare.seed_curves import draw_distances_beside_seeds
 from app_pages.compare.stored_comparisons import comparison
 from app_pages.controls import head_choice
-from app_pages.controls.compare_controls import ALL_WEIGHTS, DISTANCES, ONE_QUERY, VIEW
+from app_pages.controls.compare_controls import ALL_HEADS, DISTANCES, VIEW
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.knock_out_choice import choose_kind
-from app_pages.show.all_heads import overview_of
+from app_pages.show.download import download
 from app_pages.show.faithfulness.line import faithfulness_of_side
-from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.linked_view import Choice, Title, linked_view
 from app_pages.show.measures_note import measures_note
-from app_pages.show.show import clickable, show
+from app_pages.show.prediction import answer_in_words
+from app_pages.show.show import clickable
 from app_pages.show.side_predictions import NUMBERS, beside
+from app_pages.subject.head_name import head_names
 from app_pages.subject.stored_results import over
-from app_pages.subject.subject import LensChoice
+from app_pages.subject.subject import LensChoice, Measured
 from app_pages.subject.two_sides import Side, same_position
-from app_pages.toolkit.gestures import arrow_keys, row_clicks
+from app_pages.toolkit.gestures import blink
 from model.atlas.results import EncoderComparison
+from model.inputs import preprocessed_picture
+from model.lenses import ATTENTION
 from model.measures.head_matching import HeadIndex, Pairing
 from model.record import AttentionRecord
 from viz.attention.head_overview import head_maxima
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.figure import VegaFigure
 from viz.builders.number_format import head_name
-from viz.builders.palette import WeightScale
+from viz.builders.palette import PLACEMENTS, WeightScale
 from viz.compare.distance_heatmap import distance_heatmap
 from viz.compare.pair_spread import pair_spread
-
-
-class _SideMap(NamedTuple):
-    """The map of one side that is drawn in detail."""
-
-    side: Side
-    record: AttentionRecord  # through the lens
-    head: HeadIndex
-    name: str
-    query: int | None  # None where the chosen query has no counterpart on this side
-    scale: WeightScale
-    notes: Sequence[str]
-    take: Callable[[int], None]  # makes a position of this side the query
 
 
 def draw_heads(
     slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
-    """Draws all heads of both sides through one lens, and the chosen pair in detail."""
+    """Draws all heads of both sides through one lens, with the chosen pair in large, or the distances of all heads."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
-    views = (ONE_QUERY, ALL_WEIGHTS, DISTANCES) if lens.has_heads else (ONE_QUERY, ALL_WEIGHTS)
+    view = ALL_HEADS
     with slots.controls:
-        view = VIEW.choose(views)
+        if lens.has_heads:
+            view = VIEW.choose()
         if view != DISTANCES:
             query = head_choice.choose_query(first.record)
     with slots.view:
@@ -68,100 +58,145 @@ def draw_heads(
         return
     with slots.view:
         kind = choose_kind(first.subject, second.subject)
-
-    def take_partner(layer: int, head: int) -> None:
-        if (partner := pairing.partner_in_first((layer, head))) is not None:
-            take_head(*partner)
-
     sides, pair = (first, second), (head, pairing.partner(head))
     viewed = [side.subject.viewed(through) for side in sides]
     records = [record for record, _ in viewed]
-    patterns = [
-        record.pattern[index] for record, index in zip(records, pair, strict=True) if index is not None
-    ]
-    scale = chosen.weights_to("the maximum of the pair", *patterns)
+    maxima = _maxima_of_pairs(records, pairing) if chosen.scale == "own" else (None, None)
     queries = query, same_position(first, second, query)
-    take_query = head_choice.take_query, partial(head_choice.take_from_second, first, second)
-    take_one = (take_head, take_partner) if lens.has_heads else (head_choice.take_layer,) * 2
-    maxima = _maxima_of_partners(records, pairing)
+    takes = _takes(first, second, pairing, chosen)
+    partners = _partners(pairing)
+    titles = _titles(sides)
+    shares_query = "both" if all(queries[0] == position for position in queries) else ""
+    tokens = [st.container(key=f"tokens_{number}") for number in NUMBERS[:2]]
+    with slots.controls:
+        blink("heads_first_chart", "heads_second_chart")
     for i, (side, column) in enumerate(zip(sides, beside("heads"), strict=True)):
-        with column, st.container(horizontal=True, gap="medium"):
-            with st.container(key=f"all_{NUMBERS[i]}"):
-                overview_of(
-                    *viewed[i],
-                    take=take_one[i],
-                    small=True,
-                    key=f"overview_{NUMBERS[i]}",
-                    selected=pair[i],
-                    scale=chosen.scale,
-                    beside=maxima[i],
-                    lens=lens,
-                )
-            with st.container(key=f"one_{NUMBERS[i]}"):
-                if (own_head := pair[i]) is None:
-                    st.info(f"{side.title} has no partner for {map_name(head, lens)}.")
-                    continue
-                name = map_name(own_head, lens)
-                detail = _SideMap(
-                    side, records[i], own_head, name, queries[i], scale, through.notes, take_query[i]
-                )
-                if view == ALL_WEIGHTS:
-                    _draw_all_weights(detail, key=f"matrix_{NUMBERS[i]}")
-                else:
-                    _draw_one_query(detail, key=f"query_{NUMBERS[i]}")
-                if (reason := through.why_unchecked(side.record)) is None:
-                    key, pattern = f"faithfulness_{NUMBERS[i]}", records[i].pattern[own_head]
-                    faithfulness_of_side(side, pattern, kind, lens=lens.name, head=own_head, key=key)
-                else:
-                    st.caption(reason)
+        with column:
+            if (own_head := pair[i]) is None:
+                st.info(f"{side.title} has no partner for {map_name(head, lens)}.")
+                continue
+            own_query = queries[i]
+            linked_view(
+                records[i],
+                Choice(*own_head, -1 if own_query is None else own_query),
+                takes[i],
+                key=f"heads_{NUMBERS[i]}",
+                tokens=tokens[i],
+                measures=viewed[i].measures,
+                about=[
+                    head_names(side.subject, *index).short if lens.name == ATTENTION else ""
+                    for index in np.ndindex(records[i].pattern.shape[:2])
+                ],
+                by_layer=not lens.has_heads,
+                scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
+                tops=maxima[i],
+                reach="1" if maxima[i] is None else "the maximum of each pair",
+                picture=None
+                if side.subject.picture is None
+                else preprocessed_picture(side.subject.picture, side.record),
+                compact=True,
+                title=titles[i],
+                partners=partners[i],
+                notes=through.notes,
+                shares_query=shares_query or NUMBERS[i],
+            )
+            if own_query is None:
+                st.caption("The chosen query has no counterpart here.")
+            if (reason := through.why_unchecked(side.record)) is None:
+                key, pattern = f"faithfulness_{NUMBERS[i]}", records[i].pattern[own_head]
+                faithfulness_of_side(side, pattern, kind, lens=lens.name, head=own_head, key=key)
+            else:
+                st.caption(reason)
+            _draw_downloads(
+                side,
+                viewed[i],
+                own_head,
+                own_query,
+                chosen,
+                f"matrix_{NUMBERS[i]}",
+                patterns=[
+                    record.pattern[index]
+                    for record, index in zip(records, pair, strict=True)
+                    if index is not None
+                ],
+            )
     say_pair(first, second, pairing, chosen)
     measures_note(first.record.units, viewed[0].measures, lens)
 
 
-def _maxima_of_partners(
-    records: Sequence[AttentionRecord], pairing: Pairing
-) -> tuple[np.ndarray, np.ndarray]:
-    """For each side [layer, head] the largest weight of the head's partner; -inf where it has none."""
-    ones, others = (head_maxima(record) for record in records)
-    for_ones, for_others = np.full_like(ones, -np.inf), np.full_like(others, -np.inf)
-    for layer, head in np.ndindex(ones.shape):
-        if (partner := pairing.partner((layer, head))) is not None:
-            for_ones[layer, head], for_others[partner] = others[partner], ones[layer, head]
-    return for_ones, for_others
+def _takes(
+    first: Side, second: Side, pairing: Pairing, chosen: HeadChoice
+) -> tuple[Callable[[Choice], None], Callable[[Choice], None]]:
+    """What a choice on each side does: the choice is kept as one of the first side."""
+
+    def take_head(layer: int, head: int) -> None:
+        (head_choice.take_head if chosen.lens.has_heads else head_choice.take_layer)(layer, head)
+
+    def take_first(choice: Choice) -> None:
+        take_head(choice.layer, choice.head)
+        if choice.query >= 0:
+            head_choice.take_query(choice.query)
+
+    def take_second(choice: Choice) -> None:
+        if (partner := pairing.partner_in_first((choice.layer, choice.head))) is not None:
+            take_head(*partner)
+        if choice.query >= 0:
+            head_choice.take_from_second(first, second, choice.query)
+
+    return take_first, take_second
 
 
-def _draw_all_weights(drawn: _SideMap, *, key: str) -> None:
-    """Draws the map as a heatmap; a click on a row makes its position the query."""
-    figure = attention_heatmap(
-        drawn.record,
-        *drawn.head,
-        query=drawn.query,
-        scale=drawn.scale,
-        title=f"{drawn.side.title} {drawn.name}",
-        notes=drawn.notes,
+def _partners(pairing: Pairing) -> tuple[list[HeadIndex | None], list[HeadIndex | None]]:
+    """For each head of the first side its partner on the second, layer by layer, and the other way round."""
+    shapes = pairing.shapes
+    return (
+        [pairing.partner(index) for index in np.ndindex(shapes[0])],
+        [pairing.partner_in_first(index) for index in np.ndindex(shapes[1])],
     )
-    with st.container(key=f"{key}_place"):
-        show(figure, key=key, height="stretch")
-        row_clicks(f"{key}_place", len(drawn.record), drawn.take)
-        arrow_keys(f"{key}_place", head_choice.step)
 
 
-def _draw_one_query(drawn: _SideMap, *, key: str) -> None:
-    """Draws the input in the colours of the query's row; a click makes its position the query."""
-    st.markdown(f"**{drawn.name}** of {drawn.side.title}")
-    if drawn.query is None:
-        st.caption("The chosen query has no counterpart here.")
-        return
-    input_in_colours(
-        drawn.side.model_input,
-        drawn.record,
-        drawn.record.pattern[drawn.head][drawn.query],
-        key=key,
-        take=drawn.take,
-        query=drawn.query,
-        scale=drawn.scale,
-        whole=drawn.side.record,
-        notes=drawn.notes,
+def _titles(sides: Sequence[Side]) -> list[Title]:
+    """The sides' names and answers; those of two encoders of different norm placement in the colours of these."""
+    placements = [side.record.config.norm_placement for side in sides]
+    differ = len(set(placements)) == len(sides)
+    return [
+        Title(
+            f"{side.title} {answer_in_words(side.record, side.subject.label)}".strip(),
+            PLACEMENTS[placement] if differ else "",
+        )
+        for side, placement in zip(sides, placements, strict=True)
+    ]
+
+
+def _maxima_of_pairs(records: Sequence[AttentionRecord], pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
+    """For each side [layer, head] the largest weight of the head and of its partner, if it has one."""
+    ones, others = (head_maxima(record).copy() for record in records)
+    for index in np.ndindex(ones.shape):
+        if (partner := pairing.partner(index)) is not None:
+            ones[index] = others[partner] = max(ones[index], others[partner])
+    return ones, others
+
+
+def _draw_downloads(
+    side: Side,
+    viewed: Measured,
+    head: HeadIndex,
+    query: int | None,
+    chosen: HeadChoice,
+    key: str,
+    *,
+    patterns: Sequence[np.ndarray],
+) -> None:
+    """Draws the button that makes a file of the chosen head's map; its colours end where those of both `patterns` do."""
+    download(
+        lambda: attention_heatmap(
+            viewed.record,
+            *head,
+            query=query,
+            scale=chosen.weights_to("the maximum of the pair", *patterns),
+            title=f"{side.title} {map_name(head, chosen.lens)}",
+        ),
+        key,
     )
 
 

@@ -36,7 +36,13 @@ first, second = sides
 of_one = second.checkpoint == first.checkpoint
 if part in (controls.HEADS, controls.DIFFERENCE):
     through = choose_lens(subject, slots, second.subject, width=150)
-    chosen = choose_head(subject, slots, with_colours=part == controls.HEADS, lens=through.lens)
+    chosen = choose_head(
+        subject,
+        slots,
+        with_colours=part == controls.HEADS,
+        with_roles=part == controls.DIFFERENCE,
+        lens=through.lens,
+    )
     if through.lens.has_heads:
         with slots.view if part == controls.HEADS else slots.more:
             pairing = pair_heads(first, second)
@@ -55,7 +61,8 @@ else:
     if second.subject.unknown:
         st.caption(f"{plain(second.checkpoint)}: {second.subject.unknown}.")
     session_encoders.say_on_cpu(second.checkpoint)
-predictions(first, second, key="probabilities")
+if part != controls.HEADS:
+    predictions(first, second, key="probabilities")
 if not first.predicted and not second.predicted:
     if of_one:
         tell(similarity(first.record, second.record))

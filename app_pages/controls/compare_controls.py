@@ -13,7 +13,7 @@ HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS, CROSS = (
 )
 ENCODERS, INPUTS = "two encoders", "two inputs"
 ON_INPUT, BY_NUMBER = "alike on this input", "of the same number"
-ONE_QUERY, ALL_WEIGHTS, DISTANCES = "one query", "all weights", "distances of all heads"
+ALL_HEADS, DISTANCES = "all heads", "distances of all heads"
 NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES = (
     "norms",
     "shares",
@@ -51,7 +51,13 @@ PAIRING = Row(
     "pairs whose head distances have the smallest sum, as a mean over many examples or on this input. Or beside the "
     "head of the same number.",
 )
-VIEW = Row("compare_view", "Show", (ONE_QUERY, ALL_WEIGHTS, DISTANCES), label_visibility="collapsed")
+VIEW = Row(
+    "compare_view",
+    "Show",
+    (ALL_HEADS, DISTANCES),
+    former={"one query": ALL_HEADS, "all weights": ALL_HEADS}.get,
+    label_visibility="collapsed",
+)
 STREAM_PART = Row(
     "compare_stream",
     "Of the stream",

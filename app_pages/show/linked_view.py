@@ -22,6 +22,7 @@ from viz.builders.token_label import visible
 _ANSWERED = "linked_answered"  # in the session: by channel, how many choices of the browser were taken
 _HTML = """
 <div class="linked">
+  <span class="side"></span>
   <div class="tokens" role="group" aria-label="Tokens: each shows what it attends to"></div>
   <div class="keys" role="list" aria-label="Keys"></div>
   <div class="colouring" role="group" aria-label="Colours of the tokens">
@@ -34,11 +35,18 @@ _HTML = """
 
 
 class Choice(NamedTuple):
-    """A head and a query, as they were chosen in the browser."""
+    """A head and a query; the query is -1 where none is chosen."""
 
     layer: int
     head: int
     query: int
+
+
+class Title(NamedTuple):
+    """What stands before the tokens, where a page has two of these views, and its colour."""
+
+    text: str
+    colour: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,16 +77,20 @@ def linked_view(
     about: Sequence[str],
     by_layer: bool = False,
     scale: WeightScale,
-    own_maxima: bool = False,
+    tops: np.ndarray | None = None,
+    reach: str = "1",
     picture: np.ndarray | None = None,
+    compact: bool = False,
+    title: Title = Title("", ""),  # noqa: B008 (frozen)
+    partners: Sequence[tuple[int, int] | None] = (),
     hiding: Hiding | None = None,
     notes: Sequence[str] = (),
     shares_query: str = "",
 ) -> None:
     """Draws the chart in the current container and its `tokens` in that one; a choice calls `take`.
 
-    `about` [layer · head] are sentences for above the large map. Views with the same `shares_query` on one page point at the
-    same query.
+    `about` [layer · head] are sentences for above the large map. `tops`, `reach` and `compact` are those of the chart. Two views on one page point together: at the same query if
+    they have the same `shares_query`, and at heads that are compared: `partners` [layer · head] are those of the other view.
     """
     is_whole = record.pattern.size <= chart.MOST_WEIGHTS
     # As long as all weights are there, the chart is the same whatever is chosen, and is not sent again.
@@ -95,7 +107,6 @@ def linked_view(
         answered[key] = int(message["number"])
         take(choice)
 
-    maxima = record.pattern.max(axis=(-2, -1)) if own_maxima else None
     keys = None if record.keys is None else [visible(token) for token in record.keys.tokens]
     # Patches are pointed at on the picture; what stands before the first one is not in it.
     n_buttons = len(record) if picture is None else record.first_patch
@@ -116,7 +127,10 @@ def linked_view(
         "is_whole": is_whole,
         "own_layer": own[0],
         "own_head": own[1],
-        "tops": None if maxima is None else np.where(maxima > 0, maxima, 1).ravel().tolist(),
+        "tops": None if tops is None else np.where(tops > 0, tops, 1).ravel().tolist(),
+        "title": title.text,
+        "title_colour": title.colour,
+        "partners": [partner and list(partner) for partner in partners],
         "colours": list(WEIGHTS),
         "hidden": None if hiding is None else _colouring(hiding),
     }
@@ -131,8 +145,10 @@ def linked_view(
         about=about,
         by_layer=by_layer,
         scale=scale,
-        own_maxima=own_maxima,
+        tops=tops,
+        reach=reach,
         picture=picture,
+        compact=compact,
         channel=key,
         notes=notes,
     )

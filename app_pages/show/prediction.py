@@ -40,6 +40,17 @@ def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> 
         st.html(_probability_bars(record), width="content")
 
 
+def answer_in_words(record: ForwardRecord, label: int | None) -> str:
+    """The most probable class, its probability and whether it is the correct one, as plain text; "" without classes."""
+    if not record.has_classes:
+        return ""
+    top = int(record.probabilities.argmax())
+    words = f"{_class(record, top)} {percent(float(record.probabilities[top]), below='<', above='>')}"
+    if label is None:
+        return words
+    return f"{words}, correct" if label == top else f"{words}, wrong: it is {_class(record, label)}"
+
+
 def _draw_other_answers(record: ForwardRecord) -> None:
     """Draws the answer of an encoder that does not choose one class: its values, or a sentence that there are none."""
     answers = record.probabilities

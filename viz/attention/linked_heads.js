@@ -2,7 +2,7 @@
 //
 // One object, the value of the page's body, tells all charts by their channel what is chosen and pointed at, with the
 // numbers of that query. Which mark the pointer is over comes back field by field, as the value of the root element.
-// Charts of one page that read the same tokens show the same query.
+// Two charts of one page point together: at heads that are compared, and, if they read the same tokens, at one query.
 
 const TOP = 65535; // weights are whole numbers from 0 to this
 const FIELDS = { layer: "over_layer", head: "over_head", position: "over_query", key: "over_key" };
@@ -90,6 +90,10 @@ class Panel {
       ...(keys ?? []).map((label) => Object.assign(document.createElement("span"), { textContent: label })),
     );
     list.hidden = queries.length === 0;
+    const title = this.root.querySelector(".side");
+    title.textContent = this.data.title;
+    title.style.color = this.data.title_colour;
+    title.hidden = !this.data.title;
   }
 
   // The chart may be put up after the buttons, and anew later.
@@ -111,7 +115,7 @@ class Panel {
   asked() {
     const { data, numbers } = this;
     const { query, n } = this.shown();
-    const of = (values, size) => Array.from(values.subarray(query * size, (query + 1) * size));
+    const of = (values, size) => (query < 0 ? [] : Array.from(values.subarray(query * size, (query + 1) * size)));
     return {
       stamp: data.stamp,
       ...this.kept,
@@ -142,7 +146,7 @@ class Panel {
   row() {
     const { data } = this;
     const { layer, head, query, n } = this.shown();
-    if (!data.is_whole && (layer !== data.own_layer || head !== data.own_head)) return null;
+    if (query < 0 || (!data.is_whole && (layer !== data.own_layer || head !== data.own_head))) return null;
     const start = data.n_keys * (data.is_whole ? n * query + data.heads * layer + head : query);
     return Array.from(this.numbers.weights.subarray(start, start + data.n_keys), (weight) => weight / TOP);
   }
@@ -201,13 +205,25 @@ class Panel {
     });
   }
 
-  // Shows what is pointed at; other charts of the same tokens show its query.
+  others() {
+    return [...panels.values()].filter((panel) => panel !== this && panel.data.stamp);
+  }
+
+  // The head of the other chart that is compared with this one; null if there is none.
+  partner(layer, head) {
+    return this.data.partners?.[this.data.heads * layer + head] ?? null;
+  }
+
+  // Shows what is pointed at; another chart on the page shows the head compared with it and, of the same tokens, its query.
   point(over) {
     if (JSON.stringify(over) === JSON.stringify(this.over)) return;
     this.over = over;
-    for (const panel of panels.values()) {
-      if (panel === this || panel.data.tokens_id !== this.data.tokens_id) continue;
-      panel.over = "over_query" in over ? { over_query: over.over_query } : {};
+    for (const panel of this.others()) {
+      const { over_layer: layer, over_head: head, over_query: query } = over;
+      const partner = layer === undefined ? null : this.partner(layer, head);
+      panel.over = {};
+      if (partner) Object.assign(panel.over, { over_layer: partner[0], over_head: partner[1] });
+      if (query !== undefined && panel.data.tokens_id === this.data.tokens_id) panel.over.over_query = query;
       panel.draw();
     }
     this.draw();
@@ -216,9 +232,12 @@ class Panel {
 
   choose(change) {
     this.kept = { ...this.kept, ...change };
-    for (const panel of panels.values())
-      if (panel !== this && panel.data.tokens_id === this.data.tokens_id && "query" in change)
-        panel.kept = { ...panel.kept, query: change.query };
+    for (const panel of this.others()) {
+      const partner = this.partner(this.kept.layer, this.kept.head);
+      if (partner) panel.kept = { ...panel.kept, layer: partner[0], head: partner[1] };
+      if ("query" in change && panel.data.tokens_id === this.data.tokens_id) panel.kept.query = change.query;
+      panel.draw();
+    }
     tellCharts();
     this.draw();
     this.announce();

@@ -47,7 +47,7 @@ MOST_CELLS = 64  # positions; in a larger map a cell is too small to point at, a
 TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this
 N_STRONGEST = 8
 LARGE, MIDDLE, SMALL = 15, 13, 11  # sizes of letters, pixels
-_LABEL = 14  # letters of a token at most
+_LABEL, _SHORT = 14, 9  # letters of a token at most; in a compact chart
 _SIDE = 400  # pixels of the picture
 _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between parts, legend, strongest keys
 _ABOVE = 34  # pixels above the small maps: the sentence about the head, and the names of heads
@@ -58,21 +58,24 @@ def linked_heads(
     record: "AttentionRecord",
     *,
     selected: tuple[int, int] = (0, 0),
-    query: int = 0,
+    query: int | None = 0,
     measures: Mapping[str, np.ndarray] | None = None,
     about: Sequence[str] | None = None,
     by_layer: bool = False,
     scale: WeightScale = TO_ONE,
-    own_maxima: bool = False,
+    tops: np.ndarray | None = None,
+    reach: str = "1",
     picture: np.ndarray | None = None,
+    compact: bool = False,
     channel: str = "",
     notes: Sequence[str] = (),
 ) -> VegaFigure:
-    """The attention of all heads of a record, linked; it opens at the `selected` (layer, head) and at `query`.
+    """The attention of all heads of a record, linked; it opens at the `selected` (layer, head) and at `query`, if any.
 
     `about` [layer · head], a sentence, and `measures` [layer, head] describe the head that is shown in large. With
-    `by_layer` the record has one map for each layer. With `own_maxima` the
-    colours of each map end at its own largest weight instead of at 1. `picture`, uint8 [height, width] or [height,
+    `by_layer` the record has one map for each layer. The colours
+    of each map end at its entry in `tops` [layer, head], and without them at 1; the legend calls that `reach`. A
+    `compact` chart has small names, and no list of the strongest keys. `picture`, uint8 [height, width] or [height,
     width, 3], is drawn beside the maps if the positions are patches of it. A `channel` connects the chart with the
     `linked_heads.js` of the same channel; without one a click on the chart is kept by the chart itself.
     The chart takes its width and height from where it is shown, from 680 × 380 pixels.
@@ -83,11 +86,10 @@ def linked_heads(
     """
     n_layers, n_heads, n_queries, n_keys = record.pattern.shape
     measures = measures or {}
-    need_shape((n_layers, n_heads), **measures)
+    need_shape((n_layers, n_heads), **measures, **({} if tops is None else {"tops": tops}))
     is_whole = record.pattern.size <= MOST_WEIGHTS
     keys = record.attended
-    maxima = record.pattern.max(axis=(-2, -1)) if own_maxima else np.ones((n_layers, n_heads))
-    maxima = np.where(maxima > 0, maxima, 1)
+    maxima = np.ones((n_layers, n_heads)) if tops is None else np.where(tops > 0, tops, 1)
     indices = list(np.ndindex(n_layers, n_heads))
     sentences = [*(about or [""] * len(indices))]
     numbers_of = _in_words(measures)
@@ -103,18 +105,23 @@ def linked_heads(
         "on_light": [tile.on_light for tile in exact],
         "on_dark": [tile.on_dark for tile in exact],
     }
-    key_labels = [label(token, _LABEL) for token in keys.tokens]
-    query_labels = [label(token, _LABEL) for token in record.tokens]
+    letters, size = (_SHORT, SMALL) if compact else (_LABEL, MIDDLE)
+    key_labels = [label(token, letters) for token in keys.tokens]
+    query_labels = [label(token, letters) for token in record.tokens]
     stamp = stamp_of(record)
-    name_width = 0 if picture is not None else max(width(text, MIDDLE) for text in query_labels) + 10
-    slant = 0 if picture is not None else max(width(text, MIDDLE) for text in key_labels) * 0.71 + 8
+    name_width = 0 if picture is not None else max(width(text, size) for text in query_labels) + 10
+    slant = (
+        0
+        if picture is not None
+        else max(width(text, size) for text in key_labels) * (1 if compact else 0.71) + 8
+    )
     numbers = weight_numbers(record, selected)
     even = f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}" if scale.shares and n_keys > 1 else ""
     state = {
         "stamp": [stamp],
         "layer": [selected[0]],
         "head": [selected[1]],
-        "query": [query],
+        "query": [-1 if query is None else query],
         "n_layers": [n_layers],
         "n_heads": [n_heads],
         "n_queries": [n_queries],
@@ -122,9 +129,9 @@ def linked_heads(
         "names": [name_width],
         "slant": [slant],
         "quantity": [scale.what],
-        "reach": ["each map's own maximum" if own_maxima else "1"],
-        "even": [1 / n_keys if even and not own_maxima else -1],
-        "even_text": [even if not own_maxima else ""],
+        "reach": [reach],
+        "even": [1 / n_keys if even and tops is None else -1],
+        "even_text": [even if tops is None else ""],
         "notes": ["; ".join(notes)],
         **_legend(),
     }
@@ -149,7 +156,7 @@ def linked_heads(
         heads["hatched"] = [hatching(record.mask[index]) for index in indices]
     if picture is not None:
         frames |= _patches(record, picture, indices, stamp)
-    return _chart_form(channel, picture is not None, has_cells, has_mask).with_data(
+    return _chart_form(channel, picture is not None, has_cells, has_mask, compact).with_data(
         heads,
         frames=frames,
         width=1200,
@@ -231,7 +238,7 @@ def _patches(
     }
 
 
-def _parameters(channel: str, is_picture: bool) -> dict[str, str]:
+def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]:
     """The chart's parameters by name, as Vega expressions; each may use those before it."""
     # What is chosen and pointed at, and the numbers of that query: from the script of this channel, or from the chart.
     if channel:
@@ -258,6 +265,8 @@ def _parameters(channel: str, is_picture: bool) -> dict[str, str]:
             for part, field in (("layer", "layer"), ("head", "head"), ("query", "position"), ("key", "key"))
         }
     narrow, side = "width - left - state.names - 2 * gap", "height - top - below"
+    beside = "4" if compact else "0.6 * state.slant"  # the last name leans over the edge
+    of_width = "0.29 * width" if compact else f"({narrow} - keys_width) / 2"
     of_tiles = f"height - {_ABOVE} - below"
     names = {
         "state": "data('state')[0]",
@@ -269,18 +278,19 @@ def _parameters(channel: str, is_picture: bool) -> dict[str, str]:
         **{f"pointed_{part}": expr for part, expr in pointed.items()},
         "layer": "isNumber(pointed_layer) ? pointed_layer : kept_layer",
         "head": "isNumber(pointed_head) ? pointed_head : kept_head",
+        # -1 where no query is chosen
         "query": "min(isNumber(pointed_query) ? pointed_query : kept_query, state.n_queries - 1)",
         "is_asking": "isNumber(pointed_query)",  # then each small map shows that row alone
         **numbers,
-        "has_weights": f"is_whole || ({own_head})",
+        "has_weights": f"query >= 0 && (is_whole || ({own_head}))",
         "row_start": "start + (is_whole ? state.n_keys * (state.n_heads * layer + head) : 0)",
         "top_weight": "data('frame')[state.n_heads * layer + head].top",
         # Where the parts are.
         "left": f"{_LEFT}",
-        "gap": f"{_GAP}",
+        "gap": f"{_GAP // 2 if compact else _GAP}",
         "below": f"{_BELOW}",
         "top": f"{_ABOVE}" if is_picture else "22 + state.slant",
-        "keys_width": "0" if is_picture else f"width >= {_WIDE} ? {_KEYS} : 0",
+        "keys_width": "0" if is_picture or compact else f"width >= {_WIDE} ? {_KEYS} : 0",
     }
     if is_picture:
         names |= {
@@ -292,9 +302,9 @@ def _parameters(channel: str, is_picture: bool) -> dict[str, str]:
         }
     else:
         names |= {
-            "step": f"min(({of_tiles}) / state.n_layers, ({narrow} - keys_width) / 2 / state.n_heads, 170)",
+            "step": f"min(({of_tiles}) / state.n_layers, {of_width} / state.n_heads, 170)",
             "map_x": "left + step * state.n_heads + gap + state.names",
-            "map_side": f"max(60, min({side}, width - map_x - (keys_width ? keys_width + gap : 0.6 * state.slant)))",
+            "map_side": f"max(60, min({side}, width - map_x - (keys_width ? keys_width + gap : {beside})))",
         }
     return names | {
         "tile": "step - max(2, min(8, step * 0.07))",
@@ -308,7 +318,9 @@ def _parameters(channel: str, is_picture: bool) -> dict[str, str]:
 
 
 @form
-def _chart_form(channel: str, is_picture: bool, has_cells: bool, has_mask: bool) -> alt.TopLevelMixin:
+def _chart_form(
+    channel: str, is_picture: bool, has_cells: bool, has_mask: bool, compact: bool
+) -> alt.TopLevelMixin:
     fields = ["layer", "head", "position", "key", "stamp"]
     # Cleared where the pointer is over nothing that has a stamp; at each move it would cost a second pass.
     nothing = alt.EventStream(
@@ -327,8 +339,10 @@ def _chart_form(channel: str, is_picture: bool, has_cells: bool, has_mask: bool)
         name="chosen", fields=fields, on="click", clear=False, toggle=False, empty=False
     )
     parameters = [alt.param(name="asked", value=None, bind=_bound("body", "loupe-ask"))] if channel else []
-    parameters += [alt.param(name=name, expr=expr) for name, expr in _parameters(channel, is_picture).items()]
-    layers = [*_small_maps(is_picture), *_large_map(is_picture, has_mask)]
+    parameters += [
+        alt.param(name=name, expr=expr) for name, expr in _parameters(channel, is_picture, compact).items()
+    ]
+    layers = [*_small_maps(is_picture), *_large_map(is_picture, has_mask, compact)]
     if is_picture:
         layers += _picture()
     else:
@@ -525,7 +539,7 @@ def _weights_of(frame: str, position: str = "datum.position") -> alt.Chart:
     )
 
 
-def _large_map(is_picture: bool, has_mask: bool) -> list[alt.Chart]:
+def _large_map(is_picture: bool, has_mask: bool, compact: bool) -> list[alt.Chart]:
     """The head that is pointed at or chosen, in large, with the names of its queries and keys."""
     heads, state = alt.Chart(data()), alt.Chart(data("state"))
     # All of them are there, all but one without a width: a picture that comes new is loaded first, and the map would blink.
@@ -554,6 +568,7 @@ def _large_map(is_picture: bool, has_mask: bool) -> list[alt.Chart]:
         fill=None,
         stroke=ACCENT,
         strokeWidth=2.5,
+        opacity=alt.expr("query >= 0 ? 1 : 0"),
     )
     cell_frame = _box(
         state,
@@ -593,7 +608,10 @@ def _large_map(is_picture: bool, has_mask: bool) -> list[alt.Chart]:
     )
     # Names that do not fit below each other are left out, but for the one that is shown.
     fits = "cell >= 9 ||"
-    size: Kwargs = {"font": FONT, "fontSize": alt.expr(f"cell >= 14 ? {MIDDLE} : {SMALL}")}
+    size: Kwargs = {
+        "font": FONT,
+        "fontSize": SMALL if compact else alt.expr(f"cell >= 14 ? {MIDDLE} : {SMALL}"),
+    }
     row_names = _text(
         alt.Chart(data("queries")),
         "map_x - 6",
@@ -608,7 +626,7 @@ def _large_map(is_picture: bool, has_mask: bool) -> list[alt.Chart]:
         "map_x + cell * (datum.position + 0.5)",
         "top - 5",
         f"{fits} datum.position == pointed_key ? datum.label : ''",
-        angle=315,
+        angle=270 if compact else 315,
         fontWeight=alt.expr("datum.position == pointed_key ? 'bold' : 'normal'"),
         **size,
     )
@@ -627,7 +645,7 @@ def _strongest_keys() -> list[alt.Chart]:
         alt.Chart(data("state")),
         "keys_x",
         "top + 8",
-        "keys_width ? '“' + data('queries')[query].label + '” attends to' : ''",
+        "has_weights && keys_width ? '“' + data('queries')[query].label + '” attends to' : ''",
         fontWeight="bold",
         limit=_KEYS,
     )

@@ -24,6 +24,12 @@ _link = _component(
     html='<button type="button" title="Copies a link that opens this view">Copy link</button>',
     css=(HERE / "copy_link.css").read_text(encoding="utf-8"),
 )
+_blinking = _component(
+    "blink",
+    html='<button type="button" title="While it is held, or the key B, the two figures alternate in one place">'
+    "Hold to blink (B)</button>",
+    css=(HERE / "copy_link.css").read_text(encoding="utf-8"),
+)
 _arrows, _rows = _component("arrow_keys"), _component("row_clicks")
 _kept, _scrolling = _component("kept_figures"), _component("scrolling")
 _on_every_page = {name: _component(name) for name in ("history", "gradients", "enter_applies")}
@@ -60,6 +66,16 @@ def arrow_keys(place: str, take: Callable[[int, int], None]) -> None:
 
     with st.container(key=f"gesture_{key}"):
         _arrows(key=key, data={"place": place}, on_step_change=callback(key, pressed))
+
+
+def blink(first: str, second: str) -> None:
+    """Draws a button; while it, or the key B, is held, the containers with these keys alternate in the place of the first.
+
+    Differences jump out that two figures beside each other hide (a blink comparator). Where the reader prefers reduced
+    motion, the second one stands there until it is released.
+    """
+    with st.container(width="content", key="blink"):
+        _blinking(key="blink_button", data={"first": first, "second": second})
 
 
 def row_clicks(place: str, n: int, take: Callable[[int], None]) -> None:

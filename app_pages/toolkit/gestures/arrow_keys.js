@@ -1,5 +1,6 @@
 // Arrow keys step through heads while a head map has the focus, and nowhere else: they are for scrolling.
 
+const listening = new Map(); // by map: its component may be called again, and two listeners would take two steps
 let clicked = null; // the map that was clicked last; a run that puts it up anew takes the focus from it
 
 function inside(element, map) {
@@ -31,7 +32,9 @@ export default function ({ data, setTriggerValue }) {
     clicked = map;
     focus(map); // Plotly keeps a click from doing so
   };
+  listening.get(map)?.abort();
   const listens = new AbortController();
+  listening.set(map, listens);
   window.addEventListener("keydown", press, { signal: listens.signal });
   window.addEventListener("pointerdown", click, { capture: true, signal: listens.signal });
   return () => listens.abort();
