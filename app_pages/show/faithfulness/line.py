@@ -65,7 +65,10 @@ def faithfulness_of_side(
     if checked is not None:
         line = st.container()
         checked = with_curves(side.subject, checked, key=f"{key}_curves", are_shown=False)
-        line.markdown(_sentence(checked, side.checkpoint, lens, head))
+        line.markdown(
+            f":small[{words.conclusion(checked.verdict, checked.record)}]",
+            help=_sentence(checked, side.checkpoint, lens, head),
+        )
 
 
 def _sentence(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, int] | None) -> str:
