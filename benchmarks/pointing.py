@@ -1,7 +1,8 @@
 """python -m benchmarks.pointing [--sizes 4x4x18 6x12x30 ...] [--moves 24]
 
 How long the linked chart of Attention takes from a move of the pointer to the painted answer, by layers × heads × tokens:
-the median and the slowest of the moves in ms, and how much the server sent for the page. While the pointer moves nothing may be sent to the server: the last column counts messages.
+the median and the slowest of the moves in ms, and how much the server sent for the page. The last column counts the
+messages to the server while the pointer moved: there should be none.
 """
 
 import argparse
