@@ -16,6 +16,7 @@ from app_pages.show.faithfulness.checked import Checked
 from app_pages.show.faithfulness.line import faithfulness
 from app_pages.show.linked_view import Choice, Hiding, linked_view
 from app_pages.subject.subject import LensChoice, Subject
+from app_pages.toolkit.markdown import plain
 from model.experiments.knock_out import KnockOutKind
 from model.inputs import preprocessed_picture
 from viz.attention.head_overview import head_maxima, head_overview
@@ -37,8 +38,8 @@ def draw_all_heads(
     tokens, maps = st.container(key="linked_words"), st.container(key="linked")
     # First what the tokens need, though it stands below them: how the answer changes when each is hidden.
     with st.container(key="linked_verdict", gap=None):
-        if remark := number_beside(subject, chosen):
-            st.caption(remark)
+        if remarks := [*filter(None, (*view.notes_on(record.pattern[head]), number_beside(subject, chosen)))]:
+            st.caption("  \n".join(map(plain, remarks)))
         checked = None
         if (why := through.why_unchecked(subject.record)) is None:
             whole = subject.through(through).pattern[head]
@@ -69,7 +70,6 @@ def draw_all_heads(
             if subject.picture is None
             else preprocessed_picture(subject.picture, subject.record),
             hiding=_hiding(checked, view),
-            notes=view.notes_on(record.pattern[head]),
         )
     pattern = record.pattern[head]
     if max(pattern.shape) > LARGE and record.unit == "token":

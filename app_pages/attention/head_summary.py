@@ -40,7 +40,7 @@ def say_what_it_attends_to(
         return
     colon = ":" if " · " in name else " ·"
     sentence = in_words(shares, maps, "its weight" if lens.name == ATTENTION else "each row")
-    st.markdown(f"{name}{colon} :gray[{sentence}{'.' * bool(remark)}]{remark}", help=help)
+    st.markdown(f"{name}{colon} :gray[{plain(sentence)}{'.' * bool(remark)}]{remark}", help=help)
 
 
 def head_sentence(subject: Subject, maps: AttentionRecord, lens: Lens, layer: int, head: int) -> str:
@@ -54,16 +54,16 @@ def head_sentence(subject: Subject, maps: AttentionRecord, lens: Lens, layer: in
 
 
 def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
-    """Sentence on where most of the weight goes, in Markdown; `whole` names what the shares, means over queries, are parts of."""
+    """Sentence on where most of the weight goes, as plain text; `whole` names what the shares, means over queries, are parts of."""
     kind, share = max(shares.kinds.items(), key=lambda item: item[1])
     attended = maps.attended
     if shares.largest > max(share + ROUNDING, MUCH):
         token = position_labels(attended.tokens, attended.numbers)[shares.key]
-        key = f"“{plain(token)}”" if attended.unit == "token" else token
+        key = f"“{token}”" if attended.unit == "token" else token
         return f"{percent(shares.largest, 0)} of {whole} on {key}, mean over the queries"
     if share >= MUCH:
-        return f"{percent(share, 0)} of {whole} on {plain(kind)}, mean over the queries"
-    *other_names, last_name = map(plain, shares.short_names)
+        return f"{percent(share, 0)} of {whole} on {kind}, mean over the queries"
+    *other_names, last_name = shares.short_names
     kinds = f" each on {', '.join(other_names)} and {last_name}" if other_names else f" on {last_name}"
     rest = f"{percent(shares.elsewhere, 0)} of {whole} on other {attended.units}"
     return f"{rest}; at most {percent(share, 0)}{kinds}, on average"

@@ -25,7 +25,7 @@ LAYER = Box[int](
     "Layer",
     pattern=INDEX,
     gone=nearest,
-    width=110,
+    width=124,
     help="The blocks of the encoder, in order; layer 0 reads the input.",
 )
 HEAD = Box[int](
@@ -33,7 +33,7 @@ HEAD = Box[int](
     "Head",
     pattern=INDEX,
     gone=nearest,
-    width=110,
+    width=124,
     help="A head decides for each token which others it reads from, and how much from each. The heads of a layer work side by side.",
 )
 QUERY = Box[int]("query", "Query", width=160)

@@ -126,6 +126,7 @@ def linked_heads(
         "n_heads": [n_heads],
         "n_queries": [n_queries],
         "n_keys": [n_keys],
+        "by_layer": [by_layer],
         "names": [name_width],
         "slant": [slant],
         "quantity": [scale.what],
@@ -493,7 +494,13 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
         cell_frame,
         frame,
         _text(layer_names, "0", f"{_TILE_Y} + tile / 2", "'L' + datum.layer"),
-        _text(head_names, f"{_TILE_X} + tile / 2", f"{_ABOVE - 9}", "'H' + datum.head", align="center"),
+        _text(
+            head_names,
+            f"{_TILE_X} + tile / 2",
+            f"{_ABOVE - 9}",
+            "state.by_layer ? '' : 'H' + datum.head",
+            align="center",
+        ),
     ]
 
 
