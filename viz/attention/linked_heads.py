@@ -95,17 +95,26 @@ def linked_heads(
     numbers_of = _in_words(measures)
     if numbers_of:
         sentences = [" · ".join(filter(None, parts)) for parts in zip(sentences, numbers_of, strict=True)]
-    exact = tiles(record.pattern, tops=maxima, at_most=MOST_CELLS, side=1)
+    pooled_tiles = tiles(record.pattern, tops=maxima, at_most=MOST_CELLS, side=1)
     heads: dict[str, Any] = {
         "layer": [layer for layer, _ in indices],
         "head": [head for _, head in indices],
         "name": [f"L{layer}" if by_layer else head_name(layer, head) for layer, head in indices],
         "about": sentences,
         "top": maxima.ravel(),
-        "on_light": [tile.on_light for tile in exact],
-        "on_dark": [tile.on_dark for tile in exact],
+        "on_light": [tile.on_light for tile in pooled_tiles],
+        "on_dark": [tile.on_dark for tile in pooled_tiles],
     }
     letters, size = (_SHORT, SMALL) if compact else (_LABEL, MIDDLE)
+    pool_size = -(-max(n_queries, n_keys) // MOST_CELLS)
+    has_exact = pool_size > 1 and is_whole
+    if has_exact:
+        exact_tiles = tiles(record.pattern, tops=maxima, at_most=max(n_queries, n_keys), side=1)
+        heads["exact_on_light"] = [tile.on_light for tile in exact_tiles]
+        heads["exact_on_dark"] = [tile.on_dark for tile in exact_tiles]
+    if pool_size > 1:
+        maps = "in small maps" if has_exact else "in these maps"
+        notes = [*notes, f"{maps} a pixel is the largest of up to {pool_size} × {pool_size} weights"]
     key_labels = [label(token, letters) for token in keys.tokens]
     query_labels = [label(token, letters) for token in record.tokens]
     stamp = stamp_of(record)
@@ -157,7 +166,7 @@ def linked_heads(
         heads["hatched"] = [hatching(record.mask[index]) for index in indices]
     if picture is not None:
         frames |= _patches(record, picture, indices, stamp)
-    return _chart_form(channel, picture is not None, has_cells, has_mask, compact).with_data(
+    return _chart_form(channel, picture is not None, has_cells, has_mask, compact, has_exact).with_data(
         heads,
         frames=frames,
         width=1200,
@@ -320,7 +329,7 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
 
 @form
 def _chart_form(
-    channel: str, is_picture: bool, has_cells: bool, has_mask: bool, compact: bool
+    channel: str, is_picture: bool, has_cells: bool, has_mask: bool, compact: bool, has_exact: bool
 ) -> alt.TopLevelMixin:
     fields = ["layer", "head", "position", "key", "stamp"]
     # Cleared where the pointer is over nothing that has a stamp; at each move it would cost a second pass.
@@ -343,7 +352,7 @@ def _chart_form(
     parameters += [
         alt.param(name=name, expr=expr) for name, expr in _parameters(channel, is_picture, compact).items()
     ]
-    layers = [*_small_maps(is_picture), *_large_map(is_picture, has_mask, compact)]
+    layers = [*_small_maps(is_picture), *_large_map(is_picture, has_mask, compact, has_exact)]
     if is_picture:
         layers += _picture()
     else:
@@ -546,12 +555,13 @@ def _weights_of(frame: str, position: str = "datum.position") -> alt.Chart:
     )
 
 
-def _large_map(is_picture: bool, has_mask: bool, compact: bool) -> list[alt.Chart]:
+def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool) -> list[alt.Chart]:
     """The head that is pointed at or chosen, in large, with the names of its queries and keys."""
     heads, state = alt.Chart(data()), alt.Chart(data("state"))
     # All of them are there, all but one without a width: a picture that comes new is loaded first, and the map would blink.
     shown = f"{_SHOWN} ? map_width : 0"
-    layers = [_image(heads, "map_x", "top", shown, "map_height")]
+    url = f"{ON_DARK} ? datum.exact_on_dark : datum.exact_on_light" if has_exact else CHOOSE
+    layers = [_image(heads, "map_x", "top", shown, "map_height", url)]
     if has_mask:
         layers.append(_image(heads, "map_x", "top", shown, "map_height", "datum.hatched"))
     layers.append(
