@@ -40,7 +40,7 @@ KEY = Box[int | str](
     "inside_key",
     "Key",
     width=160,
-    help="The key whose numbers are shown. Click a row in the figures to choose it.",
+    help="The key whose numbers stand in the formula. Click a row of the table to choose it.",
 )
 ALL_KEYS = Toggle("inside_every_key", "All keys")
 BY_WEIGHT = "weight"

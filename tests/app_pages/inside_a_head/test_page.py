@@ -230,6 +230,16 @@ def test_masked_keys_are_said_to_be_so(open_inside: Open) -> None:
     assert any("key } 2" in text and "masked" in text for text in said(go_to(app, "softmax")))
 
 
+def test_an_encoder_of_twelve_heads_can_be_followed(open_inside: Open, checkpoints: Path) -> None:
+    encoder = tiny.loaded(replace(tiny.TEXT, d_model=48, n_heads=12))
+    checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
+    app = open_inside(text=TEXT, checkpoint="imdb-pre-ln", head="11")
+    assert {len(row["products"]["strip"]["values"]) for row in of_keys(app)} == {4}
+    rows = table(go_to(app, "output"), "component of o", "name", "value")
+    assert rows["name"].nunique() == 12 + 2
+    assert len(table(go_to(app, "concatenate"), "z of", "value")) == 48
+
+
 def test_a_block_with_other_steps_gives_one_sentence(open_inside: Open, checkpoints: Path) -> None:
     encoder = tiny.loaded(replace(tiny.TEXT, norm_placement="b2t"))
     checkpoint.save(checkpoints / "imdb-pre-ln", encoder.model, {}, encoder.tokenizer)
