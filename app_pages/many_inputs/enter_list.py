@@ -40,6 +40,11 @@ def enter_list(kind: str) -> None:
     )
 
 
+def examples(kind: str) -> InputList:
+    """The list that the page opens with: the example texts, or the first test digits."""
+    return _sentences() if kind == encoders.TEXT else _test_digits()
+
+
 def round_number() -> int:
     """How many lists were entered in this session; a part of the keys of widgets, which begin anew with each list."""
     return st.session_state.get(_ROUND, 0)

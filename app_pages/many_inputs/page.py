@@ -11,7 +11,7 @@ from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.inputs import input_list
 from app_pages.inputs.input_list import InputList
 from app_pages.inputs.row import choose_encoder, stop
-from app_pages.many_inputs.enter_list import enter_list, round_number
+from app_pages.many_inputs.enter_list import enter_list, examples, round_number
 from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.subject import cache, session_encoders
@@ -38,7 +38,8 @@ def write_summary(listed: InputList, predictions: Predictions) -> None:
 
 def show(kind: str, name: Checkpoint, listed: InputList) -> None:
     """Draws the table of predictions, and a menu for another list."""
-    with more, st.popover("Another list", key=f"another_list_{round_number()}"):
+    label = "Your own list" if entered.listed is None else "Another list"
+    with more, st.popover(label, key=f"another_list_{round_number()}"):
         enter_list(kind)
     predictions: Predictions = predict(name, listed.items)
     if not predictions.lines:
@@ -53,6 +54,9 @@ def show(kind: str, name: Checkpoint, listed: InputList) -> None:
     entered.order = [line.number for line in lines]
 
     def take(number: int) -> None:
+        if entered.listed is None:  # the examples are a list like any other once one of them is opened
+            input_list.hold(kind, listed)
+            input_list.entered(kind).order = entered.order
         go_to(ATTENTION, *input_list.open_item(kind, number, name))
 
     write_summary(listed, predictions)
@@ -87,8 +91,4 @@ except (ValueError, OSError) as error:
     stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
 session_encoders.say_on_cpu(name)
 entered = input_list.entered(kind)
-if entered.listed is None:
-    with st.container(width=820):
-        enter_list(kind)
-else:
-    show(kind, name, entered.listed)
+show(kind, name, entered.listed or examples(kind))

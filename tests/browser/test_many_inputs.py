@@ -15,6 +15,8 @@ def test_a_list_is_gone_through(page: Page) -> None:
     page.goto("/?layer=2&head=1")
     ready(page)
     page.locator(".st-key-navigation").get_by_role("link", name="Many inputs").click()
+    expect(page.locator(".st-key-many_table tbody tr")).not_to_have_count(0)  # the examples
+    page.get_by_role("button", name="Your own list").click()
     page.get_by_role("textbox", name="Texts").fill(PASTED)
     page.get_by_role("button", name="Use these texts").click()
     rows = page.locator(".st-key-many_table tbody tr")

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import input_controls
+from app_pages.subject.shipped_inputs import sentences
 from model import checkpoint
 from tests.model import tiny
 
@@ -64,6 +65,14 @@ def press(app: AppTest, key: str) -> AppTest:
     return app
 
 
+@pytest.mark.parametrize(("kind", "n"), [("Text", None), ("Digit", 100)])
+def test_the_page_opens_with_the_examples(open_app: Open, kind: str, n: int | None) -> None:
+    app = open_app(PAGE, kind=kind)
+    assert len(table(app)) == (n or len(sentences()))
+    assert [popover.proto.popover.label for popover in app.get("popover")].count("Your own list") == 1
+    assert "entered_lists" not in app.session_state or not app.session_state["entered_lists"][kind].listed
+
+
 def test_what_is_pasted_becomes_a_table(open_list: Open) -> None:
     app = open_list()
     rows = table(app)
@@ -116,7 +125,7 @@ def test_what_cannot_be_read_is_one_sentence(open_list: Open, pasted: str, said:
     app = open_list(pasted)
     (warning,) = (each.value for each in app.warning)
     assert said in warning
-    assert not table(app)
+    assert len(table(app)) == len(sentences())  # still the examples
     assert app.text_area(key="several_paste_0").value == pasted
 
 
