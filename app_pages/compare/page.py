@@ -28,7 +28,7 @@ places = control_bar, _ = bar("controls")
 with control_bar:
     what = choose_what()
 with above:
-    subject, slots = choose_input(places)
+    subject, slots = choose_input(places, with_answer=False)
     sides = choose_sides(subject, slots, what)
 if isinstance(sides, str):
     stop(sides)

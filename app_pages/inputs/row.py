@@ -17,11 +17,14 @@ from app_pages.inputs.linked_encoders import say_gone
 from app_pages.inputs.record_input import invite, record_input
 from app_pages.inputs.text_input import text_input
 from app_pages.inputs.unknown_tokens import say_unknown
+from app_pages.show.heading import say_purpose
+from app_pages.show.prediction import answer
 from app_pages.subject import encoders, session_encoders
 from app_pages.subject.cache import loaded
 from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded_text, n_parameters
 from app_pages.toolkit.markdown import PLACEMENTS, counted, plain
 from model import checkpoint
+from model.checkpoint.purpose import purpose
 from model.checkpoint.seeds import group_by_seed, split_seed
 from model.checkpoint.training_history import Figures, all_figures, standard_error
 from model.inputs import Text
@@ -53,16 +56,19 @@ NO_NUMBERS = (
 )
 
 
-def choose_input(places: tuple[DeltaGenerator, DeltaGenerator] | None = None) -> tuple[LiveSubject, Slots]:
+def choose_input(
+    places: tuple[DeltaGenerator, DeltaGenerator] | None = None, *, with_answer: bool = True
+) -> tuple[LiveSubject, Slots]:
     """Draws the input row and, unless the page has made one itself, the bar of controls below; returns both.
 
-    If there is no input or no encoder, the page ends with a sentence.
+    If there is no input or no encoder, the page ends with a sentence. Without `with_answer`, for pages that show more
+    answers than one, the line below the title says what the encoder is for but not what it answers.
     """
     row = _Row()
     if row.kind == encoders.RECORD:
         row.open_record()
         stop(NEEDS_ENCODER)
-    return row.live_subject(), row.slots(places)
+    return row.live_subject(with_answer), row.slots(places)
 
 
 def choose_input_or_record() -> tuple[Subject, Slots]:
@@ -110,8 +116,8 @@ class _Row:
             st.caption(sentence)
         return subject
 
-    def live_subject(self) -> LiveSubject:
-        """The encoder with its input; ends the page with a sentence if either is missing or cannot be used."""
+    def live_subject(self, with_answer: bool = True) -> LiveSubject:
+        """The encoder with its input, and what it is for, in the heading; ends the page with a sentence if either is missing or cannot be used."""
         kind, name = self.kind, self._name
         say_gone(name)
         with self._input:
@@ -133,6 +139,7 @@ class _Row:
         subject = LiveSubject(name, model_input, label)
         if not subject.record.is_finite:
             stop(f"The encoder {plain(name)} {NO_NUMBERS}")
+        say_purpose("This encoder", purpose(encoder), answer(subject.record) if with_answer else "")
         session_encoders.say_on_cpu(name)
         if subject.left_out:
             st.caption(f"The text is too long for the encoder, which leaves out the {subject.left_out}.")

@@ -17,7 +17,7 @@ from app_pages.subject.two_sides import Side
 from model.capture.intervention import masked
 
 part = PART.choose()
-subject, slots = choose_input()
+subject, slots = choose_input(with_answer=False)
 record = subject.record
 block_at_first(subject, record)
 with slots.controls:

@@ -19,7 +19,7 @@ elif part == controls.PRODUCTS:
 elif part == controls.SHIFT:
     draw_shift()
 else:
-    subject, slots = choose_input()
+    subject, slots = choose_input(with_answer=False)
     if part == controls.ENCODER:
         draw_checkpoint_positions(subject, slots)
     elif part in (controls.ADDING, controls.EXPERIMENTS):

@@ -77,9 +77,7 @@ def _probability_bars(record: ForwardRecord) -> str:
     """HTML with the probability of the predicted class as a bar, and those of the next classes as numbers."""
     values = record.probabilities
     order = np.argsort(-values, kind="stable")[: LIKELIEST if len(values) > 2 else 1].tolist()
-    # 100 % is said only where no other class has any.
-    below_1 = np.nextafter(1, 0) if np.count_nonzero(values) > 1 else 1.0
-    texts = [percent(min(float(values[index]), below_1), below="<", above=">") for index in order]
+    texts = [_share(values, index) for index in order]
     top = float(values[order[0]])
     other_texts = "".join(
         f'<span class="other">{escape(_class(record, index))}: {text}</span>'
@@ -92,6 +90,22 @@ def _probability_bars(record: ForwardRecord) -> str:
         f'<div class="answer" title="{escape(all_texts)}"><span class="bar" style="width: {_BAR}px">'
         f'<span style="width: {top:.1%}"></span></span><span>{texts[0]}</span>{other_texts}</div>'
     )
+
+
+def answer(record: ForwardRecord) -> str:
+    """The most probable class and its probability as HTML, to go on with in a sentence; "" without such classes."""
+    if not record.has_classes:
+        return ""
+    top = int(record.probabilities.argmax())
+    name = _class(record, top)
+    comma = "," if name[-1:].isdigit() else ""  # between two numbers
+    return f"<b>{escape(name)}</b>{comma} {_share(record.probabilities, top)}"
+
+
+def _share(values: np.ndarray, index: int) -> str:
+    """A probability of `values` [class] as a percentage; 100 % is said only where no other class has any."""
+    below_1 = np.nextafter(1, 0) if np.count_nonzero(values) > 1 else 1.0
+    return percent(min(float(values[index]), below_1), below="<", above=">")
 
 
 def _class(record: ForwardRecord, label: int) -> str:

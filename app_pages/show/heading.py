@@ -1,0 +1,50 @@
+"""The heading of a page: title, question, and below it a line that says what is seen.
+
+On a page about an encoder the line begins with what that encoder is for, which is known only once the page reads it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages.controls.pages import Page
+from app_pages.toolkit.gestures import copy_link
+
+_PURPOSE: ContextVar[DeltaGenerator | None] = ContextVar("purpose", default=None)
+
+
+@contextmanager
+def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator]:
+    """Draws the heading; inside the `with`, `say_purpose` writes into its line. Yields the container of that line.
+
+    Without `is_described` the line stays empty: something else takes its place, so that no figure moves.
+    """
+    with st.container(horizontal=True, vertical_alignment="top", key="heading"):
+        with st.container(key="heading_text"):
+            st.html(f'<div class="title"><h1>{page.title} <span>{page.question}</span></h1></div>')
+            line = st.container(key="heading_line")
+        copy_link()
+    purpose = None
+    if is_described:
+        with line:
+            purpose = st.container(key="purpose")
+            st.html(f"<p>{page.seen}</p>")
+    token = _PURPOSE.set(purpose)
+    try:
+        yield line
+    finally:
+        _PURPOSE.reset(token)
+
+
+def say_purpose(subject: str, purpose: str, answer: str = "") -> None:
+    """Begins the line below the title with a sentence such as “This encoder judges film reviews: positive 98.7 %.”
+
+    `subject` is the encoder as the sentence calls it; `answer` is HTML. Nothing happens outside a page.
+    """
+    if (slot := _PURPOSE.get()) is not None:
+        end = f": {answer}." if answer else "."
+        slot.html(f"<p>{escape(f'{subject} {purpose}')}{end}</p>")

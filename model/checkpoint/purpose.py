@@ -1,0 +1,80 @@
+"""What an encoder is for, in words: from the data of its training, or else from its outputs."""
+
+import re
+
+from ..config import DIGITS, SENTIMENTS, ModelConfig
+from ..loaded import Loaded
+
+MOST_NAMES = 4  # of classes in a sentence
+# Of encoders that were trained in this project, by the name of the data set.
+_BY_DATA = {
+    ("IMDB", SENTIMENTS): "judges film reviews",
+    ("MNIST", DIGITS): "recognises handwritten digits",
+}
+# By the names of the classes, in small letters and without signs.
+_BY_CLASSES = {
+    frozenset(("negative", "positive")): "judges whether a text is positive or negative",
+    frozenset(("negative", "neutral", "positive")): "judges whether a text is positive, neutral or negative",
+    frozenset(("notequivalent", "equivalent")): "decides whether two texts say the same",
+    frozenset(("notparaphrase", "paraphrase")): "decides whether two texts say the same",
+    frozenset(("notduplicate", "duplicate")): "decides whether two questions ask the same",
+    frozenset(("entailment", "notentailment")): "decides whether a second text follows from the first",
+    frozenset(
+        ("entailment", "neutral", "contradiction")
+    ): "decides whether a second text follows from the first",
+    frozenset(("follows", "doesnotfollow")): "decides whether a second text goes on with the first",
+}
+# Names that say only a number.
+_UNNAMED = re.compile(r"(class|label)?[ _]?\d+", re.IGNORECASE)
+
+
+def purpose(loaded: Loaded) -> str:
+    """What the encoder does, to go on after “This encoder”: "judges film reviews".
+
+    Where nothing says what it was trained for, its outputs are named: classes, masked words, or an embedding.
+    """
+    config = loaded.config
+    data = loaded.history.get("data")
+    name = data.get("name") if isinstance(data, dict) else None
+    if isinstance(name, str) and (known := _BY_DATA.get((name, config.class_names))) is not None:
+        return known
+    return _of_outputs(config)
+
+
+def _of_outputs(config: ModelConfig) -> str:
+    """The outputs of an encoder as a verb with its object, the first that it has."""
+    family, names = config.family, config.class_names
+    read = "a text" if config.is_text else "a picture"
+    if names:
+        return _of_classes(config, read)
+    if family.token_class_names:
+        classes = family.token_class_names
+        if len(classes) == 1:
+            return f"says of each token whether it is “{classes[0]}”"
+        return f"gives each token one of {len(classes):,} classes{_listed(classes)}"
+    if config.masked_token_output:
+        return "guesses masked words"
+    return f"turns {read} into a vector of {config.d_pooled:,} numbers, its embedding"
+
+
+def _of_classes(config: ModelConfig, read: str) -> str:
+    names, n = config.class_names, config.n_classes
+    if config.family.answers == "numbers":
+        return f"gives {read} {n:,} number{'s' * (n > 1)}{_listed(names)}"
+    if config.family.answers == "each":
+        if n == 1:
+            return f"says whether {read} is “{names[0]}”" if _listed(names) else f"says yes or no to {read}"
+        return f"says for each of {n:,} labels whether it fits {read}{_listed(names)}"
+    if not config.is_text and names == DIGITS:
+        return "recognises digits"
+    plain_names = frozenset(re.sub(r"[^a-z]", "", name.lower()) for name in names)
+    if config.is_text and (known := _BY_CLASSES.get(plain_names)) is not None:
+        return known
+    return f"puts {read} into one of {n:,} classes{_listed(names)}"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    """The first names in brackets; nothing where they are only numbers."""
+    if all(_UNNAMED.fullmatch(name) for name in names):
+        return ""
+    return f" ({', '.join(names[:MOST_NAMES])}{', …' * (len(names) > MOST_NAMES)})"
