@@ -9,7 +9,7 @@ from app_pages.attention.detail import draw_cells
 from app_pages.attention.head_summary import head_sentence
 from app_pages.attention.record_view import RecordView
 from app_pages.attention.window import LARGE
-from app_pages.controls.head_choice import HeadChoice, take_head, take_layer, take_query
+from app_pages.controls.head_choice import HeadChoice, open_weight, take_head, take_layer, take_query
 from app_pages.controls.lens import number_beside
 from app_pages.show.download import download
 from app_pages.show.faithfulness.checked import Checked
@@ -19,8 +19,10 @@ from app_pages.subject.subject import LensChoice, Subject
 from app_pages.toolkit.markdown import plain
 from model.experiments.knock_out import KnockOutKind
 from model.inputs import preprocessed_picture
+from model.lenses import ATTENTION
 from viz.attention.head_overview import head_maxima, head_overview
 from viz.attention.token_heatmaps import weight_heatmap
+from viz.builders.number_format import format_number
 from viz.builders.palette import WeightScale
 
 
@@ -105,6 +107,25 @@ def download_buttons(chosen: HeadChoice, view: RecordView, query: int) -> None:
             notes=view.notes_on(pattern),
         ),
         "matrix",
+    )
+
+
+def link_to_steps(chosen: HeadChoice, view: RecordView, query: int) -> None:
+    """Draws a link from the largest weight of the query to the steps that it comes from, in Inside a head.
+
+    There is none where a lens shows something else, or where words are merged: such a weight is a sum over pieces.
+    """
+    record, head = view.record, (chosen.layer, chosen.head)
+    if chosen.lens.name != ATTENTION or record.merged or record.keys is not None:
+        return
+    weights = record.pattern[head][query]
+    key = int(weights.argmax())
+    st.button(
+        f"Where does {format_number(float(weights[key]), '.3f')} come from? →",
+        type="tertiary",
+        key="origin",
+        on_click=open_weight,
+        args=(*head, record.number(query), record.number(key)),
     )
 
 

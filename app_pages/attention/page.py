@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages.attention.all_heads_view import download_buttons, draw_all_heads
+from app_pages.attention.all_heads_view import download_buttons, draw_all_heads, link_to_steps
 from app_pages.attention.detail import draw_one_map
 from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
@@ -51,6 +51,8 @@ else:
     draw_one_map(subject, chosen, shown, through, query, kind, part, form)
 with st.container(horizontal=True, gap="small", key="below"):
     if part == HEAD and form == MATRIX:
+        if isinstance(subject, LiveSubject):
+            link_to_steps(chosen, shown, query)
         download_buttons(chosen, shown, query)
     save_buttons(subject, chosen, shown, query)
 if through.lens.name == ATTENTION:

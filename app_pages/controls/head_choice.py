@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
+from app_pages.controls import inside_a_head_controls
 from app_pages.controls.address import opened_bare
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.map_controls import ALL_QUERIES, HEAD, LAYER, QUERY, SCALE, SCALES
+from app_pages.controls.pages import INSIDE_A_HEAD, go_to
 from app_pages.subject.head_name import head_names
 from app_pages.subject.subject import Subject
 from app_pages.subject.two_sides import Side, same_position
@@ -173,6 +175,18 @@ def take_query(position: float) -> None:
     """Callback: makes the position in the input the query, and shows only its lines."""
     QUERY.take(int(position))
     _show_alone()
+
+
+def open_weight(layer: int, head: int, query: int, key: int) -> None:
+    """Callback: opens Inside a head at one attention weight, with all the steps that it comes from.
+
+    `query` and `key` are positions in the input.
+    """
+    take_head(layer, head)
+    take_query(query)
+    inside_a_head_controls.PART.take(inside_a_head_controls.STEP_BY_STEP)
+    inside_a_head_controls.KEY.take(key)
+    go_to(INSIDE_A_HEAD)
 
 
 def take_from_second(first: Side, second: Side, position: int) -> None:

@@ -59,7 +59,7 @@ def read_link(name: str, query: Mapping[str, str | list[str]]) -> Link:
 def controls_of(name: str) -> dict[str, Control[Any]]:
     """Controls of a page by key: its own, in `<page>_controls.py`, and those that several pages share."""
     controls: dict[str, Control[Any]] = {}
-    for kind in ("input", "map", name):
+    for kind in ("input", "map", "tour", name):
         module = f"app_pages.controls.{kind}_controls"
         if find_spec(module) is None:  # a page without controls of its own
             continue
@@ -99,8 +99,8 @@ ATTENTION = Page(
     "attention",
     "Attention",
     "What does each head look at?",
-    f"A small Transformer has read your input. Each square is one of its {_HEADS}: rows are the tokens that "
-    f"look ({_QUERIES}), columns the tokens that they look at ({_KEYS}).",
+    f"Each square is one of its {_HEADS}: rows are the tokens that look ({_QUERIES}), columns those that they look "
+    f"at ({_KEYS}).",
 )
 INSIDE_A_HEAD = Page(
     "inside_a_head",
@@ -112,8 +112,7 @@ HEADS = Page(
     "heads",
     "Heads",
     "What does each head do, and does it matter?",
-    f"All {_HEADS} in numbers: where they look, on this input and over a data set, and what becomes of the answer "
-    "without them.",
+    f"All its {_HEADS} in numbers: where they look, and what becomes of the answer without them.",
 )
 MASKS = Page(
     "masks",
@@ -161,10 +160,9 @@ COST = Page(
 )
 READING = Page(
     "reading",
-    "Reading",
-    "Where do I begin, and where is this in the papers?",
-    "Two guided tours of about an hour, and then the papers section by section: each step has a link to the page "
-    "that shows it on real numbers.",
+    "Start here",
+    "Where do I begin?",
+    "A tour of ten stops, two lectures, and the papers section by section: each step opens a page on real numbers.",
 )
 YOUR_OWN = Page(
     "your_own",
@@ -181,10 +179,11 @@ MANY_INPUTS = Page(
 )
 # As the navigation shows them.
 GROUPS = {
+    "begin": (READING,),
     "look": (ATTENTION, INSIDE_A_HEAD, HEADS),
     "try": (MASKS, POSITIONS),
     "compare": (NORM_PLACEMENT, COMPARE),
-    "learn": (THEORY, TRAINING, COST, READING),
+    "learn": (THEORY, TRAINING, COST),
     "your own": (YOUR_OWN, MANY_INPUTS),
 }
 PAGES = {page.name: page for group in GROUPS.values() for page in group}

@@ -1,13 +1,21 @@
-"""Reading: the papers section by section, with links to where the app shows each of them on real numbers."""
+"""Start here: a tour of the app, two lectures, and the papers section by section, with links to where the app shows it."""
 
 import streamlit as st
 
-from app_pages.controls.control_bar import bar
 from app_pages.controls.input_controls import TEXT
-from app_pages.controls.reading_controls import OWN_TEXT, PAPER, SECTION, WIDTH
-from app_pages.inputs.text_input import FIRST
-from app_pages.reading.guide import GUIDE, opening_here, papers
-from app_pages.subject import shipped_inputs
+from app_pages.controls.reading_controls import (
+    LECTURES,
+    OWN_TEXT,
+    PAPER,
+    PAPERS,
+    PART,
+    SECTION,
+    TOUR,
+    WIDTH,
+)
+from app_pages.reading.guide import GUIDE, Paper, opening_here, papers
+from app_pages.reading.stop_cards import draw_stops
+from app_pages.tour.open_stop import own_sentence
 
 
 def own_text() -> str:
@@ -15,19 +23,37 @@ def own_text() -> str:
 
     It is kept in the page's address too, since links of the guide and the Back button load the app anew.
     """
-    default_text = next(iter(shipped_inputs.sentences().values()), FIRST)
-    if text := TEXT.held():
-        OWN_TEXT.take("" if text == default_text else text)
+    if TEXT.held():
+        OWN_TEXT.take(own_sentence())
     elif text := OWN_TEXT.read():
         TEXT.take(text)
     return OWN_TEXT.read()
 
 
-guide = papers(GUIDE.read_text(encoding="utf-8"))
-with bar("reading")[0]:
-    paper = guide[PAPER.choose(guide)]
-section = SECTION.choose(paper.sections)
-with st.container(width=WIDTH):
-    st.markdown(paper.about)
-    st.subheader(section)
-    st.markdown(opening_here(paper.sections[section], own_text()), unsafe_allow_html=True)
+def open_former_part() -> None:
+    """Opens the part that a link means which was made before the page had parts."""
+    if PART.held() is None and PART.key not in st.query_params:
+        if PAPER.key in st.query_params:
+            PART.take(PAPERS)
+        elif SECTION.key in st.query_params:
+            PART.take(LECTURES)
+
+
+def draw(paper: Paper, text: str) -> None:
+    """Draws one section of a paper or of the lectures."""
+    section = SECTION.choose(paper.sections)
+    with st.container(width=WIDTH):
+        st.markdown(paper.about)
+        st.subheader(section)
+        st.markdown(opening_here(paper.sections[section], text), unsafe_allow_html=True)
+
+
+text = own_text()
+open_former_part()
+part = PART.choose()
+if part == TOUR:
+    draw_stops(text)
+else:
+    guide = papers(GUIDE.read_text(encoding="utf-8"))
+    lectures = guide.pop(LECTURES)
+    draw(lectures if part == LECTURES else guide[PAPER.choose(guide)], text)

@@ -9,22 +9,24 @@ from streamlit.navigation.page import StreamlitPage
 
 from app_pages.controls import address
 from app_pages.controls.pages import FIRST, GO_TO, GROUPS, NOTICE, PAGES, Link, Page
+from app_pages.controls.tour_controls import STOPS, current_stop
 from app_pages.shell import start_options
+from app_pages.show.heading import heading
 from app_pages.toolkit.callbacks import only_of_this_page
-from app_pages.toolkit.gestures import copy_link, every_page, keep_figures
+from app_pages.toolkit.gestures import every_page, keep_figures
 
 DRAWN = Event()  # a page has been drawn since the server started
 
 
 def draw() -> None:
     """Draws the page that the address names, inside its frame."""
-    st.set_page_config("Attention Loupe", "🔍", layout="wide")
     scripts = {
         page: st.Page(page.script, title=page.title, url_path=page.name, default=page == FIRST)
         for page in PAGES.values()
     }
     script = st.navigation(list(scripts.values()), position="hidden")
     page = next(page for page in scripts if scripts[page] == script)
+    st.set_page_config(f"{page.title} · Attention Loupe", "🔍", layout="wide")
     for style in sorted((Path(__file__).parent / "styles").glob("*.css")):
         st.html(style)
     keep_figures()
@@ -37,23 +39,30 @@ def draw() -> None:
     every_page(page.name)
     if (notice := st.session_state.pop(NOTICE, None)) is not None:
         st.toast(notice, icon=":material/info:")
-    _draw_heading(page)
-    for problem in start_options.OPTIONS.problems:
-        st.warning(problem, icon=":material/terminal:")
-    # Here, for they import torch: meanwhile the frame already stands.
-    from app_pages.inputs import linked_encoders
-    from app_pages.inputs.text_input import keep_text
-    from app_pages.subject.cache import one_run
+    number = current_stop()
+    if number is not None and STOPS[number - 1].page != page:
+        number = None
+    with heading(page, is_described=number is None) as line:
+        for problem in start_options.OPTIONS.problems:
+            st.warning(problem, icon=":material/terminal:")
+        # Here, for they import torch: meanwhile the frame already stands.
+        from app_pages.inputs import linked_encoders
+        from app_pages.inputs.text_input import keep_text
+        from app_pages.subject.cache import one_run
+        from app_pages.tour.tour_line import draw_line
 
-    linked_encoders.arrive()
-    keep_text()
-    try:
-        # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen is lost.
-        with only_of_this_page(), one_run():
-            run_module(f"app_pages.{page.name}.page")
-    finally:
-        address.leave()
-        DRAWN.set()
+        linked_encoders.arrive()
+        keep_text()
+        if number is not None:
+            draw_line(number, line)
+        try:
+            # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen
+            # is lost.
+            with only_of_this_page(), one_run():
+                run_module(f"app_pages.{page.name}.page")
+        finally:
+            address.leave()
+            DRAWN.set()
 
 
 def _draw_navigation(scripts: dict[Page, StreamlitPage], here: Page) -> None:
@@ -67,11 +76,3 @@ def _draw_navigation(scripts: dict[Page, StreamlitPage], here: Page) -> None:
                 for page in pages:
                     with st.container(width="content", key="here" if page == here else f"to_{page.name}"):
                         st.page_link(scripts[page])
-
-
-def _draw_heading(page: Page) -> None:
-    with st.container(horizontal=True, vertical_alignment="top", key="heading"):
-        st.html(
-            f'<div class="title"><h1>{page.title} <span>{page.question}</span></h1><p>{page.seen}</p></div>'
-        )
-        copy_link()

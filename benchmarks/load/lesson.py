@@ -57,7 +57,7 @@ PLACES = (
     Place("theory", {}, ("theory_over", "theory_part"), shows_text=False),
     Place("inside_a_head", TEXT | {"inside": "Why √d_k"}, HEADS),
     Place("compare", TEXT | {"compare_part": "Stream"}, HEADS),
-    Place("reading", {}, ("reading_paper", "reading_place"), shows_text=False),
+    Place("reading", {"reading_part": "Papers"}, ("reading_paper", "reading_place"), shows_text=False),
     Place("norm_placement", {}, (), shows_text=False),
     Place("your_own", {}, (), shows_text=False),
     Place("many_inputs", {}, (), shows_text=False),

@@ -49,8 +49,10 @@ def test_a_link_of_the_guide_is_one_step_and_keeps_the_sentence_of_the_reader(pa
     box.press("Control+Enter")
     expect(page).to_have_url(re.compile("text=a.quiet.film"))
     ready(page)
-    page.locator(".st-key-navigation").get_by_role("link", name="Reading", exact=True).click()
+    page.locator(".st-key-navigation").get_by_role("link", name="Start here", exact=True).click()
+    page.get_by_role("radio", name="Lectures", exact=True).click()
     expect(page).to_have_url(re.compile(r"/reading.*reading_text=a.quiet.film"))
+    expect(page.get_by_role("link", name="Step by step", exact=True)).to_be_visible()
     ready(page)
     before = page.evaluate(STEPS)
     for name in ("The words in another order", "Step by step"):

@@ -90,6 +90,10 @@ class Panel {
       ...(keys ?? []).map((label) => Object.assign(document.createElement("span"), { textContent: label })),
     );
     list.hidden = queries.length === 0;
+    const title = this.root.querySelector(".side");
+    title.textContent = this.data.title;
+    title.style.color = this.data.title_colour;
+    title.hidden = !this.data.title;
   }
 
   // The chart may be put up after the buttons, and anew later.
@@ -169,10 +173,6 @@ class Panel {
         element.title = row === null ? "" : `${weight.toFixed(3)} of the attention of “${this.data.queries[shown.query] ?? shown.query}”`;
       }
     });
-    const title = this.root.querySelector(".side");
-    title.textContent = this.data.title;
-    title.style.color = this.data.title_colour;
-    title.hidden = !this.data.title;
     const focused = this.focused ?? this.kept.query;
     buttons.forEach((button, position) => {
       button.setAttribute("aria-pressed", position === this.kept.query);

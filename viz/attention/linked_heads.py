@@ -17,7 +17,6 @@ import altair as alt
 import numpy as np
 
 from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape
-from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
 from ..builders.palette import (
     ACCENT,
@@ -34,7 +33,7 @@ from ..builders.palette import (
 )
 from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK, ON_DARK, OTHER_INK
-from ..builders.token_label import FONT, width
+from ..builders.token_label import FONT, label, width
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
@@ -116,8 +115,8 @@ def linked_heads(
     if pool_size > 1:
         maps = "in small maps" if has_exact else "in these maps"
         notes = [*notes, f"{maps} a pixel is the largest of up to {pool_size} × {pool_size} weights"]
-    key_labels = position_labels(keys.tokens, keys.numbers, letters)
-    query_labels = position_labels(record.tokens, record.numbers, letters)
+    key_labels = [label(token, letters) for token in keys.tokens]
+    query_labels = [label(token, letters) for token in record.tokens]
     stamp = stamp_of(record)
     name_width = 0 if picture is not None else max(width(text, size) for text in query_labels) + 10
     slant = (

@@ -150,3 +150,14 @@ def test_a_token_that_occurs_twice_is_called_as_in_the_matrix(open_app: Open) ->
     (listed,) = (html.proto.body for html in app.get("html") if "“not ₃” attends to" in html.proto.body)
     assert "<td>not ₁</td>" in listed or "<td>not ₃</td>" in listed
     assert "sum of these 8" in listed
+
+
+def test_the_largest_weight_leads_to_the_steps_that_it_comes_from(open_app: Open) -> None:
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1", head="1", query="2 great")
+    pattern = subject_of(app).record.pattern[1, 1, 2]
+    link = app.button(key="origin")
+    assert link.label == f"Where does {pattern.max():.3f} come from? →"
+    link.click().run()
+    assert not app.exception
+    assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [1, 1, 2]
+    assert app.session_state["inside_key"] == pattern.argmax()

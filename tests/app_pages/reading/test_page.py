@@ -2,13 +2,16 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls.reading_controls import OWN_TEXT
+from app_pages.controls.reading_controls import LECTURES, OWN_TEXT, PAPERS, PART
+from app_pages.controls.tour_controls import STOPS
 from app_pages.reading.guide import GUIDE, papers
+from app_pages.reading.stop_cards import PICTURES, THEMES, picture_file
 
 Open = Callable[..., AppTest]
 
 PAGE = "app_pages/reading/page.py"
-PAPERS = papers(GUIDE.read_text(encoding="utf-8"))
+GUIDE_BY_PAPER = papers(GUIDE.read_text(encoding="utf-8"))
+LARGEST_PICTURES = 250_000  # bytes
 
 
 def shown(app: AppTest) -> str:
@@ -16,29 +19,54 @@ def shown(app: AppTest) -> str:
     return "\n".join(part.value for part in (*app.subheader, *app.markdown))
 
 
-def test_the_page_opens_at_the_start_of_the_guide(open_app: Open) -> None:
-    first = next(iter(PAPERS.values()))
-    text = shown(open_app(PAGE))
-    assert next(iter(first.sections)) in text
-    assert first.about in text
+def test_the_page_opens_with_the_stops_of_the_tour(open_app: Open) -> None:
+    app = open_app(PAGE)
+    html = "\n".join(part.proto.body for part in app.get("html"))
+    for number, stop in enumerate(STOPS, 1):
+        assert stop.seen in html
+        assert app.button(key=f"tour_open_{number}").label == f"Open {stop.page.title} →"
+
+
+def test_every_stop_has_a_small_picture_for_both_themes() -> None:
+    expected = {picture_file(number, theme) for number in range(1, len(STOPS) + 1) for theme in THEMES}
+    assert set(PICTURES.iterdir()) == expected
+    assert sum(path.stat().st_size for path in expected) < LARGEST_PICTURES
+
+
+def test_a_lecture_is_a_click_away(open_app: Open) -> None:
+    app = open_app(PAGE)
+    app.segmented_control(key=PART.key).set_value(LECTURES).run()
+    lectures = GUIDE_BY_PAPER[LECTURES]
+    assert next(iter(lectures.sections)) in shown(app)
+    assert lectures.about in shown(app)
 
 
 def test_another_paper_begins_at_its_first_place_and_a_link_leads_to_any(open_app: Open) -> None:
-    app = open_app(PAGE)
-    title = next(title for title in PAPERS if title.startswith("Xiong et al. 2020"))
+    app = open_app(PAGE, PART.to(PAPERS))
+    title = next(title for title in GUIDE_BY_PAPER if title.startswith("Xiong et al. 2020"))
     app.selectbox(key="reading_paper").select(title).run()
-    first, *_, last = PAPERS[title].sections
+    first, *_, last = GUIDE_BY_PAPER[title].sections
     assert first in shown(app)
     assert last not in shown(app)
-    app = open_app(PAGE, reading_paper=title, reading_place=last)
+    app = open_app(PAGE, PART.to(PAPERS), reading_paper=title, reading_place=last)
     assert last in shown(app)
     assert 'target="_self"' in shown(app)
     assert app.selectbox(key="reading_paper").value == title
 
 
+def test_links_from_before_the_tour_open_their_lecture_or_paper(open_app: Open) -> None:
+    last = list(GUIDE_BY_PAPER[LECTURES].sections)[-1]
+    assert last in shown(open_app(PAGE, reading_place=last))
+    title, paper = list(GUIDE_BY_PAPER.items())[-1]
+    app = open_app(PAGE, reading_paper=title)
+    assert next(iter(paper.sections)) in shown(app)
+
+
 def test_every_place_can_be_opened(open_app: Open) -> None:
-    app = open_app(PAGE)
-    for title, paper in PAPERS.items():
+    app = open_app(PAGE, PART.to(PAPERS))
+    for title, paper in GUIDE_BY_PAPER.items():
+        if title == LECTURES:
+            continue
         app.selectbox(key="reading_paper").select(title).run()
         for place in paper.sections:
             app.segmented_control(key="reading_place").set_value(place).run()
@@ -49,12 +77,14 @@ def test_the_reader_s_own_sentence_goes_into_the_links_and_the_address_of_the_gu
     app = open_app()
     app.text_area(key="text").set_value("A quiet film.").run()
     app.switch_page(PAGE).run()
+    assert "A quiet film" in shown(app)
+    app.segmented_control(key=PART.key).set_value(LECTURES).run()
     assert "positions=Embeddings&amp;text=A%20quiet%20film." in shown(app)
     assert app.query_params["reading_text"] == "A quiet film."
 
 
 def test_the_guide_finds_the_reader_s_sentence_in_its_address_and_hands_it_on(open_app: Open) -> None:
-    app = open_app(PAGE, OWN_TEXT.to("A quiet film."))
+    app = open_app(PAGE, PART.to(LECTURES), OWN_TEXT.to("A quiet film."))
     assert "text=A%20quiet%20film." in shown(app)
     app.switch_page("app_pages/attention/page.py").run()
     assert app.text_area(key="text").value == "A quiet film."
@@ -63,5 +93,6 @@ def test_the_guide_finds_the_reader_s_sentence_in_its_address_and_hands_it_on(op
 def test_the_sentence_to_begin_with_is_not_in_the_links(open_app: Open) -> None:
     app = open_app()
     app.switch_page(PAGE).run()
+    app.segmented_control(key=PART.key).set_value(LECTURES).run()
     assert "positions=Embeddings&amp;text=" not in shown(app)
     assert "reading_text" not in app.query_params

@@ -1,0 +1,69 @@
+"""The stops of the tour as cards: a picture of the page, what is to be seen there, and a button that opens it."""
+
+from base64 import b64encode
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from app_pages.controls.tour_controls import STOPS, Stop, current_stop
+from app_pages.toolkit.markdown import plain
+from app_pages.tour.open_stop import SENTENCE, open_stop
+
+Theme = Literal["light", "dark"]
+THEMES: tuple[Theme, ...] = ("light", "dark")
+PICTURES = Path(__file__).parent / "pictures"  # made by `python -m benchmarks.tour_pictures`
+
+
+def draw_stops(own_text: str) -> None:
+    """Draws all stops, and a button that begins the tour or goes on with it. `own_text` is the reader's sentence, or ""."""
+    number = current_stop()
+    with st.container(horizontal=True, vertical_alignment="center", key="tour_start"):
+        following = 1 if number is None else min(number + 1, len(STOPS))
+        st.button(
+            "Start the tour" if number is None else f"Go on with stop {following}",
+            type="primary",
+            key="tour_begin",
+            on_click=open_stop,
+            args=(following,),
+        )
+        sentence = (
+            f"They read your sentence: “{plain(own_text)}”"
+            if own_text
+            else f"They read “{SENTENCE}”, or your own sentence once you have typed one at the first."
+        )
+        st.markdown(f"Ten stops, about fifteen minutes. {sentence}", width="content")
+    with st.container(horizontal=True, gap="small", key="tour_cards"):
+        for index, stop in enumerate(STOPS, 1):
+            _draw_card(index, stop, is_current=index == number)
+
+
+def _draw_card(number: int, stop: Stop, *, is_current: bool) -> None:
+    # Where the app does not know the theme yet, a light picture is right as well, if not as pretty.
+    theme: Theme = "dark" if st.context.theme.type == "dark" else "light"
+    with st.container(gap=None, key=f"tour_card{'_here' * is_current}_{number}"):
+        st.html(
+            f'{_picture(number, theme)}<h2>{number}. {escape(stop.title)}</h2><p class="seen">{escape(stop.seen)}</p>'
+        )
+        st.button(
+            f"Open {stop.page.title} →",
+            type="tertiary",
+            key=f"tour_open_{number}",
+            on_click=open_stop,
+            args=(number,),
+        )
+
+
+@cache
+def _picture(number: int, theme: Theme) -> str:
+    """The picture of a stop as HTML; nothing where there is none. It has no text of its own, for the title says it."""
+    if not (path := picture_file(number, theme)).is_file():
+        return ""
+    return f'<img alt="" src="data:image/webp;base64,{b64encode(path.read_bytes()).decode()}">'
+
+
+def picture_file(number: int, theme: Theme) -> Path:
+    """File of the picture of a stop, which is numbered from 1."""
+    return PICTURES / f"stop_{number}_{theme}.webp"

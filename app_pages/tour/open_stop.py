@@ -1,0 +1,63 @@
+"""Opens a stop of the tour, with the reader's own input and encoder."""
+
+from app_pages.controls.blocked import block_in
+from app_pages.controls.input_controls import CHECKPOINT, KIND, TEXT
+from app_pages.controls.map_controls import QUERY
+from app_pages.controls.pages import controls_of, go_to
+from app_pages.controls.tour_controls import STOPS, TOUR
+from app_pages.inputs.text_input import FIRST
+from app_pages.subject import encoders, shipped_inputs
+from app_pages.subject.most_influential_position import most_influential_position
+from app_pages.subject.subject import LiveSubject
+from model.inputs import Text
+
+SENTENCE = "The film is not good."  # of readers without one of their own: without “not” the answer turns
+
+
+def own_sentence() -> str:
+    """The text that the reader chose; "" while it is the app's first example."""
+    default = next(iter(shipped_inputs.sentences().values()), FIRST)
+    text = TEXT.held() or ""
+    return "" if text == default else text
+
+
+def open_stop(number: int) -> None:
+    """Callback: opens a stop by its number, from 1. A text without the reader's doing gives way to `SENTENCE`."""
+    stop = STOPS[number - 1]
+    if KIND.held(encoders.TEXT) == encoders.TEXT and not own_sentence():
+        TEXT.take(SENTENCE)
+        QUERY.take(0)
+    # Not in the link: a control that the page of the last stop has drawn takes nothing from an address.
+    controls = controls_of(stop.page.name)
+    for key, option in stop.parts.items():
+        controls[key].take(option)
+    if number == 1 or stop.hides_a_word:
+        _take_deciding_word(hide=stop.hides_a_word)
+    TOUR.take(str(number))
+    go_to(stop.page, TOUR.to(str(number)))
+
+
+def leave_tour() -> None:
+    """Callback: closes the line of the tour."""
+    TOUR.take("")
+
+
+def _take_deciding_word(*, hide: bool) -> None:
+    """Makes the word on which the answer to the reader's text depends most the query, or blocks it.
+
+    Nothing happens for other inputs and for long texts.
+    """
+    name, text = CHECKPOINT.held() or next(iter(encoders.checkpoints(encoders.TEXT)), None), TEXT.held()
+    if not text or name is None or encoders.kind_of(name) != encoders.TEXT:
+        return
+    try:
+        subject = LiveSubject(name, Text(text))
+        influential = most_influential_position(subject)
+    except (ValueError, OSError):  # the page says what is wrong
+        return
+    if influential is None:
+        return
+    if hide:
+        block_in(subject.record, influential.position)
+    else:
+        QUERY.take(influential.position)

@@ -1,0 +1,45 @@
+"""The line of the tour below a page's title: which stop this is, what to see there, and the way to the next one."""
+
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from app_pages.controls.pages import READING, go_to
+from app_pages.controls.tour_controls import STOPS, TOUR
+from app_pages.tour.open_stop import leave_tour, open_stop
+
+
+def draw_line(number: int, place: DeltaGenerator) -> None:
+    """Draws the line of the stop `number`, from 1, into `place`."""
+    stop = STOPS[number - 1]
+    with place, st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
+        st.html(
+            f'<p class="tour"><b>Tour, {number} of {len(STOPS)}: {escape(stop.title)}.</b> {escape(stop.seen)}</p>',
+            width="content",
+        )
+        if number < len(STOPS):
+            next_title = STOPS[number].title
+            st.button(
+                "next →",
+                type="tertiary",
+                key="tour_next",
+                help=next_title,
+                on_click=open_stop,
+                args=(number + 1,),
+            )
+        st.button(
+            "all stops",
+            type="tertiary",
+            key="tour_stops",
+            on_click=go_to,
+            args=(READING, TOUR.to(str(number))),
+        )
+        st.button(
+            "",
+            type="tertiary",
+            icon=":material/close:",
+            key="tour_close",
+            help="Leave the tour",
+            on_click=leave_tour,
+        )

@@ -1,0 +1,28 @@
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., AppTest]
+
+
+def sentences(app: AppTest) -> str:
+    assert not app.exception
+    return "\n".join(part.proto.body for part in app.get("html"))
+
+
+def test_the_line_below_the_title_says_what_the_encoder_is_for_and_what_it_answers(open_app: Open) -> None:
+    app = open_app()
+    assert "This encoder judges whether a text is positive or negative: <b>" in sentences(app)
+    app = open_app(kind="Digit")
+    assert "This encoder recognises digits: <b>" in sentences(app)
+
+
+@pytest.mark.parametrize("page", ["masks", "compare"])
+def test_a_page_with_several_answers_says_what_the_encoder_is_for_alone(open_app: Open, page: str) -> None:
+    app = open_app(f"app_pages/{page}/page.py")
+    assert "This encoder judges whether a text is positive or negative.</p>" in sentences(app)
+
+
+def test_a_page_without_an_encoder_says_nothing_of_one(open_app: Open) -> None:
+    assert "This encoder" not in sentences(open_app("app_pages/theory/page.py"))
