@@ -46,7 +46,7 @@ def main() -> None:
 def ratios(loaded: Loaded, csv: Path | None, n: int, rounds: int) -> None:
     shard = next(examples_for(loaded, csv).shards(n))
     ways: dict[str, Callable[[], object]] = {
-        "atlas": lambda: Statistics().of(loaded, shard, lambda _: None),
+        "atlas": lambda: Statistics().measure_shard(loaded, shard, lambda _: None),
         "plain forwards": lambda: plain(loaded, shard),
     }
     with tempfile.TemporaryDirectory() as folder:

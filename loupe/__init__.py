@@ -1,4 +1,4 @@
-"""Look inside a trained Transformer encoder: what notebooks and scripts need, under one name.
+"""Look inside a trained Transformer encoder: the library for notebooks and scripts.
 
 >>> from loupe import capture, heads, load
 >>> record = capture(load("checkpoints/imdb-pre-ln"), "A gripping film.")
@@ -9,13 +9,14 @@ ForwardRecord(6 tokens '[CLS] a gripping film . [SEP]', 4 layers × 4 heads, 'po
 
 Encoders and inputs: `load`, `available`, `Loaded`, `Text`, `Picture`, `hook_points`.
 One forward pass: `capture`, `activations`, `probabilities`, `watch`.
-Changes of it: `Intervention`, `MaskChoice`, `masked`, `without_keys`, `ablated`, `at_temperature`, `repositioned`.
+Changes to it: `Intervention`, `MaskChoice`, `masked`, `without_keys`, `ablated`, `at_temperature`, `repositioned`.
 Experiments: `ablate_heads`, `importance`, `prune_heads`, `patch_heads`, `patch_positions`, `knock_out`, `guess_masked`.
 Records: `ForwardRecord`, `AttentionRecord`, `from_arrays`, `word_view`, `save_record`, `read_record`.
 Measures and other maps: `heads` (a module), `LENSES`, `through`.
 Figures: `head_overview`, `attention_heatmap`, `token_strip`.
 
-`__init__.pyi` says where each name is from. A name is imported when it is first used: a record is read and drawn without torch.
+`__init__.pyi` names the module of each. A name is imported when it is first used, so a record is read and drawn without
+torch.
 """
 
 import ast

@@ -1,1 +1,1 @@
-"""The encoder, how it is watched, what is measured on it, and how it is trained."""
+"""The encoder, and how its activations are captured and measured and its weights trained."""

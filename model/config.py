@@ -1,4 +1,4 @@
-"""`ModelConfig`, the values from which an encoder is built, and the named presets."""
+"""`ModelConfig`, from whose values an encoder is built, and the named presets."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal
@@ -22,11 +22,11 @@ Probability = Annotated[float, Meta(ge=0, lt=1)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """Shape and variant of one encoder. Raises ValueError where the values contradict each other.
+    """Sizes and variants of one encoder. Raises ValueError if the values contradict each other.
 
     Exactly one input kind is set: text (`vocab_size`) or image patches (`image_size`, `patch_size`).
     `n_positions` counts every position of the residual stream, the class token included.
-    `n_classes` = 0 leaves the classifier out: the model then returns the pooled state.
+    Without `class_names` there is no classifier, and the model returns the pooled state.
     """
 
     # sizes
@@ -89,7 +89,7 @@ class ModelConfig:
             raise ValueError(f"sinusoidal positions need an even d_model, got {self.d_model}")
 
     def _check_input(self) -> None:
-        """Raises ValueError for a text field on an image encoder or the reverse, and for sizes that do not fit each other."""
+        """Raises ValueError if a text field is set for an image encoder or the reverse, or if the sizes do not fit each other."""
         defaults: dict[str, object] = (
             {"patch_size": None, "n_channels": 1}
             if self.is_text
@@ -108,9 +108,9 @@ class ModelConfig:
             raise ValueError(f"patch_size must be set for images, got {self.patch_size}")
         if self.image_size % self.patch_size:
             raise ValueError(f"patch_size {self.patch_size} must divide image_size {self.image_size}")
-        expected = self.n_patches + self.n_before_patches
-        if self.n_positions != expected:
-            raise ValueError(f"these patches need n_positions {expected}, got {self.n_positions}")
+        expected_positions = self.n_patches + self.n_before_patches
+        if self.n_positions != expected_positions:
+            raise ValueError(f"these patches need n_positions {expected_positions}, got {self.n_positions}")
 
     @property
     def is_text(self) -> bool:
@@ -119,12 +119,12 @@ class ModelConfig:
 
     @property
     def is_imported(self) -> bool:
-        """Whether the encoder is of another family than this project's own (`model.huggingface`)."""
+        """Whether the encoder belongs to a family other than this project's own (`model.huggingface`)."""
         return bool(self.family.name)
 
     @property
     def n_classes(self) -> int:
-        """Number of classes, 0 for an encoder without a classifier."""
+        """Number of classes; 0 for an encoder without a classifier."""
         return len(self.class_names)
 
     @property
@@ -137,7 +137,7 @@ class ModelConfig:
 
     @property
     def n_patches(self) -> int:
-        """Number of patches that a picture is cut into, 0 for text."""
+        """Number of patches into which a picture is cut; 0 for text."""
         rows, columns = self.patch_grid or (0, 0)
         return rows * columns
 
@@ -148,12 +148,12 @@ class ModelConfig:
 
     @property
     def n_answers(self) -> int:
-        """Length of an answer: the number of classes, or `d_pooled` where the encoder does not choose a class."""
+        """Number of values in an answer: `n_classes`, or `d_pooled` if the encoder does not choose a class."""
         return self.n_classes if self.chooses_class else self.d_pooled
 
     @property
     def d_embedding(self) -> int:
-        """Width of the token embedding; where it is not `d_model`, a linear layer maps it to `d_model`."""
+        """Width of the token embedding; if it is not `d_model`, a linear layer maps it to `d_model`."""
         return self.family.d_embedding or self.d_model
 
     @property
@@ -163,12 +163,12 @@ class ModelConfig:
 
     @property
     def has_distance_bias(self) -> bool:
-        """Whether each score gets a learned bias that depends on how far apart query and key are (MPNet)."""
+        """Whether a learned bias is added to each score, by the distance between query and key (MPNet)."""
         return bool(self.family.n_relative_buckets)
 
     @property
     def n_before_patches(self) -> int:
-        """Number of positions before the first patch, one each for a class token and a distillation token."""
+        """Number of positions before the first patch: one for a class token, and one for a distillation token."""
         return (self.pooling == "class") + self.family.distillation_token
 
     @property
@@ -186,7 +186,7 @@ class ModelConfig:
 
     @property
     def min_parameters(self) -> int:
-        """Lower bound of the number of parameters: the large matrices alone, counted as if q, k and v shared one."""
+        """Lower bound of the number of parameters: the large matrices alone, as if q, k and v shared one matrix."""
         layer_rows = self.n_heads * (self.d_k + self.d_v) + 2 * self.d_ff
         n_rows = self.n_layers * layer_rows + (self.vocab_size or self.n_patch_values)
         n_rows += self.n_positions if self.positions == "learned" else 0
@@ -194,9 +194,10 @@ class ModelConfig:
         return self.d_model * (n_rows + self.n_classes)
 
     def resized(self, **sizes: int) -> "ModelConfig":
-        """The same configuration with other `sizes`; for pictures `n_positions` follows from the patches.
+        """The same configuration with other `sizes`, given by field name; for pictures `n_positions` is computed from the
+        patches.
 
-        Raises ValueError where the sizes contradict each other.
+        Raises ValueError if the sizes contradict each other.
         """
         if self.image_size is not None and self.patch_size is not None:
             image, patch = sizes.get("image_size", self.image_size), sizes.get("patch_size", self.patch_size)
@@ -205,7 +206,10 @@ class ModelConfig:
         return replace(self, **sizes)  # type: ignore[arg-type]  # any of the fields that are numbers
 
     def to_json(self) -> dict[str, Any]:
-        """The fields as JSON values, which `model.schema.convert_closed` reads; without `family` for this project's own encoders."""
+        """The fields as JSON values, which `model.schema.convert_closed` reads back.
+
+        For an encoder of this project the field `family` is left out.
+        """
         values = {**asdict(self), "class_names": list(self.class_names)}
         if not self.is_imported:
             del values["family"]
@@ -317,12 +321,12 @@ _PRESETS = {
 
 
 def presets() -> tuple[str, ...]:
-    """Names of all presets."""
+    """Names of all presets, as `preset` takes them."""
     return tuple(_PRESETS)
 
 
 def preset(name: str) -> ModelConfig:
-    """The preset called `name`. Raises KeyError, with the valid names, for an unknown one."""
+    """The configuration of the preset called `name`. Raises KeyError, with the valid names, if there is none."""
     if name not in _PRESETS:
         raise KeyError(f"no preset {name!r}; there are {', '.join(_PRESETS)}")
     return _PRESETS[name]

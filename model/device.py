@@ -1,4 +1,4 @@
-"""The device on which an encoder runs, its threads and its memory."""
+"""The device on which an encoder runs, and its threads and memory."""
 
 import ctypes
 from contextlib import suppress
@@ -10,7 +10,7 @@ OutOfMemory = torch.OutOfMemoryError
 
 
 def find_device(name: str = "auto") -> torch.device:
-    """The torch device called `name`; "auto" is the GPU, or the CPU without one. Raises ValueError for an unusable device."""
+    """The torch device called `name`; "auto" is the GPU, or the CPU if there is none. Raises ValueError if it cannot be used."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -22,13 +22,13 @@ def find_device(name: str = "auto") -> torch.device:
 def use_one_thread() -> None:
     """Makes torch compute with one thread, which suits servers, where many small forward passes run at the same time.
 
-    Called before the first session starts. Commands use all cores, and notebooks keep their own setting.
+    The app calls it before the first session starts. Commands use all cores, and notebooks keep their own setting.
     """
     torch.set_num_threads(1)
 
 
 def release_memory() -> None:
-    """Returns to the operating system the unused memory that torch (GPU) and glibc (CPU) would keep for reuse.
+    """Returns unused memory, which torch (GPU) and glibc (CPU) would keep for reuse, to the operating system.
 
     Without it the process grows, since glibc keeps the gaps that arrays of changing sizes leave. A call takes 2 ms, and the
     next capture some 15 ms more. Letting glibc keep nothing (M_MMAP_THRESHOLD) would double the time of every capture.

@@ -1,4 +1,4 @@
-"""`Family`: options that only encoders of other families (BERT, ViT, …) need, beside those in `ModelConfig`."""
+"""`Family`: options that only encoders of other families (BERT, ViT, …) need, in addition to those of `ModelConfig`."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -18,7 +18,7 @@ HeightWidth = Annotated[tuple[Size, ...], Meta(min_length=2, max_length=2)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pixels:
-    """How a picture is resized, cropped and normalised before it is cut into patches; pixels are from 0 to 1."""
+    """How a picture is resized, cropped and normalised before it is cut into patches; pixel values are from 0 to 1."""
 
     means: ByColour = (0.5, 0.5, 0.5)
     deviations: ByColour = (0.5, 0.5, 0.5)
@@ -27,16 +27,16 @@ class Pixels:
     cropped: bool = False  # to the encoder's size, from the middle
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a deviation of 0, or where means and deviations differ in number."""
+        """Raises ValueError if a deviation is 0, or if there are not as many means as deviations."""
         if not all(self.deviations) or len(self.deviations) != len(self.means):
             raise ValueError(f"pixels cannot be divided by {self.deviations}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Options of encoders of another family, one field each; with the defaults the encoder is that of `model.transformer`.
+    """Options of encoders of other families, one field for each; with the defaults the encoder is one of `model.transformer`.
 
-    With token types, the token ids of the second text of a pair are numbered `vocab_size` higher.
+    If there are token types, the token ids of the second text of a pair are numbered `vocab_size` higher.
     """
 
     name: str = ""  # as its authors call it: "BERT"; "" for encoders of this project

@@ -1,7 +1,7 @@
-"""Reading and replacing activations of an encoder: named identity modules and one context manager.
+"""Reads and replaces activations of an encoder, by named identity modules and one context manager.
 
-Each `HookPoint` looks up the watchers of *its thread* in a context variable. Hooks of torch that are registered for a
-call would fire for other threads' calls as well.
+Each `HookPoint` looks up the watchers of *its thread* in a context variable. Hooks that torch registers for the duration of
+a call would be run in other threads as well.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,8 +24,8 @@ class HookPoint(nn.Module):
     def forward(self, activation: Tensor) -> Tensor:
         for watchers in _watching.get():
             if (watcher := watchers.get(self)) is not None:
-                replaced = watcher(activation)
-                activation = activation if replaced is None else replaced
+                replacement = watcher(activation)
+                activation = activation if replacement is None else replacement
         return activation
 
 
@@ -34,7 +34,7 @@ _points: WeakKeyDictionary[nn.Module, Mapping[str, HookPoint]] = WeakKeyDictiona
 
 
 def hook_points(model: nn.Module) -> Mapping[str, HookPoint]:
-    """All hook points of `model` by dotted name, in the order in which a forward passes them.
+    """All hook points of `model` by dotted name, in the order of a forward pass.
 
     >>> from loupe import hook_points, load
     >>> names = list(hook_points(load("checkpoints/imdb-pre-ln").model))
@@ -51,7 +51,7 @@ def hook_points(model: nn.Module) -> Mapping[str, HookPoint]:
 
 @contextmanager
 def watch(model: nn.Module, watchers: Mapping[str, Watcher]) -> Iterator[None]:
-    """Calls `watchers[name](activation)` inside the `with`, for forwards of this thread alone.
+    """Context manager: calls `watchers[name](activation)` at each named hook point, in forward passes of this thread alone.
 
     The tensor that a watcher returns replaces the activation; None leaves it unchanged. Watchers of an inner `watch`
     run after those of the outer one, on their result. Raises KeyError, with the valid names, for an unknown name.
@@ -65,8 +65,8 @@ def watch(model: nn.Module, watchers: Mapping[str, Watcher]) -> Iterator[None]:
     [torch.Size([1, 4, 6, 32])]
     """
     points = hook_points(model)
-    if unknown := sorted(set(watchers) - set(points)):
-        raise KeyError(f"no hook point {', '.join(unknown)}; there are {', '.join(points)}")
+    if unknown_names := sorted(set(watchers) - set(points)):
+        raise KeyError(f"no hook point {', '.join(unknown_names)}; there are {', '.join(points)}")
     token = _watching.set((*_watching.get(), {points[name]: fn for name, fn in watchers.items()}))
     try:
         yield

@@ -12,7 +12,10 @@ from .transformer import Transformer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A trained encoder in memory, with name, tokenizer and training history. Shared between threads: never change it."""
+    """A trained encoder in memory, with its name, tokenizer and training history.
+
+    It is shared between threads and must not be changed.
+    """
 
     name: str
     model: Transformer

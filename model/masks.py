@@ -12,7 +12,10 @@ LayerMask = Bool[Tensor, "#batch #head #query #key"]
 
 
 def real_positions(inputs: Tensor, padding_id: int | None) -> Bool[Tensor, "batch position"] | None:
-    """True at tokens that are not padding; None if there is no padding, since a forward pass without a mask is a fifth faster."""
+    """Whether each token is not padding; None if there is no padding.
+
+    A forward pass without a mask is a fifth faster.
+    """
     if padding_id is None:
         return None
     is_real = inputs != padding_id
@@ -22,7 +25,7 @@ def real_positions(inputs: Tensor, padding_id: int | None) -> Bool[Tensor, "batc
 def combine(
     mask: Mask | None, real: Bool[Tensor, "batch key"] | None, shape: tuple[int, int, int, int, int]
 ) -> FullMask | None:
-    """Combines a mask with `real`, which is False at padding, into one mask; None where both are None.
+    """The mask combined with `real`, which is False at padding; None if both are None.
 
     `shape` is [batch, layer, head, query, key]. Raises ValueError for a mask that does not broadcast to it.
     """
@@ -41,18 +44,18 @@ def combine(
 
 
 def causal(n: int) -> Bool[Tensor, "query key"]:
-    """Causal mask: each position may attend to itself and to earlier positions."""
+    """Causal mask: True if the key is the query itself or an earlier position."""
     return torch.ones(n, n, dtype=torch.bool).tril()
 
 
 def local_window(n: int, radius: int) -> Bool[Tensor, "query key"]:
-    """Mask in which each token may attend to tokens at most `radius` positions away."""
+    """Mask that is True if the key is at most `radius` positions away from the query."""
     position = torch.arange(n)
     return (position[:, None] - position).abs() <= radius
 
 
 def patch_window(grid: tuple[int, int], radius: int, n_before: int) -> Bool[Tensor, "query key"]:
-    """Mask in which each patch may attend to patches at most `radius` rows and columns away.
+    """Mask that is True if the key's patch is at most `radius` rows and `radius` columns away from the query's.
 
     The `n_before` positions before the patches, such as the class token, are masked neither as queries nor as keys.
     """
@@ -64,14 +67,14 @@ def patch_window(grid: tuple[int, int], radius: int, n_before: int) -> Bool[Tens
 
 
 def blocked_keys(n: int, keys: Iterable[int]) -> Bool[Tensor, "query key"]:
-    """Mask that hides `keys` from every query; as queries, these positions may still attend to the other keys."""
+    """Mask that is False for the given `keys` at every query; as queries these positions may still attend to other keys."""
     mask = torch.ones(n, n, dtype=torch.bool)
     mask[:, list(keys)] = False
     return mask
 
 
 def blocked_cells(n: int, cells: Iterable[tuple[int, int]]) -> Bool[Tensor, "query key"]:
-    """Mask that forbids only the given `cells`, each a (query, key)."""
+    """Mask that is False only in the given `cells`, pairs (query, key)."""
     mask = torch.ones(n, n, dtype=torch.bool)
     for query, key in cells:
         mask[query, key] = False
@@ -81,7 +84,7 @@ def blocked_cells(n: int, cells: Iterable[tuple[int, int]]) -> Bool[Tensor, "que
 def restrict_to_heads(
     mask: Bool[Tensor, "query key"], n_layers: int, n_heads: int, layers: Iterable[int], heads: Iterable[int]
 ) -> Bool[Tensor, "layer head query key"]:
-    """Applies the mask only to the given `heads` of the given `layers`; elsewhere nothing is masked."""
+    """The mask in the given `heads` of the given `layers`; in all other heads nothing is masked."""
     is_selected = torch.zeros(n_layers, n_heads, 1, 1, dtype=torch.bool)
     is_selected[torch.tensor(list(layers), dtype=torch.long)[:, None], list(heads)] = True
     return mask | ~is_selected

@@ -1,6 +1,6 @@
-"""Converts untrusted values to annotated types: a dataclass with bounds in its annotations is its own schema.
+"""Converts untrusted values to annotated types; the annotations of a dataclass, with their bounds, serve as its schema.
 
-A tuple of fixed length must not be a member of a union (`tuple[int, int] | int`): msgspec 0.22 mixes its length up with the
+A tuple of fixed length must not be a member of a union (`tuple[int, int] | int`): msgspec 0.22 confuses its length with the
 bounds of the number. `Annotated[tuple[int, ...], Meta(min_length=2, max_length=2)]` says the same and is safe.
 """
 
@@ -35,9 +35,10 @@ _shortened.maxstring = _shortened.maxother = 80
 
 
 def convert(value: object, kind: Any, name: str = "") -> Any:
-    """Converts `value` to the annotated type `kind`; error messages put `name` before the names of its fields.
+    """Converts `value` to the annotated type `kind`; error messages put `name` before the names of fields.
 
-    Raises ValueError, in one sentence with the field and its value, where a value does not fit its annotation.
+    Raises ValueError, with a one-sentence message that states the field and its value, if a value does not fit its
+    annotation.
     """
     try:
         return msgspec.convert(value, kind)
@@ -46,18 +47,20 @@ def convert(value: object, kind: Any, name: str = "") -> Any:
             raise ValueError(str(error.__cause__)) from error
         message, _, path = str(error).partition(" - at `$")
         steps: list[str | int] = [field or int(index) for field, index in _STEP.findall(path)]
-        raise ValueError(_sentence(message, value, kind, [*filter(None, [name]), *steps], steps)) from error
+        raise ValueError(
+            _error_sentence(message, value, kind, [*filter(None, [name]), *steps], steps)
+        ) from error
 
 
 def convert_closed(value: object, kind: Any) -> Any:
-    """Like `convert`, but also raises ValueError for an object with a field that its dataclass does not have."""
+    """Like `convert`, but raises ValueError also for an object with a field that its dataclass does not have."""
     result = convert(value, kind)
     _refuse_unknown(value, result)
     return result
 
 
 def check_fields(instance: object) -> None:
-    """Raises ValueError where a field of the dataclass does not hold what its annotation asks for."""
+    """Raises ValueError if the value of a field of the dataclass does not fit its annotation."""
     kind: type = type(instance)
     for name, annotation in _annotations(kind).items():
         convert(getattr(instance, name), annotation, name)
@@ -68,30 +71,38 @@ def _annotations(kind: type) -> dict[str, Any]:
     return get_type_hints(kind, include_extras=True)
 
 
-def _sentence(message: str, value: Any, kind: Any, names: list[str | int], steps: list[str | int]) -> str:
-    """Error sentence from msgspec's `message`, with the offending item: the one that `steps` (keys, indices) lead to in `value`."""
+def _error_sentence(
+    message: str, value: Any, kind: Any, names: list[str | int], steps: list[str | int]
+) -> str:
+    """Error sentence made from msgspec's `message`, with the value that does not fit.
+
+    `steps` (keys and indices) lead to that value in `value`; `names` are its names in the sentence.
+    """
     field = " ".join(map(str, names))
     if message.startswith("Object missing required field"):
         return f"{field}: {message.split('`')[1]} is missing".removeprefix(": ")
     field = field or "it"
     for step in steps:
         value, kind = value[step], _type_at(kind, step)
-    got = f"got {_shortened.repr(value)}"
-    options = [
-        option for member in _members(kind) if get_origin(member) is Literal for option in get_args(member)
+    got_phrase = f"got {_shortened.repr(value)}"
+    allowed_values = [
+        allowed_value
+        for member in _members(kind)
+        if get_origin(member) is Literal
+        for allowed_value in get_args(member)
     ]
-    if options:
-        return f"{field} must be one of {', '.join(map(str, options))}, {got}"
+    if allowed_values:
+        return f"{field} must be one of {', '.join(map(str, allowed_values))}, {got_phrase}"
     if not message.startswith("Expected "):
-        return f"{field}: {message}, {got}"
+        return f"{field}: {message}, {got_phrase}"
     expected = message.removeprefix("Expected ").partition(", got ")[0]
     for word, description in _WORDS.items():
         expected = expected.replace(word, description)
-    return f"{field} must be {expected}, {got}"
+    return f"{field} must be {expected}, {got_phrase}"
 
 
 def _type_at(kind: Any, step: str | int) -> Any:
-    """Annotation of the field called `step`, or of the items of a list; None where it is unknown."""
+    """Annotation of the field called `step`, or of the items of a list; None if it is unknown."""
     for member in _members(kind):
         if isinstance(step, str) and step in getattr(member, "__annotations__", {}):
             return _annotations(member)[step]
@@ -101,7 +112,7 @@ def _type_at(kind: Any, step: str | int) -> Any:
 
 
 def _members(kind: Any) -> Iterator[Any]:
-    """Yields the member types of a union, or `kind` itself, without the bounds of `Annotated`."""
+    """Yields the types in a union, or `kind` itself, without the bounds of `Annotated`."""
     if get_origin(kind) in (Annotated, Union, UnionType):
         for member in get_args(kind):
             yield from _members(member)
@@ -110,11 +121,13 @@ def _members(kind: Any) -> Iterator[Any]:
 
 
 def _refuse_unknown(value: Any, result: object) -> None:
-    """Raises ValueError for the first field of `value` that the dataclass converted from it does not have."""
+    """Raises ValueError for the first field in `value` that the dataclass in `result` does not have."""
     if is_dataclass(result) and isinstance(value, dict):
         field_names = {field.name for field in fields(result)}
-        if unknown := sorted(set(value) - field_names):
-            raise ValueError(f"unknown field {unknown[0][:80]!r}; known are {', '.join(sorted(field_names))}")
+        if unknown_fields := sorted(set(value) - field_names):
+            raise ValueError(
+                f"unknown field {unknown_fields[0][:80]!r}; known are {', '.join(sorted(field_names))}"
+            )
         for name, inner_value in value.items():
             _refuse_unknown(inner_value, getattr(result, name))
     elif isinstance(result, dict):

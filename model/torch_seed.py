@@ -1,4 +1,4 @@
-"""Reproducible random numbers of torch while several threads draw them."""
+"""Reproducible random numbers of torch, even if several threads draw random numbers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ _drawing = Lock()
 
 @contextmanager
 def torch_seed(seed: int) -> Iterator[None]:
-    """Seeds torch's random numbers on the CPU inside the `with`; afterwards the former sequence continues."""
+    """Context manager: seeds torch's random numbers on the CPU inside the `with`; afterwards the former sequence continues."""
     with _drawing, torch.random.fork_rng(devices=()):
         torch.manual_seed(seed)
         yield

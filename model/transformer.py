@@ -74,7 +74,7 @@ class Embedding(nn.Module):
 def cut_patches(
     images: Float[Tensor, "batch *colour height width"], size: int
 ) -> Float[Tensor, "batch patch pixel"]:
-    """Patches of `size` × `size` pixels in row-major order, each flattened as [colour, row, column]."""
+    """Patches of `size` × `size` pixels in row-major order, each flattened in the order [colour, row, column]."""
     images = images[:, None] if images.ndim == 3 else images
     return functional.unfold(images, size, stride=size).transpose(1, 2)
 
@@ -177,12 +177,12 @@ class Block(nn.Module):
         return self.after_attention(x, self.attend(x, mask))
 
     def attend(self, x: States, mask: LayerMask | None = None) -> States:
-        """Output of the attention for the block's input `x`, which pre-LN normalises first."""
+        """Output of the attention for the block's input `x`, which is normalised first in pre-LN."""
         attention_input = self.norm_attention(x) if self.norm_placement == "pre" else x
         return self.attention(self.attention_in(attention_input), mask)
 
     def after_attention(self, x: States, attended: States) -> States:
-        """The block's output, from its input `x` and the output of its attention."""
+        """Output of the block, from its input `x` and the output `attended` of its attention."""
         attended = self.attention_out(self.dropout(attended))
         if self.norm_placement == "pre":  # αx + F(LN(x)), with α = 1
             x = self.resid_mid(self.skip * x + attended)
@@ -201,7 +201,7 @@ class Block(nn.Module):
 
 
 class MaskedTokenOutput(nn.Module):
-    """Logits over the vocabulary: one layer, then products with the token embeddings (Devlin et al. 2019)."""
+    """Output layer for masked tokens: a hidden layer, then products with the token embeddings (Devlin et al. 2019)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ class MaskedTokenOutput(nn.Module):
 
 
 class Transformer(nn.Module):
-    """An encoder with a classifier on its pooled output."""
+    """An encoder, with a classifier of its pooled output."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -258,9 +258,8 @@ class Transformer(nn.Module):
     def forward(self, inputs: Inputs, mask: Mask | None = None) -> Float[Tensor, "batch class"]:
         """Logits of the inputs; without a classifier, their pooled states.
 
-        `mask` is of shape [query, key], or broadcasts to [batch, layer, head, query, key]; padding is
-        masked besides. Raises ValueError for input longer than the positions or of the wrong size, and
-        for a mask that does not fit it.
+        `mask` is of shape [query, key], or broadcasts to [batch, layer, head, query, key]; padding is masked as well.
+        Raises ValueError for input with too many tokens or of the wrong size, and for a mask of the wrong shape.
         """
         return self.logits(self.classify(self.encode(inputs, mask), inputs))
 
@@ -273,7 +272,7 @@ class Transformer(nn.Module):
         return self.classifier(self.pool(states, inputs))
 
     def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_model"]:
-        """Pooled state of each input: the class token's state, or mean or maximum over the positions without padding."""
+        """Pooled state of each input: the class token's state, or the mean or maximum over all positions except padding."""
         if self.config.pooling == "class":
             return states[:, 0]
         is_real = real_positions(inputs, self.config.padding_id)
@@ -286,7 +285,7 @@ class Transformer(nn.Module):
         return pooled.where(is_real.any(dim=1), 0.0)  # padding alone is pooled to zeros
 
     def embed(self, inputs: Inputs) -> States:
-        """The states that enter the first block. Raises ValueError as `forward` does."""
+        """States that enter the first block. Raises ValueError as `forward` does."""
         config = self.config
         if config.is_text:
             if inputs.shape[-1] > config.n_positions:
@@ -296,13 +295,13 @@ class Transformer(nn.Module):
         return self.embedding(inputs)
 
     def run_blocks(self, x: States, mask: FullMask | None, first: int = 0, end: int | None = None) -> States:
-        """Runs blocks `first` to `end` - 1 (None: to the last) on their input `x` and returns the states after them."""
+        """States after the blocks `first` to `end` - 1 (None: to the last), from the input `x` of block `first`."""
         for layer in range(self.config.n_layers)[first:end]:
             x = self.blocks[layer](x, None if mask is None else mask[:, layer])
         return x
 
     def full_mask(self, inputs: Inputs, mask: Mask | None = None) -> FullMask | None:
-        """Combines `mask` with the padding of `inputs`; None where every query may attend to every key.
+        """The `mask` combined with the padding of `inputs`; None if every query may attend to every key.
 
         Raises ValueError for a mask of the wrong shape.
         """
@@ -313,7 +312,9 @@ class Transformer(nn.Module):
         return combine(mask, real_positions(inputs, config.padding_id), shape)
 
     def predict_tokens(self, states: Float[Tensor, "masked d_model"]) -> Float[Tensor, "masked vocab"]:
-        """Logits over the vocabulary for states of masked positions. Raises ValueError without a masked-token output."""
+        """Logits over the vocabulary for states of masked positions. Raises ValueError if the encoder has no masked-token
+        output.
+        """
         if self.masked_token_output is None:
             raise ValueError("this encoder has no masked-token output")
         return self.masked_token_output(states, self.embedding.tokens.weight)

@@ -151,6 +151,6 @@ def _how_matched(pairing: Pairing, stored: EncoderComparison | None) -> str:
             f"{stored.halves} of {pairing.n_pairs} pairs."
         )
     if stored is not None:
-        share = percent(stored.persisting)
+        share = percent(stored.persisting_share)
         text += f" On a single example, {share} of the pairs (mean) are the same as over all of them."
     return text

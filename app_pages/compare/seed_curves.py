@@ -37,7 +37,7 @@ def draw_distances_beside_seeds(first: Side, second: Side) -> None:
     if not (comparisons := _comparisons(first, second)):
         return
     st.markdown(f"**{_question(comparisons)}** Mean distance of matched heads")
-    curves = {title: stored.by_layer for title, stored in comparisons.items()}
+    curves = {title: stored.distance_by_layer for title, stored in comparisons.items()}
     layers = [f"L{layer}" for layer in range(max(map(len, curves.values())))]
     _draw_curves(curves, layers, y_title="head distance (nats)", x_title="layer", key="seeds_distances")
     means = {title: format_number(float(np.nanmean(curve)), ".3f") for title, curve in curves.items()}

@@ -29,7 +29,7 @@ def comparison(one: str, other: str) -> EncoderComparison | None:
             st.caption(f"{plain(str(error))}.")
             continue
         if stored is not None:
-            return stored if first == one else stored.turned()
+            return stored if first == one else stored.exchanged()
     return None
 
 

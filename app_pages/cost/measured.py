@@ -39,7 +39,7 @@ def draw_measured() -> None:
             st.session_state["cost_measured"] = ((d, r, k), measurement)
     measured_sizes, last_times = st.session_state.get("cost_measured", (None, None))
     times: dict[str, np.ndarray] | None = last_times if measured_sizes == (d, r, k) else None
-    fits = {name: layer_types.fit(LENGTHS, values) for name, values in (times or {}).items()}
+    fits = {name: layer_types.fit_power_law(LENGTHS, values) for name, values in (times or {}).items()}
     left, right = beside("counted", "measured")
     with left:
         st.markdown("**Counted**: multiply-adds of one pass, exact")

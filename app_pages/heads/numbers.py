@@ -27,9 +27,9 @@ from model.experiments.importance import importance
 from model.measures.head_roles import (
     ON_ONE_INPUT,
     HeadRole,
+    has_too_few_positions,
     possible_roles,
     roles_from_numbers,
-    too_few_positions,
 )
 from model.measures.head_statistics import statistics, statistics_of_even_weights
 from model.record import AttentionRecord, ForwardRecord
@@ -97,7 +97,7 @@ def say_head(subject: Subject, chosen: HeadChoice) -> None:
     names = head_names(subject, chosen.layer, chosen.head)
     attended = subject.record.attended
     roles = "has none of the roles"
-    if too_few_positions(attended):
+    if has_too_few_positions(attended):
         roles = f"has no role: {len(attended)} {attended.units} are too few"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
         name = f"**{head_name(chosen.layer, chosen.head)}**"

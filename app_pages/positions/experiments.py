@@ -16,7 +16,7 @@ from app_pages.subject.two_sides import Side, answers_under
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import repositioned
-from model.experiments.shuffling import FIXED_ROLES, movable, restore_order, shuffled_order
+from model.experiments.shuffling import FIXED_ROLES, movable_positions, restore_order, shuffled_order
 from model.inputs import Input
 from model.measures.changes import class_changes, class_under_interventions, largest_change
 from model.record import ForwardRecord
@@ -71,7 +71,7 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
         rf"$\max |A'_{{ij}} - A_{{\pi(i)\pi(j)}}|$: **${with_positions}$** with positions, **${without}$** "
         "without."
     )
-    if len(movable(record.roles)) < 2:
+    if len(movable_positions(record.roles)) < 2:
         st.info(f"Fewer than two {record.units} can move, so there is one order alone.")
     elif is_unchanged:
         st.info(f"This order leaves all {record.units} where they were: take another seed.")

@@ -1,1 +1,1 @@
-"""Measures over a data set: means and spreads of what the pages show for one input, stored beside a checkpoint."""
+"""Measures over a data set: means and standard deviations of what the pages show for one input, stored beside a checkpoint."""

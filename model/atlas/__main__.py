@@ -4,10 +4,10 @@
     python -m model.atlas CHECKPOINT --data FILE.csv --with examples
     python -m model.atlas CHECKPOINT --data FILE.csv --against OTHER
 
-FILE has a column text and, for what needs the right answers, a column label; without --data the examples are the MNIST
-test digits. It writes heads.parquet (mean and standard deviation of entropy, attention distance, ... of each head) and
-layers.parquet (curves over the layers); --with adds more. Memory does not grow with the data. The same command resumes
-a run that was stopped.
+FILE has a column text and, for measures that need the right class, a column label; without --data the examples are
+the MNIST test digits. The command writes heads.parquet (mean and standard deviation of entropy, attention distance,
+... of each head) and layers.parquet (curves over the layers); --with adds more. Memory does not grow with the data.
+The same command resumes a run that was stopped.
 """
 
 import argparse
@@ -38,34 +38,36 @@ def main() -> None:
 
 
 def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
-    """Runs the measurements and returns the files written. Raises ValueError as the measurements do."""
-    out = arguments.out or loaded.folder or Path()
+    """Runs the measurements that the command line asks for, and returns the paths of the files written. Raises ValueError
+    as they do.
+    """
+    out_folder = arguments.out or loaded.folder or Path()
     if arguments.against:
         examples = examples_for(loaded, arguments.data, arguments.limit or SAMPLE, arguments.name)
         other = load_checkpoint(arguments.against, arguments.device)
-        path = out / comparison_file(other.name)
+        path = out_folder / comparison_file(other.name)
         write_comparison(path, compare_encoders(loaded, other, examples, _command(loaded, arguments, other)))
         return [path]
     examples = examples_for(loaded, arguments.data, arguments.limit, arguments.name)
     command = _command(loaded, arguments)
     options = MeasureOptions(extra=arguments.extra, sample=arguments.sample, show_data=arguments.show_data)
     if arguments.engine == "local":
-        return measure_dataset(loaded, examples, out, command, options)
+        return measure_dataset(loaded, examples, out_folder, command, options)
     with on_ray(arguments.address, arguments.workers) as engine:
-        return measure_dataset(loaded, examples, out, command, options, engine)
+        return measure_dataset(loaded, examples, out_folder, command, options, engine)
 
 
 def _command(loaded: Loaded, arguments: argparse.Namespace, other: Loaded | None = None) -> str:
     """The command line that repeats this run, without local paths."""
-    words = ["python -m model.atlas", loaded.name]
-    words += ["--data", arguments.data.name] if arguments.data else []
-    words += ["--limit", str(arguments.limit)] if arguments.limit else []
+    command_words = ["python -m model.atlas", loaded.name]
+    command_words += ["--data", arguments.data.name] if arguments.data else []
+    command_words += ["--limit", str(arguments.limit)] if arguments.limit else []
     if other is not None:
-        return " ".join([*words, "--against", other.name])
+        return " ".join([*command_words, "--against", other.name])
     if arguments.extra:
-        words += ["--with", ",".join(arguments.extra), "--sample", str(arguments.sample)]
-    words += ["--show-data"] if arguments.show_data else []
-    return " ".join(words)
+        command_words += ["--with", ",".join(arguments.extra), "--sample", str(arguments.sample)]
+    command_words += ["--show-data"] if arguments.show_data else []
+    return " ".join(command_words)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -125,10 +127,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _extra(words: str) -> tuple[str, ...]:
-    chosen = {word.strip() for word in words.split(",") if word.strip()}
-    if unknown := sorted(chosen - set(EXTRA)):
+    chosen_names = {word.strip() for word in words.split(",") if word.strip()}
+    if unknown := sorted(chosen_names - set(EXTRA)):
         raise argparse.ArgumentTypeError(f"there is no {unknown[0]!r}; choose from {', '.join(EXTRA)}")
-    return tuple(name for name in EXTRA if name in chosen)
+    return tuple(name for name in EXTRA if name in chosen_names)
 
 
 def _count(word: str) -> int:

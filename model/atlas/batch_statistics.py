@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from ..capture import evaluating
+from ..capture import evaluation_mode
 from ..config import ModelConfig
 from ..experiments.batching import batch_size
 from ..hooks import Watcher, watch
@@ -30,11 +30,11 @@ Scores = Float[Tensor, "example head query key"]
 def batch_moments(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]) -> dict[str, Moments]:
     """Moments over the examples of a batch, by name. Raises the errors of a forward pass.
 
-    `heads/NAME` [layer, head], `curves/NAME` [stage], [sublayer] or [layer], and `z` [layer, head, d_v], the mean
-    of each example over positions that are no padding.
+    The names are `heads/NAME` for a statistic [layer, head], `curves/NAME` for a curve [stage], [sublayer] or [layer], and
+    `z` [layer, head, d_v] for the output of each head, averaged over the positions of an example that are not padding.
     """
     model = loaded.model
-    with torch.inference_mode(), evaluating(model):
+    with torch.inference_mode(), evaluation_mode(model):
         mask = model.full_mask(inputs)
         observer = _BatchObserver(loaded, inputs, positions, mask)
         with watch(model, observer.watchers()):
@@ -43,7 +43,7 @@ def batch_moments(loaded: Loaded, inputs: Tensor, positions: Sequence[Positions]
 
 
 class _BatchObserver:
-    """Collects the statistics of one forward pass, by name, as lists over layers of tensors with one row per
+    """Collects the statistics of one forward pass: for each name a list of tensors, one for each layer, with a row for each
     example.
     """
 
@@ -53,14 +53,14 @@ class _BatchObserver:
         self.model, self.config, self.inputs, self.mask = loaded.model, loaded.config, inputs, mask
         self.n = len(positions[0])
         self.device = loaded.device
-        words = {role for example in positions for role in example.roles} - set(NOT_WORDS)
-        self.words = self._positions_with_roles(positions, words)
-        self.separators = self._positions_with_roles(positions, {"separator"})
-        self.padding = None if mask is None else self._positions_with_roles(positions, {"padding"})
-        first = positions[0]
-        self.is_text = first.unit == "token"
-        self.has_first = self.is_text or first.roles[:1] == ("class",)
-        distances = torch.from_numpy(position_distances(self.n, first.patch_grid)).to(
+        word_roles = {role for example in positions for role in example.roles} - set(NOT_WORDS)
+        self.words = self._role_mask(positions, word_roles)
+        self.separators = self._role_mask(positions, {"separator"})
+        self.padding = None if mask is None else self._role_mask(positions, {"padding"})
+        first_example = positions[0]
+        self.is_text = first_example.unit == "token"
+        self.has_first = self.is_text or first_example.roles[:1] == ("class",)
+        distances = torch.from_numpy(position_distances(self.n, first_example.patch_grid)).to(
             self.device, torch.float32
         )
         has_coordinates = ~distances.diagonal().isnan()
@@ -72,52 +72,55 @@ class _BatchObserver:
         self.states: list[Tensor] = []  # the last two: input of this layer, and state between its sublayers
         self.scores: Tensor | None = None
 
-    def _positions_with_roles(
+    def _role_mask(
         self, positions: Sequence[Positions], roles: set[Role]
     ) -> Bool[Tensor, "example position"]:
-        different = {example.roles for example in positions}  # of pictures only one
-        rows = {example_roles: [role in roles for role in example_roles] for example_roles in different}
-        return torch.tensor([rows[example.roles] for example in positions], device=self.device)
+        distinct_roles = {example.roles for example in positions}  # of pictures only one
+        flags_by_roles = {
+            example_roles: [role in roles for role in example_roles] for example_roles in distinct_roles
+        }
+        return torch.tensor([flags_by_roles[example.roles] for example in positions], device=self.device)
 
     def watchers(self) -> dict[str, Watcher]:
-        watchers: dict[str, Watcher] = {"embedding.output": self._state}
+        watchers: dict[str, Watcher] = {"embedding.output": self._add_state_statistics}
         for layer in range(self.config.n_layers):
             block = f"blocks.{layer}"
             watchers |= {
                 f"{block}.attention.scores": self._keep_scores,
-                f"{block}.attention.pattern": partial(self._pattern, layer),
-                f"{block}.attention.z": self._values,
-                f"{block}.attention_out": self._added,
-                f"{block}.resid_mid": self._state,
-                f"{block}.feed_forward_out": self._added,
-                f"{block}.resid_post": self._state,
+                f"{block}.attention.pattern": partial(self._add_pattern_statistics, layer),
+                f"{block}.attention.z": self._add_head_outputs,
+                f"{block}.attention_out": self._add_sublayer_share,
+                f"{block}.resid_mid": self._add_state_statistics,
+                f"{block}.feed_forward_out": self._add_sublayer_share,
+                f"{block}.resid_post": self._add_state_statistics,
             }
         return watchers
 
     def _keep_scores(self, scores: Scores) -> None:
         self.scores = scores
 
-    def _pattern(self, layer: int, pattern: Scores) -> None:
+    def _add_pattern_statistics(self, layer: int, pattern: Scores) -> None:
         mask = None if self.mask is None else self.mask[:, layer]
-        largest = pattern.amax(dim=-1)
+        largest_weights = pattern.amax(dim=-1)
         received = pattern.sum(dim=-2)
-        total = received.sum(dim=-1)
-        total = total.where(total > 0, 1.0)
+        total_weight = received.sum(dim=-1)
+        total_weight = total_weight.where(total_weight > 0, 1.0)
         statistics = {
-            "entropy": self._entropy(pattern, largest, mask).mean(dim=-1),
-            "confidence": (largest * self.words[:, None]).sum(dim=-1) / self.words.sum(dim=-1)[:, None],
+            "entropy": self._entropy(pattern, largest_weights, mask).mean(dim=-1),
+            "confidence": (largest_weights * self.words[:, None]).sum(dim=-1)
+            / self.words.sum(dim=-1)[:, None],
             "distance": pattern.flatten(2) @ self.distances.flatten(),
-            "same": _on_diagonal(pattern, 0) / total,
+            "same": _diagonal_sums(pattern, 0) / total_weight,
             "sink": received.amax(dim=-1) / self.n,
-            "separator": _nan_unless(
-                (received * self.separators[:, None]).sum(dim=-1) / total, self.separators
+            "separator": _nan_if_absent(
+                (received * self.separators[:, None]).sum(dim=-1) / total_weight, self.separators
             ),
         }
         if self.is_text:
-            statistics["previous"] = _on_diagonal(pattern, -1) / total
-            statistics["next"] = _on_diagonal(pattern, 1) / total
+            statistics["previous"] = _diagonal_sums(pattern, -1) / total_weight
+            statistics["next"] = _diagonal_sums(pattern, 1) / total_weight
         if self.has_first:
-            statistics["first"] = received[..., 0] / total
+            statistics["first"] = received[..., 0] / total_weight
         for name, values in statistics.items():
             self.heads.setdefault(name, []).append(values)
         self.curves.setdefault("entropy", []).append(statistics["entropy"].mean(dim=-1))
@@ -125,7 +128,7 @@ class _BatchObserver:
     def _entropy(
         self, pattern: Scores, largest: Float[Tensor, "example head query"], mask: Tensor | None
     ) -> Float[Tensor, "example head query"]:
-        """Normalised entropy H_i / ln n_i of each query.
+        """Normalised entropy H_i / ln n_i of each query i, which may attend to n_i keys.
 
         Computed without the logarithm of the pattern: ln A_ij = s_ij - ln Z_i, so H_i = ln Z_i - sum_j A_ij s_ij,
         where ln Z_i = max_j s_ij - ln max_j A_ij.
@@ -133,20 +136,22 @@ class _BatchObserver:
         scores, self.scores = self.scores, None
         assert scores is not None, "the scores pass before the pattern"
         if mask is None:
-            n_allowed, highest = torch.tensor(self.n), scores.amax(dim=-1)
+            n_allowed, largest_scores = torch.tensor(self.n), scores.amax(dim=-1)
         else:
-            n_allowed, highest = mask.sum(dim=-1), scores.masked_fill(~mask, -torch.inf).amax(dim=-1)
-            highest = highest.where(n_allowed > 0, 0.0)
-        least = torch.finfo(largest.dtype).tiny
-        nats = highest - largest.clamp(min=least).log() - (pattern * scores).sum(dim=-1)
-        return (nats / n_allowed.clamp(min=2).log()).clamp(min=0).where(n_allowed > 1, 0.0)
+            n_allowed, largest_scores = mask.sum(dim=-1), scores.masked_fill(~mask, -torch.inf).amax(dim=-1)
+            largest_scores = largest_scores.where(n_allowed > 0, 0.0)
+        smallest_number = torch.finfo(largest.dtype).tiny
+        entropy_in_nats = (
+            largest_scores - largest.clamp(min=smallest_number).log() - (pattern * scores).sum(dim=-1)
+        )
+        return (entropy_in_nats / n_allowed.clamp(min=2).log()).clamp(min=0).where(n_allowed > 1, 0.0)
 
-    def _values(self, z: Float[Tensor, "example head query d_v"]) -> None:
+    def _add_head_outputs(self, z: Float[Tensor, "example head query d_v"]) -> None:
         if self.padding is not None:
             z = z.masked_fill(self.padding[:, None, :, None], torch.nan)
         self.z.append(z.nanmean(dim=2) if self.padding is not None else z.mean(dim=2))
 
-    def _state(self, state: Float[Tensor, "example position d_model"]) -> None:
+    def _add_state_statistics(self, state: Float[Tensor, "example position d_model"]) -> None:
         norms = state.norm(dim=-1)
         centred_norm = (state - state.mean(dim=1, keepdim=True)).norm(dim=(1, 2))
         statistics = {"norm": norms.mean(dim=-1), "uniformity": centred_norm / norms.norm(dim=-1)}
@@ -158,8 +163,10 @@ class _BatchObserver:
             self.curves.setdefault(name, []).append(values)
         self.states = [*self.states[-1:], state]
 
-    def _added(self, output: Float[Tensor, "example position d_model"]) -> None:
-        """Records the share of a sublayer's output in the length of the new state, as in `model.experiments.residual_stream`."""
+    def _add_sublayer_share(self, output: Float[Tensor, "example position d_model"]) -> None:
+        """Adds the share of a sublayer's output F in the new state, mean of ‖F‖ / (‖x‖ + ‖F‖), as in
+        `model.experiments.residual_stream`.
+        """
         shares = self.curves.setdefault("share", [])
         residual = self.model.blocks[0].skip * self.states[-1]
         if self.config.norm_placement == "b2t" and len(shares) % 2:
@@ -168,38 +175,44 @@ class _BatchObserver:
         shares.append((output_norm / (residual.norm(dim=-1) + output_norm)).mean(dim=-1))
 
     def moments(self) -> dict[str, Moments]:
-        arrays = {HEADS + name: _arrays(self.heads[name]) for name in STATISTICS if name in self.heads}
+        arrays = {HEADS + name: _stack_layers(self.heads[name]) for name in STATISTICS if name in self.heads}
         if self.config.chooses_class:
             logits = torch.stack(self.curves.pop("answer"), dim=1)
             predicted = logits[:, -1].argmax(dim=-1)
             self.curves["answer"] = list(
                 logits.softmax(dim=-1)[torch.arange(len(predicted)), :, predicted].unbind(1)
             )
-        arrays |= {CURVES + name: _arrays(values) for name, values in self.curves.items()}
+        arrays |= {CURVES + name: _stack_layers(values) for name, values in self.curves.items()}
         moments = {name: Moments.from_examples(values) for name, values in arrays.items()}
-        return moments | {Z: Moments.from_examples(_arrays(self.z))}
+        return moments | {Z: Moments.from_examples(_stack_layers(self.z))}
 
 
-def batches_of_one_length(config: ModelConfig, lengths: Sequence[int]) -> list[list[int]]:
-    """Indices of inputs that share a batch, all of equal length; the longest first, so memory does not grow later."""
+def batches_of_equal_length(config: ModelConfig, lengths: Sequence[int]) -> list[list[int]]:
+    """Groups the indices of inputs into batches of equal length, the longest first, so that memory does not grow later."""
     batches: list[list[int]] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
-        last = batches[-1] if batches else []
-        if last and lengths[last[0]] == lengths[index] and len(last) < batch_size(config, lengths[index]):
-            last.append(index)
+        last_batch = batches[-1] if batches else []
+        if (
+            last_batch
+            and lengths[last_batch[0]] == lengths[index]
+            and len(last_batch) < batch_size(config, lengths[index])
+        ):
+            last_batch.append(index)
         else:
             batches.append([index])
     return batches
 
 
-def _arrays(tensors: Sequence[Tensor]) -> Float[np.ndarray, "example part ..."]:
+def _stack_layers(tensors: Sequence[Tensor]) -> Float[np.ndarray, "example part ..."]:
     return torch.stack(list(tensors), dim=1).double().cpu().numpy()
 
 
-def _on_diagonal(pattern: Scores, offset: int) -> Float[Tensor, "example head"]:
+def _diagonal_sums(pattern: Scores, offset: int) -> Float[Tensor, "example head"]:
     """Sum of the weights at a fixed offset of key from query: sum_i A_{i, i + offset}."""
     return pattern.diagonal(offset, dim1=-2, dim2=-1).sum(dim=-1)
 
 
-def _nan_unless(values: Float[Tensor, "example head"], present: Bool[Tensor, "example position"]) -> Tensor:
+def _nan_if_absent(
+    values: Float[Tensor, "example head"], present: Bool[Tensor, "example position"]
+) -> Tensor:
     return values.where(present.any(dim=-1)[:, None], math.nan)

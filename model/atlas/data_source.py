@@ -1,4 +1,4 @@
-"""Origin of stored figures, and figures with a spread."""
+"""`DataSource`, from which data and weights stored figures were computed, and `Spread`, their mean and standard deviation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from ..schema import Count, PositiveCount
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataSource:
-    """The examples and weights from which stored figures were made."""
+    """The examples and weights from which stored figures were computed."""
 
     command: str
     data: str  # name of the data on screen
@@ -27,7 +27,7 @@ class DataSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """Mean and standard deviation over examples, arrays of one shape."""
+    """Mean and standard deviation over examples, arrays of one shape. Raises ValueError if the shapes differ."""
 
     mean: Float[np.ndarray, "..."]
     sd: Float[np.ndarray, "..."]

@@ -1,4 +1,4 @@
-"""Examples of a data set: texts of a CSV, sentences of the project, or the MNIST test digits."""
+"""Examples of a data set: the texts of a CSV file, the project's own sentences, or the MNIST test digits."""
 
 import csv as table
 import hashlib
@@ -26,7 +26,7 @@ LabelledInput = tuple[Input, str | None]  # the label as it stands in the data, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """Consecutive examples, measured, stored and sent to another process as one unit."""
+    """Consecutive examples, which are measured, stored and sent to another process together."""
 
     number: int  # from 0
     numbers: tuple[int, ...]  # of the examples in the data, from 1
@@ -38,7 +38,7 @@ class Shard:
 
 @dataclass(frozen=True, kw_only=True)
 class Examples:
-    """All examples of a data set, or `limit` of them at equal distances, since a file may be sorted.
+    """All examples of a data set, or `limit` of them, evenly spaced, since a file may be sorted.
 
     Each iteration reads the files again.
     """
@@ -49,7 +49,7 @@ class Examples:
     limit: int | None = None
 
     def __iter__(self) -> Iterator[tuple[int, Input]]:
-        """Pairs of the number in the data, from 1, and the input."""
+        """Yields pairs (number of the example in the data, from 1; its input)."""
         return ((number, text_or_image) for number, text_or_image, _ in self.with_labels())
 
     def __len__(self) -> int:
@@ -63,16 +63,18 @@ class Examples:
         return examples
 
     def with_labels(self) -> Iterator[tuple[int, Input, str | None]]:
-        """Yields number in the data (from 1), input and label of each example."""
-        n, limit, last = self._n_all, len(self), -1
+        """Yields the number in the data (from 1), the input and the label of each example; a label is None if the data have
+        none.
+        """
+        n, limit, last_selected = self._n_all, len(self), -1
         for index, (text_or_image, label) in enumerate(self.read()):
             # those whose index is floor(i n / limit) for an i
-            if (index * limit + limit - 1) // n > last:
-                last = (index * limit + limit - 1) // n
+            if (index * limit + limit - 1) // n > last_selected:
+                last_selected = (index * limit + limit - 1) // n
                 yield index + 1, text_or_image, label
 
     def shards(self, size: int, first: int = 0) -> Iterator[Shard]:
-        """Yields the examples in shards of `size`, from shard `first` on."""
+        """Yields the examples in shards of `size`, beginning with shard number `first`."""
         examples = islice(self, first * size, None)
         for number in count(first):
             if not (batch := list(islice(examples, size))):
@@ -82,7 +84,7 @@ class Examples:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the files."""
+        """SHA-256 hash of all files together, in hexadecimal."""
         digest = hashlib.sha256()
         for path in self.files:
             with path.open("rb") as file:
@@ -98,9 +100,10 @@ class Examples:
 def examples_for(
     loaded: Loaded, csv: Path | None, limit: int | None = None, name: str | None = None
 ) -> Examples:
-    """The examples for an encoder: the texts of `csv`, or the MNIST test digits; `name` is by default the file's.
+    """The examples for an encoder: the texts of the file `csv`, or the MNIST test digits if it is None.
 
-    Raises ValueError, in one sentence, where the data do not fit, cannot be read, or hold fewer than two examples.
+    `name` is what the data are called on screen, by default the name of the file. Raises ValueError, with a one-sentence
+    message, if the data do not suit the encoder, cannot be read, or hold fewer than two examples.
     """
     if limit is not None and limit < 2:
         raise ValueError(f"a spread needs two examples at least, got a limit of {limit}")
@@ -111,7 +114,7 @@ def examples_for(
     if csv is None:
         examples = _test_digits(name or DIGITS)
     else:
-        examples = Examples(name=name or csv.name, files=(csv,), read=partial(_texts, csv))
+        examples = Examples(name=name or csv.name, files=(csv,), read=partial(_read_texts, csv))
     examples = examples.limited(limit)
     if len(examples) < 2:
         raise ValueError(f"a spread needs two examples at least, {examples.name} holds {len(examples)}")
@@ -119,16 +122,17 @@ def examples_for(
 
 
 def examples_to_show(loaded: Loaded) -> Examples:
-    """Examples that come with the project and may be quoted."""
+    """Examples that come with the project and may be quoted on screen: its own sentences, or the MNIST test digits."""
     if loaded.config.is_text:
-        return Examples(name=OWN_NAME, files=OWN, read=_own)
+        return Examples(name=OWN_NAME, files=OWN, read=_read_own_sentences)
     return _test_digits(DIGITS)
 
 
 def labelled_examples(loaded: Loaded, examples: Examples) -> list[tuple[int, Input, int]]:
-    """Number, input and class index of each example.
+    """The number in the data (from 1), the input and the class index of each example.
 
-    Raises ValueError, in one sentence, where the data have no labels, or one is no class of the encoder.
+    Raises ValueError, with a one-sentence message, if the data have no labels or a label is not one of the encoder's
+    classes.
     """
     labelled = []
     for number, text_or_image, label in examples.with_labels():
@@ -142,33 +146,34 @@ def labelled_examples(loaded: Loaded, examples: Examples) -> list[tuple[int, Inp
 
 
 def own_texts() -> dict[int, str]:
-    """Sentences of the project by their numbers, from 1."""
-    return {number: text.text for number, (text, _) in enumerate(_own(), 1)}
+    """The project's own sentences, by their numbers in the data (from 1)."""
+    return {number: text.text for number, (text, _) in enumerate(_read_own_sentences(), 1)}
 
 
 def _test_digits(name: str) -> Examples:
-    return Examples(name=name, files=(digits.EXAMPLES / "t10k-images-idx3-ubyte.gz",), read=_digits)
+    return Examples(name=name, files=(digits.EXAMPLES / "t10k-images-idx3-ubyte.gz",), read=_read_digits)
 
 
-def _digits() -> Iterator[tuple[Picture, str]]:
+def _read_digits() -> Iterator[tuple[Picture, str]]:
     images, labels = digits.examples()
     return ((Picture.of(image), str(label)) for image, label in zip(images, labels, strict=True))
 
 
-def _own() -> Iterator[tuple[Text, None]]:
-    """Yields the project's sentences: those that a page offers, then those about negation."""
+def _read_own_sentences() -> Iterator[tuple[Text, None]]:
+    """Yields the project's sentences: first those that a page offers, then those about negation."""
     sentences, negations = OWN
     texts = [sentence["text"] for sentence in json.loads(sentences.read_text(encoding="utf-8"))]
     texts += pd.read_csv(negations, dtype=str, keep_default_na=False).text.tolist()
     return ((Text(text), None) for text in dict.fromkeys(texts))
 
 
-def _texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
-    """Yields texts with their labels, row by row. Raises ValueError, in one sentence, if there is no column text.
+def _read_texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
+    """Yields the texts of the CSV with their labels, row by row; a label is None if there is no such column.
 
-    Not by pandas, which takes the cell before a surplus comma as the name of the row.
+    Raises ValueError, with a one-sentence message, if there is no column "text" or a row is damaged. pandas is not used,
+    since it takes the first cell of a row with too many cells as the name of the row.
     """
-    before = table.field_size_limit(LONGEST_TEXT)  # the whole process has one limit
+    previous_limit = table.field_size_limit(LONGEST_TEXT)  # the whole process has one limit
     with csv.open(newline="", encoding="utf-8-sig") as file:
         rows = table.DictReader(file, strict=True)
         try:
@@ -184,4 +189,4 @@ def _texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
         except (table.Error, UnicodeDecodeError) as error:
             raise ValueError(f"{csv.name} is no CSV, seen in line {rows.line_num + 1}: {error}") from error
         finally:
-            table.field_size_limit(before)
+            table.field_size_limit(previous_limit)

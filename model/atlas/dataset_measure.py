@@ -1,4 +1,4 @@
-"""Measures over a data set: results of shards that can be stored, sent to other processes, and merged."""
+"""Base classes of measures over a data set, whose results for shards can be stored, sent to other processes, and merged."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from ..inputs import prepare
 from ..inputs.text import Encoded
 from ..loaded import Loaded
 from ..record import Positions
-from .batch_statistics import batch_moments, batches_of_one_length
+from .batch_statistics import batch_moments, batches_of_equal_length
 from .dataset_examples import Shard
 from .running_moments import Arrays, Moments, from_arrays, merge, to_arrays
 
@@ -22,40 +22,43 @@ TOKENS = "tokens"
 
 @dataclass(frozen=True, kw_only=True)
 class Measure(ABC):
-    """One kind of measurement over a data set; a frozen value, so that it can be sent to other processes and be part of keys."""
+    """A kind of measurement over a data set: a frozen value, which can be sent to other processes and be part of a key."""
 
     name: ClassVar[str]
     shard: int  # examples in a shard
 
     @abstractmethod
-    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        """Result of one shard. Raises ValueError, in one sentence, where an example cannot be read."""
+    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+        """Result of one shard, arrays by name; calls `step` with the number of examples after each batch.
+
+        Raises ValueError, with a one-sentence message, if an example cannot be read.
+        """
 
     @abstractmethod
     def merged(self, one: Arrays, other: Arrays) -> Arrays:
-        """Result of two sets of shards together."""
+        """Result for two sets of shards together, from the result of each."""
 
 
 class MomentsMeasure(Measure):
-    """A measure whose results are means and spreads."""
+    """A measure whose results are means and standard deviations over the examples."""
 
     def merged(self, one: Arrays, other: Arrays) -> Arrays:
-        both = from_arrays(one)
-        merge(both, from_arrays(other))
-        return to_arrays(both)
+        total = from_arrays(one)
+        merge(total, from_arrays(other))
+        return to_arrays(total)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics(MomentsMeasure):
-    """Statistics of all heads and layers with one forward pass per example (`batch_moments`).
+    """Statistics of all heads and layers (`batch_moments`), from one forward pass per example.
 
-    For texts also `TOKENS` [2]: the number of tokens read, and of those missing in the vocabulary.
+    For texts also `TOKENS` [2]: the mean number of tokens read per example, and of those that are not in the vocabulary.
     """
 
     name: ClassVar[str] = "statistics"
     shard: int = 1024
 
-    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         moments: dict = {}
         for _, inputs, positions in batches(loaded, shard):
             merge(moments, batch_moments(loaded, inputs, positions) | _token_counts(positions))
@@ -69,19 +72,21 @@ def _token_counts(positions: Sequence[Positions]) -> dict[str, Moments]:
 
 
 def batches(loaded: Loaded, shard: Shard) -> Iterator[tuple[list[int], torch.Tensor, list[Positions]]]:
-    """Yields indices of examples of equal length in the shard, the encoder's input for them, and their positions."""
+    """Yields batches of examples of equal length: their indices in the shard, the encoder's input for them, and their
+    positions.
+    """
     prepared = []
     for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
         try:
             prepared.append(prepare(loaded, text_or_image))
         except ValueError as error:
             raise ValueError(f"example {number}: {error}") from error
-    for indices in batches_of_one_length(loaded.config, [len(positions) for _, positions in prepared]):
+    for indices in batches_of_equal_length(loaded.config, [len(positions) for _, positions in prepared]):
         inputs, positions = zip(*(prepared[index] for index in indices), strict=True)
         yield indices, torch.cat(inputs), list(positions)
 
 
 def moments_with_prefix(arrays: Mapping, prefix: str) -> dict:
-    """Entries whose names begin with `prefix`, by the rest of the name, in alphabetical order."""
+    """The moments whose names begin with `prefix`, by the rest of the name, in alphabetical order."""
     moments = from_arrays(arrays)
     return {name.removeprefix(prefix): moments[name] for name in sorted(moments) if name.startswith(prefix)}

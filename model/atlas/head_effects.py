@@ -1,4 +1,4 @@
-"""Effects of heads over a data set: importance, ablation, and the agreement of each lens with knock-outs."""
+"""Effects of heads over a data set: importance, ablation, and how well each lens agrees with knocking out tokens."""
 
 import hashlib
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Importance(MomentsMeasure):
     name: ClassVar[str] = "importance"
     shard: int = 64
 
-    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         values = importance(loaded, shard.inputs)
         step(len(shard))
         return to_arrays({IMPORTANCE: Moments.from_examples(values)})
@@ -48,10 +48,10 @@ class Importance(MomentsMeasure):
 
 @dataclass(frozen=True, kw_only=True)
 class Ablation(MomentsMeasure):
-    """Change of the answer without each head: output set to zero, or to its mean over the data set.
+    """Change of the answer when a head's output is replaced by zeros, or by its mean over the data set.
 
-    |change of the log-odds of the predicted class| in nats; for encoders that do not choose a class the cosine distance
-    of the pooled states.
+    The unit is nats, |change of the log-odds of the predicted class|; for encoders that do not choose a class it is the
+    cosine distance of the pooled states.
     """
 
     name: ClassVar[str] = "ablation"
@@ -61,39 +61,42 @@ class Ablation(MomentsMeasure):
 
     @classmethod
     def from_means(cls, means: Float[np.ndarray, "layer head d_v"]) -> "Ablation":
-        """The measure with these means, identified by their hash."""
+        """The measure that replaces outputs by these means; their hash identifies it."""
         return cls(means=means, of_means=hashlib.sha256(means.astype(np.float32).tobytes()).hexdigest())
 
-    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        before = probabilities(loaded, shard.inputs)[:, 0]
+    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+        original_answers = probabilities(loaded, shard.inputs)[:, 0]
         replacements: dict[str, AblationKind] = {ZERO: "zero", MEAN: self.means}
-        effects = {name: _effects(loaded, shard.inputs, before, kind) for name, kind in replacements.items()}
+        effects = {
+            name: _ablation_effects(loaded, shard.inputs, original_answers, kind)
+            for name, kind in replacements.items()
+        }
         step(len(shard))
         return to_arrays({name: Moments.from_examples(values) for name, values in effects.items()})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Faithfulness(MomentsMeasure):
-    """Agreement of each lens with knocking out tokens, by `model.experiments.faithfulness`.
+    """Agreement of each lens with knocking out tokens or patches, by `model.experiments.faithfulness`.
 
-    Spearman's correlation of its scores with the effects of removing each token or patch from the keys, and
-    whether the map may be read as an explanation, over the examples that can be judged.
+    For each map: Spearman's correlation of its scores with the effects of removing each token or patch from the keys, and
+    whether it may be read as an explanation, over the examples that can be judged.
     """
 
     name: ClassVar[str] = "faithfulness"
     shard: int = 8
 
-    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         values: dict[str, list[np.ndarray]] = {}
         for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
             try:
-                maps = _scores(loaded, text_or_image)
-                n = maps[ATTENTION].shape[-1]
-                noise = np.random.default_rng(number).random((1, N_NOISE, n))
-                judged, reason = faithfulness(loaded, text_or_image, {**maps, NOISE: noise})
+                maps = _position_scores(loaded, text_or_image)
+                n_positions = maps[ATTENTION].shape[-1]
+                random_maps = np.random.default_rng(number).random((1, N_NOISE, n_positions))
+                results_by_lens, reason = faithfulness(loaded, text_or_image, {**maps, NOISE: random_maps})
             except ValueError as error:
                 raise ValueError(f"example {number}: {error}") from error
-            for lens, result in judged.items():
+            for lens, result in results_by_lens.items():
                 is_judged = np.full_like(result.readable, reason is None)
                 values.setdefault(CORRELATION + lens, []).append(result.agreement.spearman)
                 values.setdefault(READABLE + lens, []).append(np.where(is_judged, result.readable, np.nan))
@@ -104,16 +107,20 @@ class Faithfulness(MomentsMeasure):
 
 
 def faithfulness_rows(arrays: Arrays) -> pd.DataFrame:
-    """Table with the columns of `faithfulness.parquet`: a row for each lens, layer and head, and one for random maps.
+    """Table with the columns of `faithfulness.parquet`: a row for each lens, layer and head, and a row for random maps.
 
-    The correlation is over the n examples on which it is defined. `share` is the share of the `told` examples,
-    those that can be judged, on which the map may be read as an explanation; the last three columns count the
-    reasons why the others cannot be judged. A lens without heads has an empty column head.
+    The correlation is a mean over the `n` examples on which it is defined. `told` is the number of examples that can be
+    judged, and `share` the share of these on which the map may be read as an explanation; the last three columns count why
+    the other examples cannot be judged. A lens whose maps belong to no head has an empty column head.
     """
     correlations, readable = moments_with_prefix(arrays, CORRELATION), moments_with_prefix(arrays, READABLE)
-    counted = moments_with_prefix(arrays, COUNTED)[""]
+    reason_moments = moments_with_prefix(arrays, COUNTED)[""]
     counts = dict(
-        zip(("told", *REASONS.values()), np.rint(counted.mean * counted.n).astype(int).tolist(), strict=True)
+        zip(
+            ("told", *REASONS.values()),
+            np.rint(reason_moments.mean * reason_moments.n).astype(int).tolist(),
+            strict=True,
+        )
     )
     rows = []
     for lens in (lens for lens in (*LENSES, NOISE) if lens in correlations):
@@ -131,25 +138,29 @@ def faithfulness_rows(arrays: Arrays) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _effects(
+def _ablation_effects(
     loaded: Loaded,
     inputs: Sequence[InputLike],
     before: Float[np.ndarray, "example answer"],
     kind: AblationKind,
 ) -> Effect:
-    after = ablate_heads(loaded, inputs, kind)
+    ablated_answers = ablate_heads(loaded, inputs, kind)
     if not loaded.config.chooses_class:
-        return cosine_distance(before[:, None, None], after)
+        return cosine_distance(before[:, None, None], ablated_answers)
     predicted = before.argmax(axis=-1)
     changes = [
         log_odds(changed, class_index) - log_odds(unchanged, class_index)
-        for unchanged, changed, class_index in zip(before, after, predicted.tolist(), strict=True)
+        for unchanged, changed, class_index in zip(before, ablated_answers, predicted.tolist(), strict=True)
     ]
     return np.abs(changes)
 
 
-def _scores(loaded: Loaded, text_or_image: InputLike) -> dict[str, Float[np.ndarray, "layer head position"]]:
-    """Scores of the positions by each lens."""
+def _position_scores(
+    loaded: Loaded, text_or_image: InputLike
+) -> dict[str, Float[np.ndarray, "layer head position"]]:
+    """Importance of each position by each lens, by the lens's name: the scores that each head's map gives to the positions
+    of one input.
+    """
     record = capture(loaded, text_or_image)
     scores = {}
     for lens in LENSES:

@@ -1,4 +1,4 @@
-"""All passes of one encoder over a data set, and the files made from them."""
+"""Measures an encoder in all passes over a data set, and writes the result files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ SAMPLE = 256  # examples for measures with many forward passes for each
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureOptions:
-    """What is measured besides the statistics, and on how many examples."""
+    """What is measured in addition to the statistics, and on how many examples."""
 
     extra: tuple[str, ...] = ()
     sample: int = SAMPLE
@@ -57,16 +57,17 @@ def measure_dataset(
     options: MeasureOptions | None = None,
     engine: Engine = run_locally,
 ) -> list[Path]:
-    """Measures the encoder and writes the files into `out`; returns their paths. Finished passes are not repeated.
+    """Measures the encoder and writes the result files into the folder `out`; returns their paths. Finished passes are not
+    repeated.
 
-    Raises ValueError, in one sentence, where an example cannot be read or does not fit.
+    Raises ValueError, with a one-sentence message, if an example cannot be read or does not suit the encoder.
     """
     options = options or MeasureOptions()
     sample = examples.limited(options.sample)
     # checked before the passes, which may take hours
-    to_prune = _to_prune(loaded, examples, options.sample) if "pruning" in options.extra else None
+    to_prune = _examples_for_pruning(loaded, examples, options.sample) if "pruning" in options.extra else None
     passes = _Passes(loaded, out, command, engine)
-    heads, layers = _statistics(passes.source(examples), passes.measure(Statistics(), examples))
+    heads, layers = _statistics_results(passes.source(examples), passes.measure(Statistics(), examples))
     files: dict[str, Content] = {LAYERS: layers}
     effects: Arrays = {}
     if "importance" in options.extra:
@@ -77,17 +78,19 @@ def measure_dataset(
         counts = {
             name: len(labelled.labels) for name, labelled in zip((CHOOSING, JUDGING), to_prune, strict=True)
         }
-        progress = passes.progress("pruning", examples, means=heads.z.tolist(), **counts)
+        progress = passes.partial_result("pruning", examples, means=heads.z.tolist(), **counts)
         rows = pruning_rows(loaded, *to_prune, heads.z, progress)
         files[PRUNING] = ResultTable(source=replace(passes.source(examples), samples=counts), rows=rows)
     if "faithfulness" in options.extra:
         rows = faithfulness_rows(passes.measure(Faithfulness(), sample))
         files[FAITHFULNESS] = ResultTable(source=passes.source(sample), rows=rows)
     if "examples" in options.extra:
-        shown = examples if options.show_data else examples_to_show(loaded)
-        rows = strongest_attention.strongest_rows(loaded, shown, passes.measure(StrongestPairs(), shown))
-        files[EXAMPLES] = ResultTable(source=passes.source(shown), rows=rows)
-    files = {HEADS: _with_effects(heads, from_arrays(effects), len(sample)), **files}
+        quoted_examples = examples if options.show_data else examples_to_show(loaded)
+        rows = strongest_attention.strongest_rows(
+            loaded, quoted_examples, passes.measure(StrongestPairs(), quoted_examples)
+        )
+        files[EXAMPLES] = ResultTable(source=passes.source(quoted_examples), rows=rows)
+    files = {HEADS: _add_effects(heads, from_arrays(effects), len(sample)), **files}
     # All passes come before the first file, so that no file is from an unfinished run.
     for name, content in files.items():
         write_results(out / name, content)
@@ -96,7 +99,7 @@ def measure_dataset(
 
 
 class _Passes:
-    """Passes over data, which resume where they were stopped until all files are written."""
+    """Passes of one encoder over data; a stopped pass resumes from its stored partial result, until all files are written."""
 
     def __init__(self, loaded: Loaded, out: Path, command: str, engine: Engine) -> None:
         self.loaded, self.out, self.command, self.engine = loaded, out, command, engine
@@ -104,10 +107,10 @@ class _Passes:
         self.made: list[PartialResult] = []
 
     def measure(self, measure: Measure, examples: Examples) -> Arrays:
-        progress = self.progress(measure.name, examples, measure=repr(measure))
+        progress = self.partial_result(measure.name, examples, measure=repr(measure))
         return run_measure(measure, self.loaded, examples, progress, self.engine)
 
-    def progress(self, name: str, examples: Examples, **depends_on: object) -> PartialResult:
+    def partial_result(self, name: str, examples: Examples, **depends_on: object) -> PartialResult:
         depends_on |= {"version": VERSION, "weights": self.weights}
         depends_on |= {"data": examples.sha256, "limit": examples.limit}
         self.made.append(PartialResult(self.out / f".atlas-{name}.part", **depends_on))
@@ -127,7 +130,7 @@ class _Passes:
             progress.remove()
 
 
-def _statistics(source: DataSource, arrays: Arrays) -> tuple[HeadResults, LayerResults]:
+def _statistics_results(source: DataSource, arrays: Arrays) -> tuple[HeadResults, LayerResults]:
     moments = from_arrays(arrays)
     if TOKENS in moments:  # of texts: the share of unknown tokens in all of them together
         n_read, n_unknown = moments[TOKENS].mean.tolist()
@@ -140,14 +143,16 @@ def _statistics(source: DataSource, arrays: Arrays) -> tuple[HeadResults, LayerR
     return heads, LayerResults(source=source, curves=curves)
 
 
-def _with_effects(heads: HeadResults, effects: Mapping[str, Moments], n: int) -> HeadResults:
-    """The results with the effects of heads, measured on `n` examples."""
+def _add_effects(heads: HeadResults, effects: Mapping[str, Moments], n: int) -> HeadResults:
+    """The results together with the effects of heads, which were measured on `n` examples."""
     samples = {**heads.source.samples, **dict.fromkeys(effects, n)}
     spreads = {**heads.spreads, **{name: moments.spread for name, moments in effects.items()}}
     return replace(heads, source=replace(heads.source, samples=samples), spreads=spreads)
 
 
-def _to_prune(loaded: Loaded, examples: Examples, sample: int) -> tuple[LabelledInputs, LabelledInputs]:
+def _examples_for_pruning(
+    loaded: Loaded, examples: Examples, sample: int
+) -> tuple[LabelledInputs, LabelledInputs]:
     if not loaded.config.chooses_class:
         raise ValueError(
             f"{loaded.name} does not choose one of several classes: nothing is right or wrong to prune by"
@@ -156,7 +161,10 @@ def _to_prune(loaded: Loaded, examples: Examples, sample: int) -> tuple[Labelled
 
 
 def _spreads(moments_by_name: Mapping[str, Moments], n: int) -> tuple[dict[str, Spread], dict[str, int]]:
-    """Spreads of the statistics that at least two examples have, and the number of examples where it is not `n`."""
+    """Mean and standard deviation of each statistic that at least two examples have, by name, and numbers of examples.
+
+    The second dict holds the number of examples of each statistic for which it is less than `n`.
+    """
     measured = {name: moments for name, moments in moments_by_name.items() if moments.n.min() >= 2}
     samples = {name: int(moments.n.min()) for name, moments in measured.items() if moments.n.min() < n}
     return {name: moments.spread for name, moments in measured.items()}, samples

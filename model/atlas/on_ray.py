@@ -1,4 +1,4 @@
-"""Measurement of a data set with Ray Data, on the cores of this machine or on a cluster.
+"""Measures a data set with Ray Data, on the cores of this machine or on a cluster.
 
 Each worker holds the encoder and measures whole shards; results are merged in the same order as without Ray. If a
 worker dies, another one repeats its shards.
@@ -43,10 +43,11 @@ _SCHEMA = pa.schema(
 
 @contextmanager
 def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[Engine]:
-    """Context with an engine of `workers` processes with one core each, by default one for each core.
+    """Context manager that yields an engine with `workers` processes, each on one core; by default one for every core.
 
-    `address` is that of a cluster, whose machines must have the checkpoint in the same folder as this one;
-    without it, Ray runs here until the context ends. Raises ValueError, in one sentence, without Ray.
+    `address` is that of a Ray cluster, whose machines must have the checkpoint in the same folder as this one. If it is
+    None, Ray runs on this machine until the context ends. Raises ValueError, with a one-sentence message, if Ray is not
+    installed or there is no cluster at `address`.
     """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
     try:
@@ -54,13 +55,13 @@ def on_ray(address: str | None = None, workers: int | None = None) -> Iterator[E
         import ray.data
     except ImportError as error:
         raise ValueError(f"--engine ray needs Ray: {INSTALL}") from error
-    options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    ray_options: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     if address is None:
         workers = workers or os.cpu_count() or 1
-        ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=STORE, **options)
+        ray.init(num_cpus=workers, include_dashboard=False, object_store_memory=STORE, **ray_options)
     else:
         try:
-            ray.init(address, runtime_env={"py_modules": [str(PACKAGE)]}, **options)
+            ray.init(address, runtime_env={"py_modules": [str(PACKAGE)]}, **ray_options)
         except (ConnectionError, RuntimeError) as error:
             raise ValueError(f"there is no Ray cluster at {address}") from error
         workers = workers or int(ray.cluster_resources().get("CPU", 1))
@@ -80,9 +81,9 @@ class _Engine:
     def __call__(
         self, measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: ProgressCallback
     ) -> Iterator[tuple[int, Arrays]]:
-        """Results of the shards by number, in any order.
+        """Yields the number and result of each shard, in any order.
 
-        Raises ValueError as `measure.of` does, and where a machine has other weights in the checkpoint's folder.
+        Raises ValueError as `measure.measure_shard` does, and if a machine has other weights in the checkpoint's folder.
         """
         import ray
 
@@ -91,7 +92,7 @@ class _Engine:
         remaining = iter(shards)
         while batch := list(islice(remaining, SHARDS * self.workers)):
             sizes = {shard.number: len(shard) for shard in batch}
-            tables = [ray.put(_table(shard)) for shard in batch]
+            tables = [ray.put(_shard_to_table(shard)) for shard in batch]
             results = ray.data.from_arrow_refs(tables).map_batches(  # type: ignore[arg-type]  # two names of one reference type
                 _Worker,
                 fn_constructor_args=arguments,
@@ -111,7 +112,7 @@ class _Engine:
 
 
 class _Worker:
-    """Measures shards in a process of its own."""
+    """Measures shards in its own process; an error is returned as text, in the column `refused` of the result."""
 
     def __init__(self, measure: Measure, folder: str, device: str, weights: str) -> None:
         torch.set_num_threads(1)
@@ -124,22 +125,22 @@ class _Worker:
             self.refused = str(error)
 
     def __call__(self, table: pa.Table) -> pa.Table:
-        shard, refused, result = _shard(table), self.refused, b""
-        if refused is None:
+        shard, error_message, result = _table_to_shard(table), self.refused, b""
+        if error_message is None:
             try:
-                result = save(self.measure.of(self.loaded, shard, lambda _: None))
+                result = save(self.measure.measure_shard(self.loaded, shard, lambda _: None))
             except ValueError as error:
-                refused = str(error)
+                error_message = str(error)
         return pa.table(
             {
                 "number": [shard.number],
                 "result": pa.array([result], pa.large_binary()),
-                "refused": pa.array([refused], pa.string()),
+                "refused": pa.array([error_message], pa.string()),
             }
         )
 
 
-def _table(shard: Shard) -> pa.Table:
+def _shard_to_table(shard: Shard) -> pa.Table:
     """The shard as a table with a row for each example."""
     rows = []
     for number, text_or_image in zip(shard.numbers, shard.inputs, strict=True):
@@ -153,8 +154,8 @@ def _table(shard: Shard) -> pa.Table:
     return pa.Table.from_pylist(rows, _SCHEMA)
 
 
-def _shard(table: pa.Table) -> Shard:
-    """The shard from a table made by `_table`."""
+def _table_to_shard(table: pa.Table) -> Shard:
+    """The shard that `_shard_to_table` made into this table."""
     rows = table.to_pylist()
     inputs = tuple(
         Text(row["text"]) if row["picture"] is None else Picture(row["picture"], tuple(row["shape"]))

@@ -1,6 +1,6 @@
-"""Small tables of numbers and text as parquet files, with their origin in the metadata.
+"""Small tables of numbers and text as parquet files, with their `DataSource` in the metadata.
 
-A file may have been written by a stranger: it is read within limits, and its columns are checked.
+A file may have been written by a stranger, so its size is limited and its columns are checked when it is read.
 """
 
 import io
@@ -34,40 +34,39 @@ NUMBER, COUNTED, WORD, NUMBERS = pa.float32(), pa.int32(), pa.string(), pa.list_
 def write_table(
     path: Path, source: DataSource, columns: Mapping[str, tuple[pa.DataType, ColumnValues]]
 ) -> None:
-    """Writes or replaces the table. Raises OSError where it cannot be written; the former file then stays."""
+    """Writes the table, or replaces it. Raises OSError if it cannot be written; the previous file is then kept."""
     table = pa.table(
         {name: pa.array(list(values), kind, from_pandas=False) for name, (kind, values) in columns.items()}
     )
     # Statistics, dictionaries and a second schema would be larger than a few dozen rows.
-    small = {"use_dictionary": False, "write_statistics": False, "store_schema": False}
+    compact_options = {"use_dictionary": False, "write_statistics": False, "store_schema": False}
     path.parent.mkdir(parents=True, exist_ok=True)
     with (
         replacing(path) as temporary,
-        pq.ParquetWriter(temporary, table.schema, compression="zstd", **small) as writer,
+        pq.ParquetWriter(temporary, table.schema, compression="zstd", **compact_options) as writer,
     ):
         writer.write_table(table)
-        origin = {name: value for name, value in asdict(source).items() if value is not None}
-        writer.add_key_value_metadata({KEY: json.dumps(origin, ensure_ascii=False).encode()})
+        source_fields = {name: value for name, value in asdict(source).items() if value is not None}
+        writer.add_key_value_metadata({KEY: json.dumps(source_fields, ensure_ascii=False).encode()})
 
 
 def read_table(
     path: Path, required: Mapping[str, pa.DataType], optional: Mapping[str, pa.DataType] | None = None
 ) -> tuple[DataSource, dict[str, list]] | None:
-    """Origin and columns of the table; None where there is no file.
+    """The data source and the columns of a table, by name; None if there is no file.
 
-    All columns besides the required and optional ones must be numbers.
-
-    Raises ValueError, in one sentence, where the file is damaged, too large, or holds something else.
+    All columns other than the required and optional ones must hold numbers. Raises ValueError, with a one-sentence message,
+    if the file is damaged or too large, or has other columns.
     """
     try:
-        return _read(path, required, optional or {})
+        return _read_checked(path, required, optional or {})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
         raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error_text(error)}") from error
 
 
-def _read(
+def _read_checked(
     path: Path, required: Mapping[str, pa.DataType], optional: Mapping[str, pa.DataType]
 ) -> tuple[DataSource, dict[str, list]]:
     content = io.BytesIO(read_bounded(path, LARGEST_FILE))
@@ -78,13 +77,19 @@ def _read(
     # A dictionary, or a count of repeats, would let a few bytes unpack to all the memory there is.
     if not PLAIN.issuperset(encoding for chunk in chunks for encoding in chunk.encodings):
         raise ValueError("its columns are not plain")
-    unpacked = sum(group.total_byte_size for group in groups) + 4 * sum(chunk.num_values for chunk in chunks)
-    if metadata.num_rows > MOST_ROWS or len(schema) > MOST_COLUMNS or not 0 <= unpacked <= LARGEST_TABLE:
+    n_unpacked_bytes = sum(group.total_byte_size for group in groups) + 4 * sum(
+        chunk.num_values for chunk in chunks
+    )
+    if (
+        metadata.num_rows > MOST_ROWS
+        or len(schema) > MOST_COLUMNS
+        or not 0 <= n_unpacked_bytes <= LARGEST_TABLE
+    ):
         raise ValueError(f"{metadata.num_rows:,} rows of {len(schema)} columns are more than an atlas has")
     _check_columns(schema, required, optional)
-    if KEY not in (origin := metadata.metadata or {}):
+    if KEY not in (file_metadata := metadata.metadata or {}):
         raise ValueError("it does not say where it comes from")
-    source = convert(json.loads(origin[KEY]), DataSource)
+    source = convert(json.loads(file_metadata[KEY]), DataSource)
     if len(source.weights) != 1:
         raise ValueError("it must name the weights of one encoder")
     table = file.read(use_threads=False)
@@ -102,21 +107,21 @@ def _check_columns(
         raise ValueError("two of its columns have one name")
     if missing := sorted(set(required) - set(schema.names)):
         raise ValueError(f"it lacks the column {missing[0]}")
-    kinds = {**optional, **required}
+    expected_types = {**optional, **required}
     for field in schema:
-        expected = kinds.get(field.name, NUMBER)
+        expected = expected_types.get(field.name, NUMBER)
         # writers give the items of a list different names
-        same = field.type == expected or (
+        is_expected_type = field.type == expected or (
             pa.types.is_list(expected)
             and pa.types.is_list(field.type)
             and field.type.value_type == expected.value_type
         )
-        if not same:
+        if not is_expected_type:
             raise ValueError(f"its column {field.name} holds {field.type}, not {expected}"[:150])
 
 
 def _check_values(name: str, values: list, kind: pa.DataType) -> None:
-    """Raises ValueError unless all numbers are finite or missing, and all texts present and short."""
+    """Raises ValueError unless every number is finite or missing, and every text is present and short."""
     if kind == WORD:
         if any(text is None or len(text) > LONGEST_TEXT for text in values):
             raise ValueError(f"its column {name} lacks words or holds more than {LONGEST_TEXT:,} characters")

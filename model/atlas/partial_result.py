@@ -1,4 +1,4 @@
-"""Intermediate results in a file, from which a stopped run resumes with the same final result."""
+"""Partial results in a file, from which a stopped run resumes with the same final result."""
 
 import hashlib
 import json
@@ -13,14 +13,14 @@ from .running_moments import Arrays
 
 
 class PartialResult:
-    """The merged result of the first shards of a data set, stored under a key of all that it depends on."""
+    """The merged result of the first shards of a data set, stored with a hash of everything that it depends on."""
 
     def __init__(self, path: Path, **depends_on: object) -> None:
         self.path = path
         self.key = hashlib.sha256(json.dumps(depends_on, sort_keys=True).encode()).hexdigest()
 
     def load(self) -> tuple[int, Arrays]:
-        """Number of finished shards and their result; 0 and {} if the file belongs to other data, weights or options."""
+        """Number of finished shards and their result; 0 and {} if there is no file, or one of other data, weights or options."""
         try:
             with safe_open(self.path, "numpy") as file:
                 metadata = file.metadata() or {}
@@ -31,7 +31,7 @@ class PartialResult:
             return 0, {}
 
     def save(self, shards: int, arrays: Arrays) -> None:
-        """Stores the result of the first shards."""
+        """Stores the result of the first `shards` shards."""
         contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(self.path) as temporary:

@@ -1,4 +1,4 @@
-"""Greedy pruning of heads over a data set (`model.experiments.pruning`), which resumes after the last stored step."""
+"""Greedy pruning of heads over a data set (`model.experiments.pruning`), resumed after the last stored step."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -29,20 +29,22 @@ class LabelledInputs(NamedTuple):
 def split_for_pruning(
     loaded: Loaded, examples: Examples, sample: int
 ) -> tuple[LabelledInputs, LabelledInputs]:
-    """Examples that choose the next head to remove, every second of a `sample`, and examples that measure the accuracy.
+    """Two sets of examples: those that choose the next head to remove, and those on which the accuracy is measured.
 
-    The latter are all others, or `JUDGES` of them at equal distances. Raises ValueError, in one sentence, if a label is
-    missing or no class of the encoder.
+    The first are every second one of `sample` examples; the second are all others, or `JUDGES` of them, evenly spaced.
+    Raises ValueError, with a one-sentence message, if a label is missing or is not one of the encoder's classes.
     """
     choosing = labelled_examples(loaded, examples.limited(sample))[::2]
     choosing_numbers = {number for number, *_ in choosing}
     judging = labelled_examples(loaded, examples.limited(JUDGES + len(choosing)))
     judging = [example for example in judging if example[0] not in choosing_numbers]
     n = min(len(judging), JUDGES)
-    return _labelled(choosing), _labelled([judging[index * len(judging) // n] for index in range(n)])
+    return _to_labelled_inputs(choosing), _to_labelled_inputs(
+        [judging[index * len(judging) // n] for index in range(n)]
+    )
 
 
-def _labelled(examples: Sequence[tuple[int, InputLike, int]]) -> LabelledInputs:
+def _to_labelled_inputs(examples: Sequence[tuple[int, InputLike, int]]) -> LabelledInputs:
     return LabelledInputs(
         [text_or_image for _, text_or_image, _ in examples], [label for *_, label in examples]
     )
@@ -55,9 +57,10 @@ def pruning_rows(
     means: np.ndarray,
     progress: PartialResult,
 ) -> pd.DataFrame:
-    """Table with the columns of `pruning.parquet`, for heads replaced by zeros and by their means.
+    """Table with the columns of `pruning.parquet`: each step of pruning with heads replaced by zeros, then by their `means`.
 
-    Raises ValueError as `greedy` does.
+    `choosing` and `judging` are the sets of `split_for_pruning`; finished steps are stored in `progress`. Raises ValueError
+    as `greedy` does.
     """
     replacements: dict[str, AblationKind] = {"zero": "zero", "mean": means.astype(np.float32)}
     n_heads = loaded.config.n_layers * loaded.config.n_heads
@@ -68,7 +71,7 @@ def pruning_rows(
         desc=f"{loaded.name}: pruning",
         unit=" steps",
         disable=None,
-    ) as bar:
+    ) as progress_bar:
         for name, replacement in replacements.items():
             rows = results.get(name, np.empty((0, len(COLUMNS)))).tolist()
             removed = [(int(layer), int(head)) for layer, head, *_ in rows[1:]]
@@ -81,17 +84,17 @@ def pruning_rows(
                     )
                     results[name] = np.array(rows, np.float64)
                     progress.save(sum(map(len, results.values())), results)
-                    bar.update(1)
+                    progress_bar.update(1)
     return pd.DataFrame(
         [
-            {"how": name, "step": step, **dict(zip(COLUMNS, _row(row), strict=True))}
+            {"how": name, "step": step, **dict(zip(COLUMNS, _table_row(row), strict=True))}
             for name in replacements
             for step, row in enumerate(results[name].tolist())
         ]
     )
 
 
-def _row(row: list[float]) -> list[float | int | None]:
-    layer, head, accuracy, loss, *turned = row
+def _table_row(row: list[float]) -> list[float | int | None]:
+    layer, head, accuracy, loss, *turned_counts = row
     layer_and_head = [None if number == NO_HEAD else int(number) for number in (layer, head)]
-    return [*layer_and_head, accuracy, loss, *map(int, turned)]
+    return [*layer_and_head, accuracy, loss, *map(int, turned_counts)]

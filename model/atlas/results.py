@@ -1,15 +1,15 @@
-"""Files beside a checkpoint with its results on a data set: written and read.
+"""Writes and reads the files beside a checkpoint that hold its results on a data set.
 
 | file | content | a row |
 |---|---|---|
 | `heads.parquet` | mean and standard deviation of statistics and effects of each head | a layer and head |
-| `layers.parquet` | the same of curves over layers, stages or sublayers | a curve and index |
+| `layers.parquet` | mean and standard deviation of curves over layers, stages or sublayers | a curve and index |
 | `examples.parquet` | the largest attention weights of each head, in context | a layer, head and rank |
 | `pruning.parquet` | accuracy as heads are removed, the least important first | a replacement and step |
 | `faithfulness.parquet` | agreement of each lens with knocking out tokens | a lens, layer and head |
 | `against-OTHER.json` | comparison of two encoders | |
 
-Each holds its origin (`DataSource`) with the hash of the weights.
+Each file holds its `DataSource`, with the hash of the weights.
 """
 
 import json
@@ -42,7 +42,7 @@ MOST_HEADS = 2**14
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadResults:
-    """Statistics of the heads of one encoder over a data set."""
+    """Statistics of the heads of one encoder over a data set: means, standard deviations, and mean outputs."""
 
     source: DataSource
     # [layer, head], by the names of `model.measures.head_statistics`, and `importance`, `zero` and `mean` if they were
@@ -53,7 +53,12 @@ class HeadResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerResults:
-    """Curves of one encoder over a data set: `norm`, `uniformity`, `answer` [stage], `share` [sublayer], `entropy` [layer]."""
+    """Curves of one encoder over a data set, by name, each with mean and standard deviation.
+
+    By stage: `norm`, the length of the residual stream; `uniformity`, how much the positions differ; `answer`, the
+    probability of the predicted class. By sublayer: `share`, its part of the sum with the residual stream. By layer:
+    `entropy` of the attention.
+    """
 
     source: DataSource
     curves: Mapping[str, Spread]
@@ -61,7 +66,7 @@ class LayerResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultTable:
-    """A table with its origin."""
+    """A table of results with the data source that it was computed from."""
 
     source: DataSource
     rows: pd.DataFrame
@@ -69,9 +74,9 @@ class ResultTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncoderComparison:
-    """Comparison of two encoders over a data set. Raises ValueError where the shapes do not fit.
+    """Comparison of two encoders over a data set. Raises ValueError if the shapes of the arrays do not fit each other.
 
-    `one` and `other` index the heads of the first and second encoder, layer by layer.
+    The axes `one` and `other` are the heads of the first and of the second encoder, layer by layer.
     """
 
     source: DataSource
@@ -86,10 +91,10 @@ class EncoderComparison:
     cka_by_chance: Float[np.ndarray, "..."]
 
     def __post_init__(self) -> None:
-        ones, others = (layers * heads for layers, heads in self.shapes)
-        if self.distances.mean.shape != (ones, others) or self.alike.shape != (ones,):
+        n_first, n_second = (layers * heads for layers, heads in self.shapes)
+        if self.distances.mean.shape != (n_first, n_second) or self.alike.shape != (n_first,):
             shapes = f"{self.distances.mean.shape} distances and {self.alike.shape} counts"
-            raise ValueError(f"{shapes} of {ones} and {others} heads")
+            raise ValueError(f"{shapes} of {n_first} and {n_second} heads")
         if not np.isfinite([self.distances.mean, self.distances.sd]).all():
             raise ValueError("a distance is missing")
         if self.cka.shape != self.cka_by_chance.shape or self.cka.ndim != 1:
@@ -97,34 +102,36 @@ class EncoderComparison:
 
     @property
     def pairing(self) -> Pairing:
-        """Heads matched by their mean distance."""
+        """The heads of the two encoders, matched so that the sum of their mean distances is smallest."""
         return pair_by_distance(*self.shapes, self.distances.mean)
 
     @property
-    def persisting(self) -> float:
-        """Mean share of the pairs over the data set that are also pairs if a single example is matched."""
-        paired = self.pairing.partners >= 0
-        return float(self.alike[paired].mean() / self.source.n) if paired.any() else 0.0
+    def persisting_share(self) -> float:
+        """Share of examples, from 0 to 1, on which a pair of heads is also a pair if matched on that example alone; mean
+        over the pairs.
+        """
+        is_paired = self.pairing.partners >= 0
+        return float(self.alike[is_paired].mean() / self.source.n) if is_paired.any() else 0.0
 
     @property
-    def by_layer(self) -> Float[np.ndarray, " layer"]:
-        """Mean distance of the pairs over their heads, by layer of the first; NaN where no head has a partner."""
+    def distance_by_layer(self) -> Float[np.ndarray, " layer"]:
+        """Mean distance of the pairs, by layer of the first encoder, in nats; NaN for a layer in which no head has a partner."""
         distances = self.pairing.distances
-        paired = ~np.isnan(distances)
+        is_paired = ~np.isnan(distances)
         with np.errstate(invalid="ignore"):
-            return np.where(paired, distances, 0).sum(axis=1) / paired.sum(axis=1)
+            return np.where(is_paired, distances, 0).sum(axis=1) / is_paired.sum(axis=1)
 
-    def turned(self) -> "EncoderComparison":
-        """The same comparison with the first and second encoder exchanged."""
+    def exchanged(self) -> "EncoderComparison":
+        """The same comparison with the first and the second encoder exchanged."""
         partners = self.pairing.partners
-        alike = np.zeros(self.distances.mean.shape[1], int)
-        alike[partners[partners >= 0]] = self.alike[partners >= 0]
+        exchanged_counts = np.zeros(self.distances.mean.shape[1], int)
+        exchanged_counts[partners[partners >= 0]] = self.alike[partners >= 0]
         return replace(
             self,
             source=replace(self.source, weights=self.source.weights[::-1]),
             shapes=self.shapes[::-1],
             distances=Spread(mean=self.distances.mean.T, sd=self.distances.sd.T),
-            alike=alike,
+            alike=exchanged_counts,
         )
 
 
@@ -134,14 +141,14 @@ LayersAndHeads = Annotated[list[HeadCount], Meta(min_length=2, max_length=2)]
 
 
 class StoredSpread(TypedDict):
-    """A `Spread` of [one, other] as JSON."""
+    """JSON form of a `Spread` of values [one, other]."""
 
     mean: list[Row]
     sd: list[Row]
 
 
 class StoredComparison(TypedDict):
-    """An `EncoderComparison` as JSON."""
+    """JSON form of an `EncoderComparison`."""
 
     source: DataSource
     shapes: Annotated[list[LayersAndHeads], Meta(min_length=2, max_length=2)]
@@ -180,7 +187,9 @@ Columns = dict[str, tuple[pa.DataType, ColumnValues]]
 
 
 def write_results(path: Path, content: Content) -> None:
-    """Writes the results to a file whose name is one of those listed for this module. Raises OSError if that fails."""
+    """Writes the results to a file; its name must be one of those listed at the top of this module. Raises OSError if that
+    fails.
+    """
     if isinstance(content, HeadResults):
         columns = _head_columns(content)
     elif isinstance(content, LayerResults):
@@ -189,7 +198,7 @@ def write_results(path: Path, content: Content) -> None:
         types = COLUMNS_BY_FILE[path.name] | OPTIONAL_COLUMNS.get(path.name, {})
         columns = {name: (column_type, content.rows[name].tolist()) for name, column_type in types.items()}
     columns = {
-        name: (column_type, _or_none(values) if column_type in (NUMBER, COUNTED) else values)
+        name: (column_type, _none_if_not_finite(values) if column_type in (NUMBER, COUNTED) else values)
         for name, (column_type, values) in columns.items()
     }
     write_table(path, content.source, columns)
@@ -217,7 +226,7 @@ def _layer_columns(layers: LayerResults) -> Columns:
 
 
 def read_heads(path: Path) -> HeadResults | None:
-    """Reads `heads.parquet`; None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
+    """Reads `heads.parquet`; None if there is no file. Raises ValueError, with a one-sentence message, if it is damaged."""
     if (table := read_table(path, _HEAD | {Z: NUMBERS})) is None:
         return None
     source, columns = table
@@ -227,18 +236,18 @@ def read_heads(path: Path) -> HeadResults | None:
         if len({len(vector) for vector in z}) != 1:
             raise ValueError(f"its column {Z} holds lists of several lengths")
         names = [name.removesuffix(MEAN) for name in columns if name.endswith(MEAN)]
-        if missing := [name + SD for name in names if name + SD not in columns]:
-            raise ValueError(f"it lacks the column {missing[0]}")
+        if missing_columns := [name + SD for name in names if name + SD not in columns]:
+            raise ValueError(f"it lacks the column {missing_columns[0]}")
         known_columns = {"layer", "head", *(name + end for name in names for end in (MEAN, SD))}
-        if unknown := sorted(set(columns) - known_columns):
-            raise ValueError(f"it holds a column {unknown[0]}"[:100])
+        if unknown_columns := sorted(set(columns) - known_columns):
+            raise ValueError(f"it holds a column {unknown_columns[0]}"[:100])
         arrays = {name: np.array(values, float).reshape(shape) for name, values in columns.items()}
         spreads = {name: Spread(mean=arrays[name + MEAN], sd=arrays[name + SD]) for name in names}
         return HeadResults(source=source, spreads=spreads, z=np.array(z, np.float32).reshape(*shape, -1))
 
 
 def read_layers(path: Path) -> LayerResults | None:
-    """Reads `layers.parquet`; None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
+    """Reads `layers.parquet`; None if there is no file. Raises ValueError, with a one-sentence message, if it is damaged."""
     if (table := read_table(path, _LAYER_COLUMNS)) is None:
         return None
     source, columns = table
@@ -255,9 +264,9 @@ def read_layers(path: Path) -> LayerResults | None:
 
 
 def read_rows(path: Path) -> ResultTable | None:
-    """Reads one of `COLUMNS_BY_FILE`; optional columns that it lacks are empty. None where there is no file.
+    """Reads a table that `COLUMNS_BY_FILE` lists, by its file name; optional columns that the file lacks are empty.
 
-    Raises ValueError, in one sentence, where it is damaged.
+    None if there is no file. Raises ValueError, with a one-sentence message, if it is damaged.
     """
     required, optional = COLUMNS_BY_FILE[path.name], OPTIONAL_COLUMNS.get(path.name, {})
     if (table := read_table(path, required, optional)) is None:
@@ -268,12 +277,12 @@ def read_rows(path: Path) -> ResultTable | None:
 
 
 def comparison_file(other: str) -> str:
-    """Name of the file with the comparison with `other`; slashes, as in `hub:owner/name`, become hyphens."""
+    """Name of the file that compares an encoder with the encoder `other`; slashes, as in `hub:owner/name`, become hyphens."""
     return f"against-{other.replace('/', '-')}.json"
 
 
 def read_comparison(path: Path) -> EncoderComparison | None:
-    """Reads a comparison; None where there is no file. Raises ValueError, in one sentence, where it is damaged."""
+    """Reads a stored comparison; None if there is no file. Raises ValueError, with a one-sentence message, if it is damaged."""
     if (stored := read_as(path, StoredComparison)) is None:
         return None
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
@@ -297,19 +306,19 @@ def read_comparison(path: Path) -> EncoderComparison | None:
 
 
 def write_comparison(path: Path, comparison: EncoderComparison) -> None:
-    """Writes the comparison as JSON, with a line for each field."""
+    """Writes the comparison as JSON, one line for each field."""
     values = asdict(comparison)
     for name in ("samples", "unknown"):  # only tables have these
         del values["source"][name]
     lines = (
-        f"{json.dumps(name)}: {json.dumps(_plain(value), ensure_ascii=False, allow_nan=False)}"
+        f"{json.dumps(name)}: {json.dumps(_to_json_value(value), ensure_ascii=False, allow_nan=False)}"
         for name, value in values.items()
     )
     replace_text(path, "{" + ",\n ".join(lines) + "}\n")
 
 
 def _n_layers_and_heads(columns: Mapping[str, list]) -> tuple[int, int]:
-    """Number of layers and of heads in each. Raises ValueError unless the rows are all of them, in order."""
+    """Number of layers, and of heads in each layer. Raises ValueError unless the rows are all heads of all layers, in order."""
     layers, heads = columns["layer"], columns["head"]
     if not layers or None in layers or None in heads or len(layers) > MOST_HEADS:
         raise ValueError("its rows are no layers and heads")
@@ -319,17 +328,17 @@ def _n_layers_and_heads(columns: Mapping[str, list]) -> tuple[int, int]:
     return shape
 
 
-def _or_none(values: Iterable[float | int | None]) -> list:
+def _none_if_not_finite(values: Iterable[float | int | None]) -> list:
     """The values as a list with None for NaN and infinity."""
     return [None if value is None or not np.isfinite(value) else value for value in values]
 
 
-def _plain(value: object) -> object:
-    """The value as JSON can hold it: lists for arrays, None for NaN, rounded numbers."""
+def _to_json_value(value: object) -> object:
+    """The value in a form that JSON can hold: lists for arrays, None for NaN, and numbers rounded to `DIGITS` digits."""
     if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: _to_json_value(item) for name, item in value.items()}
     if isinstance(value, np.ndarray | list | tuple):
-        return [_plain(item) for item in value]
+        return [_to_json_value(item) for item in value]
     if isinstance(value, np.floating | float):
         return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
     return int(value) if isinstance(value, np.integer) else value

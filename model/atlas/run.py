@@ -1,4 +1,4 @@
-"""One pass over a data set, shard by shard, on one or several machines, with intermediate results stored."""
+"""Runs one measure over a data set, shard by shard, on one or several machines, and stores intermediate results."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -19,8 +19,8 @@ Engine = Callable[[Measure, Loaded, Iterable[Shard], ProgressCallback], Iterator
 def run_locally(
     measure: Measure, loaded: Loaded, shards: Iterable[Shard], step: ProgressCallback
 ) -> Iterator[tuple[int, Arrays]]:
-    """Yields the number and result of each shard, measured one after the other in this process."""
-    return ((shard.number, measure.of(loaded, shard, step)) for shard in shards)
+    """Yields the number and result of each shard, measured in this process one after the other."""
+    return ((shard.number, measure.measure_shard(loaded, shard, step)) for shard in shards)
 
 
 def run_measure(
@@ -30,9 +30,10 @@ def run_measure(
     progress: PartialResult,
     engine: Engine = run_locally,
 ) -> Arrays:
-    """Result over all examples. Shards are merged in order, so that every run gives the same bits.
+    """Result of the measure over all examples, arrays by name. Shards are merged in order, so that every run gives the same
+    bits.
 
-    Raises ValueError as `measure.of` does.
+    Raises ValueError as `measure.measure_shard` does.
     """
     n_finished, result = progress.load()
     with tqdm(
@@ -41,10 +42,10 @@ def run_measure(
         desc=f"{loaded.name}: {measure.name}",
         unit=" examples",
         disable=None,
-    ) as bar:
+    ) as progress_bar:
         pending: dict[int, Arrays] = {}
         for number, shard_result in engine(
-            measure, loaded, examples.shards(measure.shard, n_finished), bar.update
+            measure, loaded, examples.shards(measure.shard, n_finished), progress_bar.update
         ):
             pending[number] = shard_result
             while n_finished in pending:

@@ -1,4 +1,4 @@
-"""Running means, deviations and covariances, whose memory does not grow with the number of examples."""
+"""Running means, standard deviations and covariances, whose memory does not grow with the number of examples."""
 
 from collections.abc import Mapping
 
@@ -13,8 +13,8 @@ Arrays = dict[str, np.ndarray]
 class Moments:
     """Count, mean and sum of squared deviations of arrays of one shape, elementwise in float64; NaN values are skipped.
 
-    Moments of parts can be merged in any order, with the result of a single pass except for rounding (Chan, Golub &
-    LeVeque 1979).
+    Moments of parts of the data can be merged in any order; except for rounding, the result is that of a single pass (Chan,
+    Golub & LeVeque 1979).
     """
 
     def __init__(
@@ -24,19 +24,19 @@ class Moments:
 
     @classmethod
     def from_examples(cls, values: Float[np.ndarray, "example ..."]) -> "Moments":
-        """Moments over the first axis of `values`."""
+        """Moments over the first axis of `values`, the examples."""
         values = np.asarray(values, np.float64)
-        is_number = ~np.isnan(values)
-        n = is_number.sum(axis=0)
-        mean = np.where(is_number, values, 0).sum(axis=0) / np.maximum(n, 1)
-        return cls(n, mean, np.where(is_number, (values - mean) ** 2, 0).sum(axis=0))
+        is_present = ~np.isnan(values)
+        n = is_present.sum(axis=0)
+        mean = np.where(is_present, values, 0).sum(axis=0) / np.maximum(n, 1)
+        return cls(n, mean, np.where(is_present, (values - mean) ** 2, 0).sum(axis=0))
 
     def add(self, values: Float[np.ndarray, "..."]) -> None:
-        """Adds one array."""
+        """Adds one example."""
         self.merge(Moments.from_examples(np.asarray(values)[None]))
 
     def merge(self, other: "Moments") -> None:
-        """Adds the examples of `other`."""
+        """Adds all examples of `other`."""
         n = self.n + other.n
         share = other.n / np.maximum(n, 1)
         difference = other.mean - self.mean
@@ -46,7 +46,7 @@ class Moments:
 
     @property
     def spread(self) -> Spread:
-        """Mean and standard deviation with n - 1; NaN where there are too few numbers."""
+        """Mean, and standard deviation with the divisor n - 1; NaN where there are too few numbers: none, or fewer than two."""
         mean = np.where(self.n > 0, self.mean, np.nan)
         return Spread(
             mean=mean, sd=np.where(self.n > 1, np.sqrt(self.squares / np.maximum(self.n - 1, 1)), np.nan)
@@ -54,13 +54,13 @@ class Moments:
 
 
 def merge(target: dict[str, Moments], other: Mapping[str, Moments]) -> None:
-    """Merges the moments of `other` into those of `target`, by name."""
+    """Merges the moments of `other` into those of the same name in `target`, which is changed."""
     for name, moments in other.items():
         target.setdefault(name, Moments()).merge(moments)
 
 
 def to_arrays(moments_by_name: Mapping[str, Moments]) -> Arrays:
-    """The moments as arrays, which can be stored or sent to another process."""
+    """The moments as arrays by name, which can be stored or sent to another process."""
     return {
         f"{name}/{field}": np.ascontiguousarray(getattr(moments, field))
         for name, moments in moments_by_name.items()
@@ -69,7 +69,7 @@ def to_arrays(moments_by_name: Mapping[str, Moments]) -> Arrays:
 
 
 def from_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, Moments]:
-    """Moments by name from the arrays of `to_arrays`."""
+    """The moments by name, from the arrays that `to_arrays` returned."""
     names = dict.fromkeys(key.rpartition("/")[0] for key in arrays)
     return {
         name: Moments(*(arrays[f"{name}/{field}"] for field in ("n", "mean", "squares"))) for name in names
@@ -77,7 +77,7 @@ def from_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, Moments]:
 
 
 class CrossMoments:
-    """Covariances of the states of two encoders at equal stages, from which linear CKA is computed."""
+    """Running covariances of the states of two encoders at equal stages, from which linear CKA is computed."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -90,15 +90,19 @@ class CrossMoments:
         first: Float[np.ndarray, "stage row width"],
         second: Float[np.ndarray, "stage row other_width"],
     ) -> None:
-        """Adds the states of one example."""
+        """Adds the states of one example in the first and in the second encoder."""
         states = [state.astype(np.float64) for state in (first, second)]
         # Relative to the first state: states far from zero keep their precision, and equal states are exactly 0.
         if self._origins is None:
             self._origins = [state[:, :1].copy() for state in states]
-        one, other = (state - origin for state, origin in zip(states, self._origins, strict=True))
-        self.n += one.shape[1]
-        self._sums = [total + x.sum(axis=1) for total, x in zip(self._sums, (one, other), strict=True)]
-        pairs = ((one, one), (other, other), (one, other))
+        first_states, second_states = (
+            state - origin for state, origin in zip(states, self._origins, strict=True)
+        )
+        self.n += first_states.shape[1]
+        self._sums = [
+            total + x.sum(axis=1) for total, x in zip(self._sums, (first_states, second_states), strict=True)
+        ]
+        pairs = ((first_states, first_states), (second_states, second_states), (first_states, second_states))
         self._products = [
             total + x.swapaxes(1, 2) @ y for total, (x, y) in zip(self._products, pairs, strict=True)
         ]
@@ -107,10 +111,10 @@ class CrossMoments:
         """`model.experiments.similarity.linear_cka` of equal stages, all rows pooled; NaN where all rows are equal."""
         first, second, cross = self._covariances()
         with np.errstate(invalid="ignore"):
-            return _length(cross) ** 2 / (_length(first) * _length(second))
+            return _frobenius_norms(cross) ** 2 / (_frobenius_norms(first) * _frobenius_norms(second))
 
     def by_chance(self) -> Float[np.ndarray, " stage"]:
-        """Expectation of `cka` when the rows of one side are in random order.
+        """Expectation of `cka` if the rows of one encoder were in random order.
 
         tr(C_1) tr(C_2) / ((n - 1) ‖C_1‖ ‖C_2‖): on average a randomly ordered Gram matrix is tr / (n - 1) times
         the centring matrix.
@@ -118,16 +122,16 @@ class CrossMoments:
         first, second, _ = self._covariances()
         traces = np.trace(first, axis1=1, axis2=2) * np.trace(second, axis1=1, axis2=2)
         with np.errstate(invalid="ignore"):
-            return traces / (max(self.n - 1, 1) * _length(first) * _length(second))
+            return traces / (max(self.n - 1, 1) * _frobenius_norms(first) * _frobenius_norms(second))
 
     def _covariances(self) -> list[Float[np.ndarray, "stage width other_width"]]:
-        one, other = self._sums
-        sums = ((one, one), (other, other), (one, other))
+        first_sum, second_sum = self._sums
+        sum_pairs = ((first_sum, first_sum), (second_sum, second_sum), (first_sum, second_sum))
         return [
             product - x[:, :, None] * y[:, None] / self.n
-            for product, (x, y) in zip(self._products, sums, strict=True)
+            for product, (x, y) in zip(self._products, sum_pairs, strict=True)
         ]
 
 
-def _length(matrices: Float[np.ndarray, "stage width other_width"]) -> Float[np.ndarray, " stage"]:
+def _frobenius_norms(matrices: Float[np.ndarray, "stage width other_width"]) -> Float[np.ndarray, " stage"]:
     return np.linalg.norm(matrices, axis=(1, 2))

@@ -1,4 +1,4 @@
-"""The strongest (query, key) pairs of each head over a data set, each from another example."""
+"""The (query, key) pairs with the largest weights of each head over a data set, at most one pair per example."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from ..capture import evaluating
+from ..capture import evaluation_mode
 from ..hooks import watch
 from ..inputs import Text, prepare
 from ..loaded import Loaded
@@ -25,38 +25,38 @@ PAIR = ("number", "query", "key")
 
 @dataclass(frozen=True, kw_only=True)
 class StrongestPairs(Measure):
-    """The `most` largest weights of each head, with one pair of words or patches from each example.
+    """The `most` largest weights of each head, at most one pair of words or patches from each example.
 
-    Class token, separators and padding are left out, since many heads put nearly all their weight on them. Of
-    equal weights the earlier example comes first.
+    Class token, separators and padding are left out, since many heads put nearly all their weight on them. Of equal weights
+    the earlier example comes first.
     """
 
     name: ClassVar[str] = "examples"
     shard: int = 1024
     most: int = 5
 
-    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         config, numbers = loaded.config, np.array(shard.numbers)
         strongest: Arrays = {}
         for indices, inputs, positions in batches(loaded, shard):
             n = len(positions[0])
-            words = torch.tensor(
+            is_word = torch.tensor(
                 [[role not in NOT_WORDS for role in example.roles] for example in positions],
                 device=loaded.device,
             )
             by_layer: dict[int, tuple[Tensor, Tensor]] = {}
 
-            def largest(
-                layer: int, pattern: Tensor, words: Tensor = words, by_layer: dict = by_layer
+            def keep_largest(
+                layer: int, pattern: Tensor, is_word: Tensor = is_word, by_layer: dict = by_layer
             ) -> None:
-                pairs = (words[:, None, :, None] & words[:, None, None, :]).flatten(2)
-                by_layer[layer] = pattern.flatten(2).masked_fill(~pairs, -1.0).max(dim=-1)
+                is_word_pair = (is_word[:, None, :, None] & is_word[:, None, None, :]).flatten(2)
+                by_layer[layer] = pattern.flatten(2).masked_fill(~is_word_pair, -1.0).max(dim=-1)
 
             watchers = {
-                f"blocks.{layer}.attention.pattern": partial(largest, layer)
+                f"blocks.{layer}.attention.pattern": partial(keep_largest, layer)
                 for layer in range(config.n_layers)
             }
-            with torch.inference_mode(), evaluating(loaded.model), watch(loaded.model, watchers):
+            with torch.inference_mode(), evaluation_mode(loaded.model), watch(loaded.model, watchers):
                 loaded.model.encode(inputs)
             weight, flat_index = (
                 torch.stack(values, dim=1).cpu().numpy()
@@ -82,13 +82,13 @@ class StrongestPairs(Measure):
 
 
 def strongest_rows(loaded: Loaded, examples: Examples, pairs: Arrays) -> pd.DataFrame:
-    """Table with the columns of `examples.parquet`: the examples of each head, the strongest first.
+    """Table with the columns of `examples.parquet`: the strongest pairs of each head with their examples, the strongest first.
 
-    `before`, `between` and `after` are the shortened text around query and key, empty for pictures. Reads the
-    examples again.
+    The columns `before`, `between` and `after` are the text around query and key, shortened; they are empty for pictures.
+    The examples are read again.
     """
-    wanted = set(pairs["number"][pairs["weight"] >= 0].tolist())
-    inputs = {number: text_or_image for number, text_or_image in examples if number in wanted}
+    shown_numbers = set(pairs["number"][pairs["weight"] >= 0].tolist())
+    inputs = {number: text_or_image for number, text_or_image in examples if number in shown_numbers}
     table_rows = []
     for layer, head, rank in np.ndindex(pairs["weight"].shape):
         weight = float(pairs["weight"][layer, head, rank])
@@ -100,8 +100,8 @@ def strongest_rows(loaded: Loaded, examples: Examples, pairs: Arrays) -> pd.Data
         row |= {"query": query, "key": key}
         row |= {"query_token": positions.tokens[query], "key_token": positions.tokens[key]}
         table_rows.append(row | _context(loaded, inputs[number], query, key))
-    names = ("layer", "head", "rank", "weight", "number", "query", "key", "query_token", "key_token")
-    return pd.DataFrame(table_rows, columns=[*names, "before", "between", "after"])
+    column_names = ("layer", "head", "rank", "weight", "number", "query", "key", "query_token", "key_token")
+    return pd.DataFrame(table_rows, columns=[*column_names, "before", "between", "after"])
 
 
 def _context(loaded: Loaded, text_or_image: object, query: int, key: int) -> dict[str, str]:
@@ -110,8 +110,8 @@ def _context(loaded: Loaded, text_or_image: object, query: int, key: int) -> dic
     text = text_or_image.text.encode("utf-8", "replace").decode("utf-8")
     assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     offsets = loaded.tokenizer.encode(text).offsets
-    (first, first_end), (last, last_end) = offsets[min(query, key)], offsets[max(query, key)]
-    before, between, after = text[:first], text[first_end : max(last, first_end)], text[last_end:]
+    (first_start, first_end), (last_start, last_end) = offsets[min(query, key)], offsets[max(query, key)]
+    before, between, after = text[:first_start], text[first_end : max(last_start, first_end)], text[last_end:]
     return {
         "before": f"…{before[-CONTEXT:]}" if len(before) > CONTEXT else before,
         "between": f"{between[: BETWEEN // 2]} … {between[-BETWEEN // 2 :]}"

@@ -32,7 +32,7 @@ def activations(
     intervention: Intervention | None = None,
     gradients: bool = False,
 ) -> dict[str, Float[Tensor, "input ..."]]:
-    """The activations at the hook points called `names` (`model.hooks.hook_points`), for all inputs in one batch.
+    """The activations at the hook points `names` (`model.hooks.hook_points`), by name, for all inputs in one batch.
 
     Shorter texts are padded at their end to the length of the longest. With `gradients` the activations keep their
     autograd graph: `torch.autograd.grad(result["logits"][0, 1], result["blocks.0.attention.pattern"])`.
@@ -55,11 +55,11 @@ def activations(
 def capture(
     loaded: Loaded, model_input: InputLike, intervention: Intervention | None = None
 ) -> ForwardRecord:
-    """The record of one forward pass of one text, or one picture (uint8 of [height, width] or [height, width, 3]).
+    """The record of one forward pass on one text or one picture, a uint8 array [height, width] or [height, width, 3].
 
     Text beyond the encoder's positions is left out (`model.inputs.text.encode` counts it). Under an `intervention` the
-    record holds the changed activations, and reordered content in its new order. A `watch` around this call is applied
-    first. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was not computed.
+    record holds the changed activations, and reordered content in its new order. Replacements by a `watch` around this call
+    come first. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was not computed.
 
     >>> from loupe import capture, load
     >>> record = capture(load("checkpoints/imdb-pre-ln"), "A gripping film.")
@@ -71,7 +71,7 @@ def capture(
     intervention = intervention or Intervention()
     model = loaded.model
     inputs, positions = intervention.prepare(loaded, model_input)
-    positions = intervention.as_read(positions)
+    positions = intervention.positions_as_read(positions)
     buffers = _buffers(model.config, len(positions), loaded.device)
     buffer_by_hook = _buffers_by_hook(buffers)
     with torch.inference_mode():
@@ -93,25 +93,25 @@ def capture(
         mask = torch.ones(1, 1, 1, 1, 1, dtype=torch.bool)
     return ForwardRecord(
         config=model.config,
-        mask=_numpy(mask[0].expand(buffers["pattern"].shape)),
-        logits=_numpy(logits[0]),
-        logits_by_layer=_numpy(logits_by_layer),
-        pooled=_numpy(pooled[-1]),
-        token_logits=_numpy(captured["token_logits"][0]) if "token_logits" in captured else None,
-        scores=_numpy(buffers["scores"]),
-        pattern=_numpy(buffers["pattern"]),
-        q=_numpy(buffers["q"]),
-        k=_numpy(buffers["k"]),
-        v=_numpy(buffers["v"]),
-        z=_numpy(buffers["z"]),
-        residual=_numpy(buffers["residual"]),
+        mask=_to_numpy(mask[0].expand(buffers["pattern"].shape)),
+        logits=_to_numpy(logits[0]),
+        logits_by_layer=_to_numpy(logits_by_layer),
+        pooled=_to_numpy(pooled[-1]),
+        token_logits=_to_numpy(captured["token_logits"][0]) if "token_logits" in captured else None,
+        scores=_to_numpy(buffers["scores"]),
+        pattern=_to_numpy(buffers["pattern"]),
+        q=_to_numpy(buffers["q"]),
+        k=_to_numpy(buffers["k"]),
+        v=_to_numpy(buffers["v"]),
+        z=_to_numpy(buffers["z"]),
+        residual=_to_numpy(buffers["residual"]),
         **fields_of(positions),
     )
 
 
 @contextmanager
-def evaluating(model: nn.Module) -> Iterator[None]:
-    """Puts the model into evaluation mode inside the `with`, and back into training mode if it was in it."""
+def evaluation_mode(model: nn.Module) -> Iterator[None]:
+    """Context manager: puts the model into evaluation mode inside the `with`, and afterwards back into the mode it was in."""
     was_training = model.training
     if was_training:
         model.eval()
@@ -123,7 +123,10 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 
 def _batch(loaded: Loaded, inputs: Sequence[Tensor]) -> Tensor:
-    """Concatenates input tensors of one example each into a batch; shorter texts are padded."""
+    """Concatenates input tensors of one example each into a batch; shorter texts are padded at their end.
+
+    Raises ValueError for texts of different lengths if the encoder has no padding token.
+    """
     max_length = max(input_tensor.shape[1] for input_tensor in inputs)
     if any(input_tensor.shape[1] < max_length for input_tensor in inputs):
         if loaded.config.padding_id is None:
@@ -137,10 +140,11 @@ def _batch(loaded: Loaded, inputs: Sequence[Tensor]) -> Tensor:
 
 
 @contextmanager
-def keeping(
+def collecting_activations(
     model: Transformer, names: Collection[str], buffers: Mapping[str, Tensor] | None = None
 ) -> Iterator[dict[str, Tensor]]:
-    """Collects in the yielded dict the activations at the hook points `names` of a forward pass inside the `with`.
+    """Context manager: yields a dict, in which a forward pass inside the `with` puts its activations at the hook points
+    `names`.
 
     An activation with a buffer of its name is copied there as soon as it is computed. While autograd is on, an activation
     that does not require a gradient is replaced by a leaf tensor that does.
@@ -168,11 +172,11 @@ def _activations(
     names: Collection[str],
     buffers: Mapping[str, Tensor] | None = None,
 ) -> dict[str, Tensor]:
-    """Runs one forward pass under the intervention; returns the activations by name, collected by `keeping`."""
+    """Runs one forward pass under the intervention, and returns the activations of the hook points `names`, by name."""
     with (
-        evaluating(model),
+        evaluation_mode(model),
         watch(model, intervention.watchers(model, mask)),
-        keeping(model, names, buffers) as captured,
+        collecting_activations(model, names, buffers) as captured,
     ):
         model(inputs, mask)
     if missing_names := sorted(set(names) - set(captured)):
@@ -181,7 +185,9 @@ def _activations(
 
 
 def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Tensor]:
-    """Uninitialised tensors for a record's arrays in their final shape; stacking afterwards would take a quarter longer."""
+    """Uninitialised tensors in the final shapes of a record's arrays, by name; stacking layers later would take a quarter
+    longer.
+    """
     layers, heads = config.n_layers, config.n_heads
     shapes = {
         **dict.fromkeys(("scores", "pattern"), (layers, heads, n, n)),
@@ -191,22 +197,25 @@ def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Ten
     }
     sizes = [math.prod(shape) for shape in shapes.values()]
     # One piece, and numpy's: for that the system gives large pages, which come faster than many small ones.
-    parts = torch.from_numpy(np.empty(sum(sizes), np.float32)).to(device).split(sizes)
-    return {name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
+    flat_buffers = torch.from_numpy(np.empty(sum(sizes), np.float32)).to(device).split(sizes)
+    return {
+        name: flat_buffer.view(shape)
+        for flat_buffer, (name, shape) in zip(flat_buffers, shapes.items(), strict=True)
+    }
 
 
 def _buffers_by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Views of the buffers by hook name; the activation of that hook, for a batch of one, is copied into its view."""
+    """For each hook name, the view of the buffers into which that hook's activation, a batch of one, is copied."""
     stage_buffers = buffers["residual"].unsqueeze(1).unbind()
-    views = {"embedding.output": stage_buffers[0]}
+    views_by_hook = {"embedding.output": stage_buffers[0]}
     for layer in range(len(stage_buffers) // 2):
-        views[f"blocks.{layer}.resid_mid"] = stage_buffers[1 + 2 * layer]
-        views[f"blocks.{layer}.resid_post"] = stage_buffers[2 + 2 * layer]
+        views_by_hook[f"blocks.{layer}.resid_mid"] = stage_buffers[1 + 2 * layer]
+        views_by_hook[f"blocks.{layer}.resid_post"] = stage_buffers[2 + 2 * layer]
     for name in BY_LAYER:
         for layer, view in enumerate(buffers[name].unsqueeze(1).unbind()):
-            views[f"blocks.{layer}.attention.{name}"] = view
-    return views
+            views_by_hook[f"blocks.{layer}.attention.{name}"] = view
+    return views_by_hook
 
 
-def _numpy(values: Tensor) -> np.ndarray:
+def _to_numpy(values: Tensor) -> np.ndarray:
     return values.cpu().numpy()

@@ -1,7 +1,7 @@
 """Writes a record file: `python -m model.capture CHECKPOINT --text "..." --out FILE.npz`, or `--image FILE`.
 
 Encoders of sentence pairs read `--second "..."` after the text.
-CHECKPOINT is a name as in the app or the path of a folder. What goes wrong is one sentence, and exit code 2.
+CHECKPOINT is a name as in the app, or the path of a folder. An error is printed as one sentence, with exit code 2.
 """
 
 import argparse

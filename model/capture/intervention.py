@@ -1,4 +1,4 @@
-"""Interventions, changes to a forward pass as plain values: masks, how they are applied, and replaced activations.
+"""Interventions: changes to a forward pass as plain values, which are masks, how masks are applied, and replaced activations.
 
 An `Intervention` is hashable, so it can be part of a cache key. It works on any encoder that has the layers, heads and
 positions that it names. The encoder itself is not changed: watchers (`model.hooks`) change its activations.
@@ -34,8 +34,8 @@ Pattern = Float[Tensor, "batch head query key"]
 class MaskChoice:
     """One mask; fields that its kind does not use have no effect.
 
-    It applies to `heads` of `layers`, where None means all; padding of a text is masked by the encoder itself, in all
-    of them.
+    The mask applies to the `heads` of the `layers`, None for all. Padding of a text is masked by the encoder itself, in all
+    heads of all layers.
     """
 
     kind: MaskKind = "none"
@@ -47,14 +47,15 @@ class MaskChoice:
     heads: tuple[int, ...] | None = None
 
     @property
-    def same_for_all(self) -> bool:
+    def is_same_for_all(self) -> bool:
         """Whether the same keys are masked for every query in all layers and heads."""
         return self.kind == "keys" and self.layers is None and self.heads is None
 
     def allowed(self, config: ModelConfig, n: int) -> Bool[Tensor, "*#layer_head query key"]:
-        """Mask over `n` positions, True where a query may attend to a key; without layer and head axes if it is for all.
+        """Mask over `n` positions, True where a query may attend to a key; without layer and head axes if it applies to all
+        heads.
 
-        Padding of a text is not included, as the encoder masks it by the tokens. Raises IndexError for positions,
+        Padding of a text is not included, since the encoder masks it itself. Raises IndexError for positions,
         layers or heads that do not exist.
         """
         if self.kind == "causal":
@@ -79,13 +80,16 @@ class MaskChoice:
 
 @dataclass(frozen=True, slots=True)
 class Masking:
-    """How a mask is applied. With "encoder" alone a row without an allowed key becomes zeros; "ignored" applies no mask."""
+    """How a mask is applied to the scores or the pattern.
+
+    By the method "encoder", and by it alone, a row without an allowed key becomes zeros; "ignored" applies no mask.
+    """
 
     method: Method = "encoder"
     value: float = -math.inf  # the replacement, or the summand
 
     def pattern(self, scores: Pattern, mask: LayerMask) -> Pattern:
-        """The attention pattern of one layer, from its scores before the mask."""
+        """The attention pattern of one layer, computed from its unmasked scores and the mask."""
         match self.method:
             case "replaced":  # Vaswani et al. 2017 (3.2.3) write -inf in the place of a forbidden score
                 return scores.masked_fill(~mask, self.value).softmax(dim=-1)
@@ -101,8 +105,8 @@ class Masking:
 class Intervention:
     """All changes to one forward pass; without arguments, none.
 
-    A key must be allowed by all of `masks`. `replacements` are pairs of a hook name, in which * stands for every layer,
-    and the function that replaces its activation; they are applied in this order.
+    A key must be allowed by all of `masks`. `replacements` are pairs of a hook name, in which * stands for every layer, and
+    the function that returns the new activation; they are applied in this order.
     """
 
     masks: tuple[MaskChoice, ...] = ()
@@ -122,7 +126,9 @@ class Intervention:
         return sum(mask.n_padding for mask in self.masks if mask.kind == "padding" and config.is_text)
 
     def first_layer(self, config: ModelConfig) -> int:
-        """Index of the first block that is changed; -1 if the embedding is, n_layers if nothing is."""
+        """Index of the first block that the intervention changes; -1 if it changes the embedding, and n_layers if it
+        changes nothing.
+        """
         masked_layers = (
             range(config.n_layers) if mask.layers is None else mask.layers for mask in self.masks
         )
@@ -138,20 +144,20 @@ class Intervention:
         return min(layers)
 
     def mask(self, model: Transformer, inputs: Tensor) -> FullMask | None:
-        """Combines all masks and the padding of `inputs`, as `Transformer.full_mask` does; None if nothing is masked."""
+        """All masks combined with the padding of `inputs`, in the form of `Transformer.full_mask`; None if nothing is masked."""
         config = model.config
         n = inputs.shape[1] if config.is_text else config.n_positions
         allowed = None
         for mask in self.masks:
             allowed = mask.allowed(config, n) if allowed is None else allowed & mask.allowed(config, n)
-        if allowed is not None and all(mask.same_for_all for mask in self.masks):
+        if allowed is not None and all(mask.is_same_for_all for mask in self.masks):
             allowed = allowed[:1]  # one row for all queries: n times less memory, and faster
         return model.full_mask(inputs, allowed)
 
     def watchers(self, model: Transformer, mask: FullMask | None) -> dict[str, Watcher]:
-        """Watchers by hook name, which make the replacements and apply `mask` by a method other than the encoder's.
+        """Watchers, by hook name, that make the replacements and apply `mask` if the method is not that of the encoder.
 
-        A name with * that matches no hook point is kept, so that `watch` raises KeyError for it.
+        A hook name with * that matches no hook point is kept, so that `watch` raises KeyError for it.
         """
         ordered_watchers: list[tuple[str, Watcher]] = []
         for name_pattern, replacement in self.replacements:
@@ -169,9 +175,9 @@ class Intervention:
         return watchers
 
     def prepare(self, loaded: Loaded, model_input: InputLike) -> tuple[Tensor, Positions]:
-        """Input tensor and positions as of `model.inputs.prepare`, with this intervention's padding appended.
+        """Input tensor and positions as `model.inputs.prepare` returns them, with this intervention's padding appended.
 
-        Raises as it does, and ValueError for an encoder without a padding token or with too few positions.
+        Raises as that function does, and ValueError if the encoder has no padding token or too few positions.
         """
         inputs, positions = prepare(loaded, model_input)
         config, n_padding = loaded.config, self.n_padding(loaded.config)
@@ -191,8 +197,8 @@ class Intervention:
         )
         return torch.cat((inputs, padding), dim=1), padded
 
-    def as_read(self, positions: Positions) -> Positions:
-        """The positions with tokens and roles in the order that the intervention gives the content."""
+    def positions_as_read(self, positions: Positions) -> Positions:
+        """The positions with their tokens and roles in the order into which the intervention puts the content."""
         for _, replacement in self.replacements:
             if isinstance(replacement, Reordered):
                 positions = positions.in_order(replacement.checked_order(len(positions)))
@@ -235,7 +241,8 @@ def masked(choice: MaskChoice, method: Method = "encoder", value: float = -math.
 
 
 def without_keys(*keys: int) -> Intervention:
-    """An intervention that masks `keys` for every query, in all layers and heads; their states stay in the stream.
+    """An intervention that masks `keys` for every query, in all layers and heads; the states at these positions stay in the
+    residual stream.
 
     >>> from loupe import capture, load, without_keys
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -247,7 +254,8 @@ def without_keys(*keys: int) -> Intervention:
 
 
 def at_temperature(temperature: float, *, layer: int | None = None, head: int | None = None) -> Intervention:
-    """An intervention with softmax(scores / T) in all heads, in all heads of one `layer`, or in one `head` of it.
+    """An intervention that computes softmax(scores / T) in all heads, in all heads of one `layer`, or in one `head` of that
+    layer.
 
     T = 1 is the trained softmax. T = infinity makes each row uniform over its allowed keys, and T = 0 puts all weight on
     the key with the largest score, in equal shares if there are several. Raises ValueError for T below 0, and for a
@@ -272,10 +280,11 @@ def at_temperature(temperature: float, *, layer: int | None = None, head: int | 
 
 
 def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, shift: int = 0) -> Intervention:
-    """An intervention that reorders the content, sets position vectors to zero, or takes those `shift` positions later.
+    """An intervention that reorders the content, sets the position vectors to zero, or takes the vectors of positions
+    `shift` later.
 
-    Position vectors stay when the content is reordered, as if the tokens were typed, or the patches laid out, in the
-    other order.
+    Reordering moves the content but not the position vectors, as if the tokens had been typed, or the patches laid out, in
+    that order.
 
     >>> from loupe import capture, load, repositioned
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -291,7 +300,9 @@ def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, sh
 
 
 def permuted_attention(seed: int, n_layers: int, keys: Sequence[int] | None = None) -> Intervention:
-    """An intervention that permutes each row's weights randomly among `keys` (None: all), in every layer and head."""
+    """An intervention that randomly permutes the attention weights of each row among `keys` (None: all), in every layer and
+    head.
+    """
     permuted_keys = None if keys is None else tuple(keys)
     return Intervention(
         replacements=tuple(

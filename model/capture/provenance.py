@@ -1,4 +1,4 @@
-"""Provenance of a record: version, encoder, input and intervention, as plain values that are saved with it."""
+"""Provenance of a record: version, encoder, input and intervention, as plain values that are saved with the record."""
 
 from typing import Any
 
@@ -14,7 +14,9 @@ LONGEST = 2000  # characters that describe the intervention
 def settings(
     loaded: Loaded, model_input: InputLike, intervention: Intervention | None = None
 ) -> dict[str, Any]:
-    """Settings of a record by name: project version, checkpoint, hash of its weights, input, class names and intervention."""
+    """Provenance of a record, by name: version of the project, checkpoint, hash of its weights, input, class names,
+    intervention.
+    """
     model_input, intervention = as_input(model_input), intervention or Intervention()
     return {
         "version": VERSION,

@@ -23,29 +23,29 @@ class Divided:
     head: int | None = None
 
     def __call__(self, _model: Transformer, activation: Pattern) -> Pattern:
-        return _in_head(activation, self.head, lambda scores: scores / self.temperature)
+        return _change_in_head(activation, self.head, lambda scores: scores / self.temperature)
 
 
 @dataclass(frozen=True, slots=True)
 class Hardened:
-    """Replaces the pattern: each row puts all weight on its largest weight, in equal shares if there are several.
+    """Replaces the pattern: each row puts all weight on the key with its largest weight, in equal shares if there are several.
 
-    A row without an allowed key stays zeros.
+    A row without an allowed key remains zeros.
     """
 
     head: int | None = None
 
     def __call__(self, _model: Transformer, activation: Pattern) -> Pattern:
-        return _in_head(activation, self.head, harden)
+        return _change_in_head(activation, self.head, harden)
 
 
 def harden(pattern: Float[Tensor, "*axes query key"]) -> Float[Tensor, "*axes query key"]:
-    """Pattern with 1 at the largest weight of each row, or equal shares if there are several, and 0 elsewhere."""
+    """The pattern with 1 at the largest weight of each row and 0 elsewhere; several largest weights get equal shares of 1."""
     is_largest = (pattern == pattern.amax(dim=-1, keepdim=True)) & (pattern > 0)
     return is_largest / is_largest.sum(dim=-1, keepdim=True).clamp(min=1)
 
 
-def _in_head(activation: Pattern, head: int | None, change: Callable[[Tensor], Tensor]) -> Pattern:
+def _change_in_head(activation: Pattern, head: int | None, change: Callable[[Tensor], Tensor]) -> Pattern:
     if head is None:
         return change(activation)
     changed = activation.clone()
@@ -95,7 +95,7 @@ class Reordered:
 
 @dataclass(frozen=True, slots=True)
 class Shifted:
-    """Replaces `embedding.positions` by the vectors of the positions `by` later."""
+    """Replaces the position vectors (`embedding.positions`) by those of the positions that are `by` later."""
 
     by: int
 
@@ -107,7 +107,7 @@ def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "pos
     """Position vectors `by` to `by + n - 1`, for an input of `n` positions.
 
     A learned table wraps around at its end; for pictures only the vectors of patches are shifted, while positions before
-    the first patch keep theirs. Raises ValueError for a negative `by`.
+    the first patch keep their vectors. Raises ValueError for a negative `by`.
     """
     if by < 0:
         raise ValueError(f"positions can be shifted onwards only, got {by}")
@@ -124,8 +124,8 @@ def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "pos
 class Permuted:
     """Replaces the pattern by one whose rows are permuted randomly among `keys` (None: all keys).
 
-    Every head and query has its own permutation, drawn by `seed` and shared by the inputs of a batch. Weights of other
-    keys stay, so that with `keys` limited to allowed ones no weight moves to a masked key.
+    Every head and query has its own permutation, drawn with `seed` and shared by the inputs of a batch. Weights of other
+    keys do not move, so if all `keys` are allowed, no weight gets to a masked key.
     """
 
     seed: int | tuple[int, ...]
@@ -144,7 +144,9 @@ class Permuted:
 
 @dataclass(frozen=True, slots=True)
 class OtherTokens:
-    """Replaces `embedding.content` at `positions` by the embeddings of the tokens `ids` (as of `model.inputs.prepare`)."""
+    """Replaces `embedding.content` at `positions` by the embeddings of the tokens `ids`, numbered as by
+    `model.inputs.prepare`.
+    """
 
     positions: tuple[int, ...]
     ids: tuple[int, ...]
@@ -158,7 +160,7 @@ class OtherTokens:
 
 @dataclass(frozen=True, slots=True)
 class Greyed:
-    """Replaces `embedding.content` at `positions` by that of a patch of one colour, `mean` (one value for each channel)."""
+    """Replaces `embedding.content` at `positions` by that of a patch of a single colour, `mean`, one value for each channel."""
 
     positions: tuple[int, ...]
     mean: tuple[float, ...]

@@ -1,8 +1,8 @@
-"""Trained encoders on disk: a folder each, with `config.json`, `model.safetensors` and mostly `history.json`.
+"""Trained encoders on disk, each a folder with `config.json`, `model.safetensors` and mostly `history.json`.
 
 Folders in Hugging Face's layout are read by `model.huggingface`. Text encoders have `tokenizer.json` as well;
-`film.safetensors.gz` is what the run recorded of itself, `predictions.safetensors` what a digit encoder answers to each
-test digit. Nothing is ever unpickled.
+`film.safetensors.gz` is the recording of the training run, `predictions.safetensors` holds what a digit encoder predicts
+for each test digit. Nothing is ever unpickled.
 """
 
 import gzip
@@ -56,7 +56,7 @@ LARGEST_POSITION_TABLE = 2**26
 
 
 def available() -> list[str]:
-    """Names of the checkpoints that come with the project.
+    """Names of the checkpoints that come with the project, sorted.
 
     >>> from loupe import available
     >>> "imdb-pre-ln" in available()
@@ -66,8 +66,11 @@ def available() -> list[str]:
 
 
 def read_config(name_or_path: str | Path) -> ModelConfig:
-    """The configuration of a checkpoint, without reading its weights. Raises ValueError, in one sentence, if it is damaged."""
-    folder = _folder(name_or_path)
+    """The configuration of a checkpoint, without reading its weights.
+
+    Raises ValueError, with a one-sentence message, if it is damaged.
+    """
+    folder = _find_folder(name_or_path)
     if huggingface.is_foreign(folder):
         with errors_in_one_sentence(f"{folder.name} cannot be read"):
             return huggingface.find(folder).config
@@ -81,9 +84,9 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
     """A digit checkpoint's predictions for all test digits; None if they were never stored.
 
     "predicted" holds the class (uint8), "loss" the cross-entropy in nats (float32), each of shape [digit].
-    Raises ValueError, in one sentence, where the file is damaged.
+    Raises ValueError, with a one-sentence message, if the file is damaged.
     """
-    path = _folder(name) / PREDICTIONS
+    path = _find_folder(name) / PREDICTIONS
     if not path.is_file():
         return None
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
@@ -94,9 +97,9 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
 
 
 def recording_arrays(folder: Path) -> dict[str, np.ndarray] | None:
-    """The arrays that `model.train.snapshot.take_snapshot` recorded during training, by name; None if there are none.
+    """The arrays that `model.train.snapshot.take_snapshot` recorded during training, by name; None if there is no recording.
 
-    Raises ValueError, in one sentence, where the file is damaged, or larger than any recording.
+    Raises ValueError, with a one-sentence message, if the file is damaged or larger than `LARGEST_RECORDING` bytes.
     """
     path = folder / RECORDING
     if not path.is_file():
@@ -114,13 +117,13 @@ def recording_arrays(folder: Path) -> dict[str, np.ndarray] | None:
 def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     """The encoder of a checkpoint, by its name or the path of its folder, on a `device` ("auto", "cpu", "cuda", ...).
 
-    Raises FileNotFoundError if there is no such checkpoint, ValueError, in one sentence, if it is damaged.
+    Raises FileNotFoundError if there is no such checkpoint, and ValueError, with a one-sentence message, if it is damaged.
 
     >>> from loupe import load
     >>> load("checkpoints/imdb-pre-ln", device="cpu")
     Loaded('imdb-pre-ln', text encoder, 4 layers × 4 heads, 2,359,660 parameters, cpu)
     """
-    name, folder = _name_and_folder(name_or_path)
+    name, folder = _find_name_and_folder(name_or_path)
     torch_device = find_device(device)
     model: Transformer
     history: dict[str, Any] = {}
@@ -143,12 +146,12 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
 
 
 def fingerprint(name_or_path: str | Path) -> str:
-    """A hash of all files of a checkpoint that are ever read, the recorded training and predictions included.
+    """A hash of all files of a checkpoint that may be read, including the recording of its training and the predictions.
 
     The hash of a file is cached until its size, modification time or inode changes. Raises FileNotFoundError if there is
     no such checkpoint.
     """
-    folder = _folder(name_or_path)
+    folder = _find_folder(name_or_path)
     names = list(OWN_FILES)
     if huggingface.is_foreign(folder):
         names = sorted(
@@ -159,11 +162,13 @@ def fingerprint(name_or_path: str | Path) -> str:
 
 
 def weights_hash(name_or_path: str | Path) -> str:
-    """A hash of a checkpoint's weights alone; stored results carry it to show which weights they were measured with.
+    """A hash of a checkpoint's weights alone; stored results hold it to show with which weights they were measured.
 
     Raises FileNotFoundError if there is no such checkpoint.
     """
-    paths = [path for path in sorted(_folder(name_or_path).glob("*.safetensors")) if path.name != PREDICTIONS]
+    paths = [
+        path for path in sorted(_find_folder(name_or_path).glob("*.safetensors")) if path.name != PREDICTIONS
+    ]
     if not paths:
         raise FileNotFoundError(f"{name_or_path!r} has no weights")
     hashes = [_file_hash(path) for path in paths]
@@ -177,7 +182,8 @@ def _file_hash(path: Path) -> str:
 
 @lru_cache(maxsize=1024)
 def _cached_file_hash(path: Path, size: int, *state: int) -> str:
-    """SHA-256 of a file's content; above `LARGEST_FILE`, its size and `state` (time, inode) instead.
+    """SHA-256 of a file's content; for a file larger than `LARGEST_FILE`, its size and `state` (modification time, inode)
+    as JSON.
 
     A sparse file can claim terabytes, which would take hours to read.
     """
@@ -194,7 +200,7 @@ def save(
     tokenizer: Tokenizer | None = None,
     recording: dict[str, Tensor] | None = None,
 ) -> None:
-    """Writes a checkpoint to a temporary folder and then moves it to `folder`, so that no crash leaves half of one.
+    """Writes a checkpoint to a temporary folder and then moves it to `folder`, so that a crash never leaves an incomplete one.
 
     Raises OSError if it cannot be written.
     """
@@ -221,12 +227,13 @@ def save(
 def record_figures(
     name_or_path: str | Path, figures: dict[str, Any], by_example: dict[str, np.ndarray] | None = None
 ) -> None:
-    """Adds the `figures` of an evaluation to `history.json`, and writes `by_example` to the file that `predictions` reads.
+    """Adds the `figures` of an evaluation to `history.json`, and writes the predictions `by_example`, if given, to their file.
 
-    The first data set's figures are kept under `figures`, those of others in the list `also_measured`; new ones replace
-    old ones of the same data. Raises OSError if they cannot be written.
+    `by_example` holds the arrays that `predictions` reads. Figures of the first data set are kept under `figures`, those of
+    other data sets in the list `also_measured`; new figures replace old ones of the same data. Raises OSError if writing
+    fails.
     """
-    folder = _folder(name_or_path)
+    folder = _find_folder(name_or_path)
     if by_example is not None:
         with replacing(folder / PREDICTIONS) as new_path:
             save_arrays(by_example, new_path)
@@ -253,12 +260,12 @@ def _backup_folder(folder: Path) -> Path:
     return folder.parent / f".{folder.name}-old" / folder.name
 
 
-def _folder(name_or_path: str | Path) -> Path:
-    return _name_and_folder(name_or_path)[1]
+def _find_folder(name_or_path: str | Path) -> Path:
+    return _find_name_and_folder(name_or_path)[1]
 
 
-def _name_and_folder(name_or_path: str | Path) -> tuple[str, Path]:
-    """The name and the folder of a checkpoint, which is looked up by name (`model.sources.locations`), then as a path.
+def _find_name_and_folder(name_or_path: str | Path) -> tuple[str, Path]:
+    """The name and the folder of a checkpoint: looked up by name (`model.sources.locations`), or else as a path.
 
     Raises FileNotFoundError if it is neither.
     """

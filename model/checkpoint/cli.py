@@ -1,4 +1,4 @@
-"""What all commands share: loading an encoder by its name, and printing errors as one sentence instead of a traceback."""
+"""Shared by all commands: loads an encoder by its name, and prints an error as one sentence instead of a traceback."""
 
 import os
 import sys
@@ -19,9 +19,10 @@ CHECKPOINT = (
 
 
 def load_checkpoint(name_or_path: str, device: str) -> Loaded:
-    """Loads a checkpoint by name or path; names of encoders below the folder `LOUPE_MODELS` are known, too.
+    """Loads a checkpoint by name or path; names of encoders in the folder that the environment variable `LOUPE_MODELS`
+    names are known, too.
 
-    Raises FileNotFoundError if there is no such checkpoint, ValueError if it or `LOUPE_MODELS` cannot be read.
+    Raises FileNotFoundError if there is no such checkpoint, and ValueError if the checkpoint or that folder cannot be read.
     """
     locations.use_variable(os.environ)
     return load(name_or_path, device)
@@ -29,8 +30,10 @@ def load_checkpoint(name_or_path: str, device: str) -> Loaded:
 
 @contextmanager
 def exit_with_one_sentence(program: str) -> Iterator[None]:
-    """Context for the body of a command: it prints a ValueError, an OSError or a lack of GPU memory as one sentence
-    to stderr and exits with code 2."""
+    """Context manager for the body of a command: an error ends the program with one sentence on stderr and exit code 2.
+
+    The errors are ValueError, OSError and a lack of GPU memory; others pass through.
+    """
     try:
         yield
     except OutOfMemory:

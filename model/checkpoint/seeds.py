@@ -1,4 +1,4 @@
-"""Checkpoints that differ in nothing but the seed of their training: NAME-seed0, NAME-seed1, ..."""
+"""Names of checkpoints that differ only in the seed of their training: NAME-seed0, NAME-seed1, ..."""
 
 import re
 from collections.abc import Iterable

@@ -1,7 +1,4 @@
-"""`history.json`: the types of the fields that are read, and the log of a training run as tables.
-
-Other fields are allowed and ignored.
-"""
+"""Reads `history.json`: types of the fields that are used, and the log of a training run as tables; other fields are ignored."""
 
 import math
 from typing import Any, TypedDict
@@ -15,7 +12,7 @@ LARGEST = 1e300  # JSON may hold numbers that no float holds
 
 
 class Figures(TypedDict):
-    """How well an encoder answers on one data set."""
+    """How well an encoder does on one data set: number of examples, accuracy, mean loss in nats, and the name of the data."""
 
     n: Count
     accuracy: Number
@@ -48,14 +45,14 @@ class History(TypedDict, total=False):
 
 
 class StepOfRun(TypedDict):
-    """The phase and the step of training at which a row of the log was written."""
+    """Phase and step of the training run that a row of the log is about."""
 
     phase: Count
     step: Count
 
 
 def check_history(history: dict[str, Any]) -> None:
-    """Raises ValueError, in one sentence, if a field that is read has a wrong type or a value out of range."""
+    """Raises ValueError, with a one-sentence message, if a field that is read has a wrong type or a value out of range."""
     convert(history, History)
     n_phases = len(tasks(history))
     for name in ("log", "evaluations"):
@@ -74,20 +71,21 @@ def all_figures(history: dict[str, Any]) -> list[Figures]:
 
 
 def standard_error(share: float, n: int) -> float:
-    """Standard error sqrt(p (1 - p) / n) of a share p of n examples; 0 where p is not between 0 and 1."""
+    """Standard error sqrt(p (1 - p) / n) of the share p of n examples; 0 if p is not between 0 and 1."""
     return math.sqrt(max(0.0, share * (1 - share)) / max(1, n))
 
 
 def tasks(history: dict[str, Any]) -> tuple[str, ...]:
-    """The tasks that the encoder was trained on, one for each phase."""
+    """Names of the tasks that the encoder was trained on, one for each phase."""
     return tuple(phase["task"] for phase in history.get("recipe", {}).get("phases", []))
 
 
 def logged_values(history: dict[str, Any], value: str, entries: str = "log") -> pd.DataFrame:
-    """A table of one value in the history's "log" or "evaluations", with columns phase, step and value.
+    """Table of one logged `value`, such as "loss", with the columns phase, step and value; `entries` is "log" or
+    "evaluations".
 
-    Steps are counted from the beginning of the run; a phase ends at its last evaluation. Entries without the value are
-    left out.
+    Steps are counted from the beginning of the run; a phase ends at its last evaluation. Rows without the value are left
+    out.
     """
     lengths = [0] * len(tasks(history))
     for row in history.get("evaluations", []):
@@ -99,12 +97,12 @@ def logged_values(history: dict[str, Any], value: str, entries: str = "log") -> 
 
 
 def phase_offsets(lengths: list[int]) -> np.ndarray:
-    """The number of steps before each phase, from the `lengths` of the phases."""
+    """Number of steps before each phase, computed from the number of steps of each phase."""
     return np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(int)
 
 
 def smooth(table: pd.DataFrame, n_averaged: int) -> pd.DataFrame:
-    """A table as `logged_values` returns it, with every `n_averaged` consecutive rows of a phase replaced by their mean.
+    """The table of `logged_values` with every `n_averaged` consecutive rows of a phase replaced by their mean.
 
     The last rows of a phase, if fewer than `n_averaged`, are dropped, unless the phase has no others.
     """

@@ -1,4 +1,4 @@
-"""The recording of a training run: the patterns of a few fixed inputs, and norms of each layer, at chosen steps."""
+"""The recording of a training run: the patterns of a few fixed inputs, and norms by layer, at selected steps."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from .training_history import phase_offsets, tasks
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One of the fixed inputs, with the encoder's patterns, entropies and norms at each recorded step."""
+    """A fixed input, with the encoder's patterns, entropies and norms for it at each recorded step."""
 
     name: str
     tokens: tuple[str, ...]
@@ -24,12 +24,12 @@ class Probe:
     residual_norm: Float[np.ndarray, "moment stage"]  # mean over positions
 
     def pattern_at(self, moment: int) -> Float[np.ndarray, "layer head query key"]:
-        """The attention weights, from 0 to 1, at the recorded step with the index `moment`."""
+        """The attention weights, from 0 to 1, at the recorded step number `moment` (from 0)."""
         return self.pattern[moment] / np.float32(255)
 
     @property
     def layer_entropy(self) -> Float[np.ndarray, "moment layer"]:
-        """Normalised entropy of the patterns, as the mean over the heads of each layer."""
+        """Normalised entropy of the patterns, 0 to 1, averaged over the heads of each layer."""
         return self.entropy.mean(axis=-1)
 
 
@@ -54,7 +54,7 @@ class TrainingRecording:
 
     @property
     def phase_starts(self) -> list[int]:
-        """Index of the first recorded step of each phase but the first."""
+        """Index, on the axis `moment`, of the first recorded step of each phase except the first."""
         return (np.flatnonzero(np.diff(self.phase)) + 1).tolist()
 
     @property
@@ -64,7 +64,10 @@ class TrainingRecording:
 
 
 def read_recording(loaded: Loaded) -> TrainingRecording | None:
-    """The recording of a checkpoint's training; None if there is none. Raises ValueError, in one sentence, if it is damaged."""
+    """The recording of a checkpoint's training; None if there is none.
+
+    Raises ValueError, with a one-sentence message, if it is damaged.
+    """
     arrays = recording_arrays(loaded.folder) if loaded.folder else None
     if arrays is None:
         return None
@@ -118,14 +121,16 @@ def _checked_array(arrays: dict[str, np.ndarray], name: str, kind: type, *shape:
 
 
 def formation_step(recording: TrainingRecording, probe: int) -> Int[np.ndarray, "layer head"]:
-    """The training step from which on each head's pattern on a probe is close to its final one (`formation_index`)."""
+    """Training step from which on each head's pattern on the probe with index `probe` is close to its final one
+    (`formation_index`).
+    """
     return recording.run_step[formation_index(distances_to_final(recording.probes[probe].pattern))]
 
 
 def distances_to_final(
     pattern: UInt8[np.ndarray, "moment layer head query key"],
 ) -> Float[np.ndarray, "moment layer head"]:
-    """Distance (`head_distance`) of each head's pattern at each recorded step to its pattern at the last one."""
+    """Distance (`head_distance`, nats) between each head's pattern at each recorded step and its pattern at the last one."""
     n_layers, n_heads = pattern.shape[1:3]
     distances = np.empty(pattern.shape[:3])
     for layer, head in np.ndindex(n_layers, n_heads):
@@ -136,8 +141,10 @@ def distances_to_final(
 
 
 def formation_index(distances: Float[np.ndarray, "moment layer head"]) -> Int[np.ndarray, "layer head"]:
-    """Index of the first recorded step from which on a head's distance to its final pattern stays below half its
-    distance at the start."""
+    """Index of the recorded step at which each head's pattern has formed.
+
+    From that step on its distance to the final pattern stays below half of the distance at the start.
+    """
     is_far = distances >= distances[0] / 2
     is_far[-1] = False
     last_far_index = len(distances) - 1 - np.argmax(is_far[::-1], axis=0)

@@ -1,10 +1,10 @@
-"""Measures what the claims about pre-LN and post-LN need, and writes it to the file that the page reads.
+"""Makes the measurements that test the claims about pre-LN and post-LN, and writes them to the file that the page reads.
 
     python -m model.claims --data FOLDER
 
 FOLDER holds the treebank's sentences (`sst.csv`), as for training; digits are those in `examples/`. Measurements of
-untrained encoders and short runs are kept from the file, unless `--again` is given. Trained encoders, all seeds in
-`checkpoints/`, are measured each time.
+untrained encoders and short runs that are already in the file are kept, unless `--again` is given. Trained encoders, all
+seeds in `checkpoints/`, are measured every time.
 """
 
 import argparse
@@ -34,9 +34,9 @@ def main() -> None:
 
 
 def measure(data: Path, out: Path, *, again: bool = False) -> None:
-    """Measures untrained and trained encoders and writes the measurements to `out`, those of untrained ones first.
+    """Measures untrained and trained encoders, and writes the measurements to `out`, those of untrained encoders first.
 
-    Measurements of untrained encoders that `out` already holds are kept, unless they are to be made `again`.
+    If `out` already holds measurements of untrained encoders, these are kept, unless `again` is set.
     """
     untrained_measurements = (
         []

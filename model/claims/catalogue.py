@@ -1,9 +1,9 @@
-"""The claims in the order of a training run: authors, the figure that tests each of them, and the rule for its verdict.
+"""The claims, in the order of a training run, each with its authors, the figure that tests it, and the rule for the verdict.
 
-For claims about whether an encoder learns, measurements in which post-LN stays at guessing are left out: differences
-between runs at the level of guessing mean nothing.
+For claims about learning, measurements in which post-LN is no better than guessing are left out, since differences between
+such runs mean nothing.
 
-Papers are quoted as far as their abstracts, theorems and figures state a claim literally. A claim without authors
+Papers are cited only for what their abstracts, theorems and figures state literally. A claim without authors
 is a question of our own.
 """
 
@@ -41,7 +41,7 @@ class Claim:
     log: bool = False  # whether its axis is logarithmic
 
     def measurements(self, measured: Sequence[Measurement]) -> list[Measurement]:
-        """Those of the measurements that test this claim."""
+        """The measurements that test this claim, out of all that are given."""
         return [
             measurement
             for measurement in measured
@@ -49,7 +49,7 @@ class Claim:
         ]
 
     def judgements(self, measured: Sequence[Measurement]) -> list[Judgement]:
-        """Verdict of each measurement that tests this claim, in their order."""
+        """Verdict of each measurement that tests this claim, in the order of the measurements."""
         claim_measurements = self.measurements(measured)
         counted_measurements = [
             measurement for measurement in claim_measurements if self._learns(measurement, measured)
@@ -63,7 +63,9 @@ class Claim:
         ]
 
     def _learns(self, measurement: Measurement, measured: Sequence[Measurement]) -> bool:
-        """Whether most post-LN encoders reach `LEARNED` in one of the accuracies named by `learns_in`."""
+        """Whether the median post-LN encoder of this measurement reaches `LEARNED` in one of the accuracies that
+        `learns_in` names.
+        """
         accuracies = [
             other.post
             for other in measured

@@ -1,6 +1,6 @@
-"""Pairs of measurements that seem to contradict each other, with the explanation.
+"""Pairs of measurements that seem to contradict each other, with an explanation.
 
-A contradiction is reported only where the numbers of every seed show it, with the number of seeds.
+A contradiction is reported only if the numbers of every seed show it; the number of seeds is stated.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,24 +24,27 @@ class Conflict(NamedTuple):
 
 
 def conflicts(measured: Sequence[Measurement]) -> list[Conflict]:
-    """All apparent contradictions among the measurements."""
+    """All apparent contradictions among the measurements, in a fixed order of their kinds."""
     return [conflict for find_conflicts in _KINDS for conflict in find_conflicts(measured)]
 
 
-def _last_or_all_parameters(measured: Sequence[Measurement]) -> Iterator[Conflict]:
-    for last_layer in _select(measured, "gradient of the last layer"):
-        for all_parameters in _select(measured, "gradient of all parameters", last_layer.where):
-            larger_last, larger_whole = _larger(last_layer), _larger(all_parameters)
-            if larger_last and larger_whole and larger_last != larger_whole:
+def _find_last_or_all_parameters(measured: Sequence[Measurement]) -> Iterator[Conflict]:
+    for last_layer_gradient in _select(measured, "gradient of the last layer"):
+        for whole_gradient in _select(measured, "gradient of all parameters", last_layer_gradient.where):
+            larger_in_last_layer, larger_overall = (
+                _larger_placement(last_layer_gradient),
+                _larger_placement(whole_gradient),
+            )
+            if larger_in_last_layer and larger_overall and larger_in_last_layer != larger_overall:
                 yield Conflict(
-                    f"In {last_layer.where} ({_seeds_text(last_layer)}), the gradient of the last layer is larger in {larger_last} "
-                    f"({_means_text(last_layer)}), and that of all parameters in {larger_whole} ({_means_text(all_parameters)}).",
+                    f"In {last_layer_gradient.where} ({_seeds_text(last_layer_gradient)}), the gradient of the last layer is larger in {larger_in_last_layer} "
+                    f"({_means_text(last_layer_gradient)}), and that of all parameters in {larger_overall} ({_means_text(whole_gradient)}).",
                     f"The theorem of {XIONG} is about one matrix, at the end of the last block. The norm over all "
                     "parameters counts every block and the embedding too, and says nothing about that matrix.",
                 )
 
 
-def _start_or_end_of_training(measured: Sequence[Measurement]) -> Iterator[Conflict]:
+def _find_start_or_end_of_training(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     for trained in _select(measured, "gradient, trained"):
         for untrained in _select(measured, "gradient, fresh", f"{trained.where}, untrained"):
             for name, before, after in (
@@ -59,16 +62,16 @@ def _start_or_end_of_training(measured: Sequence[Measurement]) -> Iterator[Confl
                     )
 
 
-def _warmup_steps(measured: Sequence[Measurement]) -> Iterator[Conflict]:
+def _find_warmup_steps(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     without_warmup_runs = _select(measured, "reached without warm-up", source="runs")
     warmup_runs = _select(measured, "reached with warm-up", source="runs")
-    by_rate: dict[str, list[tuple[str, float, float]]] = {}
+    rows_by_encoder: dict[str, list[tuple[str, float, float]]] = {}
     for run_without, run_with in zip(without_warmup_runs, warmup_runs, strict=True):
         encoder, _, steps = run_with.where.rpartition(", ")
-        by_rate.setdefault(encoder, []).append(
+        rows_by_encoder.setdefault(encoder, []).append(
             (steps.removesuffix(" of warm-up"), run_without.post[0], run_with.post[0])
         )
-    for encoder, rows in by_rate.items():
+    for encoder, rows in rows_by_encoder.items():
         accuracies = [after for _, _, after in rows]
         if len(rows) > 1 and max(accuracies) - min(accuracies) > TOUCHED:
             accuracies_text = ", ".join(f"{_percent(after)} with {steps}" for steps, _, after in rows)
@@ -80,7 +83,7 @@ def _warmup_steps(measured: Sequence[Measurement]) -> Iterator[Conflict]:
             )
 
 
-def _theory_and_training(measured: Sequence[Measurement]) -> Iterator[Conflict]:
+def _find_theory_and_training(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     for growth in _select(measured, "stream growth", source="trained"):
         grows_or_shrinks = _side_of(1 + FLAT, growth.post) == 1 or _side_of(1 - FLAT, growth.post) == -1
         if not growth.where.endswith("untrained") and grows_or_shrinks:
@@ -92,11 +95,11 @@ def _theory_and_training(measured: Sequence[Measurement]) -> Iterator[Conflict]:
             )
 
 
-def _speed_or_accuracy(measured: Sequence[Measurement]) -> Iterator[Conflict]:
+def _find_speed_or_accuracy(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     for loss in _select(measured, "loss while learning"):
         for accuracy in _select(measured, "accuracy", loss.where):
-            slower_placement = _larger(loss)
-            better_placement = _larger(accuracy, by=_standard_error_of_difference(accuracy))
+            slower_placement = _larger_placement(loss)
+            better_placement = _larger_placement(accuracy, by=_standard_error_of_difference(accuracy))
             if slower_placement and slower_placement == better_placement:
                 faster_placement = "pre-LN" if slower_placement == "post-LN" else "post-LN"
                 yield Conflict(
@@ -107,8 +110,8 @@ def _speed_or_accuracy(measured: Sequence[Measurement]) -> Iterator[Conflict]:
                 )
 
 
-def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
-    """Claims on which review encoders, trained with another optimiser, disagree with the small text encoders."""
+def _find_optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
+    """Yields at most one conflict: the claims on which the review encoders disagree with the small text encoders."""
     agreeing: list[Claim] = []
     disagreeing: list[Claim] = []
     optimizer_pairs: set[tuple[str | None, str | None]] = set()
@@ -129,8 +132,8 @@ def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
         optimizers = (small_text.measured.optimizer, review.measured.optimizer)
         if optimizers[1] and optimizers[0] != optimizers[1]:
             optimizer_pairs.add(optimizers)
-            agrees = claim.rule.side(small_text.measured) == claim.rule.side(review.measured)
-            (agreeing if agrees else disagreeing).append(claim)
+            is_same_side = claim.rule.side(small_text.measured) == claim.rule.side(review.measured)
+            (agreeing if is_same_side else disagreeing).append(claim)
     for small_optimizer, reviews_optimizer in optimizer_pairs:
         if disagreeing:
             claims_text = " ".join(f"“{claim.says}”" for claim in disagreeing)
@@ -145,12 +148,12 @@ def _optimizers(measured: Sequence[Measurement]) -> Iterator[Conflict]:
 
 
 _KINDS = (
-    _last_or_all_parameters,
-    _start_or_end_of_training,
-    _warmup_steps,
-    _theory_and_training,
-    _speed_or_accuracy,
-    _optimizers,
+    _find_last_or_all_parameters,
+    _find_start_or_end_of_training,
+    _find_warmup_steps,
+    _find_theory_and_training,
+    _find_speed_or_accuracy,
+    _find_optimizers,
 )
 _CLEAR = (ClaimOutcome.HOLDS, ClaimOutcome.OPPOSITE, ClaimOutcome.AGREE, ClaimOutcome.AGREE_ON_OPPOSITE)
 
@@ -175,8 +178,8 @@ def _select(
     ]
 
 
-def _larger(measured: Measurement, *, by: float = 0.0) -> str | None:
-    """Norm placement whose values are larger by more than `by` in every pair; None if neither is."""
+def _larger_placement(measured: Measurement, *, by: float = 0.0) -> str | None:
+    """Name of the norm placement whose values are larger by more than `by` for every seed; None if neither is."""
     differences = [pre - post for pre, post in zip(measured.pre, measured.post, strict=True)]
     if min(differences) > by:
         return "pre-LN"
@@ -184,12 +187,12 @@ def _larger(measured: Measurement, *, by: float = 0.0) -> str | None:
 
 
 def _side_of(bound: float, values: Sequence[float]) -> int:
-    """1 where all values are above the bound, −1 where all are below it, 0 otherwise."""
+    """1 if all values are above the bound, −1 if all are below it, 0 otherwise."""
     return (min(values) > bound) - (max(values) < bound)
 
 
 def _standard_error_of_difference(accuracy: Measurement) -> float:
-    """Standard error of the difference of two accuracies, from the choice of examples."""
+    """Standard error of the difference of two accuracies that is due to the choice of examples."""
     shares = (*accuracy.pre, *accuracy.post)
     return 2**0.5 * max(standard_error(share, accuracy.n) for share in shares)
 

@@ -19,11 +19,11 @@ COMMAND = "python -m model.claims --data FOLDER"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One figure measured on encoders that differ only in norm placement, for each of the `seeds`.
+    """Values of one figure, measured on encoders that differ only in norm placement, for each of the `seeds`.
 
     `pre[i]` and `post[i]` are the values of the two encoders of `seeds[i]`. For distances between encoders,
     `across` holds those between the placements, and `pre` and `post` those between two seeds of one placement.
-    Raises ValueError where values and seeds differ in number, or a value is not finite.
+    Raises ValueError if there are not as many values as the seeds require, or a value is not finite.
     """
 
     figure: str  # by the names of `model.claims.catalogue`
@@ -55,14 +55,17 @@ class Measurement:
 
 
 class StoredMeasurements(TypedDict):
-    """Content of `checkpoints/claims.json`: the measurements, and the command that makes them."""
+    """Content of `checkpoints/claims.json`: the measurements, and the command that made them."""
 
     command: str
     measured: list[Measurement]
 
 
 def read_measurements(path: Path = CHECKPOINTS / CLAIMS_FILE) -> list[Measurement]:
-    """Reads the stored measurements; none if there is no file. Raises ValueError, in one sentence, if it is damaged."""
+    """The stored measurements; an empty list if there is no file.
+
+    Raises ValueError, with a one-sentence message, if the file is damaged.
+    """
     stored = read_as(path, StoredMeasurements)
     return stored["measured"] if stored else []
 

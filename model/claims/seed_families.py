@@ -1,4 +1,4 @@
-"""Trained encoders that differ only in norm placement, by seed, and the held-out examples they are measured on."""
+"""Trained encoders that differ only in norm placement, grouped by seed, and the held-out examples on which they are measured."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ BATCH_SIZE = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOut:
-    """Held-out inputs with their labels; `of` is what they are called on the page."""
+    """Held-out inputs with their class indices; `of` is what the examples are called on the page."""
 
     inputs: tuple[InputLike, ...]
     labels: tuple[int, ...]
@@ -38,7 +38,7 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedFamily:
-    """Pre-LN and post-LN encoders that differ only in seed; `pre[i]` and `post[i]` have the seed `seeds[i]`."""
+    """Pre-LN and post-LN encoders that otherwise differ only in seed; `pre[i]` and `post[i]` have the seed `seeds[i]`."""
 
     where: str  # what the encoders are called on the page
     seeds: tuple[int, ...]
@@ -47,14 +47,14 @@ class SeedFamily:
 
     @property
     def optimizer(self) -> str | None:
-        """Optimiser of the blocks' matrices, such as "adamw" or "muon"; None where the history does not name it."""
+        """Optimiser of the blocks' matrices, such as "adamw" or "muon"; None if the training history does not name it."""
         phases = self.pre[0].history.get("recipe", {}).get("phases", [])
         optimizers = {phase.get("optimizer", "adamw") for phase in phases}
         return " and ".join(sorted(optimizers, reverse=True)) or None
 
 
 def load_families() -> list[SeedFamily]:
-    """Loads all checkpoints that exist in both norm placements, grouped by data set, with the seeds common to both."""
+    """Loads all checkpoints that exist in both norm placements, grouped by data set, for the seeds that both have."""
     seeds_by_name = group_by_seed(checkpoint.available())
     families = []
     for name, encoders in ENCODER_NAMES.items():
@@ -88,7 +88,7 @@ def held_out(loaded: Loaded, folder: Path) -> HeldOut:
 
 
 def batches(loaded: Loaded, inputs: Sequence[InputLike]) -> Iterator[list[int]]:
-    """Yields the indices of inputs of equal length, in batches; nothing needs padding."""
+    """Yields the indices of inputs, in batches of equal length, so that nothing needs padding."""
 
     def length(index: int) -> int:
         return len(loaded.tokenizer.encode(inputs[index]).ids) if loaded.tokenizer else 0

@@ -32,14 +32,17 @@ Figures = dict[str, float]  # by the name of the figure
 
 
 def measure_trained(folder: Path) -> Iterator[Measurement]:
-    """Measures every family of checkpoints; `folder` holds the sentences. Raises FileNotFoundError if they are missing."""
+    """Yields the measurements of every family of checkpoints; `folder` holds the sentences.
+
+    Raises FileNotFoundError if they are missing.
+    """
     for family in load_families():
         examples = held_out(family.pre[0], folder)
         yield from measure_family(family, examples)
 
 
 def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
-    """Measures all figures of one family of encoders; the loss while learning only if their history holds losses."""
+    """Yields the measurements of one family of encoders; the loss while learning only if all training histories hold losses."""
     subset = examples.subset(N_EXAMPLES)
     yield from _measure_untrained(family, subset)
 
@@ -50,9 +53,9 @@ def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measuremen
         return {"accuracy": accuracy(loaded, examples)}
 
     def learning_figure(loaded: Loaded) -> Figures:
-        return {"loss while learning": float(np.mean(_first_phase(loaded)))}
+        return {"loss while learning": float(np.mean(_first_phase_losses(loaded)))}
 
-    if n_logged := min(len(_first_phase(loaded)) for loaded in (*family.pre, *family.post)):
+    if n_logged := min(len(_first_phase_losses(loaded)) for loaded in (*family.pre, *family.post)):
         yield from _measure_encoders(family, learning_figure, n=n_logged, of="logged steps")
     yield from _measure_encoders(family, trained_figures, n=len(subset.inputs), of=examples.of)
     yield from _measure_encoders(family, accuracy_figure, n=len(examples.inputs), of=examples.of)
@@ -60,7 +63,7 @@ def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measuremen
 
 
 def _measure_untrained(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
-    """Measures untrained encoders of the family's shape, with more seeds than there are trained ones."""
+    """Yields measurements of untrained encoders of the family's shape, with more seeds than there are trained encoders."""
 
     def figures(trained: Loaded, seed: int) -> Figures:
         untrained = _untrained(trained, seed)
@@ -74,21 +77,23 @@ def _measure_untrained(family: SeedFamily, examples: HeldOut) -> Iterator[Measur
 
     pre, post = ([figures(encoders[0], seed) for seed in SEEDS] for encoders in (family.pre, family.post))
     options = {"n": len(examples.inputs), "of": examples.of, "seeds": SEEDS}
-    yield from _by_figure(pre, post, where=f"{family.where}, untrained", **options)
+    yield from _measurements_by_figure(pre, post, where=f"{family.where}, untrained", **options)
 
 
 def _measure_encoders(
     family: SeedFamily, measure: Callable[[Loaded], Figures], *, n: int, of: str
 ) -> Iterator[Measurement]:
-    """Measures the figures that `measure` returns on every encoder of the family."""
+    """Yields the figures that the function `measure` returns, measured on every encoder of the family."""
     pre, post = ([measure(loaded) for loaded in encoders] for encoders in (family.pre, family.post))
-    yield from _by_figure(
+    yield from _measurements_by_figure(
         pre, post, where=family.where, n=n, of=of, seeds=family.seeds, optimizer=family.optimizer
     )
 
 
-def _by_figure(pre: Sequence[Figures], post: Sequence[Figures], **options: Any) -> Iterator[Measurement]:
-    """Yields one measurement for each figure (metric); `pre` and `post` hold the figures of each seed."""
+def _measurements_by_figure(
+    pre: Sequence[Figures], post: Sequence[Figures], **options: Any
+) -> Iterator[Measurement]:
+    """Yields a measurement for each figure; `pre` and `post` hold the figures of each seed."""
     for figure in pre[0]:
         yield Measurement(
             figure=figure,
@@ -103,9 +108,10 @@ def _by_figure(pre: Sequence[Figures], post: Sequence[Figures], **options: Any) 
 
 
 def stream_and_attention(loaded: Loaded, examples: HeldOut) -> Figures:
-    """Stream growth, share of the sublayers and attention entropy of an encoder, by name, as means over the examples.
+    """Growth of the residual stream, share of the sublayers and attention entropy of an encoder, by name, as means over the
+    examples.
 
-    The growth is the mean length of the states after the last block divided by that after the first.
+    The growth is the mean norm of the states after the last block, divided by that after the first.
     """
     layers = range(loaded.config.n_layers)
     stage_names = [
@@ -123,12 +129,14 @@ def stream_and_attention(loaded: Loaded, examples: HeldOut) -> Figures:
             for names in (stage_names, output_names, pattern_names)
         )
         for states, example_outputs, head_patterns in zip(residual, outputs, pattern, strict=True):
-            by_layer = example_outputs.reshape(len(layers), len(SUBLAYERS), *example_outputs.shape[1:])
+            outputs_by_layer = example_outputs.reshape(
+                len(layers), len(SUBLAYERS), *example_outputs.shape[1:]
+            )
             rows.append(
                 (
                     norms(states[2]).mean(),
                     norms(states[-1]).mean(),
-                    shares(skip_terms(loaded.model, states), by_layer).mean(),
+                    shares(skip_terms(loaded.model, states), outputs_by_layer).mean(),
                     mean_entropy(head_patterns, np.ones_like(head_patterns, bool)).mean(),
                 )
             )
@@ -158,19 +166,19 @@ def gradient(loaded: Loaded, examples: HeldOut) -> Gradient:
         batch = slice(start, start + GRADIENT_BATCH)
         labels = torch.tensor(examples.labels[batch])
         model.zero_grad()
-        functional.cross_entropy(model(_padded(loaded, examples.inputs[batch])), labels).backward()
+        functional.cross_entropy(model(_padded_batch(loaded, examples.inputs[batch])), labels).backward()
         parameter_norms = [
             parameter.grad.norm() for parameter in model.parameters() if parameter.grad is not None
         ]
-        by_layer = gradient_norm(model)
+        norms_by_layer = gradient_norm(model)
         last_matrix_gradient = model.blocks[-1].feed_forward.contract.weight.grad
         assert last_matrix_gradient is not None, "the loss depends on every block"
         rows.append(
             (
                 last_matrix_gradient.norm().item(),
                 torch.stack(parameter_norms).norm().item(),
-                by_layer[0].item(),
-                by_layer[-1].item(),
+                norms_by_layer[0].item(),
+                norms_by_layer[-1].item(),
             )
         )
     model.zero_grad()
@@ -178,7 +186,7 @@ def gradient(loaded: Loaded, examples: HeldOut) -> Gradient:
     return Gradient(last_matrix_norm, whole_norm, last_block_norm / first_block_norm)
 
 
-def _padded(loaded: Loaded, inputs: tuple) -> Tensor:
+def _padded_batch(loaded: Loaded, inputs: tuple) -> Tensor:
     input_tensors = [prepare(loaded, text_or_image)[0][0] for text_or_image in inputs]
     if not loaded.config.is_text:
         return torch.stack(input_tensors)
@@ -187,12 +195,12 @@ def _padded(loaded: Loaded, inputs: tuple) -> Tensor:
 
 
 def _untrained(loaded: Loaded, seed: int) -> Loaded:
-    """Untrained encoder of the same configuration; pre-LN and post-LN start from the same matrices if the seed is equal."""
+    """Untrained encoder of the same configuration; of one seed, pre-LN and post-LN start from the same matrices."""
     with torch_seed(seed):
         return replace(loaded, model=Transformer(loaded.config).eval())
 
 
-def _first_phase(loaded: Loaded) -> list[float]:
+def _first_phase_losses(loaded: Loaded) -> list[float]:
     """Logged losses of the first training phase, in nats; empty if the history has none."""
     return [row["loss"] for row in loaded.history.get("log", []) if row["phase"] == 0 and "loss" in row]
 
@@ -201,7 +209,7 @@ def _first_phase(loaded: Loaded) -> list[float]:
 
 
 def distances(family: SeedFamily, examples: HeldOut) -> Measurement:
-    """Measures the mean distance of matched heads (Jensen-Shannon, nats) for each pair of encoders in the family."""
+    """Measures the mean distance (Jensen-Shannon, nats) of matched heads, for each pair of encoders in the family."""
     encoders = (*family.pre, *family.post)
     pairs = list(itertools.combinations(range(len(encoders)), 2))
     sums: dict[tuple[int, int], np.ndarray] = {pair: np.zeros(()) for pair in pairs}
@@ -209,12 +217,14 @@ def distances(family: SeedFamily, examples: HeldOut) -> Measurement:
         patterns = [_patterns(loaded, text_or_image) for loaded in encoders]
         for first, second in pairs:
             sums[first, second] = sums[first, second] + distance_matrix(patterns[first], patterns[second])
-    by_placement: dict[str, list[float]] = {"pre": [], "post": [], "across": []}
+    distances_by_placement: dict[str, list[float]] = {"pre": [], "post": [], "across": []}
     for (first, second), matrix_sum in sums.items():
         matrix = matrix_sum / len(examples.inputs)
         distance = float(matrix[np.arange(len(matrix)), match_heads(matrix)].mean())
         n_seeds = len(family.pre)
-        by_placement["pre" if second < n_seeds else "post" if first >= n_seeds else "across"].append(distance)
+        distances_by_placement[
+            "pre" if second < n_seeds else "post" if first >= n_seeds else "across"
+        ].append(distance)
     return Measurement(
         figure="distance of heads",
         source="trained",
@@ -223,9 +233,9 @@ def distances(family: SeedFamily, examples: HeldOut) -> Measurement:
         of=examples.of,
         seeds=family.seeds,
         optimizer=family.optimizer,
-        pre=tuple(by_placement["pre"]),
-        post=tuple(by_placement["post"]),
-        across=tuple(by_placement["across"]),
+        pre=tuple(distances_by_placement["pre"]),
+        post=tuple(distances_by_placement["post"]),
+        across=tuple(distances_by_placement["across"]),
     )
 
 

@@ -34,7 +34,7 @@ XAVIER = UntrainedConfig(expansion=4, initialisation="Xavier")
 
 
 def measure_untrained() -> Iterator[Measurement]:
-    """All measurements that need no trained encoder."""
+    """Yields all measurements that need no trained encoder."""
     yield from start_in_theory()
     for n_layers in DEPTHS:
         yield early_update(n_layers)
@@ -42,7 +42,7 @@ def measure_untrained() -> Iterator[Measurement]:
 
 
 def start_in_theory() -> Iterator[Measurement]:
-    """For untrained encoders of growing depth, yields how the last layer's gradient and the residual stream grow.
+    """Yields how the gradient of the last layer and the residual stream change with the depth of untrained encoders.
 
     The setting is that of Xiong et al. 2020, section 3.3.
     """
@@ -70,7 +70,7 @@ def start_in_theory() -> Iterator[Measurement]:
 
 
 def early_update(n_layers: int) -> Measurement:
-    """Measures how far the first steps of Adam, without warm-up, move the output of an encoder with `n_layers`."""
+    """Measures how far the first steps of Adam, without warm-up, move the output of an encoder of `n_layers` layers."""
 
     def last_update(variant: str, seed: int) -> float:
         updates = model_update(
@@ -83,7 +83,9 @@ def early_update(n_layers: int) -> Measurement:
 
 
 def short_runs() -> Iterator[Measurement]:
-    """Measures accuracy with and without warm-up at several learning rates, and the largest rate that works."""
+    """Yields accuracies with and without warm-up at several learning rates, and the largest learning rate at which a run
+    learns.
+    """
     accuracies: dict[tuple, float] = {}
     run_settings = list(itertools.product(VARIANTS, SEEDS, RATES, (0, N_WARMUP)))
     for run_setting in tqdm(run_settings, desc="short runs", mininterval=1):
@@ -111,7 +113,10 @@ def short_runs() -> Iterator[Measurement]:
 
 
 def stored_runs() -> Iterator[Measurement]:
-    """Accuracies with and without warm-up in the stored runs: digit encoders of full size, one seed, trained with AdamW."""
+    """Yields accuracies with and without warm-up in the stored training runs.
+
+    These are digit encoders of full size, with one seed, trained with AdamW.
+    """
     accuracies = {
         (run.norm_placement, run.learning_rate, run.warmup): _accuracy(run)
         for run in read_runs(checkpoint.CHECKPOINTS / RUNS)
@@ -135,7 +140,7 @@ def stored_runs() -> Iterator[Measurement]:
 def _warmup_measurements(
     where: str, with_warmup: Values, without: Values, seeds: tuple[int, ...], source: Literal["fresh", "runs"]
 ) -> Iterator[Measurement]:
-    """Gain by warm-up, and the accuracies with and without it, in pre-LN and post-LN."""
+    """Yields the gain by warm-up, and the accuracies with and without warm-up, of pre-LN and post-LN."""
     n, of = (N_HELD_OUT, "test digits") if source == "fresh" else (N_JUDGED, "held-out digits")
     gains = [
         tuple(warm_accuracy - cold_accuracy for warm_accuracy, cold_accuracy in zip(*values, strict=True))

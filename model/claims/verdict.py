@@ -1,9 +1,9 @@
 """Verdicts from measurements, by rules that were fixed before measuring.
 
-Encoders of one seed form a pair: the same data, one with the norm before the sublayers and one with it after.
-With `FEWEST_TESTED` pairs or more an exact sign-flip test decides whether the difference could be chance. With
-fewer no such test can reach `SIGNIFICANT`; then the verdict only states whether all encoders of one placement lie
-on one side of all of the other.
+Two encoders of one seed form a pair: trained on the same data, one is pre-LN and the other post-LN. With `FEWEST_TESTED`
+pairs or more, an exact sign-flip test decides whether the difference could be chance. With fewer pairs no such test can
+reach `SIGNIFICANT`; then the verdict only states whether all values of one placement are above or below all values of the
+other.
 """
 
 import math
@@ -23,7 +23,7 @@ LEARNED = 0.3  # accuracy from which a run on digits counts as learning; guessin
 
 
 class ClaimOutcome(Enum):
-    """Possible verdicts, in the order in which they are listed."""
+    """Possible verdicts on a claim, in the order in which a page lists them."""
 
     HOLDS = "as claimed, beyond chance"
     OPPOSITE = "the opposite, beyond chance"
@@ -46,7 +46,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Larger:
-    """Rule: the figure is larger in the placement `placement`, "pre" or "post"."""
+    """Rule: the figure is larger in the norm placement `placement`, "pre" or "post", than in the other."""
 
     placement: str
     counted: ClassVar[str] = "pairs"
@@ -66,7 +66,9 @@ class Larger:
 
 @dataclass(frozen=True, slots=True)
 class Beyond:
-    """Rule: the figure is above `than` (or below it, unless `above`) in `placement`; the other placement does not matter."""
+    """Rule: in `placement` the figure is above the bound `than`, or below it if `above` is False; the other placement does
+    not count.
+    """
 
     placement: str  # "pre" or "post"
     than: float
@@ -88,13 +90,13 @@ class Beyond:
 class FurtherThanSeeds:
     """Rule: encoders of different placements are further apart than any two seeds of one placement.
 
-    It is never tested: the distances between a few encoders are not independent pairs.
+    No test is made for this rule: the distances between a few encoders are not independent pairs.
     """
 
     counted: ClassVar[str] = ""
 
     def differences(self, _: Measurement) -> list[float]:
-        """Empty list, since this rule compares no pairs."""
+        """An empty list, since this rule compares no pairs."""
         return []
 
     def side(self, measured: Measurement) -> int:
@@ -109,7 +111,7 @@ Rule = Larger | Beyond | FurtherThanSeeds
 
 
 def judge(rule: Rule, measurements: Sequence[Measurement]) -> list[Judgement]:
-    """Verdict of each measurement of one claim; p-values are corrected for the number of tests."""
+    """Verdict of each measurement of one claim, in the same order; p-values are corrected for the number of tests."""
     differences = [rule.differences(measured) for measured in measurements]
     tested_indices = [index for index, values in enumerate(differences) if len(values) >= FEWEST_TESTED]
     corrected_p = holm([sign_flip_p(differences[index]) for index in tested_indices])
@@ -143,10 +145,10 @@ def _n_above_zero(differences: list[float]) -> int:
 
 
 def sign_flip_p(differences: Sequence[float]) -> float:
-    """Two-sided exact p-value of the mean of paired differences.
+    """Exact two-sided p-value of the mean of paired differences.
 
-    The share of all 2^n sign assignments whose sum is at least as far from 0; equal to
-    scipy.stats.permutation_test, whose import takes too long for a page.
+    It is the share of all 2^n sign assignments whose sum is at least as far from 0. scipy.stats.permutation_test gives the
+    same, but its import takes too long for a page.
     """
     values = np.abs(np.asarray(differences, float))
     sums = np.zeros(1)
@@ -157,7 +159,7 @@ def sign_flip_p(differences: Sequence[float]) -> float:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """p-values corrected after Holm (1979) for the number of tests."""
+    """p-values corrected for the number of tests after Holm (1979), in the same order."""
     corrected, largest = [0.0] * len(p), 0.0
     for rank, index in enumerate(sorted(range(len(p)), key=p.__getitem__)):
         largest = max(largest, min(1.0, (len(p) - rank) * p[index]))
@@ -166,10 +168,12 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def chance_of_separation(n_seeds: int) -> float:
-    """Probability that all values of one placement exceed all of the other, or the reverse, if placement has no effect."""
+    """Probability that all values of one placement exceed all values of the other, or the reverse, if the placement has no
+    effect.
+    """
     return 2 / math.comb(2 * n_seeds, n_seeds)
 
 
 def mean(values: Sequence[float]) -> float:
-    """Mean with an exact sum."""
+    """Arithmetic mean, computed from an exact sum."""
     return math.fsum(values) / len(values)

@@ -1,1 +1,1 @@
-"""How well an encoder answers: `python -m model.evaluate`."""
+"""Measures the accuracy and loss of an encoder on test data: `python -m model.evaluate`."""

@@ -1,4 +1,4 @@
-"""Measures a checkpoint: `python -m model.evaluate NAME [--csv FILE]`.
+"""Measures the accuracy and loss of a checkpoint: `python -m model.evaluate NAME [--csv FILE]`.
 
 Prints one JSON line with n, accuracy and loss (mean cross-entropy in nats). Digits are measured on the
 MNIST test digits in `examples/`; text on a CSV with the columns text and label (0 or 1, or a class name).
@@ -34,7 +34,7 @@ LENGTHS = 32  # batches are padded to a multiple of it: many different lengths w
 def classification(
     logits: Float[Tensor, "example class"], labels: Int[Tensor, " example"]
 ) -> dict[str, int | float]:
-    """n, accuracy and mean cross-entropy in nats."""
+    """Number of examples `n`, `accuracy` from 0 to 1, and `loss`, the mean cross-entropy in nats."""
     return {
         "n": len(labels),
         "accuracy": (logits.argmax(dim=-1) == labels).double().mean().item(),
@@ -45,7 +45,7 @@ def classification(
 def evaluate(
     loaded: Loaded, csv: Path | None = None
 ) -> tuple[Float[Tensor, "example class"], Int[Tensor, " example"]]:
-    """Logits and labels, in the order of the data. Raises ValueError where the data do not fit."""
+    """Logits and labels of all examples, in the order of the data. Raises ValueError if the data do not suit the encoder."""
     if loaded.config.is_text and csv is None:
         raise ValueError(f"{loaded.name} reads text: name a CSV with the columns text and label")
     if not loaded.config.is_text and csv is not None:
@@ -57,10 +57,10 @@ def evaluate(
         n_classes, largest = loaded.config.n_classes, labels.max()
         raise ValueError(f"{loaded.name} has {n_classes} classes, the labels go up to {largest}")
     logits = torch.empty(len(labels), loaded.config.n_classes)
-    with torch.inference_mode(), tqdm(total=len(labels), desc=loaded.name, disable=None) as bar:
+    with torch.inference_mode(), tqdm(total=len(labels), desc=loaded.name, disable=None) as progress_bar:
         for indices, inputs in batches:
             logits[indices] = loaded.model(inputs.to(loaded.device)).float().cpu()
-            bar.update(len(indices))
+            progress_bar.update(len(indices))
     return logits, labels
 
 
@@ -74,18 +74,18 @@ def _digits(loaded: Loaded) -> tuple[Batches, Int[Tensor, " digit"]]:
 
 
 def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
-    """Batches and labels of a CSV. The labels are read and checked first, the texts later, a window at a time."""
-    if missing := {"text", "label"} - set(pd.read_csv(csv, nrows=0).columns):
-        raise ValueError(f"{csv.name} lacks the columns {sorted(missing)}")
-    column = pd.read_csv(csv, usecols=["label"], dtype=str, keep_default_na=False).label
-    labels = [class_of(label, loaded.config.class_names) for label in column]
+    """Batches of texts from a CSV, and all labels. The labels are checked first; the texts are read later, `WINDOW` at a time."""
+    if missing_columns := {"text", "label"} - set(pd.read_csv(csv, nrows=0).columns):
+        raise ValueError(f"{csv.name} lacks the columns {sorted(missing_columns)}")
+    label_column = pd.read_csv(csv, usecols=["label"], dtype=str, keep_default_na=False).label
+    labels = [class_of(label, loaded.config.class_names) for label in label_column]
     if not labels:
         raise ValueError(f"{csv.name} holds no text")
     return _batches(loaded, csv), torch.tensor(labels)
 
 
 def _batches(loaded: Loaded, csv: Path) -> Batches:
-    """Batches of texts of similar length within a window; of one text where the encoder has no padding."""
+    """Yields batches of texts of similar length; batches of a single text if the encoder has no padding."""
     assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     config, encode = loaded.config, loaded.tokenizer.encode
     with pd.read_csv(csv, usecols=["text"], dtype=str, keep_default_na=False, chunksize=WINDOW) as windows:
@@ -95,28 +95,28 @@ def _batches(loaded: Loaded, csv: Path) -> Batches:
             if not lengths.all():
                 raise ValueError(f"{csv.name}: in text {texts.index[lengths == 0][0] + 1} there is no token")
             # The longest first: the memory that it takes is enough for the rest.
-            order = np.argsort(-lengths, kind="stable")
-            while len(order):
-                length, n = int(lengths[order[0]]), 1
+            remaining_indices = np.argsort(-lengths, kind="stable")
+            while len(remaining_indices):
+                length, n = int(lengths[remaining_indices[0]]), 1
                 if config.padding_id is not None:
                     length = min(-(-length // LENGTHS) * LENGTHS, config.n_positions)
                     n = min(batch_size(config, length), BATCH)
-                batch, order = order[:n], order[n:]
-                inputs = torch.full((len(batch), length), config.padding_id or 0)
-                for row, index in enumerate(batch):
+                batch_indices, remaining_indices = remaining_indices[:n], remaining_indices[n:]
+                inputs = torch.full((len(batch_indices), length), config.padding_id or 0)
+                for row, index in enumerate(batch_indices):
                     inputs[row, : lengths[index]] = torch.from_numpy(ids[index])
-                yield torch.from_numpy(texts.index.to_numpy()[batch]), inputs
+                yield torch.from_numpy(texts.index.to_numpy()[batch_indices]), inputs
             release_memory()
 
 
 def class_of(label: object, names: tuple[str, ...]) -> int:
-    """Index of the class from its name, in upper or lower case, or from its index as text.
+    """Index of the class with this name, in upper or lower case, or with this index, given as text.
 
-    Raises ValueError where there is no such class.
+    Raises ValueError if there is no such class.
     """
     word = str(label).strip().lower()
-    if word in (lowered := [name.lower() for name in names]):
-        return lowered.index(word)
+    if word in (lower_case_names := [name.lower() for name in names]):
+        return lower_case_names.index(word)
     if word.isdecimal() and int(word) < len(names):
         return int(word)
     raise ValueError(f"a label must be one of {names} or a number below {len(names)}, got {label!r}")

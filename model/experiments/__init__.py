@@ -1,1 +1,1 @@
-"""Experiments that need forward passes of their own: changing heads, tokens or states, and measuring the answer."""
+"""Experiments that run forward passes: they change heads, tokens or states, and measure how the answer changes."""

@@ -1,4 +1,4 @@
-"""Ablation: the answers of an encoder without some heads, layers, feed-forwards or positions.
+"""Ablation: the answers of an encoder without some heads, layers, feed-forward sublayers or positions.
 
 A head whose ablation changes nothing on one input may still be needed on others.
 """
@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from jaxtyping import Float, Float32
 
-from ..capture import evaluating
+from ..capture import evaluation_mode
 from ..capture.intervention import Intervention, without_keys
 from ..capture.replacements import ReplacedHeads, Replacement, Zeroed
 from ..config import ModelConfig
@@ -33,7 +33,7 @@ AblationKind = Literal["zero"] | Means  # what replaces the output z of a head
 def ablate_heads(
     loaded: Loaded, inputs: Sequence[InputLike], ablation: AblationKind = "zero"
 ) -> Float32[np.ndarray, "input layer head answer"]:
-    """Answers (as `model.experiments.probabilities.probabilities` returns them) with each head ablated separately.
+    """Answers, as `model.experiments.probabilities.probabilities` returns them, with one head ablated at a time.
 
     The head's output z is replaced at every position by zeros, or by its row of means. Inputs of equal length share a
     batch. Raises as `model.inputs.prepare` does, and ValueError for means of another shape than [layer, head, d_v].
@@ -45,7 +45,7 @@ def ablate_heads(
     """
     config, replace = loaded.config, _replacement(loaded, ablation)
     result = np.empty((len(inputs), config.n_layers, config.n_heads, config.n_answers), np.float32)
-    with torch.inference_mode(), evaluating(loaded.model):
+    with torch.inference_mode(), evaluation_mode(loaded.model):
         for rows, batch in batches(loaded, inputs):
             answers = stack_answers(change_each_head(loaded.model, batch, replace), config)
             result[rows] = np.moveaxis(answers, 2, 0)
@@ -55,7 +55,7 @@ def ablate_heads(
 def ablate_heads_in_steps(
     loaded: Loaded, model_input: InputLike, ablation: AblationKind = "zero"
 ) -> Iterator[HeadAnswers]:
-    """Like `ablate_heads` for one input, but yields after every few heads, so that the caller can stop in between."""
+    """Like `ablate_heads` for one input, but yields results after every few heads, so that the caller can stop early."""
     return change_each_head_of_input(loaded, model_input, _replacement(loaded, ablation))
 
 
@@ -73,12 +73,12 @@ def ablated(
     positions: Sequence[int] = (),
     means: Means | None = None,
 ) -> Intervention:
-    """An intervention that ablates the given heads, layers, feed-forwards and positions together.
+    """An intervention that ablates the given heads, layers, feed-forward sublayers and positions together.
 
-    The output z of `heads`, each (layer, head), and of all heads of `layers`, is replaced by zeros, or by each head's row
-    of `means`. W_O is still applied, bias included, so a whole layer is the same as all of its heads. The output of
-    `feed_forwards` is replaced by zeros, its second bias included, with `means` or without. `positions` are masked as
-    keys in all layers and heads. Raises IndexError where the means lack a head.
+    The output z of `heads`, pairs (layer, head), and of all heads of `layers`, is replaced by zeros, or by each head's row
+    of `means`. W_O is still applied, bias included, so ablating a layer is ablating all of its heads. The output of the
+    layers `feed_forwards`, second bias included, is always replaced by zeros. `positions` are masked as keys in all layers
+    and heads. Raises IndexError if the means lack a head.
 
     >>> from loupe import ablated, capture, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -109,7 +109,7 @@ def _replace_heads(heads: list[int], layer: int, means: Means | None) -> Replace
 
 
 def _checked_means(means: Means, config: ModelConfig) -> Float32[np.ndarray, "layer head d_v"]:
-    """The means in float32. Raises ValueError for another shape."""
+    """The means as float32. Raises ValueError if their shape is not [layer, head, d_v] of this encoder."""
     expected = (config.n_layers, config.n_heads, config.d_v)
     if means.shape != expected:
         raise ValueError(f"means of z must be of {expected}, [layer, head, d_v], got {means.shape}")

@@ -1,4 +1,4 @@
-"""Answers of encoders that do not choose one class for the whole input, unlike those of `model.experiments.probabilities`."""
+"""Answers of encoders that do not choose one class for the whole input; for all others see `model.experiments.probabilities`."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,19 +13,21 @@ from .surprise import binary_entropies, entropies
 
 
 class TokenAnswers(NamedTuple):
-    """Tokens of one input with a class other than the most frequent one, and the entropy of the predicted classes."""
+    """The tokens of one input whose predicted class is not the most frequent one, and the entropy of the token classes."""
 
     named: tuple[tuple[str, str], ...]  # token and class, in order
     entropy: float  # nats, mean over the tokens
 
 
 def answers(loaded: Loaded, inputs: Sequence[InputLike]) -> Float32[np.ndarray, "input class"]:
-    """`ForwardRecord.probabilities` of each input: plain numbers, or an independent probability for each class."""
+    """Probabilities of each input (`ForwardRecord.probabilities`), one for each class independently; for a regression,
+    plain numbers.
+    """
     return np.stack([capture(loaded, model_input).probabilities for model_input in inputs])
 
 
 def token_answers(loaded: Loaded, inputs: Sequence[InputLike]) -> tuple[TokenAnswers, ...]:
-    """Token classes of each input, for an encoder that classifies tokens; only one record is in memory at a time.
+    """Predicted token classes of each input, for an encoder that classifies tokens; only one record is in memory at a time.
 
     Raises ValueError for other encoders.
     """

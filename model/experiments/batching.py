@@ -1,4 +1,4 @@
-"""Batches of inputs of equal length, and the answers to variants of a batch, computed from any layer onwards."""
+"""Batches of inputs of equal length, and answers to variants of a batch, computed from any layer onwards."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -18,7 +18,7 @@ NUMBERS_AT_ONCE = 2**22  # attention weights of one layer, or hidden units, that
 
 
 def batch_size(config: ModelConfig, n_positions: int) -> int:
-    """Number of inputs of `n_positions` that run in one batch, at least 1."""
+    """Number of inputs of `n_positions` positions that are run in one batch, at least 1."""
     return max(1, NUMBERS_AT_ONCE // (n_positions * max(config.n_heads * n_positions, config.d_ff)))
 
 
@@ -34,10 +34,10 @@ def batches(
     *,
     n_layers_held: int = 1,
 ) -> Iterator[tuple[list[int], Tensor]]:
-    """Yields batches of inputs of equal length, short inputs first: their indices, and their input tensor.
+    """Yields batches of inputs of equal length, short inputs first: the indices of the inputs, and their input tensor.
 
-    The tensors include the padding of the intervention. A computation that keeps the activations of several layers in
-    memory sets `n_layers_held`, which makes batches smaller. Raises as `model.inputs.prepare` does.
+    The tensors include the padding of the intervention. `n_layers_held` is the number of layers whose activations are kept
+    in memory; batches are smaller by that factor. Raises as `model.inputs.prepare` does.
     """
     intervention = intervention or Intervention()
     prepared = [intervention.prepare(loaded, model_input) for model_input in inputs]
@@ -64,8 +64,8 @@ def answers_from(
 ) -> Float[Tensor, "variant input answer"]:
     """Answers to several variants of the same inputs, computed from the states that enter block `first`.
 
-    `states` holds all inputs of the first variant, then all of the second, and so on. `mask` has an entry for each
-    input, shared by all variants, or an entry for each of `states`.
+    `states` holds all inputs of the first variant, then all of the second, and so on. `mask` has one entry for each input,
+    which all variants share, or one for each of `states`.
     """
     n_variants = len(states) // len(inputs)
     if mask is not None and len(mask) != len(states):
@@ -77,7 +77,7 @@ def answers_from(
 def read_answers(
     model: Transformer, states: Float[Tensor, "input position d_model"], inputs: Tensor
 ) -> Float[Tensor, "input answer"]:
-    """Class probabilities from the states after the last block; pooled states if the encoder does not choose a class."""
+    """Class probabilities computed from the states after the last block; pooled states if the encoder chooses no class."""
     states = model.final_norm(states)
     if model.config.chooses_class:
         return model.logits(model.classify(states, inputs)).softmax(dim=-1)

@@ -18,7 +18,7 @@ from .residual_stream import norms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingParts:
-    """Content and position vectors of one text or image, as read-only arrays; their sum enters the encoder."""
+    """Content and position vectors of one text or image, as read-only arrays; their sum enters the first block."""
 
     tokens: tuple[str, ...]
     looked_up: Float32[np.ndarray, "position d_model"]  # a token's row of the table, a projected patch
@@ -45,7 +45,7 @@ def embedding_parts(loaded: Loaded, text_or_image: InputLike) -> EmbeddingParts:
 
 
 class LookUp(NamedTuple):
-    """Embedding of one token, computed twice: as a row of the embedding table, and as a one-hot vector times the table."""
+    """Embedding of one token, computed in two ways: as a row of the embedding table, and as a one-hot vector times the table."""
 
     token: str
     id: int
@@ -54,7 +54,9 @@ class LookUp(NamedTuple):
 
 
 def look_up(loaded: Loaded, text: InputLike, position: int) -> LookUp:
-    """Embedding of the token at `position`. Raises ValueError as `model.capture.capture` does, and for an encoder of pictures."""
+    """The embedding of the token at `position`. Raises ValueError as `model.capture.capture` does, and for an encoder of
+    images.
+    """
     if loaded.config.vocab_size is None:
         raise ValueError("patches are projected, not looked up")
     ids, positions = prepare(loaded, text)
@@ -66,7 +68,7 @@ def look_up(loaded: Loaded, text: InputLike, position: int) -> LookUp:
 
 
 def position_table(loaded: Loaded) -> Float32[np.ndarray, "position d_model"]:
-    """The position vectors of the encoder, one for each position."""
+    """The encoder's position vectors, one row for each position."""
     return _read_only(loaded.model.embedding.position_table)
 
 
@@ -96,14 +98,14 @@ class Lengths(NamedTuple):
 
 
 def lengths(parts: EmbeddingParts, *, scaled: bool) -> Lengths:
-    """Norms of content and position vectors; `scaled` says whether the encoder multiplies content by sqrt(d_model)."""
+    """Norms of content and position vectors; `scaled` is whether the encoder multiplies content by sqrt(d_model)."""
     looked_up, content, positions = map(norms, (parts.looked_up, parts.content, parts.positions))
     sqrt_d_model = np.sqrt(parts.content.shape[1])
     return Lengths(looked_up, content if scaled else looked_up * sqrt_d_model, positions)
 
 
 class Range(NamedTuple):
-    """Smallest and largest of several values, and their indices."""
+    """Smallest and largest of several values, and the index of each."""
 
     smallest: float
     largest: float
@@ -112,7 +114,7 @@ class Range(NamedTuple):
 
 
 def position_norm_range(loaded: Loaded) -> Range:
-    """Smallest and largest norm of the rows of the `position_table`, and their positions."""
+    """Smallest and largest norm among the rows of `position_table`, and the positions of these rows."""
     values = norms(position_table(loaded))
     return Range(float(values.min()), float(values.max()), int(values.argmin()), int(values.argmax()))
 
@@ -126,7 +128,7 @@ class PairRange(NamedTuple):
 
 
 def pair_range(cosines: Float[np.ndarray, "position position"]) -> PairRange:
-    """Smallest, largest and mean similarity of different positions; needs at least two positions."""
+    """Smallest, largest and mean of the similarities of different positions, of which at least two are needed."""
     pairs = cosines[~np.eye(len(cosines), dtype=bool)]
     return PairRange(float(pairs.min()), float(pairs.max()), float(pairs.mean()))
 
@@ -145,7 +147,7 @@ def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "t
 
 
 def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch size size *colour"]:
-    """Pictures of the patches into which an image encoder cuts `image`, after resizing it.
+    """The patches into which an image encoder cuts `image` after resizing it, each as a picture.
 
     Raises ValueError as `model.capture.capture` does.
     """
@@ -161,7 +163,7 @@ def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch
 
 
 def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
-    """Ids of the first `n` pieces that begin a word and have three letters or more.
+    """Ids of the first `n` word pieces that begin a word and have three letters or more.
 
     They are frequent words, since WordPiece training forms frequent pieces first; some are only beginnings of words
     ("charact"), since the pieces of a word are formed before the word.
@@ -173,9 +175,10 @@ def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
 def vectors(
     loaded: Loaded, text_or_image: InputLike, *, positioned: bool, n_words: int = 0
 ) -> Float32[np.ndarray, "vector d_model"]:
-    """Content vectors of the input, plus position vectors if `positioned`, followed by the embeddings of `n_words` `first_words`.
+    """Content vectors of the input, followed by the embeddings of `n_words` tokens of the vocabulary (`first_words`).
 
-    Raises ValueError as `model.capture.capture` does, and for words of an encoder of images.
+    If `positioned`, the position vectors are added to those of the input. Raises ValueError as `model.capture.capture`
+    does, and for an encoder of images if `n_words` is not 0.
     """
     parts = embedding_parts(loaded, text_or_image)
     input_vectors = parts.total if positioned else parts.content
@@ -186,14 +189,14 @@ def vectors(
 
 
 def n_distinct_vectors(vectors: Float[np.ndarray, "vector d_model"]) -> int:
-    """The number of distinct vectors."""
+    """Number of different vectors."""
     return len(np.unique(vectors, axis=0))
 
 
 def cosine_similarities(
     a: Float[np.ndarray, "row d_model"], b: Float[np.ndarray, "column d_model"]
 ) -> Float[np.ndarray, "row column"]:
-    """Cosine similarity a·b / (|a| |b|) of all pairs, from -1 to 1; NaN for a vector of zeros."""
+    """Cosine similarity a·b / (|a| |b|), from -1 to 1, of every row of `a` with every row of `b`; NaN for a vector of zeros."""
     a, b = (
         vectors_of_side / np.where(norms(vectors_of_side) > 0, norms(vectors_of_side), np.nan)[:, None]
         for vectors_of_side in (a, b)
@@ -202,14 +205,18 @@ def cosine_similarities(
 
 
 class Neighbour(NamedTuple):
-    """Row index of a similar vector, and its cosine similarity."""
+    """Row of a vector that is similar to a given one, and their cosine similarity."""
 
     row: int
     cosine: float
 
 
 class GridMeans(NamedTuple):
-    """Mean cosine similarities of horizontal neighbours, vertical neighbours and other pairs of patches; NaN for no pairs."""
+    """Mean cosine similarity of horizontal neighbours (`beside`), vertical neighbours (`above`) and all other pairs of
+    patches.
+
+    NaN if there are no such pairs.
+    """
 
     beside: float
     above: float
@@ -223,8 +230,10 @@ class GridMeans(NamedTuple):
 
 def grid_means(cosines: Float[np.ndarray, "patch patch"], patch_grid: tuple[int, int]) -> GridMeans:
     """Mean cosine similarity of horizontally adjacent, of vertically adjacent, and of all other pairs of patches."""
-    row, column = np.unravel_index(np.arange(len(cosines)), patch_grid)
-    row_distances, column_distances = (np.abs(index[:, None] - index) for index in (row, column))
+    patch_rows, patch_columns = np.unravel_index(np.arange(len(cosines)), patch_grid)
+    row_distances, column_distances = (
+        np.abs(index[:, None] - index) for index in (patch_rows, patch_columns)
+    )
     is_beside = (row_distances == 0) & (column_distances == 1)
     is_above = (row_distances == 1) & (column_distances == 0)
     is_other = ~(is_beside | is_above) & ~np.eye(len(cosines), dtype=bool)
@@ -236,7 +245,8 @@ def grid_means(cosines: Float[np.ndarray, "patch patch"], patch_grid: tuple[int,
 
 
 def neighbours(vectors: Float[np.ndarray, "vector d_model"], row: int, n: int) -> list[Neighbour]:
-    """The `n` vectors most similar to `vectors[row]` by cosine similarity, or fewer, the most similar first.
+    """The `n` vectors most similar to `vectors[row]` by cosine similarity, the most similar first; fewer if there are not
+    as many.
 
     Vectors of zeros are left out.
     """

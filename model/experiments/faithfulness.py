@@ -1,19 +1,20 @@
 """Whether a map may be read as an explanation of an answer, tested by knocking out what the map scores highly.
 
-The effect of a token or patch is how far the answer falls when it alone is knocked out (`model.experiments.knock_out.falls`):
-the fall of the log-odds of the predicted class, in nats, below 0 where the class becomes more probable. What speaks against
-an answer explains it no more than what does nothing, so the sign is kept. (For an encoder that chooses no class, the effect
-is the cosine distance of the pooled states, which is never below 0.)
+The effect of a token or patch is how far the answer falls when it alone is knocked out
+(`model.experiments.knock_out.falls`): the fall of the log-odds of the predicted class, in nats, below 0 where the class
+becomes more probable. A token that speaks against an answer explains it no more than one that does nothing, so the sign is
+kept. (For an encoder that chooses no class, the effect is the cosine distance of the pooled states, which is never below
+0.)
 
 A map may be read as an explanation of the answer to one input, by one kind of knock-out, where both of these hold:
 1. Spearman's correlation of the map's scores with the effects is at least LEAST_CORRELATION, with p < SIGNIFICANT
    (two-sided, by permuting; not corrected for how many maps one looks at).
-2. Taking positions away in the order of the scores makes the answer fall sooner than chance: the area under its
-   deletion curve is above the mean of N_ORDERS random orders by more than BAND of their standard deviations.
+2. Removing positions in the order of the scores makes the answer fall sooner than chance: the area under the deletion
+   curve is above the mean of N_ORDERS random orders by more than BAND of their standard deviations.
 
-The perfect map has the effects themselves as its scores. Where even that one fails, no map can be judged on this input:
-it has too few positions, no knock-out changes its answer, or the order of the effects deletes no sooner than random ones.
-Such an input counts neither for a map nor against it.
+The perfect map has the effects themselves as its scores. If even the perfect map fails, no map can be judged on this input:
+it has too few positions, no knock-out changes its answer, or removing positions in the order of the effects makes the
+answer fall no sooner than random orders. Such an input counts neither for a map nor against it.
 
 The thresholds are a convention of this project. A map that passes agrees with knock-outs on this input, no more; one
 that fails may still be right about something that knock-outs do not measure.
@@ -53,9 +54,10 @@ _Z = 1.959964  # of the normal distribution, for an interval of 95 %
 def head_scores(
     record: AttentionRecord, layer: int, head: int, *, classified: bool | None = None
 ) -> Float[np.ndarray, " key"]:
-    """Score that a head's map gives to each position: the row of the class token if `classified`, else the mean row.
+    """Score that a head's map gives to each position: its weight from the class token if `classified`, else its mean weight.
 
-    The mean is over queries that are not padding. `classified` is by default `record.has_class_token`.
+    The mean is over the queries that are not padding. `classified` (whether the class token's state is classified) is by
+    default `record.has_class_token`.
     """
     classified = record.has_class_token if classified is None else classified
     return map_scores(record.pattern[layer, head], record, classified=classified)
@@ -64,7 +66,7 @@ def head_scores(
 def map_scores(
     pattern: Float[np.ndarray, "query key"], positions: Positions, *, classified: bool
 ) -> Float[np.ndarray, " key"]:
-    """Like `head_scores`, for any map over the given positions."""
+    """Score of each key in a map: its weight from the class token if `classified`, else its mean weight over unpadded queries."""
     if classified:
         return pattern[0].astype(float)
     queries = [query for query, role in enumerate(positions.roles) if role != "padding"]
@@ -72,7 +74,7 @@ def map_scores(
 
 
 class Agreement(NamedTuple):
-    """Rank correlation of scores with effects, one number a map; NaN where all scores, or all effects, are equal."""
+    """Rank correlation of each map's scores with the effects; NaN for a map if all its scores, or all effects, are equal."""
 
     spearman: Float[np.ndarray, "*maps"]  # from -1 to 1
     p: Float[np.ndarray, "*maps"]  # share of random orders of the effects with at least the same |ρ|
@@ -86,8 +88,9 @@ def agreement(
 ) -> Agreement:
     """Spearman's rank correlation of each map's scores with the effects of knock-outs; ties get their mean rank.
 
-    p = (1 + number of N_SHUFFLES random orders of the effects with |ρ'| ≥ |ρ|) / (1 + N_SHUFFLES). The interval is
-    tanh(atanh ρ ± 1.96 sqrt((1 + ρ²/2) / (n - 3))) (Bonett & Wright 2000), as if positions were drawn independently.
+    Of N_SHUFFLES random orders of the effects let m have a correlation ρ' with |ρ'| ≥ |ρ|; then p = (1 + m) / (1 +
+    N_SHUFFLES). The interval is tanh(atanh ρ ± 1.96 sqrt((1 + ρ²/2) / (n - 3))) (Bonett & Wright 2000), as if positions
+    were drawn independently.
     """
     maps, n = scores.shape[:-1], scores.shape[-1]
     if n < 2:
@@ -112,7 +115,7 @@ def agreement(
 
 
 def _standard_ranks(values: Float[np.ndarray, "*maps position"]) -> Float[np.ndarray, "*maps position"]:
-    """Ranks minus their mean, scaled to length 1; NaN where all are equal."""
+    """Ranks minus their mean, as vectors of length 1; NaN if all values are equal."""
     # Not scipy's rankdata: importing scipy.stats would delay the first page.
     ranks = pd.DataFrame(np.atleast_2d(values)).rank(axis=1).to_numpy().reshape(values.shape)
     ranks = ranks - ranks.mean(axis=-1, keepdims=True)  # not in place: pandas returns a read-only array
@@ -121,7 +124,7 @@ def _standard_ranks(values: Float[np.ndarray, "*maps position"]) -> Float[np.nda
 
 
 def correlates(of_maps: Agreement) -> Bool[np.ndarray, "*maps"]:
-    """Whether each map passes the first part of the rule: a high and significant correlation."""
+    """Whether each map passes part 1 of the rule: a high and significant correlation."""
     return np.asarray((of_maps.spearman >= LEAST_CORRELATION) & (of_maps.p < SIGNIFICANT))
 
 
@@ -131,17 +134,17 @@ def correlates(of_maps: Agreement) -> Bool[np.ndarray, "*maps"]:
 def sort_by_score(
     scores: Float[np.ndarray, " position"] | Mapping[int, float], positions: Sequence[int]
 ) -> tuple[int, ...]:
-    """The positions sorted by falling score; positions with equal scores keep their order."""
+    """The positions in the order of falling scores; positions with equal scores keep their order."""
     return tuple(sorted(positions, key=lambda position: -scores[position]))
 
 
 def random_orders(positions: Sequence[int], n: int = N_ORDERS) -> tuple[tuple[int, ...], ...]:
-    """The positions in `n` random orders, by the seeds 0 to n - 1."""
+    """The positions in `n` random orders, drawn with the seeds 0 to n - 1."""
     return tuple(tuple(np.random.default_rng(seed).permutation(positions).tolist()) for seed in range(n))
 
 
 def steps(n: int) -> tuple[int, ...]:
-    """Numbers of removed positions at the points of a deletion curve, from 0 to `n`, symmetric about the middle."""
+    """Numbers of removed positions at which a deletion curve is computed, from 0 to `n`, symmetric about the middle."""
     lower_half = {n * step // N_STEPS for step in range(N_STEPS // 2 + 1)}
     return tuple(sorted(lower_half | {n - count for count in lower_half}))
 
@@ -149,9 +152,10 @@ def steps(n: int) -> tuple[int, ...]:
 def deletion(
     loaded: Loaded, model_input: InputLike, orders: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> Float[np.ndarray, "order step"]:
-    """Deletion curves: the drop of the answer after removing the first k positions of each order, for every k in `steps`.
+    """Deletion curves: the drop of the answer after the first k positions of each order are removed, for every k in `steps`.
 
-    The unit is that of `model.experiments.knock_out.falls`: nats, or cosine distance. All orders hold the same positions.
+    The unit is that of `model.experiments.knock_out.falls`: nats, or cosine distance. All orders must hold the same
+    positions.
 
     The insertion curve of an order is its reverse's deletion curve read backwards, since keeping the first k positions
     removes the first n - k of the reversed order: `deletion(loaded, model_input, [order[::-1]])[0, ::-1]`.
@@ -171,7 +175,9 @@ def deletion(
 
 
 def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, "*curves"]:
-    """Area under deletion curves by the trapezoidal rule; x is the share of the `n` positions removed, from 0 to 1."""
+    """Area under each deletion curve by the trapezoidal rule; the horizontal axis is the removed share of `n` positions, 0
+    to 1.
+    """
     return np.asarray(np.trapezoid(curve, np.array(steps(n)) / max(n, 1), axis=-1))
 
 
@@ -179,14 +185,17 @@ def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, 
 
 
 class OtherAttention(NamedTuple):
-    """Change of the answer under other attention: total variation of the probabilities, or cosine distance of pooled states."""
+    """Change of the answer when attention is replaced: total variation of the probabilities, or cosine distance of pooled
+    states.
+    """
 
     uniform: float  # with every row uniform over the keys that it may attend to
     permuted: tuple[float, ...]  # with every row's weights in a random order among those keys, for each seed
 
 
 def other_attention(loaded: Loaded, model_input: InputLike, n: int = N_PERMUTATIONS) -> OtherAttention:
-    """Changes of the answer with uniform attention, and with `n` random permutations of it, in all layers and heads at once.
+    """Changes of the answer with uniform attention, and with `n` random permutations of the weights, in all layers and
+    heads at once.
 
     Jain & Wallace 2019 permuted the one attention layer of a recurrent model.
     """
@@ -206,7 +215,7 @@ def other_attention(loaded: Loaded, model_input: InputLike, n: int = N_PERMUTATI
 
 
 class Undecidable(Enum):
-    """Reasons why no map can be judged on an input: even the perfect map would fail the rule."""
+    """Reasons why no map can be judged on an input: even the perfect map fails the rule."""
 
     TOO_FEW = "too few positions"
     UNMOVED = "no knock-out moves the answer"
@@ -216,23 +225,23 @@ class Undecidable(Enum):
 
 
 class Deletion(NamedTuple):
-    """Areas under the deletion curves that every map of an input is compared with, in nats or in cosine distance."""
+    """Areas under deletion curves, in nats or in cosine distance, with which every map of an input is compared."""
 
     perfect: float  # in the order of the effects
     random: Float[np.ndarray, " order"]
 
     @property
     def bound(self) -> float:
-        """Area that a map must exceed: the mean over random orders, plus BAND standard deviations."""
+        """Area that a map must exceed: the mean over the random orders plus BAND of their standard deviations."""
         return float(self.random.mean() + BAND * self.random.std(ddof=1))
 
 
 def undecidable_reason(
     effect: Float[np.ndarray, " position"], deleted: Deletion | None
 ) -> Undecidable | None:
-    """The reason why no map of an input with these effects can be judged; None where the perfect map passes the rule.
+    """The reason why no map of an input with these effects can be judged; None if the perfect map passes the rule.
 
-    `deleted` may be None where there are too few positions, or where all effects are equal.
+    `deleted` may be None if there are too few positions, or all effects are equal.
     """
     if len(effect) < FEWEST:
         return Undecidable.TOO_FEW
@@ -242,7 +251,7 @@ def undecidable_reason(
 
 
 class Verdict(NamedTuple):
-    """Whether a map may be read as an explanation of an answer by the rule above, with the numbers that decide it."""
+    """Whether a map may be read as an explanation of an answer, by this module's rule, with the numbers that decide it."""
 
     spearman: float
     p: float
@@ -256,12 +265,12 @@ class Verdict(NamedTuple):
 
     @property
     def deletes(self) -> bool | None:
-        """Whether the map passes the second part of the rule, on deletion; None where that was not computed."""
+        """Whether the map passes part 2 of the rule, on deletion; None if that was not computed."""
         return None if self.area is None or self.deleted is None else self.area > self.deleted.bound
 
     @property
     def readable(self) -> bool | None:
-        """Whether the map passes both parts of the rule; None where no map can be judged, or no curves were computed."""
+        """Whether the map passes both parts of the rule; None if no map can be judged, or the curves were not computed."""
         if self.undecidable is not None or self.deleted is None:
             return None
         return False if not self.correlates else self.deletes
@@ -276,7 +285,8 @@ def verdict(
 ) -> Verdict:
     """Verdict on one map, from its agreement with the effects and, if given, from deletion curves.
 
-    Positions are deleted in the order of the map's scores (`curve`), of the effects (`perfect`), and in random orders.
+    Positions are removed in the order of the map's scores (`curve`), of the effects (`perfect`), and in random orders
+    (`random`).
     """
     n, map_area, deletion_areas = of_map.n, None, None
     reason = Undecidable.TOO_FEW if n < FEWEST else None
@@ -297,14 +307,14 @@ def verdict(
 
 
 class Judged(NamedTuple):
-    """On one input, how well each map agrees with the effects of removing positions, and the verdict; a cell for each map."""
+    """For each of several maps, its agreement with the effects of knock-outs on one input, and the verdict."""
 
     agreement: Agreement
     readable: Bool[np.ndarray, "*maps"]  # False for all where no map can be judged
 
 
 class JudgedInput(NamedTuple):
-    """Results for all maps of one input, by the name of their kind."""
+    """Results for all maps of one input, by the name of their lens."""
 
     maps: dict[str, Judged]
     undecidable: Undecidable | None  # why no map can be judged on this input
@@ -316,11 +326,11 @@ def faithfulness(
     maps: Mapping[str, Float[np.ndarray, "*maps position"]],
     kind: KnockOutKind = "keys",
 ) -> JudgedInput:
-    """Which of many maps may be read as explanations of one answer.
+    """For each of many maps, whether it may be read as an explanation of one answer, and its agreement with knock-outs.
 
-    `maps` holds, by name, the scores (`head_scores`) of maps on all positions of the input, such as [layer, head, position].
-    All maps share the knock-outs and random orders; curves are computed only for maps for which the first part of the
-    rule holds.
+    `maps` holds, by name, the scores (`head_scores`) of maps on all positions of the input, such as [layer, head,
+    position]. All maps share the knock-outs and random orders; deletion curves are computed only for maps that pass part 1
+    of the rule.
     """
     record = capture(loaded, model_input)
     positions = list(removable_positions(record))

@@ -1,8 +1,8 @@
 """Every step of one block for one query, recomputed in numpy.
 
-From the block's input, as recorded, and the block's weights all steps are computed in double precision; each is compared
-with the encoder's own value. Formulas: Vaswani et al. 2017, sections 3.2 and 3.3; positions of the norms: Xiong et
-al. 2020, figure 1.
+All steps are computed in double precision from the recorded input of the block and its weights; each result is compared
+with the encoder's own value. Formulas: Vaswani et al. 2017, sections 3.2 and 3.3; positions of the norms: Xiong et al.
+2020, figure 1.
 """
 
 import math
@@ -65,8 +65,8 @@ class Norm:
 class AttentionSteps:
     """Steps of attention, softmax(q kᵀ / sqrt(d_k)) v for one query and one head, then the output of all heads.
 
-    Sums: `products` over d_k gives `dots`, `weighted` over the keys gives the head's row of `z`, `by_head`
-    over the heads with `bias` gives `out`.
+    The sum of `products` over d_k is `dots`. The sum of `weighted` over the keys is the head's row of `z`. The sum of
+    `by_head` over the heads, plus `bias`, is `out`.
     """
 
     sublayer_input: Float[np.ndarray, "position d_model"]  # from which queries, keys and values are projected
@@ -87,30 +87,33 @@ class AttentionSteps:
 
     @property
     def largest_score(self) -> float:
-        """The largest score of the keys that the mask allows; -inf where it allows none."""
+        """Largest score among the keys that the mask allows; -inf if it allows none."""
         return float(self.scores.max(where=self.mask, initial=-np.inf))
 
     def allowed(self, values: Float[np.ndarray, " key"]) -> Float[np.ndarray, " key"]:
-        """The values, NaN where the mask forbids the key."""
+        """The values, with NaN at the keys that the mask forbids."""
         return np.where(self.mask, values, np.nan)
 
     def strongest(self, at_most: int) -> list[int]:
         """Up to `at_most` keys with the largest weights, the largest first."""
-        return _largest_first(self.pattern, at_most)
+        return _largest_indices(self.pattern, at_most)
 
     def share(self, keys: Sequence[int]) -> float:
         """Sum of the weights of `keys`, from 0 to 1."""
         return float(self.pattern[list(keys)].sum())
 
     def remaining(self, keys: Sequence[int]) -> tuple[Float[np.ndarray, " d_v"], float]:
-        """Weighted sum of the values, and total weight, of all keys except `keys`."""
+        """Weighted sum of the values of all keys except `keys`, and the sum of the weights of these keys."""
         other_keys = np.delete(np.arange(len(self.pattern)), list(keys))
         return self.weighted[other_keys].sum(axis=0), self.share(other_keys.tolist())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedForwardSteps:
-    """Steps of the feed-forward, activation(x W_1 + b_1) W_2 + b_2, at one position; `by_unit` over d_ff with `bias` gives `out`."""
+    """Steps of the feed-forward, activation(x W_1 + b_1) W_2 + b_2, at one position.
+
+    `by_unit` is the contribution of each hidden unit; its sum over the d_ff units, plus `bias`, is `out`.
+    """
 
     sublayer_input: Float[np.ndarray, " d_model"]
     before: Float[np.ndarray, " d_ff"]  # the activation
@@ -126,19 +129,19 @@ class FeedForwardSteps:
 
     @property
     def sum_over_units(self) -> Float[np.ndarray, " d_model"]:
-        """`out` without the bias."""
+        """Sum of `by_unit` over the hidden units: `out` without the bias."""
         return self.by_unit.sum(axis=0)
 
     def strongest(self, at_most: int) -> list[int]:
         """Up to `at_most` hidden units with the largest |h|, the largest first."""
-        return _largest_first(np.abs(self.hidden), at_most)
+        return _largest_indices(np.abs(self.hidden), at_most)
 
     def largest_contributions(self, at_most: int) -> list[int]:
         """Up to `at_most` hidden units whose contributions to `out` have the largest norms, the largest first."""
-        return _largest_first(np.linalg.norm(self.by_unit, axis=1), at_most)
+        return _largest_indices(np.linalg.norm(self.by_unit, axis=1), at_most)
 
     def share(self, units: Sequence[int]) -> float:
-        """Share of `units` in the sum of |h| over all hidden units, from 0 to 1."""
+        """Share of the hidden units `units` in the sum of |h| over all hidden units, from 0 to 1."""
         magnitudes = np.abs(self.hidden)
         return float(magnitudes[list(units)].sum() / (magnitudes.sum() or 1))
 
@@ -163,7 +166,7 @@ class HeadSteps:
 def unrecorded_activations(
     loaded: Loaded, text_or_image: InputLike, layer: int
 ) -> dict[str, Float32[np.ndarray, "position width"]]:
-    """Activations of a block that a record lacks, by hook name: inputs and outputs of its sublayers, and hidden units.
+    """Activations of a block that a record does not hold, by hook name: inputs and outputs of the sublayers, and hidden units.
 
     Raises as `model.capture.capture` does.
     """
@@ -183,10 +186,10 @@ def head_steps(
     head: int,
     query: int,
 ) -> HeadSteps:
-    """The steps of `query` through block `layer`, with `head` in detail.
+    """Every step of `query` through the block `layer`; the steps of attention are those of `head`.
 
     `record` and `unrecorded` are the results of `capture` and `unrecorded_activations` for one input. Only the block's
-    input and the mask are taken from them; the rest serves to check the steps. Raises ValueError for a block that is
+    input and the mask are taken from them; the rest is used to check the steps. Raises ValueError for a block that is
     neither pre-LN nor post-LN.
     """
     config = record.config
@@ -201,25 +204,27 @@ def head_steps(
     block: transformer.Block = loaded.model.blocks[layer]
     x = record.residual[2 * layer].astype(float)
 
-    attention_input = np.array([_norm(state, block.norm_attention).out for state in x]) if is_pre_ln else x
-    attention = _attention(attention_input, block.attention, record.mask[layer, :, query], head, query)
+    attention_input = (
+        np.array([_norm_steps(state, block.norm_attention).out for state in x]) if is_pre_ln else x
+    )
+    attention = _attention_steps(attention_input, block.attention, record.mask[layer, :, query], head, query)
     attention_added = x[query] + attention.out
-    norm_attention = _norm(x[query] if is_pre_ln else attention_added, block.norm_attention)
+    norm_attention = _norm_steps(x[query] if is_pre_ln else attention_added, block.norm_attention)
     resid_mid = attention_added if is_pre_ln else norm_attention.out
 
-    feed_forward_input = _norm(resid_mid, block.norm_feed_forward).out if is_pre_ln else resid_mid
-    feed_forward = _feed_forward(feed_forward_input, block.feed_forward)
+    feed_forward_input = _norm_steps(resid_mid, block.norm_feed_forward).out if is_pre_ln else resid_mid
+    feed_forward = _feed_forward_steps(feed_forward_input, block.feed_forward)
     feed_forward_added = resid_mid + feed_forward.out
-    norm_feed_forward = _norm(resid_mid if is_pre_ln else feed_forward_added, block.norm_feed_forward)
+    norm_feed_forward = _norm_steps(resid_mid if is_pre_ln else feed_forward_added, block.norm_feed_forward)
     resid_post = feed_forward_added if is_pre_ln else norm_feed_forward.out
 
-    mid_difference = _difference(resid_mid, record.residual[2 * layer + 1, query])
-    post_difference = _difference(resid_post, record.residual[2 * layer + 2, query])
+    mid_difference = _largest_difference(resid_mid, record.residual[2 * layer + 1, query])
+    post_difference = _largest_difference(resid_post, record.residual[2 * layer + 2, query])
     if is_pre_ln:
         norm_differences = {
-            "norm_attention": _difference(attention.sublayer_input, unrecorded["attention_in"]),
+            "norm_attention": _largest_difference(attention.sublayer_input, unrecorded["attention_in"]),
             "add_attention": mid_difference,
-            "norm_feed_forward": _difference(
+            "norm_feed_forward": _largest_difference(
                 feed_forward.sublayer_input, unrecorded["feed_forward_in"][query]
             ),
             "add_feed_forward": post_difference,
@@ -229,18 +234,18 @@ def head_steps(
     scores = record.scores[layer, head, query]
     sublayer_differences = {
         "project": max(
-            _difference(attention.q, record.q[layer, head, query]),
-            _difference(attention.k, record.k[layer, head]),
-            _difference(attention.v, record.v[layer, head]),
+            _largest_difference(attention.q, record.q[layer, head, query]),
+            _largest_difference(attention.k, record.k[layer, head]),
+            _largest_difference(attention.v, record.v[layer, head]),
         ),
-        "products": _difference(attention.dots, scores * math.sqrt(record.config.d_k)),
-        "scale": _difference(attention.scores, scores),
-        "softmax": _difference(attention.pattern, record.pattern[layer, head, query]),
-        "values": _difference(attention.z[head], record.z[layer, head, query]),
-        "concatenate": _difference(attention.z, record.z[layer, :, query]),
-        "output": _difference(attention.out, unrecorded["attention_out"][query]),
-        "expand": _difference(feed_forward.hidden, unrecorded["feed_forward.hidden"][query]),
-        "contract": _difference(feed_forward.out, unrecorded["feed_forward_out"][query]),
+        "products": _largest_difference(attention.dots, scores * math.sqrt(record.config.d_k)),
+        "scale": _largest_difference(attention.scores, scores),
+        "softmax": _largest_difference(attention.pattern, record.pattern[layer, head, query]),
+        "values": _largest_difference(attention.z[head], record.z[layer, head, query]),
+        "concatenate": _largest_difference(attention.z, record.z[layer, :, query]),
+        "output": _largest_difference(attention.out, unrecorded["attention_out"][query]),
+        "expand": _largest_difference(feed_forward.hidden, unrecorded["feed_forward.hidden"][query]),
+        "contract": _largest_difference(feed_forward.out, unrecorded["feed_forward_out"][query]),
     }
     return HeadSteps(
         order=ORDER[config.norm_placement],
@@ -257,7 +262,7 @@ def head_steps(
     )
 
 
-def _attention(
+def _attention_steps(
     x: Float[np.ndarray, "position d_model"],
     attention: transformer.Attention,
     mask: Bool[np.ndarray, "head key"],
@@ -265,19 +270,21 @@ def _attention(
     query: int,
 ) -> AttentionSteps:
     q, k, v = (
-        _linear(x, weights).reshape(len(x), attention.n_heads, -1).swapaxes(0, 1)  # [head, position, d_head]
+        _apply_linear(x, weights)
+        .reshape(len(x), attention.n_heads, -1)
+        .swapaxes(0, 1)  # [head, position, d_head]
         for weights in (attention.w_q, attention.w_k, attention.w_v)
     )
     products = q[head, query] * k[head]
     scores = np.einsum("hc,hjc->hj", q[:, query], k) / math.sqrt(attention.d_k)
-    allowed = np.where(mask, scores, -np.inf)
+    allowed_scores = np.where(mask, scores, -np.inf)
     # without an allowed key all weights are 0
-    largest_score = np.where(mask.any(axis=-1), allowed.max(axis=-1), 0)
-    exponentials = np.exp(allowed - largest_score[:, None])
+    largest_score = np.where(mask.any(axis=-1), allowed_scores.max(axis=-1), 0)
+    exponentials = np.exp(allowed_scores - largest_score[:, None])
     sums = exponentials.sum(axis=-1, keepdims=True)
     pattern = exponentials / np.where(sums > 0, sums, 1)
     z = np.einsum("hj,hjc->hc", pattern, v)
-    w_o, bias = _weights(attention.w_o)
+    w_o, bias = _weight_and_bias(attention.w_o)
     by_head = np.einsum("hc,hcd->hd", z, w_o.reshape(*z.shape, -1))
     return AttentionSteps(
         sublayer_input=x,
@@ -298,10 +305,10 @@ def _attention(
     )
 
 
-def _feed_forward(x: Float[np.ndarray, " d_model"], layer: transformer.FeedForward) -> FeedForwardSteps:
-    pre_activation = _linear(x, layer.expand)
+def _feed_forward_steps(x: Float[np.ndarray, " d_model"], layer: transformer.FeedForward) -> FeedForwardSteps:
+    pre_activation = _apply_linear(x, layer.expand)
     hidden = _apply_activation(pre_activation, layer.activation)
-    w_2, bias = _weights(layer.contract)
+    w_2, bias = _weight_and_bias(layer.contract)
     by_unit = hidden[:, None] * w_2
     output = by_unit.sum(axis=0) + bias
     return FeedForwardSteps(
@@ -309,14 +316,14 @@ def _feed_forward(x: Float[np.ndarray, " d_model"], layer: transformer.FeedForwa
     )
 
 
-def _norm(x: Float[np.ndarray, " d_model"], layer_norm: nn.LayerNorm) -> Norm:
-    gain, shift = _weights(layer_norm)
+def _norm_steps(x: Float[np.ndarray, " d_model"], layer_norm: nn.LayerNorm) -> Norm:
+    gain, shift = _weight_and_bias(layer_norm)
     deviation = math.sqrt(x.var() + layer_norm.eps)
     return Norm(x=x, mean=float(x.mean()), deviation=deviation, gain=gain, shift=shift)
 
 
 def _apply_activation(x: Float[np.ndarray, " d_ff"], activation: nn.Module) -> Float[np.ndarray, " d_ff"]:
-    """ReLU, or GELU: x Φ(x), exactly or by its tanh approximation (Hendrycks & Gimpel 2016)."""
+    """ReLU of x, or GELU x Φ(x), exactly or in the tanh approximation (Hendrycks & Gimpel 2016)."""
     if isinstance(activation, nn.ReLU):
         return np.maximum(x, 0)
     if isinstance(activation, nn.GELU) and activation.approximate == "tanh":
@@ -324,20 +331,20 @@ def _apply_activation(x: Float[np.ndarray, " d_ff"], activation: nn.Module) -> F
     return x * ndtr(x)
 
 
-def _linear(x: Float[np.ndarray, "*axes inner"], linear: nn.Linear) -> Float[np.ndarray, "*axes outer"]:
-    weight, bias = _weights(linear)
+def _apply_linear(x: Float[np.ndarray, "*axes inner"], linear: nn.Linear) -> Float[np.ndarray, "*axes outer"]:
+    weight, bias = _weight_and_bias(linear)
     return x @ weight + bias
 
 
-def _weights(layer: nn.Linear | nn.LayerNorm) -> tuple[np.ndarray, np.ndarray]:
-    """The transposed weight, so that y = x W + b as in the papers, and the bias, in double precision."""
+def _weight_and_bias(layer: nn.Linear | nn.LayerNorm) -> tuple[np.ndarray, np.ndarray]:
+    """The weight, transposed so that y = x W + b as in the papers, and the bias, in double precision."""
     weight, bias = (values.detach().cpu().numpy().astype(float) for values in (layer.weight, layer.bias))
     return weight.T, bias
 
 
-def _largest_first(strengths: Float[np.ndarray, " item"], at_most: int) -> list[int]:
+def _largest_indices(strengths: Float[np.ndarray, " item"], at_most: int) -> list[int]:
     return np.argsort(-strengths, kind="stable")[:at_most].tolist()
 
 
-def _difference(computed: np.ndarray, recorded: np.ndarray) -> float:
+def _largest_difference(computed: np.ndarray, recorded: np.ndarray) -> float:
     return float(np.abs(computed - recorded).max())

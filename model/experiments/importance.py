@@ -1,8 +1,9 @@
-"""Importance of heads: the derivative of the loss by a factor on the head's output, from one backward pass a batch.
+"""Importance of heads: the derivative of the loss with respect to a factor on the head's output, by one backward pass per
+batch.
 
-Michel et al. 2019, "Are Sixteen Heads Really Better than One?": I_h = E_x |z_hᵀ ∂L/∂z_h|, the absolute value of dL/da
-at a = 1 where the output of head h is a z_h. It estimates the effect of ablation (`model.experiments.ablation`), with
-which it should be compared.
+Michel et al. 2019, "Are Sixteen Heads Really Better than One?": I_h = E_x |z_hᵀ ∂L/∂z_h|, which is |dL/da| at a = 1 if the
+output of head h is a z_h. It estimates the effect of ablation (`model.experiments.ablation`), with which it should be
+compared.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from jaxtyping import Float, Float32, Int
 from torch import Tensor
 from torch.nn import functional
 
-from ..capture import evaluating, keeping
+from ..capture import collecting_activations, evaluation_mode
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..transformer import Transformer
@@ -25,9 +26,9 @@ def importance(
 ) -> Float32[np.ndarray, "input layer head"]:
     """Importance |z_hᵀ ∂L/∂z_h| of every head for each input, summed over positions and d_v; the mean over inputs is I_h.
 
-    L is the cross-entropy (nats) with the input's label, or without `labels` with the predicted class. An encoder that
-    does not choose one of several classes has no such loss: there L = ln |p| of its pooled state p.
-    Raises as `model.inputs.prepare` does, and ValueError unless there is one valid class label for each input.
+    L is the cross-entropy (nats) with the input's label, or with the predicted class if there are no `labels`. For an
+    encoder that does not choose one of several classes, L = ln |p| of its pooled state p. Raises as `model.inputs.prepare`
+    does, and ValueError unless there is one valid class label for each input.
 
     >>> from loupe import importance, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -38,7 +39,7 @@ def importance(
     if labels is not None:
         check_labels(loaded, inputs, labels)
     result = np.empty((len(inputs), config.n_layers, config.n_heads), np.float32)
-    with torch.inference_mode(False), torch.enable_grad(), evaluating(loaded.model):
+    with torch.inference_mode(False), torch.enable_grad(), evaluation_mode(loaded.model):
         for rows, batch in batches(loaded, inputs, n_layers_held=config.n_layers):
             targets = None if labels is None else torch.tensor([labels[row] for row in rows])
             result[rows] = _importance(loaded.model, batch, targets).cpu().numpy()
@@ -46,7 +47,7 @@ def importance(
 
 
 def check_labels(loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[int]) -> None:
-    """Raises ValueError unless there is one label for each input, and each is a class of the encoder."""
+    """Raises ValueError unless there is one label for each input, and each label is the index of a class of the encoder."""
     n_classes = loaded.config.n_classes if loaded.config.chooses_class else 0
     if not n_classes:
         raise ValueError(f"{loaded.name} does not choose one of several classes: labels say nothing to it")
@@ -59,9 +60,9 @@ def check_labels(loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[i
 def _importance(
     model: Transformer, inputs: Tensor, labels: Int[Tensor, " input"] | None
 ) -> Float[Tensor, "input layer head"]:
-    """`importance` for one batch; without labels, the loss is that of the predicted classes."""
+    """The result of `importance` for one batch; without labels, the loss is that of the predicted classes."""
     names = [f"blocks.{layer}.attention.z" for layer in range(model.config.n_layers)]
-    with keeping(model, names) as captured:
+    with collecting_activations(model, names) as captured:
         states = model.encode(inputs)
     if model.config.chooses_class:
         logits = model.classify(states, inputs)

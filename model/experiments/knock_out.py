@@ -1,6 +1,6 @@
-"""Knock-out: the answers without one or several tokens or patches, with which attention is compared.
+"""Knock-out: the answers without one or several tokens or patches; their effects are compared with attention.
 
-There are several kinds of knock-out, and they disagree: an effect is always shown with its kind.
+There are several kinds of knock-out, and they disagree, so an effect is always shown with its kind.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,19 @@ KnockOutKind = Literal["keys", "mask", "unknown", "grey"]
 
 
 def kinds(loaded: Loaded) -> tuple[KnockOutKind, ...]:
-    """The kinds of knock-out that the encoder supports; "mask" and "unknown" need [MASK] and [UNK] in its vocabulary."""
+    """The kinds of knock-out that the encoder supports; "mask" and "unknown" need the tokens [MASK] and [UNK] in its
+    vocabulary.
+    """
     if loaded.tokenizer is None:
         return ("keys", "grey")
-    return ("keys", *(kind for kind in ("mask", "unknown") if _token(loaded, kind) is not None))
+    return (
+        "keys",
+        *(kind for kind in ("mask", "unknown") if _replacement_token_id(loaded, kind) is not None),
+    )
 
 
 def removable_positions(positions: Positions) -> tuple[int, ...]:
-    """Positions that can be knocked out: in a text all but class token and padding, in a picture the patches."""
+    """Positions that can be knocked out: in a text all except class token and padding, in a picture the patches."""
     if positions.patch_grid is not None:
         return positions.at("patch")
     roles = enumerate(positions.roles)
@@ -40,13 +45,13 @@ def removable_positions(positions: Positions) -> tuple[int, ...]:
 def knock_out_interventions(
     loaded: Loaded, model_input: InputLike, sets: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> tuple[Intervention, ...]:
-    """One intervention for each of `sets`, which knocks out all positions of that set together.
+    """Interventions, one for each of `sets`, that knock out all positions of that set together.
 
-    Raises as `model.inputs.prepare` does, and ValueError for a kind that the encoder does not support, or a position
-    that cannot be knocked out.
+    Raises as `model.inputs.prepare` does, and ValueError for a kind that the encoder does not support, or a position that
+    cannot be knocked out.
     """
     inputs, positions = prepare(loaded, model_input)
-    _check(loaded, positions, sets, kind)
+    _check_positions(loaded, positions, sets, kind)
     position_sets = [tuple(sorted(set(position_set))) for position_set in sets]
     if kind == "keys":
         return tuple(
@@ -57,7 +62,7 @@ def knock_out_interventions(
         mean_pixel = tuple(inputs[0].flatten(-2).mean(dim=-1).reshape(-1).tolist())
         replacements = [Greyed(position_set, mean_pixel) for position_set in position_sets]
     else:
-        token_id, vocab_size = _token(loaded, kind), loaded.config.vocab_size
+        token_id, vocab_size = _replacement_token_id(loaded, kind), loaded.config.vocab_size
         assert token_id is not None
         assert vocab_size is not None
         # of the second text of a pair, ids are numbered vocab_size higher
@@ -78,7 +83,7 @@ def knock_out(
     kind: KnockOutKind = "keys",
     positions: Sequence[int] | None = None,
 ) -> Float32[np.ndarray, "position answer"]:
-    """Answers (as `model.experiments.probabilities.probabilities` returns them) with each of `positions` knocked out alone.
+    """Answers, as `model.experiments.probabilities.probabilities` returns them, with one of `positions` knocked out at a time.
 
     `positions` are by default the `removable_positions`. Raises as `knock_out_interventions` does.
 
@@ -98,9 +103,9 @@ def knock_out(
 def changes(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
-    """Change of the log-odds of the predicted class from `before` to `answers`, in nats; positive where they rose.
+    """Change of the log-odds of the predicted class from `before` to `answers`, in nats; positive if they rose.
 
-    For an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
+    For an encoder that does not choose a class, it is the cosine distance of the pooled states, from 0 to 2.
     """
     flat_answers = answers.reshape(-1, answers.shape[-1])
     return class_changes(before, flat_answers, before.predicted_class).reshape(answers.shape[:-1])
@@ -109,23 +114,23 @@ def changes(
 def effects(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
-    """The absolute values of `changes`."""
+    """Absolute values of `changes`."""
     return np.abs(changes(before, answers))
 
 
 def falls(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
-    """Drop of the log-odds of the predicted class from `before` to `answers`, in nats; negative where they rose.
+    """Drop of the log-odds of the predicted class from `before` to `answers`, in nats; negative if they rose.
 
-    For an encoder that does not choose a class, the cosine distance of the pooled states, from 0 to 2.
+    For an encoder that does not choose a class, it is the cosine distance of the pooled states, from 0 to 2.
     """
     unchanged = before.probabilities if before.has_classes else before.pooled
     return answer_drop(unchanged, answers, before.predicted_class)
 
 
-def _token(loaded: Loaded, kind: KnockOutKind) -> int | None:
-    """Id of [UNK] for the kind "unknown", else of [MASK]; None where the vocabulary lacks the token."""
+def _replacement_token_id(loaded: Loaded, kind: KnockOutKind) -> int | None:
+    """Id of the token [UNK] for the kind "unknown", otherwise of [MASK]; None if the vocabulary lacks the token."""
     tokenizer, vocab_size = loaded.tokenizer, loaded.config.vocab_size
     if tokenizer is None or vocab_size is None:
         return None
@@ -140,7 +145,9 @@ def _token(loaded: Loaded, kind: KnockOutKind) -> int | None:
     return token_id if token_id is not None and token_id < vocab_size else None
 
 
-def _check(loaded: Loaded, positions: Positions, sets: Sequence[Sequence[int]], kind: KnockOutKind) -> None:
+def _check_positions(
+    loaded: Loaded, positions: Positions, sets: Sequence[Sequence[int]], kind: KnockOutKind
+) -> None:
     if kind not in (supported_kinds := kinds(loaded)):
         raise ValueError(
             f"{loaded.name} can be asked with {' and '.join(supported_kinds)}, not with {kind!r}"

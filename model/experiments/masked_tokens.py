@@ -10,7 +10,7 @@ from ..loaded import Loaded
 
 
 class Guess(NamedTuple):
-    """A token of the vocabulary, and its probability in place of [MASK]."""
+    """A token of the vocabulary, and its probability in place of [MASK]: a softmax over the whole vocabulary."""
 
     token: str
     probability: float
@@ -19,7 +19,7 @@ class Guess(NamedTuple):
 def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess]]:
     """The `n` most probable tokens for each [MASK] of the text, by position, the most probable first.
 
-    Probabilities are a softmax over the whole vocabulary; an id without a token is left out. The result is empty for a
+    Ids without a token are left out. The result is empty for a
     text without [MASK], or an encoder without a masked-token output.
 
     >>> from loupe import guess_masked, load

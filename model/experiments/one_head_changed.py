@@ -1,8 +1,8 @@
-"""The answers with the output of one head replaced, for every head, sharing all computation that does not change.
+"""The answers with the output of one head replaced at a time; computations that do not change are shared by all heads.
 
-The layers before the changed one run once, and so does the attention of its own layer. Attention returns
-W_O [z_0 … z_H] + b, so with z'_h in place of z_h it returns that plus (z'_h − z_h) W_O^h. From there on the variants
-of a layer run in batches.
+The layers before the changed head run once, and so does the attention of its own layer. Replacing z_h by z'_h adds (z'_h −
+z_h) W_O^h to the output of attention, so this is not computed anew. The layers after it run in batches of several changed
+heads.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Float32
 from torch import Tensor
 
-from ..capture import evaluating
+from ..capture import evaluation_mode
 from ..config import ModelConfig
 from ..hooks import watch
 from ..inputs import InputLike, prepare
@@ -30,7 +30,7 @@ FRACTION = 4
 
 
 class HeadAnswers(NamedTuple):
-    """Answers with one head changed at a time, for several heads of one layer."""
+    """Answers to a batch of inputs with one head's output replaced at a time, for several heads of one layer."""
 
     layer: int
     heads: list[int]
@@ -42,7 +42,7 @@ def change_each_head(
 ) -> Iterator[HeadAnswers]:
     """Yields the answers to a batch with one head's output z replaced, for each of `heads` (None: all), layer by layer.
 
-    Replacements by a `watch` around this call take effect too. Needs evaluation mode and disabled gradients.
+    Replacements by a `watch` around this call take effect, too. The model must be in evaluation mode, without gradients.
     """
     mask, x = model.full_mask(inputs), model.embed(inputs)
     chunk_size = max(1, batch_size(model.config, x.shape[1]) // (FRACTION * len(inputs)))
@@ -55,12 +55,14 @@ def change_each_head(
             next_x = model.run_blocks(x, mask, layer, layer + 1)
         if layer_heads:
             (z,) = outputs
-            attended, difference = block.attention.project(z), replace(layer, z) - z
+            attention_output, difference = block.attention.project(z), replace(layer, z) - z
             # the rows of W_O that belong to a head: [head, d_v, d_model]
             weights = block.attention.w_o.weight.T.unflatten(0, (model.config.n_heads, -1))
             for chunk in chunks(layer_heads, chunk_size):
-                changed = torch.cat([attended + difference[:, head] @ weights[head] for head in chunk])
-                states = block.after_attention(repeated(x, len(chunk)), changed)
+                changed_outputs = torch.cat(
+                    [attention_output + difference[:, head] @ weights[head] for head in chunk]
+                )
+                states = block.after_attention(repeated(x, len(chunk)), changed_outputs)
                 yield HeadAnswers(layer, chunk, answers_from(model, layer + 1, states, inputs, mask))
         x = next_x
 
@@ -68,14 +70,15 @@ def change_each_head(
 def change_each_head_of_input(
     loaded: Loaded, model_input: InputLike, replace: Replace
 ) -> Iterator[HeadAnswers]:
-    """Like `change_each_head`, for one input and all heads; between two steps torch's modes are as the caller set them.
+    """Like `change_each_head`, for one input and all heads; while the caller handles a result, torch's modes are as it set
+    them.
 
     Raises as `model.inputs.prepare` does.
     """
     inputs = prepare(loaded, model_input)[0]
     steps = change_each_head(loaded.model, inputs, replace)
     while True:
-        with torch.inference_mode(), evaluating(loaded.model):
+        with torch.inference_mode(), evaluation_mode(loaded.model):
             if (step := next(steps, None)) is None:
                 return
         yield step
@@ -84,6 +87,6 @@ def change_each_head_of_input(
 def stack_answers(
     steps: Iterable[HeadAnswers], config: ModelConfig
 ) -> Float32[np.ndarray, "layer head input answer"]:
-    """Concatenates the answers of `steps`, which must cover all heads in order, into one array."""
+    """The answers of all `steps` in one array; the steps must cover all heads in order."""
     answers = torch.cat([step.answers for step in steps])
     return answers.unflatten(0, (config.n_layers, config.n_heads)).cpu().numpy()

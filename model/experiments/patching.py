@@ -1,11 +1,11 @@
 """Activation patching: the answers to one input with activations replaced by those of another input, the source.
 
-An activation that carries the difference between the two inputs moves the answer towards that of the source (Vig et al. 2020,
-"causal mediation analysis"; Meng et al. 2022, "causal tracing").
+If an activation carries the difference between the two inputs, the answer moves towards that of the source (Vig et al.
+2020, "causal mediation analysis"; Meng et al. 2022, "causal tracing").
 
-Positions are paired. In inputs of equal length each is paired with the same position of the other. Else the tokens that
-both begin with, and those that both end with, are paired, and those in between one by one from the first, as far as both
-inputs have some. The remaining positions have no partner and are never replaced.
+Each position of the input is paired with one of the source. If both have the same length, equal positions are paired.
+Otherwise the tokens with which both begin, and those with which both end, are paired; the tokens in between are paired in
+order until those of one input are used up. Positions without a partner are never replaced.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Float32
 from torch import Tensor
 
-from ..capture import activations, evaluating
+from ..capture import activations, evaluation_mode
 from ..hooks import watch
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
@@ -26,14 +26,17 @@ from .one_head_changed import HeadAnswers, HeadOutputs, change_each_head_of_inpu
 
 
 class Pairs(NamedTuple):
-    """Positions of the input, in order, and the positions of the source that they are paired with."""
+    """Positions of the input, in order, and the positions of the source with which they are paired."""
 
     input: tuple[int, ...]
     source: tuple[int, ...]
 
 
 def pair_positions(loaded: Loaded, model_input: InputLike, source: InputLike) -> Pairs:
-    """Pairs positions of the input with positions of the source, as described above. Raises as `model.inputs.prepare` does."""
+    """Pairs positions of the input with positions of the source, as this module's docstring says.
+
+    Raises as `model.inputs.prepare` does.
+    """
     (inputs, positions), (source_inputs, source_positions) = (
         prepare(loaded, model_input),
         prepare(loaded, source),
@@ -48,14 +51,14 @@ def pair_positions(loaded: Loaded, model_input: InputLike, source: InputLike) ->
     n_last = next(
         (index for index in range(n_uncompared) if ids[-1 - index] != source_ids[-1 - index]), n_uncompared
     )
-    front = range(min_length - n_last)
-    return Pairs((*front, *range(n - n_last, n)), (*front, *range(n_source - n_last, n_source)))
+    first_pairs = range(min_length - n_last)
+    return Pairs((*first_pairs, *range(n - n_last, n)), (*first_pairs, *range(n_source - n_last, n_source)))
 
 
 def patch_heads(
     loaded: Loaded, model_input: InputLike, source: InputLike
 ) -> Float32[np.ndarray, "layer head answer"]:
-    """Answers (as `model.experiments.probabilities.probabilities` returns them) with one head's output z taken from the source.
+    """Answers, as `model.experiments.probabilities.probabilities` returns them, with the output z of one head from the source.
 
     Positions without a partner keep their own z. Raises as `model.inputs.prepare` does.
 
@@ -68,7 +71,7 @@ def patch_heads(
 
 
 def patch_heads_in_steps(loaded: Loaded, model_input: InputLike, source: InputLike) -> Iterator[HeadAnswers]:
-    """Like `patch_heads`, but yields after every few heads, so that the caller can stop in between."""
+    """Like `patch_heads`, but yields results after every few heads, so that the caller can stop early."""
     pairs = pair_positions(loaded, model_input, source)
     names = [f"blocks.{layer}.attention.z" for layer in range(loaded.config.n_layers)]
     source_outputs = activations(loaded, [source], names)
@@ -82,7 +85,7 @@ def patch_heads_in_steps(loaded: Loaded, model_input: InputLike, source: InputLi
 
 
 class StageAnswers(NamedTuple):
-    """Answers with one position patched at a time, for several positions at one stage."""
+    """Answers with the state of one position replaced at a time, for several positions at one stage."""
 
     stage: int
     positions: list[int]
@@ -92,9 +95,9 @@ class StageAnswers(NamedTuple):
 def patch_positions(
     loaded: Loaded, model_input: InputLike, source: InputLike
 ) -> Float32[np.ndarray, "stage position answer"]:
-    """The answers with the residual stream of one position at one stage (embed, L0 mid, L0 post, …) taken from the source.
+    """Answers with the state of one position at one stage of the residual stream (embed, L0 mid, L0 post, …) from the source.
 
-    NaN at positions without a partner. Raises as `model.inputs.prepare` does.
+    They are NaN at positions without a partner. Raises as `model.inputs.prepare` does.
 
     >>> from loupe import load, patch_positions
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -111,7 +114,7 @@ def patch_positions(
 def patch_positions_in_steps(
     loaded: Loaded, model_input: InputLike, source: InputLike
 ) -> Iterator[StageAnswers]:
-    """Like `patch_positions`, but yields after each batch of positions, so that the caller can stop in between."""
+    """Like `patch_positions`, but yields results after each batch of positions, so that the caller can stop early."""
     model, pairs = loaded.model, pair_positions(loaded, model_input, source)
     inputs = prepare(loaded, model_input)[0]
     states, source_states = (_residual(loaded, text_or_image) for text_or_image in (model_input, source))
@@ -121,14 +124,14 @@ def patch_positions_in_steps(
         is_equal = (states[stage, list(pairs.input)] == source_states[stage, list(pairs.source)]).all(dim=-1)
         equal_positions = [pairs.input[index] for index in is_equal.nonzero().flatten().tolist()]
         if equal_positions:
-            with torch.inference_mode(), evaluating(model):
+            with torch.inference_mode(), evaluation_mode(model):
                 unpatched_answer = read_answers(model, states[-1:], inputs).cpu().numpy()
             yield StageAnswers(
                 stage, equal_positions, np.repeat(unpatched_answer, len(equal_positions), axis=0)
             )
         for chunk in chunks((~is_equal).nonzero().flatten().tolist(), chunk_size):
             positions = [pairs.input[index] for index in chunk]
-            with torch.inference_mode(), evaluating(model):
+            with torch.inference_mode(), evaluation_mode(model):
                 patched = repeated(states[stage : stage + 1], len(chunk))
                 patched[range(len(chunk)), positions] = source_states[
                     stage, [pairs.source[index] for index in chunk]
@@ -138,7 +141,7 @@ def patch_positions_in_steps(
 
 
 def _residual(loaded: Loaded, model_input: InputLike) -> Float[Tensor, "stage position d_model"]:
-    """The residual stream of one input, by stage."""
+    """The residual stream of one input at every stage."""
     names = ["embedding.output"]
     for layer in range(loaded.config.n_layers):
         names += [f"blocks.{layer}.resid_mid", f"blocks.{layer}.resid_post"]
@@ -152,7 +155,7 @@ def _answers_from_stage(
     patched: Float[Tensor, "variant position d_model"],
     inputs: Tensor,
 ) -> Float[Tensor, "variant answer"]:
-    """Answers with each of `patched` in place of the residual stream at `stage`; `states` is the unchanged stream."""
+    """Answers with each of the `patched` states in place of those at `stage`; `states` is the unchanged residual stream."""
     layer, is_post = divmod(stage - 1, 2) if stage else (-1, 1)
     if not is_post:  # what attention returns does not matter then; the block's input does, in B2T
         block_input = repeated(states[stage - 1 : stage], len(patched))

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float32
 from torch import Tensor
 
-from ..capture import evaluating
+from ..capture import evaluation_mode
 from ..capture.intervention import Intervention
 from ..hooks import Watcher, watch
 from ..inputs import InputLike
@@ -23,11 +23,11 @@ UNCHANGED = (Intervention(),)
 def probabilities(
     loaded: Loaded, inputs: Sequence[InputLike], interventions: Sequence[Intervention] = UNCHANGED
 ) -> Float32[np.ndarray, "input intervention answer"]:
-    """Class probabilities of each input under each intervention.
+    """Class probabilities, from 0 to 1, of each input under each intervention.
 
-    An encoder that does not choose one of several classes gives its pooled state [d_pooled] instead. Inputs of equal
-    length share a batch, and so do interventions that begin in the same layer; the layers before it run once.
-    Raises as `model.capture.capture` does.
+    For an encoder that does not choose one of several classes, the pooled state [d_pooled] is returned instead. Inputs of
+    equal length share a batch, and so do interventions that begin in the same layer; the layers before it run once. Raises
+    as `model.capture.capture` does.
 
     >>> from loupe import Intervention, load, probabilities, without_keys
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -36,12 +36,12 @@ def probabilities(
     """
     result = np.empty((len(inputs), len(interventions), loaded.config.n_answers), np.float32)
     paddings = [intervention.n_padding(loaded.config) for intervention in interventions]
-    with torch.inference_mode(), evaluating(loaded.model):
+    with torch.inference_mode(), evaluation_mode(loaded.model):
         for padding in set(paddings):
             columns = [column for column, n_padding in enumerate(paddings) if n_padding == padding]
-            same_padding = {column: interventions[column] for column in columns}
+            interventions_with_padding = {column: interventions[column] for column in columns}
             for rows, batch in batches(loaded, inputs, interventions[columns[0]]):
-                for chunk_columns, answers in _answers(loaded.model, batch, same_padding):
+                for chunk_columns, answers in _answers(loaded.model, batch, interventions_with_padding):
                     result[np.ix_(rows, chunk_columns)] = answers.transpose(0, 1).cpu().numpy()
     return result
 
@@ -49,7 +49,7 @@ def probabilities(
 def _answers(
     model: Transformer, inputs: Tensor, interventions: dict[int, Intervention]
 ) -> Iterator[tuple[list[int], Float32[Tensor, "intervention input answer"]]]:
-    """Yields the keys of a few interventions at a time, and the answers under them."""
+    """Yields the answers under a few interventions at a time, preceded by the keys of these in `interventions`."""
 
     def first_layer(key: int) -> int:
         return interventions[key].first_layer(model.config)
@@ -75,9 +75,9 @@ def _answers_in_one_batch(
     states: Float32[Tensor, "input position d_model"] | None,
     first: int,
 ) -> Float32[Tensor, "intervention input answer"]:
-    """Answers under each intervention, computed from block `first` on.
+    """Answers under each intervention, computed from the block `first` onwards.
 
-    `states` enter that block; they are None where an intervention changes the embedding, which is then computed, too.
+    `states` are the input of that block, None if an intervention changes the embedding, which is then computed as well.
     """
     n = len(interventions)
     masks = [intervention.mask(model, inputs) for intervention in interventions]
@@ -90,7 +90,7 @@ def _answers_in_one_batch(
 
 
 def _stack_masks(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:
-    """Concatenates the masks, each expanded to all inputs; None where all of them are None."""
+    """Concatenates the masks, each expanded to all inputs; None if all masks are None."""
     present_masks = [mask for mask in masks if mask is not None]
     if not present_masks:
         return None
@@ -101,18 +101,18 @@ def _stack_masks(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | Non
 
 
 def _split_watchers(watchers: Sequence[dict[str, Watcher]]) -> dict[str, Watcher]:
-    """Watchers that split a batch into equal parts and pass the first part to the first of `watchers`, and so on."""
+    """Watchers that split a batch into equal parts, and apply the first of `watchers` to the first part, and so on."""
 
     def watch_parts(name: str, activation: Tensor) -> Tensor:
         parts = activation.chunk(len(watchers))
-        replaced = [
+        replaced_parts = [
             variant_watchers[name](part) if name in variant_watchers else None
             for variant_watchers, part in zip(watchers, parts, strict=True)
         ]
         return torch.cat(
             [
                 part if replacement is None else replacement
-                for replacement, part in zip(replaced, parts, strict=True)
+                for replacement, part in zip(replaced_parts, parts, strict=True)
             ]
         )
 

@@ -1,4 +1,4 @@
-"""Greedy pruning: removes heads one by one, each time the head whose removal increases the loss least."""
+"""Greedy pruning: removes heads one by one, at each step the head whose removal increases the loss least."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float64
 from torch import Tensor
 
-from ..capture import evaluating
+from ..capture import evaluation_mode
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
@@ -23,7 +23,7 @@ BAND = 2.0  # standard errors; below it a difference may be chance
 
 
 class PruningStep(NamedTuple):
-    """Accuracy and loss after `step` heads were removed, (`layer`, `head`) the last; both are None at step 0."""
+    """Accuracy and loss after `step` heads were removed, last the head (`layer`, `head`), which is None at step 0."""
 
     step: int
     layer: int | None
@@ -62,13 +62,13 @@ def greedy(
     removed: Sequence[HeadName] = (),
     judged: tuple[Sequence[InputLike], Sequence[int]] | None = None,
 ) -> Iterator[PruningStep]:
-    """Ablates heads (`model.experiments.ablation.ablate_heads`) one after the other until none is left.
+    """Yields the steps of a pruning that ablates heads (`ablate_heads`) one after the other until none is left.
 
-    At each step every remaining head is tried on all `inputs`, and the one without which the mean loss is smallest is
-    removed; of several, the first. Accuracy and loss are measured on the `judged` inputs and labels, by default on the
-    same `inputs`, which flatters the result. Each step is yielded as soon as it is computed. Pruning continues after
-    the heads already `removed`, in this order; without any it begins with step 0.
-    Raises ValueError without inputs, and unless there is one valid class label for each.
+    At each step every remaining head is tried on all `inputs`, and the head without which the mean loss is smallest is
+    removed. Accuracy and loss are measured on the `judged` inputs and labels, by default on the same `inputs`, which
+    flatters the result. Each step is yielded as soon as it is computed. Pruning continues after the heads already
+    `removed`, in this order; if there are none, it begins with step 0. Raises ValueError if there are no inputs, or not one
+    valid class label for each input.
 
     >>> from loupe import load, prune_heads
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -119,7 +119,7 @@ def _step(
 def n_removable_heads(steps: Sequence[PruningStep]) -> int:
     """Number of heads that can be removed before the accuracy is clearly lower (`PruningStep.loses`) for the first time.
 
-    Raises ValueError where the steps do not begin with 0.
+    Raises ValueError unless `steps` begin with step 0.
     """
     if not steps or steps[0].step != 0:
         raise ValueError("what may go is counted from step 0, before the first head goes")
@@ -127,7 +127,7 @@ def n_removable_heads(steps: Sequence[PruningStep]) -> int:
 
 
 class _LabelledBatches:
-    """Batches of inputs with their labels, tokenised once, on which an encoder without some heads is measured."""
+    """Batches of inputs with their labels, tokenised once, on which an encoder is measured without some of its heads."""
 
     def __init__(self, loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[int]) -> None:
         check_labels(loaded, inputs, labels)
@@ -142,10 +142,14 @@ class _LabelledBatches:
     def answers(
         self, gone: Sequence[HeadName], means: Means | None
     ) -> tuple[Bool[np.ndarray, " input"], float]:
-        """Whether each input is classified correctly without the heads `gone`, in order of the batches, and the mean loss."""
+        """Whether each input is classified correctly without the heads `gone`, in the order of the batches, and the mean
+        loss in nats.
+
+        The output of these heads is replaced by their `means`, or by zeros if that is None.
+        """
         is_right: list[Tensor] = []
         loss = 0.0
-        with torch.inference_mode(), evaluating(self.model), self._watch_without(gone, means):
+        with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(gone, means):
             for batch, labels in self.batches:
                 states, mask = self.model.embed(batch), self.model.full_mask(batch)
                 answers = answers_from(self.model, 0, states, batch, mask)[0].cpu()
@@ -156,14 +160,14 @@ class _LabelledBatches:
     def losses_without_each(
         self, gone: Sequence[HeadName], left: Sequence[HeadName], means: Means | None
     ) -> Float64[np.ndarray, " left"]:
-        """Mean losses in nats without the heads `gone` and one of the heads `left`, for each of `left`."""
+        """Mean loss in nats without the heads `gone` and one more head, for each head in `left`."""
         loss_sums = dict.fromkeys(left, 0.0)
         mean_vectors = None if means is None else torch.as_tensor(means)
 
         def replace(layer: int, z: HeadOutputs) -> Tensor:
             return torch.zeros_like(z) if mean_vectors is None else mean_vectors[layer, :, None].to(z)
 
-        with torch.inference_mode(), evaluating(self.model), self._watch_without(gone, means):
+        with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(gone, means):
             for batch, labels in self.batches:
                 for layer, heads, answers in change_each_head(self.model, batch, replace, set(left)):
                     for head, loss in zip(heads, _loss(answers.cpu(), labels).sum(dim=-1), strict=True):

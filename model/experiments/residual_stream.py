@@ -1,4 +1,4 @@
-"""Measures of the residual stream: norms of the states, shares of the sublayers, and how alike the tokens' states are."""
+"""Measures of the residual stream: norms of the states, shares of the sublayers, and how much the tokens' states differ."""
 
 from collections.abc import Sequence
 
@@ -30,7 +30,7 @@ def residual_stream(
 
 
 def norms(residual: Float[np.ndarray, "*axes d_model"]) -> Float[np.ndarray, "*axes"]:
-    """Euclidean norm of each state."""
+    """Euclidean norm of each vector."""
     return np.linalg.norm(residual, axis=-1)
 
 
@@ -42,7 +42,10 @@ def mean_norms(residual: Float[np.ndarray, "stage position d_model"]) -> Float[n
 def sublayer_outputs(
     loaded: Loaded, text_or_image: InputLike
 ) -> Float[np.ndarray, "layer sublayer position d_model"]:
-    """The outputs of attention and feed-forward before they are added to the stream. Raises as `capture` does."""
+    """Outputs of attention and feed-forward in each layer, before they are added to the residual stream.
+
+    Raises as `model.capture.activations` does.
+    """
     layers = range(loaded.config.n_layers)
     names = [f"blocks.{layer}.{sublayer}_out" for layer in layers for sublayer in SUBLAYERS]
     outputs = np.concatenate([out.cpu() for out in activations(loaded, [text_or_image], names).values()])
@@ -52,7 +55,7 @@ def sublayer_outputs(
 def skip_terms(
     model: Transformer, residual: Float[np.ndarray, "stage position d_model"]
 ) -> Float[np.ndarray, "sublayer_of_all position d_model"]:
-    """Skip-connection term to which each sublayer's output is added, before any norm; sublayers are in order of computation."""
+    """The term to which each sublayer's output is added, before any norm; sublayers are in the order of computation."""
     skipped = model.blocks[0].skip * residual[:-1]  # sublayer s reads stage s
     if model.config.norm_placement == "b2t":
         skipped[1::2] += residual[:-1:2]  # the layer's input skips both sublayers
@@ -65,15 +68,15 @@ def shares(
 ) -> Float[np.ndarray, " sublayer_of_all"]:
     """Share of each sublayer, mean_i ‖F_i‖ / (‖x_i‖ + ‖F_i‖), where F is its output and x the skip term (`skip_terms`).
 
-    0: the sublayer adds nothing; 0.5: both are equally long; 1: the skip term is zero. Directions are not
-    considered: an output may also cancel some of the skip term.
+    It is 0 if the sublayer adds nothing, 0.5 if both are equally long, and 1 if the skip term is zero. Directions do not
+    matter: an output may also cancel some of the skip term.
     """
     output_norms = norms(outputs).reshape(-1, outputs.shape[2])
     return (output_norms / (norms(skipped) + output_norms)).mean(axis=-1)
 
 
 def sublayer_shares(loaded: Loaded, text_or_image: InputLike) -> Float[np.ndarray, " sublayer_of_all"]:
-    """`shares` of the sublayers on one input. Raises as `capture` does."""
+    """Share of each sublayer on one input (`shares`). Raises as `model.capture.activations` does."""
     skipped = skip_terms(loaded.model, residual_stream(loaded, [text_or_image])[:, 0])
     return shares(skipped, sublayer_outputs(loaded, text_or_image))
 
@@ -81,8 +84,8 @@ def sublayer_shares(loaded: Loaded, text_or_image: InputLike) -> Float[np.ndarra
 def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[np.ndarray, " stage"]:
     """How much tokens differ: ‖X − 1 x̄ᵀ‖ / ‖X‖ (Frobenius), x̄ the mean state; 0 if all states are equal, 1 if x̄ is 0.
 
-    Dong et al. 2021 show that pure attention drives it to 0, and that skip connections and feed-forward
-    layers counteract that; they measure in another norm.
+    Dong et al. 2021 show, with another norm, that attention alone drives this number to 0, and that skip connections and
+    feed-forward sublayers counteract that.
     """
     centred = residual - residual.mean(axis=1, keepdims=True)
     return np.linalg.norm(centred, axis=(1, 2)) / np.linalg.norm(residual, axis=(1, 2))
@@ -91,8 +94,8 @@ def uniformity(residual: Float[np.ndarray, "stage position d_model"]) -> Float[n
 def predicted_probability(record: ForwardRecord) -> Float[np.ndarray, " stage"]:
     """Probability of the predicted class, from 0 to 1, if the classifier were applied to the stream at each stage.
 
-    Softmax of `logits_by_layer` at the largest of `logits`; only for encoders with classes.
+    It is the softmax of `logits_by_layer` at the class with the largest of `logits`, for encoders with classes only.
     """
     logits = record.logits_by_layer
-    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return (weights / weights.sum(axis=-1, keepdims=True))[:, record.logits.argmax()]
+    exponentials = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return (exponentials / exponentials.sum(axis=-1, keepdims=True))[:, record.logits.argmax()]

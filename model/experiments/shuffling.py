@@ -1,4 +1,4 @@
-"""Inputs in another order, given as `order`: order[i] is the position whose content is moved to position i."""
+"""Inputs with their content reordered; order[i] is the position whose content is moved_positions to position i."""
 
 from collections.abc import Sequence
 
@@ -19,14 +19,14 @@ Order = Sequence[int]
 
 
 def shuffled_order(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
-    """Random order of positions with the given roles; class token, separators and padding keep their positions."""
-    order, movable_positions = np.arange(len(roles)), movable(roles)
-    order[movable_positions] = np.random.default_rng(seed).permutation(movable_positions)
+    """A random order of the positions with these roles; class token, separators and padding keep their positions."""
+    order, moved_positions = np.arange(len(roles)), movable_positions(roles)
+    order[moved_positions] = np.random.default_rng(seed).permutation(moved_positions)
     return tuple(order.tolist())
 
 
-def movable(roles: Sequence[Role]) -> list[int]:
-    """The positions that `shuffled_order` moves: in a picture the patches, in a text all but the FIXED_ROLES."""
+def movable_positions(roles: Sequence[Role]) -> list[int]:
+    """The positions that `shuffled_order` moves: in a picture the patches, in a text all except those with FIXED_ROLES."""
     if "patch" in roles:
         return [position for position, role in enumerate(roles) if role == "patch"]
     return [position for position, role in enumerate(roles) if role not in FIXED_ROLES]
@@ -35,7 +35,9 @@ def movable(roles: Sequence[Role]) -> list[int]:
 def restore_order(
     weights: Shaped[np.ndarray, "*axes query key"], order: Order
 ) -> Shaped[np.ndarray, "*axes query key"]:
-    """Puts rows and columns of attention weights, or a mask, of an input read in `order` back into the original order."""
+    """The rows and columns of attention weights or of a mask, computed for content in `order`, put back into the original
+    order.
+    """
     inverse = np.argsort(order)
     return weights[..., inverse[:, None], inverse]
 
@@ -43,7 +45,9 @@ def restore_order(
 def shuffled_picture(
     loaded: Loaded, image: InputLike, order: Order
 ) -> UInt8[np.ndarray, "size size *colour"]:
-    """The picture at the encoder's size, with its patches laid out in `order`. Raises as `model.inputs.prepare` does."""
+    """The picture, resized to the encoder's size, with its patches in the given `order`. Raises as `model.inputs.prepare`
+    does.
+    """
     inputs, positions = prepare(loaded, image)
     patch_size, first_patch = loaded.config.patch_size, positions.first_patch
     assert patch_size is not None

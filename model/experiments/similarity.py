@@ -1,4 +1,4 @@
-"""Similarity of states: of one encoder between its stages, and of two encoders over many examples."""
+"""Similarity of states: between the stages of one encoder, and between two encoders over many examples."""
 
 import numpy as np
 from jaxtyping import Float, Float32, UInt8
@@ -10,7 +10,7 @@ from .residual_stream import residual_stream
 def cosine_by_stage(
     residual: Float[np.ndarray, "stage position d_model"],
 ) -> Float[np.ndarray, "stage stage"]:
-    """Cosine similarity of a position's states at two stages, as a mean over positions, for each pair of stages."""
+    """Cosine similarity of the states of a position at two stages, averaged over the positions, for each pair of stages."""
     directions = residual / np.linalg.norm(residual, axis=-1, keepdims=True)
     return np.einsum("apd,bpd->ab", directions, directions) / residual.shape[1]
 
@@ -18,7 +18,7 @@ def cosine_by_stage(
 def digit_states(
     loaded: Loaded, images: UInt8[np.ndarray, "digit height width"]
 ) -> Float32[np.ndarray, "stage digit d_model"]:
-    """Residual stream of each image at each stage: the class token's state, or the mean over patches without a class token."""
+    """State that represents each image, at each stage: that of the class token, or the mean over the patches if there is none."""
     states = residual_stream(loaded, list(images))
     return states[:, :, 0] if loaded.config.pooling == "class" else states.mean(axis=2)
 
@@ -29,9 +29,9 @@ def linear_cka(
 ) -> Float[np.ndarray, "stage other_stage"]:
     """Linear CKA of each pair of stages: ‖Yᵀ X‖² / (‖Xᵀ X‖ ‖Yᵀ Y‖) in Frobenius norms, X and Y centred over the examples.
 
-    From 0 to 1 (equal up to rotation, reflection and one scale). Kornblith et al. 2019, equation 5 and
-    section 3.2. With few examples for the widths, unrelated states come out well above 0: compare with
-    `cka_by_chance`. NaN at a stage where all examples have the same state.
+    CKA is from 0 to 1 (equal up to rotation, reflection and scale). Kornblith et al. 2019, equation 5 and section 3.2. If
+    there are few examples compared with the widths, unrelated states come out well above 0: compare with `cka_by_chance`.
+    NaN at a stage where all examples have the same state.
     """
     first, second = _centred(first), _centred(second)
     cross_norms = [[np.linalg.norm(y.T @ x) ** 2 for y in second] for x in first]
@@ -46,7 +46,7 @@ def cka_by_chance(
     first: Float[np.ndarray, "stage example width"],
     second: Float[np.ndarray, "other_stage example other_width"],
 ) -> float:
-    """The largest `linear_cka` of any two stages with the examples of the second in a random order (seed 0)."""
+    """The largest `linear_cka` of any two stages if the examples of `second` are put in a random order (seed 0)."""
     order = np.random.default_rng(0).permutation(second.shape[1])
     return float(np.nanmax(linear_cka(first, second[:, order])))
 

@@ -1,4 +1,4 @@
-"""Surprise of an answer in nats, its loss where the label is known, else its entropy; and nearest states."""
+"""How surprising an answer is, in nats: its loss if the label is known, otherwise its entropy; and the most similar states."""
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,7 +12,7 @@ LEAST = float(np.finfo(np.float32).tiny)  # 2^-126; what a float32 cannot hold i
 def losses(
     probabilities: Float[np.ndarray, "example class"], labels: Int[np.ndarray, " example"]
 ) -> Float[np.ndarray, " example"]:
-    """Cross-entropy -ln p of the labelled class in nats; NaN for a label below 0, which stands for an unknown one.
+    """Cross-entropy -ln p of the labelled class in nats; NaN for a label below 0, which means that it is unknown.
 
     A loss of 87.3 means at least that.
     """
@@ -34,7 +34,7 @@ def binary_entropies(probabilities: Float[np.ndarray, "*axes class"]) -> Float[n
 def most_similar_states(
     states: Float[np.ndarray, "example width"],
 ) -> tuple[Int[np.ndarray, " example"], Float[np.ndarray, " example"]]:
-    """Index and cosine similarity of the most similar other state, for each state; -1 and NaN where there is none."""
+    """For each state, index and cosine similarity of the most similar other state; -1 and NaN if there is none."""
     cosines = cosine_similarities(states.astype(float), states.astype(float))
     cosines = np.where(np.isnan(cosines), -np.inf, cosines)
     np.fill_diagonal(cosines, -np.inf)

@@ -1,1 +1,1 @@
-"""Files of strangers: bounded reading, writing that is whole or not at all, and errors in one sentence."""
+"""Files that may come from strangers: read within limits, written completely or not at all, with errors in one sentence."""

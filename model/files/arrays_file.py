@@ -1,7 +1,8 @@
-"""Arrays and texts by name in one file, `.npz` or `.safetensors`, read within bounds and never unpickled.
+"""Arrays and texts by name in one file, `.npz` or `.safetensors`, read within limits and never unpickled.
 
-Sizes stand in the files' headers: they are added up, and compared with what the file holds, before memory is taken.
-In an `.npz` a text is an array of characters, in `.safetensors` an entry of the metadata, a list as JSON.
+The files' headers state the sizes of the arrays; the sizes are added up, and compared with the length of the file, before
+memory is allocated. A text is an array of characters in an `.npz`, and an entry of the metadata in `.safetensors`, in which
+a list of texts is stored as JSON.
 """
 
 import io
@@ -35,9 +36,10 @@ class Contents(NamedTuple):
 
 
 def read_arrays(content: bytes, name: str, wanted: Collection[str]) -> Contents:
-    """The entries of a file that have one of the `wanted` names; `content` are its bytes, and its `name` says its kind.
+    """The entries of a file with one of the `wanted` names; `content` is its bytes, and the ending of `name` tells its format.
 
-    Raises ValueError, in one sentence that begins with the name, where the file is damaged, too large or of another kind.
+    Raises ValueError, with a one-sentence message that begins with `name`, if the file is damaged, too large or of another
+    format.
     """
     with errors_in_one_sentence(f"{name} cannot be read"):
         if name.lower().endswith(".npz"):
@@ -48,7 +50,7 @@ def read_arrays(content: bytes, name: str, wanted: Collection[str]) -> Contents:
 
 
 def write_arrays(arrays: Mapping[str, np.ndarray], texts: Mapping[str, str | list[str]], kind: str) -> bytes:
-    """Bytes of a file of that `kind`, ".npz" or ".safetensors"; for ".npz", the same values make the same bytes."""
+    """Bytes of a file of the format `kind`, ".npz" or ".safetensors". In ".npz", equal values always give equal bytes."""
     if kind == ".safetensors":
         metadata = {name: text if isinstance(text, str) else json.dumps(text) for name, text in texts.items()}
         return serialize({name: np.ascontiguousarray(values) for name, values in arrays.items()}, metadata)
@@ -70,17 +72,17 @@ def _read_npz(content: bytes, wanted: Collection[str]) -> Contents:
     texts: dict[str, str | list[str]] = {}
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         entries = file.infolist()
-        by_name = {entry.filename.removesuffix(".npy"): entry for entry in entries}
+        entry_by_name = {entry.filename.removesuffix(".npy"): entry for entry in entries}
         if len(entries) > MOST_ENTRIES:
             raise ValueError(f"it holds {len(entries):,} entries, of at most {MOST_ENTRIES:,}")
-        if len(by_name) < len(entries):
+        if len(entry_by_name) < len(entries):
             raise ValueError("it holds two arrays of one name")
-        entry_names = {name: entry for name, entry in by_name.items() if name in wanted}
+        wanted_entries = {name: entry for name, entry in entry_by_name.items() if name in wanted}
         _add_bounded(
-            0, sum(entry.file_size for entry in entry_names.values()), 0
+            0, sum(entry.file_size for entry in wanted_entries.values()), 0
         )  # before anything is unpacked
         n_bytes_total = 0
-        for name, entry in entry_names.items():
+        for name, entry in wanted_entries.items():
             if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise ValueError(f"{name} is compressed in a way that is not read")
             values = _read_npy(file.read(entry), name)
@@ -127,11 +129,11 @@ def _read_safetensors(content: bytes, wanted: Collection[str]) -> Contents:
         if entry["dtype"] == "BF16":  # the upper half of a float32
             values = (values.astype(np.uint32) << 16).view(np.float32)
         arrays[name] = values.reshape(entry["shape"])
-    return Contents(arrays, {name: _text(text) for name, text in metadata.items() if name in wanted})
+    return Contents(arrays, {name: _parse_text(text) for name, text in metadata.items() if name in wanted})
 
 
-def _text(entry: str) -> str | list[str]:
-    """The list of strings that `entry` holds as JSON; `entry` itself if it is no such list."""
+def _parse_text(entry: str) -> str | list[str]:
+    """The list of strings that `entry` holds as JSON; `entry` itself if it holds anything else."""
     if not entry.startswith("["):
         return entry
     try:
@@ -142,7 +144,10 @@ def _text(entry: str) -> str | list[str]:
 
 
 def _add_bounded(n_bytes_total: int, n_bytes: int, n_numbers: int) -> int:
-    """`n_bytes_total` plus the bytes of one array, at least 4 a number, as records hold float32. Raises ValueError above `LARGEST`."""
+    """`n_bytes_total` plus the bytes of one array, counting at least 4 bytes per number, since records hold float32.
+
+    Raises ValueError if the sum exceeds `LARGEST`.
+    """
     n_bytes_total += max(n_bytes, 4 * n_numbers)
     if n_bytes_total > LARGEST:
         raise ValueError(f"its arrays take more than {LARGEST >> 20} MB")

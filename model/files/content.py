@@ -1,4 +1,4 @@
-"""Reads files that somebody else may have put there: regular files only, and up to a size."""
+"""Reads files that somebody else may have put there: only regular files, and only up to a maximum size."""
 
 import errno
 import os
@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def check_regular(path: Path) -> None:
-    """Raises FileNotFoundError if there is no such file, ValueError for a folder, a pipe or a socket.
+    """Raises FileNotFoundError if there is no such file, and ValueError if it is a folder, a pipe or a socket.
 
     Opening a pipe would wait until somebody writes into it.
     """
@@ -18,7 +18,10 @@ def check_regular(path: Path) -> None:
 
 
 def read_bounded(path: Path, largest: int) -> bytes:
-    """The bytes of a regular file. Raises ValueError above `largest` bytes or for other than a file, and OSError."""
+    """The bytes of a regular file.
+
+    Raises ValueError if it has more than `largest` bytes or is not a regular file, and OSError if it cannot be read.
+    """
     check_regular(path)
     with path.open("rb") as file:
         content = file.read(largest + 1)

@@ -1,4 +1,4 @@
-"""Names of the files in an encoder's folder: which are read, which are written, and which never are opened."""
+"""Names of the files in an encoder's folder: those that are read, those that are written, and those that are never opened."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ UNREAD_WEIGHTS = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".onnx", ".msgpack")
 def shard_names(index: Path) -> list[str]:
     """Sorted names of the weight files that `index` (a `model.safetensors.index.json`) lists.
 
-    Raises ValueError, in one sentence, where the index is damaged or names a file outside its own folder.
+    Raises ValueError, with a one-sentence message, if the index is damaged or names a file outside its own folder.
     """
     weight_map = read_object(index, INDEX).get("weight_map")
     if (

@@ -1,4 +1,4 @@
-"""Errors about files that are not trusted, as one short sentence without invisible characters."""
+"""Turns errors about untrusted files into one short sentence without invisible characters."""
 
 import struct
 import zipfile
@@ -33,13 +33,16 @@ DAMAGE = (
 
 
 def single_line(text: str, max_length: int = LONGEST) -> str:
-    """`text` in at most `max_length` characters: invisible ones become blanks, and the middle of a longer text is left out."""
+    """The text on one line of at most `max_length` characters; the middle of a longer text is left out.
+
+    Invisible characters become spaces.
+    """
     if len(text) > 4 * max_length:
         text = f"{text[: 2 * max_length]} … {text[-max_length:]}"
-    visible = "".join(
+    visible_text = "".join(
         " " if category(character) in HIDDEN and character not in JOINERS else character for character in text
     )
-    line = " ".join(visible.split())
+    line = " ".join(visible_text.split())
     if len(line) <= max_length:
         return line
     n_tail = max_length // 3
@@ -47,7 +50,7 @@ def single_line(text: str, max_length: int = LONGEST) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """The error as text, without the path that the system adds."""
+    """Message of the error, without the path that the operating system adds."""
     if isinstance(error, FileNotFoundError):
         return "there is no such file"
     if isinstance(error, OSError):
@@ -63,7 +66,7 @@ def error_text(error: BaseException) -> str:
 
 @contextmanager
 def errors_in_one_sentence(what: str = "") -> Iterator[None]:
-    """Context in which any error of a damaged file or folder becomes a ValueError of one sentence, beginning with `what`."""
+    """Context manager that turns any error about a damaged file or folder into a ValueError: `what`, then a short message."""
     try:
         yield
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""JSON files that somebody else may have written: read up to a size, made into a type, and replaced whole."""
+"""JSON files that somebody else may have written: read up to a size, converted to a type, and replaced as a whole."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ LARGEST_JSON = 2**25  # bytes
 
 
 def parse_json(content: bytes) -> Any:
-    """The value that JSON in UTF-8 encodes. Raises ValueError for anything else, and for texts with a lone surrogate."""
+    """The value that JSON in UTF-8 encodes. Raises ValueError for anything else, and for text with a lone surrogate."""
     try:
         values = json.loads(content.decode())
         json.dumps(
@@ -25,13 +25,19 @@ def parse_json(content: bytes) -> Any:
 
 
 def read_json(path: Path, name: str) -> Any:
-    """The value in a JSON file. Raises ValueError, in one sentence that begins with `name`, if it cannot be read."""
+    """The value in a JSON file.
+
+    Raises ValueError, with a one-sentence message that begins with `name`, if the file cannot be read.
+    """
     with errors_in_one_sentence(f"{name} cannot be read"):
         return parse_json(read_bounded(path, LARGEST_JSON))
 
 
 def read_object(path: Path, name: str) -> dict[str, Any]:
-    """The object in a JSON file. Raises ValueError, beginning with `name`, if it cannot be read or holds no object."""
+    """The object in a JSON file.
+
+    Raises ValueError, with a message that begins with `name`, if the file cannot be read or holds no object.
+    """
     values = read_json(path, name)
     if not isinstance(values, dict):
         raise ValueError(f"{name} must hold a JSON object")
@@ -39,9 +45,9 @@ def read_object(path: Path, name: str) -> dict[str, Any]:
 
 
 def read_as(path: Path, kind: Any) -> Any:
-    """The content of a JSON file as an instance of the annotated type `kind`; None where there is no file.
+    """The content of a JSON file as an instance of the annotated type `kind`; None if there is no file.
 
-    Raises ValueError, in one sentence, where the file is damaged or its content does not fit the type.
+    Raises ValueError, with a one-sentence message, if the file is damaged or its content does not fit the type.
     """
     if not path.exists():
         return None
@@ -50,12 +56,12 @@ def read_as(path: Path, kind: Any) -> Any:
 
 
 def folder_and_name(path: Path) -> str:
-    """The last two parts of a path, for messages, which must not tell where the files of this machine lie."""
+    """Name of the file and of its folder, for messages, which must not show the rest of the path."""
     return f"{path.parent.name}/{path.name}"
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Replaces the content of a text file. Raises OSError if it cannot be written; the old content then stays."""
+    """Replaces the content of a text file. Raises OSError if it cannot be written; the old content is then kept."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as new:
         new.write_text(text, encoding="utf-8")

@@ -1,10 +1,10 @@
-r"""Checks a `tokenizer.json` before it is opened: only tokenizers whose work grows linearly with the text are.
+"""Checks a `tokenizer.json` before it is opened: only tokenizers whose work grows linearly with the text are accepted.
 
 The `tokenizers` library runs whatever such a file describes, without a limit of time or memory: seventeen normalizers that
-each double a text make 131,072 characters of one, and a regular expression can backtrack for years. Allowed are therefore
-the parts that trained tokenizers consist of, a few of each kind, which lengthen a text by a bounded factor
-(`model.inputs.text.encode` then refuses texts that became too long); and as regular expressions those of known tokenizers, and
-any that cannot backtrack (`SIMPLE`).
+each double a text make 131,072 characters of one, and a regular expression can backtrack for years. Only the components of
+which trained tokenizers consist are therefore allowed, a few of each kind, which lengthen a text by a bounded factor
+(`model.inputs.text.encode` then refuses texts that became too long); and of regular expressions, those of known tokenizers,
+and any that cannot backtrack (`SIMPLE`).
 """
 
 import base64
@@ -55,9 +55,10 @@ KNOWN = frozenset(
 
 
 def open_tokenizer(values: dict[str, Any]) -> Tokenizer:
-    """The tokenizer that the content of a `tokenizer.json` describes, without padding, truncation and BPE dropout.
+    """The tokenizer that the content of a `tokenizer.json` describes, without its padding, truncation and BPE dropout.
 
-    Raises ValueError, in one sentence, if `check` refuses it, and any error of the library if the content is damaged.
+    Raises ValueError, with a one-sentence message, if `check` refuses the content, and any error of the library if it is
+    damaged.
     """
     check(values)
     # The library reads what was checked, not the file: of a key that occurs twice there it could take the other value.
@@ -68,13 +69,15 @@ def open_tokenizer(values: dict[str, Any]) -> Tokenizer:
 
 
 def check(values: dict[str, Any]) -> None:
-    """Raises ValueError, in one sentence, where the content of a `tokenizer.json` could ask for unbounded work."""
+    """Raises ValueError, with a one-sentence message, if the content of a `tokenizer.json` could ask for unbounded work."""
     for kind_of_part, (plural, allowed, max_growth) in _KINDS.items():
         growth = 1.0
         for component in _components(values.get(kind_of_part), plural):
             name = component.get("type")
             if not isinstance(name, str) or name not in allowed:
-                raise ValueError(f"its {kind_of_part.replace('_', '-')} {_short(name)} is not supported")
+                raise ValueError(
+                    f"its {kind_of_part.replace('_', '-')} {_shortened_repr(name)} is not supported"
+                )
             factor = allowed[name]
             growth *= factor(component) if callable(factor) else factor
         if growth > max_growth:
@@ -82,11 +85,11 @@ def check(values: dict[str, Any]) -> None:
                 f"its {kind_of_part.replace('_', '-')} can make a text {growth:,.0f} times as long, and at most {max_growth:,} times is allowed"
             )
     _check_model(values.get("model"))
-    _check_added(values.get("added_tokens"))
+    _check_added_tokens(values.get("added_tokens"))
 
 
 def _components(component: Any, plural: str) -> Iterator[dict[str, Any]]:
-    """The components of one kind, such as normalizers: `component` itself, or all that it holds if it is a sequence."""
+    """All components of one kind, such as normalizers: `component` itself, or all those that it holds if it is a sequence."""
     pending = [component] if component is not None else []
     for _ in range(MOST_COMPONENTS):
         if not pending:
@@ -96,8 +99,8 @@ def _components(component: Any, plural: str) -> Iterator[dict[str, Any]]:
             raise ValueError(f"one of its {plural} is not an object")
         if component.get("type") != "Sequence":
             yield component
-        elif isinstance(parts := component.get(plural), list):
-            pending += parts
+        elif isinstance(inner_components := component.get(plural), list):
+            pending += inner_components
         else:
             raise ValueError(f"a sequence has no {plural}")
     if pending:
@@ -126,19 +129,19 @@ def _split_growth(component: dict[str, Any]) -> float:
 
 
 def _check_pattern(pattern: Any) -> None:
-    """Raises ValueError where a regular expression is not known and could backtrack far."""
+    """Raises ValueError if a regular expression could backtrack far and is not that of a known tokenizer."""
     expression = pattern.get("Regex") if isinstance(pattern, dict) else None
     if not isinstance(expression, str):
         raise ValueError("one of its patterns is empty")
     is_simple = len(expression) <= LONGEST_PATTERN and SIMPLE.fullmatch(expression)
     if expression not in KNOWN and not is_simple:
         raise ValueError(
-            f"its pattern {_short(expression)} could take for ever, and is not that of a known tokenizer"
+            f"its pattern {_shortened_repr(expression)} could take for ever, and is not that of a known tokenizer"
         )
 
 
 def _prepend_growth(component: dict[str, Any]) -> float:
-    """Factor by which a prefix lengthens each character: 1, as it is added once per text."""
+    """Factor by which adding a prefix lengthens a text: 1, since it is added once per text."""
     _check_name(component.get("prepend"), "what it puts before a text")
     return 1.0
 
@@ -159,7 +162,7 @@ def _charsmap_growth(component: dict[str, Any]) -> float:
 
 
 def _template_growth(component: dict[str, Any]) -> float:
-    """Factor by which a template lengthens a text: 1. Raises ValueError if it repeats a text."""
+    """Factor by which a template lengthens a text: 1. Raises ValueError if the template repeats a text."""
     for key, allowed_texts in (("single", ["A"]), ("pair", ["A", "B"])):
         pieces = component.get(key)
         pieces = pieces if isinstance(pieces, list) else []
@@ -181,7 +184,7 @@ def _template_growth(component: dict[str, Any]) -> float:
 
 
 def _end_tokens_growth(component: dict[str, Any]) -> float:
-    """Factor by which two end tokens lengthen a text: 1. Raises ValueError if their names are too long."""
+    """Factor by which two added end tokens lengthen a text: 1. Raises ValueError if their names are too long."""
     for key in ("sep", "cls"):
         _check_name(next(iter(component.get(key) or [None]), None), f"its token {key}")
     return 1.0
@@ -222,7 +225,7 @@ def _check_model(model: Any) -> None:
     max_length = model.get("max_input_chars_per_word")
     if max_length is not None and not (isinstance(max_length, int) and 0 <= max_length <= LONGEST_WORD):
         raise ValueError(
-            f"it splits words of up to {_short(max_length)} characters; at most {LONGEST_WORD} are allowed"
+            f"it splits words of up to {_shortened_repr(max_length)} characters; at most {LONGEST_WORD} are allowed"
         )
     pieces = model.get("vocab")
     if isinstance(pieces, list):  # Unigram: pairs of a piece and its score
@@ -239,7 +242,7 @@ def _check_model(model: Any) -> None:
         raise ValueError(f"one of its pieces has more than {LONGEST_PIECE:,} characters")
 
 
-def _check_added(tokens: Any) -> None:
+def _check_added_tokens(tokens: Any) -> None:
     tokens = tokens if isinstance(tokens, list) else []
     names = [token.get("content") for token in tokens if isinstance(token, dict)]
     length = sum(len(name) for name in names if isinstance(name, str))
@@ -254,6 +257,6 @@ def _check_name(name: Any, what: str) -> None:
         raise ValueError(f"{what} must be a text of at most {LONGEST_NAME} characters")
 
 
-def _short(value: object) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
+def _shortened_repr(value: object) -> str:
+    value_text = repr(value)
+    return value_text if len(value_text) <= 60 else f"{value_text[:57]}..."

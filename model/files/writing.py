@@ -1,7 +1,7 @@
-"""Writes files and folders whole or not at all: first under another name in the same folder, then moved.
+"""Writes files and folders completely or not at all: first under another name in the same folder, then moved.
 
-After a kill or on a full disk the old one is still there, or already the new one. A full disk is always an OSError here,
-whatever the library that was writing raises.
+If the process is killed or the disk is full, either the old file remains or the new one is complete. A full disk always
+raises OSError, whichever library was writing.
 """
 
 import errno
@@ -24,7 +24,7 @@ _RANDOM = "[a-z0-9_]{8}"  # as `tempfile` names folders
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Context with the path of a temporary file, which replaces `path` at its end; after an error `path` is unchanged."""
+    """Context manager with the path of a temporary file, which replaces `path` at the end; after an error `path` is unchanged."""
     if path.exists() and not path.is_file():  # a device such as /dev/stdout cannot be replaced
         yield path
         return
@@ -40,9 +40,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Context with an empty folder, to fill and then move to `folder`; if it is not moved, it is deleted at the end.
+    """Context manager with an empty folder, to be filled and then moved to `folder`; if it is not moved, it is deleted at
+    the end.
 
-    What a killed process left behind is deleted by a call on a later day.
+    Folders that a killed process left behind are deleted by a call on a later day.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     _delete_left_behind(folder)
@@ -57,7 +58,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def os_errors(path: Path) -> Iterator[None]:
-    """Context in which errors of the disk, also those of safetensors and tokenizers, become an OSError that names `path`."""
+    """Context manager that turns disk errors, also those of safetensors and tokenizers, into an OSError that names `path`."""
     try:
         yield
     except OSError as error:
@@ -73,7 +74,7 @@ def os_errors(path: Path) -> Iterator[None]:
 
 
 def _delete_left_behind(folder: Path) -> None:
-    """Deletes what calls of `new_folder` for this `folder` left behind if they were killed on an earlier day."""
+    """Deletes folders that calls of `new_folder` for this `folder` left behind when they were killed on an earlier day."""
     pattern = re.compile(rf"\.{re.escape(folder.name)}-{_RANDOM}")
     for old_folder in [
         path for path in folder.parent.iterdir() if pattern.fullmatch(path.name) and path.is_dir()

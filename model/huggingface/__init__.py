@@ -1,6 +1,6 @@
-"""Encoders that were trained elsewhere: folders in Hugging Face's layout, read without `transformers`, one file a family.
+"""Encoders that were trained elsewhere: reads folders in Hugging Face's layout without `transformers`, one module per family.
 
-`describe` says what a folder holds before its weights are read; `model.checkpoint.load` opens it.
+`describe` tells what a folder holds before its weights are read; `model.checkpoint.load` opens it.
 """
 
 from .description import Description, describe

@@ -50,7 +50,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
 def read_like_bert(
     layout: Layout, name: str, outputs: Outputs, *, first_position: int = 0, d_embedding: int | None = None
 ) -> Reading:
-    """Reads an encoder that consists of BERT's blocks. Raises ValueError if it is a variant that is not supported."""
+    """Configuration and tensor map of an encoder that consists of BERT's blocks. Raises ValueError for an unsupported variant."""
     refuse_variants(layout)
     layer_prefixes = [f"encoder.layer.{layer}" for layer in range(layout.n_layers("num_hidden_layers"))]
     part_names, final_norm = _block_names(layout, layer_prefixes[0])
@@ -83,11 +83,12 @@ def read_text_encoder(
     embedding_norm: bool = True,
     final_norm: str | None = None,
 ) -> Reading:
-    """The configuration of a text encoder, and where each of its parameters is stored.
+    """The configuration of a text encoder, and the stored tensor of each of its parameters.
 
-    `layer_prefixes` are the stored names of the blocks; `part_names` maps our name of each part of a block to the stored name.
-    `d_model`, `n_heads` and `d_ff` are the keys of config.json for these widths. Rows of the position table before
-    `first_position` are skipped. `final_norm` is the stored name of the norm after the last block, None in post-LN.
+    `layer_prefixes` are the names of the blocks in the file; `part_names` maps the model's name of each part of a block to
+    the name in the file. `d_model`, `n_heads` and `d_ff` are the keys under which config.json holds these sizes. Rows of
+    the position table before `first_position` are skipped. `final_norm` is the name in the file of the norm after the last
+    block, None in post-LN.
     """
     widths = layout.widths(layout.whole_number(d_model), layout.whole_number(n_heads))
     n_stored = layout.whole_number("max_position_embeddings")
@@ -115,8 +116,8 @@ def read_text_encoder(
         family=family,
     )
     layout.map_tensor("embedding.tokens.weight", TOKENS)
-    width = family.d_embedding or config.d_model
-    layout.map_tensor("embedding.position_table", POSITIONS, (n_stored, width), first_position)
+    embedding_width = family.d_embedding or config.d_model
+    layout.map_tensor("embedding.position_table", POSITIONS, (n_stored, embedding_width), first_position)
     if n_types:
         layout.map_tensor("embedding.types.weight", TYPES)
     if config.embedding_norm:
@@ -141,7 +142,7 @@ def refuse_variants(layout: Layout) -> None:
 
 
 def _block_names(layout: Layout, first_block: str) -> tuple[Mapping[str, str], str | None]:
-    """Stored names of a block's parts, by our names, and of the norm after the last block (None in post-LN).
+    """Names in the file of a block's parts, by the model's names, and of the norm after the last block (None in post-LN).
 
     The names of the norms in the block `first_block` tell which layout the encoder has.
     """

@@ -1,4 +1,4 @@
-"""Describes the encoder in a folder, for people, before its weights are read."""
+"""Describes the encoder in a folder in words, before its weights are read."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +30,7 @@ class Description:
 
 
 def describe(folder: Path) -> Description:
-    """Describes the encoder in a folder without loading its weights; `problem` is set if it cannot be opened."""
+    """Describes the encoder in a folder without loading its weights; if it cannot be opened, `problem` says why."""
     try:
         encoder = find(folder)
         if encoder.config.is_text:
@@ -40,13 +40,13 @@ def describe(folder: Path) -> Description:
     return Description(
         family=encoder.config.family.name,
         config=encoder.config,
-        summary=_summary(encoder.config),
+        summary=_summary_rows(encoder.config),
         notes=tuple(encoder.reading.notes),
         left_out=tuple(map(single_line, encoder.left_out)),
     )
 
 
-def _summary(config: ModelConfig) -> tuple[tuple[str, str], ...]:
+def _summary_rows(config: ModelConfig) -> tuple[tuple[str, str], ...]:
     family = config.family
     n_parameters = sum(value.numel() for value in ImportedEncoder(config).parameters())
     if config.is_text:
@@ -57,32 +57,36 @@ def _summary(config: ModelConfig) -> tuple[tuple[str, str], ...]:
         colours = "colour" if config.n_channels == 3 else "greyscale"
         image_side = config.image_size
         input_text = f"pictures of {image_side} × {image_side} in {colours}, as {config.n_patches:,} patches of {config.patch_size} × {config.patch_size}"
-    shared = (
+    shared_phrase = (
         f", with {family.n_layer_groups} sets of weights shared among the layers"
         if family.n_layer_groups
         else ""
     )
     return (
         ("family", family.name),
-        ("layers × heads", f"{config.n_layers} × {config.n_heads}{shared}"),
+        ("layers × heads", f"{config.n_layers} × {config.n_heads}{shared_phrase}"),
         ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),
         ("LayerNorm", PLACEMENTS[config.norm_placement]),
         ("parameters", f"{n_parameters:,}"),
         ("input", input_text),
-        ("output", "; ".join(_outputs(config))),
+        ("output", "; ".join(_output_phrases(config))),
         ("memory", f"{max(1, _megabytes(config, n_parameters)):,.0f} MB of memory with its longest input"),
     )
 
 
-def _outputs(config: ModelConfig) -> list[str]:
+def _output_phrases(config: ModelConfig) -> list[str]:
     family = config.family
     outputs: list[str] = []
     if config.n_classes:
         n, names = config.n_classes, ", ".join(config.class_names[:4])
         names += ", …" if n > 4 else ""
-        several = {"choice": f"one of {n} classes", "each": f"any of {n} classes", "numbers": f"{n} numbers"}
-        one = f"{names} or not" if family.answers == "each" else f"a number ({names})"
-        outputs.append(f"{several[family.answers]} ({names})" if n > 1 else one)
+        phrase_by_kind = {
+            "choice": f"one of {n} classes",
+            "each": f"any of {n} classes",
+            "numbers": f"{n} numbers",
+        }
+        single_phrase = f"{names} or not" if family.answers == "each" else f"a number ({names})"
+        outputs.append(f"{phrase_by_kind[family.answers]} ({names})" if n > 1 else single_phrase)
     if config.masked_token_output:
         outputs.append("a prediction for masked tokens")
     if family.token_class_names:
@@ -93,15 +97,15 @@ def _outputs(config: ModelConfig) -> list[str]:
             else f"{family.token_class_names[0]} or not, for each token"
         )
     if not outputs:
-        behind = ", then a linear layer" if family.pooler else ""
+        layer_phrase = ", then a linear layer" if family.pooler else ""
         outputs.append(
-            f"an embedding of {family.d_pooled or config.d_model} numbers: {POOLED[config.pooling]}{behind}"
+            f"an embedding of {family.d_pooled or config.d_model} numbers: {POOLED[config.pooling]}{layer_phrase}"
         )
     return outputs
 
 
 def _megabytes(config: ModelConfig, n_parameters: int) -> float:
-    """Memory for the weights and for the record of the longest input, in MB: scores, pattern, mask, vectors and states."""
+    """Memory in MB for the weights and for the record of the longest input: scores, pattern, mask, vectors and states."""
     n, per_head = config.n_positions, config.n_layers * config.n_heads
     vectors = (
         per_head * n * (2 * config.d_k + 2 * config.d_v) + (2 * config.n_layers + 1) * n * config.d_model

@@ -1,4 +1,4 @@
-"""ELECTRA (Clark et al. 2020): BERT's blocks after an embedding of another width; its discriminator judges each token."""
+"""ELECTRA (Clark et al. 2020): BERT's blocks after an embedding of another width; its discriminator classifies each token."""
 
 from collections.abc import Mapping
 from dataclasses import replace

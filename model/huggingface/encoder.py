@@ -1,4 +1,4 @@
-"""Encoders of other families: those of `model.transformer` with the parts that `ModelConfig.family` names."""
+"""Encoders of other families, built from the classes of `model.transformer` with the options of `ModelConfig.family`."""
 
 import math
 from dataclasses import replace
@@ -18,7 +18,9 @@ FURTHEST = 128  # tokens: all that are further apart share a bucket of the relat
 
 
 class ImportedEmbedding(Embedding):
-    """An embedding with token types, a distillation token, pixels normalised by colour, or a width of its own."""
+    """An embedding that can have token types, a distillation token, pixels normalised by colour, or a width other than
+    d_model.
+    """
 
     means: Tensor  # of pixels, by colour
     deviations: Tensor
@@ -42,12 +44,12 @@ class ImportedEmbedding(Embedding):
         content = super().look_up((inputs - self.means) / self.deviations)
         if self.distillation_token is None:
             return content
-        second = self.distillation_token.expand(len(content), 1, -1)
-        return torch.cat((content[:, :1], second, content[:, 1:]), dim=1)
+        distillation_content = self.distillation_token.expand(len(content), 1, -1)
+        return torch.cat((content[:, :1], distillation_content, content[:, 1:]), dim=1)
 
 
 class BiasedScores(HookPoint):
-    """Scores with a bias added that depends on how far the key stands from the query, shared by all layers (MPNet)."""
+    """Attention scores plus a bias that depends on the distance between key and query, shared by all layers (MPNet)."""
 
     def __init__(self, bias: nn.Embedding) -> None:
         super().__init__()
@@ -61,21 +63,25 @@ class BiasedScores(HookPoint):
 
 
 def relative_buckets(n: int, n_buckets: int) -> Int[Tensor, "query key"]:
-    """The bucket of each pair of positions (Raffel et al. 2020, 2.1): half of them for keys up to the query, half for later ones.
+    """Bucket of each pair of positions (Raffel et al. 2020, 2.1): half of the buckets are for keys up to the query, half
+    for later ones.
 
-    In each half, the nearest distances have a bucket each; farther ones share buckets that grow logarithmically.
+    In each half, every small distance has its own bucket; larger distances share buckets whose ranges grow logarithmically.
     """
     position = torch.arange(n)
-    behind = position - position[:, None]
-    half = n_buckets // 2
-    n_exact, distance = half // 2, behind.abs()
-    log_steps = torch.log(distance.float() / n_exact) / math.log(FURTHEST / n_exact) * (half - n_exact)
-    far_bucket = (n_exact + log_steps.clamp(min=0).long()).clamp(max=half - 1)
-    return (behind > 0) * half + torch.where(distance < n_exact, distance, far_bucket)
+    key_offset = position - position[:, None]
+    n_half = n_buckets // 2
+    n_exact, distance = n_half // 2, key_offset.abs()
+    log_steps = torch.log(distance.float() / n_exact) / math.log(FURTHEST / n_exact) * (n_half - n_exact)
+    far_bucket = (n_exact + log_steps.clamp(min=0).long()).clamp(max=n_half - 1)
+    return (key_offset > 0) * n_half + torch.where(distance < n_exact, distance, far_bucket)
 
 
 class TokenOutput(nn.Module):
-    """Logits of all tokens for masked positions: `model.transformer.MaskedTokenOutput` with the width of the embedding."""
+    """Output layer that predicts masked tokens: logits over the vocabulary.
+
+    Unlike in `model.transformer.MaskedTokenOutput`, its hidden layer is as wide as the token embedding.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -97,7 +103,7 @@ class TokenOutput(nn.Module):
 
 
 class ImportedEncoder(Transformer):
-    """An encoder of another family, built on torch's meta device: `model.huggingface.folder` puts the weights in."""
+    """An encoder of another family, built on torch's meta device; `model.huggingface.folder` loads the weights."""
 
     def __init__(self, config: ModelConfig) -> None:
         family = config.family
@@ -149,19 +155,19 @@ class ImportedEncoder(Transformer):
             block.attention.scores = BiasedScores(bias)
 
     def _share_layers(self, n_groups: int) -> None:
-        """Lets all blocks of a group share their linear layers and norms; each block keeps its own hook points."""
+        """Makes all blocks of a group use the same linear layers and norms; each block keeps its own hook points."""
         group_size = len(self.blocks) / n_groups
         for layer, block in enumerate(self.blocks):
             first_block = self.blocks[math.ceil(int(layer / group_size) * group_size)]
-            _share(block, first_block)
+            _share_layers_of_block(block, first_block)
 
 
-def _share(block: nn.Module, first_block: nn.Module) -> None:
+def _share_layers_of_block(block: nn.Module, first_block: nn.Module) -> None:
     for name, module in first_block.named_children():
         if isinstance(module, nn.Linear | nn.LayerNorm):
             setattr(block, name, module)
         else:
-            _share(getattr(block, name), module)
+            _share_layers_of_block(getattr(block, name), module)
 
 
 def _make_buffers(embedding: ImportedEmbedding, config: ModelConfig) -> None:

@@ -1,4 +1,4 @@
-"""Finds out what the encoder in a folder is, by its configuration and headers, and opens it."""
+"""Recognises the encoder in a folder by its configuration and the headers of its weights, and opens it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ BUFFERS = ("position_ids", "token_type_ids", "attention.self.distance_embedding"
 
 @dataclass(frozen=True, slots=True)
 class EncoderFolder:
-    """Configuration, tensor shapes and left-out parts of an encoder, read from its files before the weights are."""
+    """Configuration, tensor shapes and unused parts of an encoder in a folder, read before its weights are."""
 
     reading: Reading
     stored: Stored
@@ -66,15 +66,15 @@ def is_foreign(folder: Path) -> bool:
         return True
     path = folder / CONFIG
     try:
-        state = path.stat()
+        file_status = path.stat()
     except OSError:
         return False
-    return _names_a_model(path, state.st_size, state.st_mtime_ns, state.st_ino)
+    return _names_a_model(path, file_status.st_size, file_status.st_mtime_ns, file_status.st_ino)
 
 
 @lru_cache(maxsize=1024)
 def _names_a_model(path: Path, *_state: int) -> bool:
-    """Whether the file is a config.json of `transformers`; `_state` is the cache's key for a version of the file."""
+    """Whether the file is a config.json of `transformers`; `_state` makes the cache distinguish versions of the file."""
     try:
         values = read_object(path, CONFIG)
     except ValueError:
@@ -90,8 +90,8 @@ def find(folder: Path) -> EncoderFolder:
     values = read_object(encoder_folder / CONFIG, CONFIG)
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in FAMILIES:
-        shown = shortened(model_type) if model_type is not None else "missing"
-        raise ValueError(f"the model_type in config.json is {shown}; supported are {SUPPORTED}")
+        model_type_text = shortened(model_type) if model_type is not None else "missing"
+        raise ValueError(f"the model_type in config.json is {model_type_text}; supported are {SUPPORTED}")
     tensors = stored(encoder_folder).renamed(_current_name)
     if model_type in ("vit", "deit"):
         path = encoder_folder / PREPROCESSOR
@@ -104,7 +104,7 @@ def find(folder: Path) -> EncoderFolder:
         reading = with_modules(reading, sentence_modules)
         if sentence_modules.dense is not None:
             tensors = tensors.with_others(sentence_modules.dense)
-    _check(reading, tensors)
+    _check_shapes(reading, tensors)
     return EncoderFolder(
         reading,
         tensors,
@@ -139,21 +139,21 @@ def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None]:
 
 
 def _current_name(name: str) -> str:
-    """The present name of a tensor: before 2019 a norm's weight was called gamma, and its bias beta."""
+    """Today's name of a tensor: before 2019 the weight of a norm was called gamma, and its bias beta."""
     for old, new in ((".gamma", ".weight"), (".beta", ".bias")):
         if name.endswith(old):
             return name.removesuffix(old) + new
     return name
 
 
-def _check(reading: Reading, stored: Stored) -> None:
-    """Raises ValueError for the first tensor that is missing or of another shape than the configuration asks for."""
+def _check_shapes(reading: Reading, stored: Stored) -> None:
+    """Raises ValueError for the first tensor that is missing, or whose shape is not that which the configuration requires."""
     expected_shapes = {
         name: tuple(value.shape)
         for name, value in ImportedEncoder(reading.config).named_parameters(remove_duplicate=False)
     }
-    if missing := sorted(set(expected_shapes) - set(reading.sources) - set(reading.zeros)):
-        raise ValueError(f"nothing is stored for {missing[0]}")
+    if unmapped_names := sorted(set(expected_shapes) - set(reading.sources) - set(reading.zeros)):
+        raise ValueError(f"nothing is stored for {unmapped_names[0]}")
     for parameter_name, source in reading.sources.items():
         expected_shape: Shape = source.shape or expected_shapes[parameter_name]
         if (shape := stored.shapes.get(source.name)) is None:

@@ -1,4 +1,4 @@
-"""Output layers of text encoders: recognised by the names of their weights, whatever the architecture is called."""
+"""Output layers of text encoders, recognised by the names of their weights, whatever the architecture is called."""
 
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -11,7 +11,7 @@ TIED = ("decoder.weight", "vocab_projector.weight", "generator_lm_head.weight")
 
 
 class MaskedTokenLayers(NamedTuple):
-    """Stored names of the layers that predict masked tokens."""
+    """Names in the file of the layers that predict masked tokens."""
 
     transform: str
     norm: str
@@ -26,7 +26,7 @@ LM_HEAD = MaskedTokenLayers(
 
 @dataclass(slots=True)
 class Outputs:
-    """Fields of a `ModelConfig` and its `Family` that say which output layers an encoder has."""
+    """The fields of `ModelConfig` and `Family` that say which output layers an encoder has."""
 
     class_names: tuple[str, ...] = ()
     masked_token_output: bool = False
@@ -40,10 +40,10 @@ def read_outputs(
     hidden: tuple[str, Act] | None = None,
     masked: MaskedTokenLayers | None = None,
 ) -> Outputs:
-    """Maps the tensors of all stored output layers, and returns which layers these are.
+    """Maps the tensors of all output layers in the file, and returns which layers these are.
 
-    `pooler` names the encoder's own linear layer before a tanh, `hidden` one that belongs to a classifier of whole texts,
-    with the activation after it, `masked` the layers that predict masked tokens.
+    `pooler` is the name of the encoder's linear layer before a tanh. `hidden` is the name of a linear layer that belongs to
+    a classifier of whole texts, with the activation after it. `masked` names the layers that predict masked tokens.
     """
     outputs = Outputs()
     if masked is not None:
@@ -94,7 +94,7 @@ def _read_classifier(layout: Layout, outputs: Outputs, layer_name: str) -> None:
 
 
 def answer_kind(layout: Layout, n_classes: int) -> Answers:
-    """What the logits of `n_classes` classes mean, by the rules of `transformers`.
+    """How the logits of `n_classes` classes are to be read, by the rules of `transformers`.
 
     "choice" is a softmax over classes, "each" a sigmoid for each class, and "numbers" a regression.
     """

@@ -1,4 +1,4 @@
-"""Folders of sentence-transformers: `modules.json` lists an encoder, the pooling of its states, and layers after it."""
+"""Folders of sentence-transformers, whose `modules.json` lists an encoder, the pooling of its states, and layers after it."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ ACTS: dict[str, Act] = {"Tanh": "tanh", "Identity": "none", "ReLU": "relu", "GEL
 
 @dataclass(frozen=True, slots=True)
 class SentenceModules:
-    """The modules that `modules.json` lists."""
+    """The modules that `modules.json` lists: encoder, pooling, and a linear layer after it."""
 
     encoder: str  # folder of the encoder, "" for the folder itself
     pooling: Pooling | None
@@ -34,7 +34,7 @@ class SentenceModules:
 
 
 def read_modules(folder: Path) -> SentenceModules | None:
-    """The modules of a folder; None if it was not saved by sentence-transformers. Raises ValueError if it is damaged."""
+    """The modules listed in a folder; None if sentence-transformers did not save it. Raises ValueError if it is damaged."""
     path = folder / MODULES
     if not path.is_file():
         return None
@@ -42,16 +42,16 @@ def read_modules(folder: Path) -> SentenceModules | None:
     pooling: Pooling | None = None
     dense: Stored | None = None
     activation: Act = "none"
-    for module in _modules(path):
+    for module in _read_module_list(path):
         module_type, name = str(module.get("type", "")).rpartition(".")[2], str(module.get("path", ""))
         if Path(name).is_absolute() or ".." in Path(name).parts or len(Path(name).parts) > 1:
             raise ValueError(f"{MODULES} names the folder {shortened(name)}, which is not inside this folder")
         if module_type == "Transformer":
             encoder = name
         elif module_type == "Pooling":
-            pooling = _pooling(read_object(folder / name / CONFIG, CONFIG))
+            pooling = _find_pooling(read_object(folder / name / CONFIG, CONFIG))
         elif module_type == "Dense" and dense is None:
-            activation = _activation(folder / name / CONFIG)
+            activation = _read_activation(folder / name / CONFIG)
             dense = _with_prefix(stored(folder / name), name)
         elif module_type != "Normalize":  # which changes no cosine
             left_out.append(f"{name or module_type} ({module_type})")
@@ -62,7 +62,7 @@ def _with_prefix(stored: Stored, prefix: str) -> Stored:
     return stored.renamed(lambda name: f"{prefix}.{name}")
 
 
-def _activation(path: Path) -> Act:
+def _read_activation(path: Path) -> Act:
     name = str(read_object(path, CONFIG).get("activation_function", "")).rpartition(".")[2]
     if name not in ACTS:
         raise ValueError(
@@ -71,14 +71,14 @@ def _activation(path: Path) -> Act:
     return ACTS[name]
 
 
-def _modules(path: Path) -> list[dict[str, Any]]:
+def _read_module_list(path: Path) -> list[dict[str, Any]]:
     modules = read_json(path, MODULES)
     if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
         raise ValueError(f"{MODULES} must hold a list of modules")
     return modules
 
 
-def _pooling(values: dict[str, Any]) -> Pooling:
+def _find_pooling(values: dict[str, Any]) -> Pooling:
     if isinstance(mode := values.get("pooling_mode"), str):
         names = [mode]
     else:
@@ -95,7 +95,9 @@ def _pooling(values: dict[str, Any]) -> Pooling:
 
 
 def with_modules(reading: Reading, sentences: SentenceModules) -> Reading:
-    """`reading` with its pooler and classifier replaced by the pooling of `sentences` and the linear layer after it, if any."""
+    """Copy of `reading` in which the pooling of `sentences`, and its linear layer if any, replace the pooler and the
+    classifier.
+    """
     sources = {
         name: source
         for name, source in reading.sources.items()

@@ -1,4 +1,4 @@
-"""Values of a `config.json`, checked, and the map from the encoder's parameters to stored tensors, for all families."""
+"""Checked values of a `config.json`, and the map from the encoder's parameters to stored tensors, for all families."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ LONGEST_NAME = 200  # characters of a class's name
 
 
 class Source(NamedTuple):
-    """The stored tensor, or the rows of it, that one parameter of the encoder is read from."""
+    """The stored tensor, or rows of it, from which one parameter of the encoder is read."""
 
     name: str
     shape: Shape | None = None  # as it is stored; None for the parameter's own
@@ -35,7 +35,7 @@ class Source(NamedTuple):
 
 
 class Widths(NamedTuple):
-    """Width of the residual stream, number of heads, and width of each."""
+    """Width of the residual stream, number of heads, and width of each head."""
 
     d_model: int
     n_heads: int
@@ -44,7 +44,7 @@ class Widths(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """An encoder's configuration, and the stored tensor that each of its parameters is read from."""
+    """An encoder's configuration, and for each of its parameters the stored tensor from which it is read."""
 
     config: ModelConfig
     sources: Mapping[str, Source]  # by the names of `ImportedEncoder`
@@ -54,7 +54,7 @@ class Reading:
 
 @dataclass
 class Layout:
-    """Builds a `Reading` from the `values` of config.json and the stored tensors."""
+    """Builds a `Reading` from the `values` of config.json and the tensors of a folder."""
 
     values: Mapping[str, Any]
     stored: Stored
@@ -65,14 +65,17 @@ class Layout:
 
     @classmethod
     def find(cls, values: Mapping[str, Any], stored: Stored, known: str) -> "Layout":
-        """A layout with the prefix of the tensor `known`, which every encoder of the family has. Raises ValueError without it."""
+        """A layout whose prefix is that of the tensor `known`, which every encoder of the family has.
+
+        Raises ValueError if the tensor is missing.
+        """
         names = sorted((name for name in stored.shapes if f".{name}".endswith(f".{known}")), key=len)
         if not names:
             raise ValueError(f"{known} is missing from the weights")
         return cls(values, stored, names[0].removesuffix(known))
 
     def whole_number(self, name: str, default: int | None = None) -> int:
-        """The value of `name` in config.json. Raises ValueError unless it is a whole number that is not negative."""
+        """The value of `name` in config.json. Raises ValueError unless it is a whole number from 0 to `LARGEST_NUMBER`."""
         value = self.values.get(name)
         value = default if value is None else value
         if type(value) is not int or not 0 <= value <= LARGEST_NUMBER:
@@ -80,7 +83,7 @@ class Layout:
         return value
 
     def n_layers(self, name: str, *, shared: bool = False) -> int:
-        """The number of layers in config.json. Raises ValueError if the stored weights cannot have so many."""
+        """The number of layers, `name` in config.json. Raises ValueError if the stored weights cannot have that many."""
         n_layers, max_layers = self.whole_number(name), MOST_LAYERS if shared else len(self.stored.shapes)
         if not 1 <= n_layers <= min(max_layers, MOST_LAYERS):
             raise ValueError(f"config.json has {name} {n_layers}, which does not fit the weights")
@@ -93,7 +96,7 @@ class Layout:
         return float(value)
 
     def token_id(self, name: str, default: int | None = None) -> int | None:
-        """The token id under `name` in config.json, None if it has none. Raises ValueError for other than a whole number."""
+        """The token id `name` in config.json; None if there is none. Raises ValueError for anything but a whole number."""
         value = self.values.get(name, default)
         if value is not None and type(value) is not int:
             raise ValueError(
@@ -116,20 +119,23 @@ class Layout:
         return ACTIVATIONS[value]
 
     def widths(self, d_model: int, n_heads: int) -> "Widths":
-        """`d_model`, `n_heads` and the width of each head. Raises ValueError if `d_model` is no multiple of `n_heads`."""
+        """`d_model`, `n_heads` and the width of each head. Raises ValueError if `n_heads` does not divide `d_model`."""
         if not n_heads or d_model % n_heads:
             raise ValueError(f"a width of {d_model} cannot be divided among {n_heads} heads")
         return Widths(d_model, n_heads, d_model // n_heads)
 
     def check_patterns(self, n_positions: int, n_layers: int, n_heads: int) -> None:
-        """Raises ValueError where the patches of a picture make more attention weights than can be shown."""
+        """Raises ValueError if this many positions make more attention weights than can be shown."""
         if (n_weights := n_layers * n_heads * n_positions**2) > MOST_PATTERNS:
             raise ValueError(
                 f"{n_positions:,} positions make {n_weights:,} attention weights; at most {MOST_PATTERNS:,} can be shown"
             )
 
     def n_positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
-        """The number of positions that are read: all that are `stored` from `first` on, or as many as can be shown."""
+        """The number of positions that are read: all `stored` ones from `first` on, or as many as can be shown.
+
+        If some are left out, a note says so.
+        """
         n_available = stored - first
         n_shown = isqrt(MOST_PATTERNS // max(n_layers * n_heads, 1))
         if n_available > n_shown:
@@ -139,11 +145,11 @@ class Layout:
         return min(n_available, n_shown)
 
     def has_tensor(self, name: str) -> bool:
-        """Whether the encoder's own part of the weights has a tensor of this name."""
+        """Whether the file holds a tensor of this name below the encoder's prefix."""
         return self.prefix + name in self.stored.shapes
 
     def output_tensor_name(self, name: str) -> str | None:
-        """The stored name of an output layer's tensor, with or without the encoder's prefix; None if it is not stored."""
+        """The name in the file of an output layer's tensor, with or without the encoder's prefix; None if it is not stored."""
         outer_prefix = self.prefix.rstrip(".").rpartition(".")[0]
         for prefix in dict.fromkeys((f"{outer_prefix}." if outer_prefix else "", "", self.prefix)):
             if prefix + name in self.stored.shapes:
@@ -151,29 +157,33 @@ class Layout:
         return None
 
     def map_tensor(self, ours: str, theirs: str, shape: Shape | None = None, first: int = 0) -> None:
-        """Maps our parameter `ours` to the tensor `theirs` below the prefix, which has this `shape`, from row `first` on."""
+        """Maps the model's parameter `ours` to the file's tensor `theirs`, of shape `shape`, from row `first` on; prefix
+        not included.
+        """
         self.sources[ours] = Source(self.prefix + theirs, shape, first)
 
     def map_linear(self, ours: str, theirs: str, *, bias: bool = True) -> None:
-        """Maps weight and bias of a linear layer or a norm."""
+        """Maps the weight and, if `bias`, the bias of the model's linear layer or norm `ours` to those of `theirs` in the
+        file.
+        """
         for part in ("weight", "bias")[: 1 + bias]:
             self.map_tensor(f"{ours}.{part}", f"{theirs}.{part}")
 
     def map_blocks(self, stored_names: Sequence[str], parts: Mapping[str, str], *, bias: bool = True) -> None:
-        """Maps the weights, and with `bias` the biases, of the blocks with these stored names.
+        """Maps the weights and, if `bias`, the biases of the blocks that have these names in the file.
 
-        `parts` maps our name of each part of a block to its stored name.
+        `parts` maps the model's name of each part of a block to its name in the file.
         """
         for layer, block in enumerate(stored_names):
             for ours, theirs in parts.items():
                 self.map_linear(f"blocks.{layer}.{ours}", f"{block}.{theirs}", bias=bias)
 
     def reading(self, config: ModelConfig) -> Reading:
-        """The `Reading` of this configuration with all tensors that were mapped."""
+        """The `Reading` of this configuration, with all tensors that have been mapped."""
         return Reading(config, self.sources, self.zeros, self.notes)
 
     def map_output_linear(self, ours: str, theirs: str) -> None:
-        """Maps weight and bias of an output layer."""
+        """Maps the weight and the bias of the model's output layer `ours` to those of `theirs` in the file."""
         for part in ("weight", "bias"):
             name = self.output_tensor_name(f"{theirs}.{part}") or f"{theirs}.{part}"
             self.sources[f"{ours}.{part}"] = Source(name)
@@ -189,7 +199,10 @@ class Layout:
         return shape[0]
 
     def class_labels(self, n_classes: int) -> tuple[str, ...]:
-        """Names of the `n_classes` classes in config.json; "class 0", "class 1", ... if it does not name exactly `n_classes`."""
+        """Names of the `n_classes` classes, from config.json.
+
+        They are "class 0", "class 1", ... if it does not name exactly `n_classes`, and a note says so.
+        """
         labels = self.values.get("id2label")
         if (
             isinstance(labels, dict)
@@ -209,7 +222,7 @@ def _class_name(value: object) -> str:
 
 
 def _distinct_names(names: Sequence[str]) -> tuple[str, ...]:
-    """The names of classes, made unique: an empty or repeated name gets the number of its class appended."""
+    """The names of classes made unique: the number of the class is appended to an empty or repeated name."""
     counts = Counter(names)
     return tuple(
         name if name and counts[name] == 1 else f"{name or 'class'} {index}"

@@ -1,4 +1,4 @@
-"""The tokenizer of a folder in Hugging Face's layout: `tokenizer.json`, or the vocabulary from which it is made."""
+"""Reads the tokenizer of a folder in Hugging Face's layout, from `tokenizer.json` or from vocabulary files."""
 
 import json
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, and no {VOCABULARY} w
 
 
 def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
-    """The tokenizer of a folder, set to truncate to the encoder's length and not to pad.
+    """The tokenizer of a folder, set to truncate texts to the encoder's length, and not to pad them.
 
-    Raises ValueError, in one sentence, where it cannot be used.
+    Raises ValueError, with a one-sentence message, if it cannot be used.
     """
     path = folder / TOKENIZER_CONFIG
     options = read_object(path, TOKENIZER_CONFIG) if path.exists() else {}
@@ -29,19 +29,19 @@ def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
         raise ValueError(f"the tokenizer cannot be used: it is larger than {LARGEST_JSON >> 20} MB")
     with errors_in_one_sentence("the tokenizer cannot be used"):
         tokenizer = _tokenizer_from_files(folder, options)
-        _check(tokenizer, config)
+        _check_fit(tokenizer, config)
         truncation_side = "left" if options.get("truncation_side") == "left" else "right"
         tokenizer.enable_truncation(_truncation_length(tokenizer, options, config), direction=truncation_side)
         return tokenizer
 
 
-def _check(tokenizer: Tokenizer, config: ModelConfig) -> None:
-    """Raises ValueError where the tokenizer makes token ids or token types that the encoder does not have."""
+def _check_fit(tokenizer: Tokenizer, config: ModelConfig) -> None:
+    """Raises ValueError if the tokenizer produces token ids or token types that the encoder does not have."""
     assert config.vocab_size is not None  # an encoder of texts
     n_types, n_added = config.family.n_token_types, tokenizer.num_special_tokens_to_add(False)
     added_ids = _numbers_under(tokenizer.post_processor, "ids", "sep", "cls")
-    words = tokenizer.get_vocab()
-    largest_id = max([*words.values(), *added_ids], default=-1)
+    token_to_id = tokenizer.get_vocab()
+    largest_id = max([*token_to_id.values(), *added_ids], default=-1)
     if largest_id >= config.vocab_size:
         raise ValueError(
             f"its token ids go up to {largest_id}, but the encoder's vocabulary has {config.vocab_size}"
@@ -53,12 +53,15 @@ def _check(tokenizer: Tokenizer, config: ModelConfig) -> None:
         raise ValueError(
             f"it adds {n_added} special tokens, but the encoder reads only {config.n_positions} tokens"
         )
-    for text in ("", max(words, key=words.__getitem__, default="")):  # it may fail only when it is used
+    for text in (
+        "",
+        max(token_to_id, key=token_to_id.__getitem__, default=""),
+    ):  # it may fail only when it is used
         encode(tokenizer, text)
 
 
 def _numbers_under(processor: processors.PostProcessor | None, *keys: str) -> list[int]:
-    """All whole numbers under these keys in a post-processor's JSON, at any depth."""
+    """All whole numbers at any depth below the keys `keys` in a post-processor's JSON."""
 
     def collect(value: object, is_wanted: bool) -> Iterator[int]:
         if isinstance(value, dict):
@@ -76,7 +79,7 @@ def _numbers_under(processor: processors.PostProcessor | None, *keys: str) -> li
 def _truncation_length(tokenizer: Tokenizer, options: dict[str, Any], config: ModelConfig) -> int:
     """The number of tokens to truncate to: `model_max_length`, but at most the encoder's number of positions.
 
-    A length that leaves no room beside special tokens is ignored. For no limit, `transformers` writes 10^30.
+    A length that leaves no room for other than special tokens is ignored. `transformers` writes 10^30 if there is no limit.
     """
     max_length = options.get("model_max_length")
     if isinstance(max_length, bool) or not isinstance(max_length, int):
@@ -90,9 +93,9 @@ def _tokenizer_from_files(folder: Path, options: dict[str, Any]) -> Tokenizer:
         return open_tokenizer(read_object(folder / TOKENIZER, TOKENIZER))
     tokenizer = None
     if (folder / VOCABULARY_LINES).is_file():
-        tokenizer = _word_piece(folder / VOCABULARY_LINES, options)
+        tokenizer = _word_piece_tokenizer(folder / VOCABULARY_LINES, options)
     elif (folder / VOCABULARY).is_file() and (folder / MERGES).is_file():
-        tokenizer = _byte_pairs(folder, options)
+        tokenizer = _byte_pair_tokenizer(folder, options)
     if tokenizer is not None:
         check(json.loads(tokenizer.to_str()))
         return tokenizer
@@ -102,8 +105,10 @@ def _tokenizer_from_files(folder: Path, options: dict[str, Any]) -> Tokenizer:
     raise ValueError(NEEDED)
 
 
-def _word_piece(path: Path, options: dict[str, Any]) -> Tokenizer:
-    """BERT's tokenizer, made of its list of word pieces."""
+def _word_piece_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
+    """BERT's WordPiece tokenizer, built from the list of word pieces in the file `path` and the options of
+    tokenizer_config.json.
+    """
     token_names = {
         "unk_token": "[UNK]",
         "cls_token": "[CLS]",
@@ -133,8 +138,8 @@ def _word_piece(path: Path, options: dict[str, Any]) -> Tokenizer:
     return tokenizer
 
 
-def _byte_pairs(folder: Path, options: dict[str, Any]) -> Tokenizer:
-    """RoBERTa's tokenizer, made of its byte pairs and their merges."""
+def _byte_pair_tokenizer(folder: Path, options: dict[str, Any]) -> Tokenizer:
+    """RoBERTa's byte-level BPE tokenizer, from the vocabulary and merges in `folder` and the options of tokenizer_config.json."""
     tokenizer = Tokenizer(models.BPE.from_file(str(folder / VOCABULARY), str(folder / MERGES)))
     adds_prefix_space = bool(options.get("add_prefix_space", False))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=adds_prefix_space)
@@ -159,7 +164,7 @@ def _byte_pairs(folder: Path, options: dict[str, Any]) -> Tokenizer:
 
 
 def _token_ids(tokenizer: Tokenizer, first: str, second: str, file: str) -> list[tuple[str, int]]:
-    """Names and ids of the tokens `first` and `second`. Raises ValueError if the vocabulary in `file` lacks one."""
+    """Names and ids of the tokens `first` and `second`. Raises ValueError if the vocabulary in `file` lacks either."""
     ids = [(name, index) for name in (first, second) if (index := tokenizer.token_to_id(name)) is not None]
     if len(ids) < 2:
         raise ValueError(f"{file} has no {first} or no {second}")
@@ -167,7 +172,7 @@ def _token_ids(tokenizer: Tokenizer, first: str, second: str, file: str) -> list
 
 
 def _token_name(options: dict[str, Any], key: str, otherwise: str) -> str:
-    """The token under `key` in the options, which may be text or an object with `content`; else `otherwise`."""
+    """The token that the options hold under `key`, as a text or as an object with `content`; `otherwise` if there is none."""
     value = options.get(key, otherwise)
     value = value.get("content", otherwise) if isinstance(value, dict) else value
     return value if isinstance(value, str) and value else otherwise

@@ -1,11 +1,11 @@
-"""Weights of `torch.nn.TransformerEncoder`, with a small `config.json` that says what the weights cannot.
+"""Weights of `torch.nn.TransformerEncoder`, with a small `config.json` for what the weights do not tell.
 
     {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4, "norm_first": false, "activation": "relu",
      "vocab_size": 6000, "names": {"embedding": "tok.weight", "positions": "pos", "classifier": "head"}}
 
-The layers are found by their names ("layers.0.self_attn.in_proj_weight"), with anything before them. The layers before
-and after it are the user's own: `names` says which of their tensors are the embedding, the positions (if not named:
-sinusoids), a norm after their sum ("embedding_norm"), and the classifier.
+The encoder's layers are found by their names ("layers.0.self_attn.in_proj_weight"), after any prefix. Layers before and
+after the encoder are the user's own: `names` holds the names of the embedding, of the positions (sinusoids if there is no
+name), of a norm after their sum ("embedding_norm"), and of the classifier.
 """
 
 from collections.abc import Mapping

@@ -28,7 +28,9 @@ BLOCK = {
 
 
 def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None = None) -> Reading:
-    """Reads a ViT or DeiT; `preprocessor` is the content of preprocessor_config.json, None if there is no such file."""
+    """Configuration and tensor map of a ViT or DeiT; `preprocessor` is the content of preprocessor_config.json, if there is
+    one.
+    """
     layout = Layout.find(values, stored, CLASS_TOKEN)
     layers = [f"encoder.layer.{layer}" for layer in range(layout.n_layers("num_hidden_layers"))]
     sizes = layout.widths(layout.whole_number("hidden_size"), layout.whole_number("num_attention_heads"))
@@ -88,13 +90,16 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
 
 
 def _read_outputs(layout: Layout) -> Outputs:
-    for first, second in (("classifier", None), ("cls_classifier", "distillation_classifier")):
-        if name := layout.output_tensor_name(f"{first}.weight"):
+    for classifier_name, distillation_name in (
+        ("classifier", None),
+        ("cls_classifier", "distillation_classifier"),
+    ):
+        if name := layout.output_tensor_name(f"{classifier_name}.weight"):
             n = layout.n_output_rows(name)
-            layout.map_output_linear("classifier", first)
-            if second:
-                layout.map_output_linear("second_classifier", second)
-            family = Family(answers=answer_kind(layout, n), two_classifiers=second is not None)
+            layout.map_output_linear("classifier", classifier_name)
+            if distillation_name:
+                layout.map_output_linear("second_classifier", distillation_name)
+            family = Family(answers=answer_kind(layout, n), two_classifiers=distillation_name is not None)
             return Outputs(class_names=layout.class_labels(n), family=family)
     if layout.has_tensor("pooler.dense.weight"):
         layout.map_linear("pooler", "pooler.dense")

@@ -35,14 +35,14 @@ FLOATS = ("F64", "F32", "F16", "BF16")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """Names, shapes and files of the tensors in a folder, whose numbers are not read yet."""
+    """Names, shapes and files of the tensors in a folder, whose values have not been read yet."""
 
     shapes: Mapping[str, Shape]
     locations: Mapping[str, tuple[Path, str]]  # by name: the file, and the name in it
     n_bytes: int
 
     def renamed(self, new_name: Callable[[str], str | None]) -> "Stored":
-        """These tensors under the names that `new_name` returns, without those for which it returns None."""
+        """The same tensors under the names that `new_name` returns, without those for which it returns None."""
         names = {name: renamed for name in self.shapes if (renamed := new_name(name)) is not None}
         return Stored(
             shapes={renamed: self.shapes[name] for name, renamed in names.items()},
@@ -51,7 +51,7 @@ class Stored:
         )
 
     def with_others(self, other: "Stored") -> "Stored":
-        """The tensors of both; for a name in both, the tensor of `other`."""
+        """The tensors of both; if a name is in both, the tensor of `other`."""
         return Stored(
             shapes={**self.shapes, **other.shapes},
             locations={**self.locations, **other.locations},
@@ -59,12 +59,12 @@ class Stored:
         )
 
     def tensors(self, names: Iterable[str]) -> Iterator[tuple[str, Tensor]]:
-        """Yields name and float32 value of each of these tensors. Raises ValueError if one cannot be read."""
-        by_file: dict[Path, list[tuple[str, str]]] = {}
+        """Yields the name and the float32 value of each of the tensors `names`. Raises ValueError if one cannot be read."""
+        names_by_file: dict[Path, list[tuple[str, str]]] = {}
         for name in names:
             path, name_in_file = self.locations[name]
-            by_file.setdefault(path, []).append((name, name_in_file))
-        for path, names_in_file in by_file.items():
+            names_by_file.setdefault(path, []).append((name, name_in_file))
+        for path, names_in_file in names_by_file.items():
             with _errors_with_file_name(path), safe_open(path, "pt") as file:
                 for name, name_in_file in names_in_file:
                     yield name, file.get_tensor(name_in_file).to(torch.float32)
@@ -72,7 +72,7 @@ class Stored:
 
 @contextmanager
 def _errors_with_file_name(path: Path) -> Iterator[None]:
-    """Context in which an error about the file becomes a ValueError of one sentence, beginning with the file's name."""
+    """Context manager that turns an error about the file into a one-sentence ValueError that begins with the file's name."""
     try:
         with errors_in_one_sentence(f"{path.name} cannot be read"):
             yield
@@ -83,7 +83,7 @@ def _errors_with_file_name(path: Path) -> Iterator[None]:
 
 
 def stored(folder: Path) -> Stored:
-    """The tensors in a folder. Raises ValueError, in one sentence, if it has no weights that can be read."""
+    """Names and shapes of the tensors in a folder. Raises ValueError, with a one-sentence message, if no weights can be read."""
     if (folder / WEIGHTS).exists():
         paths = [folder / WEIGHTS]
     elif (folder / INDEX).exists():
@@ -94,14 +94,14 @@ def stored(folder: Path) -> Stored:
     shapes: dict[str, Shape] = {}
     locations: dict[str, tuple[Path, str]] = {}
     for path in paths:
-        for name, shape in _header(path):
+        for name, shape in _read_header(path):
             shapes[name], locations[name] = shape, (path, name)
     if sum(map(math.prod, shapes.values())) > MOST_NUMBERS:
         raise ValueError(f"the weights are more than {MOST_NUMBERS:,} numbers, too many to be shown")
     return Stored(shapes=shapes, locations=locations, n_bytes=sum(path.stat().st_size for path in paths))
 
 
-def _header(path: Path) -> Iterator[tuple[str, Shape]]:
+def _read_header(path: Path) -> Iterator[tuple[str, Shape]]:
     if not path.is_file():
         raise ValueError(f"{path.name} is missing")
     with _errors_with_file_name(path):

@@ -1,4 +1,4 @@
-"""Inputs of an encoder, `Text` or `Picture`, and `prepare`, which makes the encoder's input tensor of them."""
+"""Inputs of an encoder, `Text` or `Picture`, and `prepare`, which converts them to the encoder's input tensor."""
 
 from dataclasses import dataclass
 
@@ -25,14 +25,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Grey or RGB picture of any height and width, as hashable values; made by `Picture.of(array)`."""
+    """Grey or RGB picture of any height and width, as hashable values; `Picture.of(array)` makes one."""
 
     content: bytes  # row by row, the colours of a pixel beside each other
     shape: tuple[int, ...]  # (height, width), or (height, width, 3)
 
     @classmethod
     def of(cls, array: np.ndarray) -> "Picture":
-        """Makes a picture of a uint8 array [height, width] or [height, width, 3]. Raises ValueError for any other array."""
+        """A picture from a uint8 array [height, width] or [height, width, 3]. Raises ValueError for any other array."""
         is_picture = array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)
         if array.dtype != np.uint8 or not is_picture or not array.size:
             description = f"got {array.dtype} of {array.shape}"
@@ -57,7 +57,7 @@ def as_input(model_input: InputLike) -> Input:
 
 
 def reads_pairs(loaded: Loaded) -> bool:
-    """Whether the encoder reads pairs of texts, which is so if its tokenizer adds special tokens to a pair."""
+    """Whether the encoder reads pairs of texts; if so, its tokenizer adds special tokens to a pair."""
     if not loaded.config.is_imported or loaded.tokenizer is None:
         return False
     n_special_single, n_special_pair = (
@@ -67,17 +67,17 @@ def reads_pairs(loaded: Loaded) -> bool:
 
 
 def prepare(loaded: Loaded, model_input: InputLike) -> tuple[Tensor, Positions]:
-    """Input tensor of the encoder (a batch of one, on its device), and tokens and roles of the positions.
+    """Input tensor of the encoder (a batch of one, on its device), and the tokens and roles of its positions.
 
-    Raises ValueError for a picture given to a text encoder or the reverse, for two texts where one is read, and for a
-    text without tokens.
+    Raises ValueError for a picture given to a text encoder or the reverse, for two texts if the encoder reads only one, and
+    for a text without tokens.
     """
     model_input, config = as_input(model_input), loaded.config
     if config.is_text != isinstance(model_input, Text):
         expected_kind, given_kind = ("text", "a picture") if config.is_text else ("pictures", "text")
         raise ValueError(f"{loaded.name} takes {expected_kind}, got {given_kind}")
     if isinstance(model_input, Picture):
-        return to_input(model_input.array[None], config).to(loaded.device), _patches(config)
+        return to_input(model_input.array[None], config).to(loaded.device), _patch_positions(config)
     if model_input.second is not None and not reads_pairs(loaded):
         raise ValueError(f"{loaded.name} reads one text, got two: it was not made for pairs of texts")
     assert loaded.tokenizer is not None
@@ -104,14 +104,14 @@ def prepare(loaded: Loaded, model_input: InputLike) -> tuple[Tensor, Positions]:
 def preprocessed_picture(
     picture: UInt8[np.ndarray, "height width *colour"], record: Positions
 ) -> UInt8[np.ndarray, "..."]:
-    """The picture as the encoder cuts it into patches: resized and cropped, if encoders of its family do so."""
+    """The picture as the encoder cuts it into patches: for imported encoders resized and cropped, otherwise unchanged."""
     config = getattr(record, "config", None)
     if config is None or not config.is_imported:
         return picture
     return (resized(picture, config) * 255).round().astype(np.uint8)
 
 
-def _patches(config: ModelConfig) -> Positions:
+def _patch_positions(config: ModelConfig) -> Positions:
     assert config.patch_grid is not None
     rows, columns = config.patch_grid
     tokens = [CLASS, "[DIST]"][: config.n_before_patches]

@@ -20,7 +20,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def read_idx(path: Path) -> np.ndarray:
-    """Reads one of MNIST's idx files, gzipped or not, as a uint8 array. Raises ValueError for another or a damaged file."""
+    """Reads an idx file of MNIST, gzipped or not, as a uint8 array. Raises ValueError if it is damaged or of another format."""
     content = path.read_bytes()
     try:
         content = gzip.decompress(content) if path.suffix == ".gz" else content
@@ -39,9 +39,9 @@ def read_idx(path: Path) -> np.ndarray:
 def read_mnist(
     folder: Path, part: str
 ) -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " digit"]]:
-    """Reads images and labels of MNIST from files anywhere below `folder`; `part` is "train" or "t10k".
+    """Images and labels of MNIST, read from files anywhere below `folder`; `part` is "train" or "t10k".
 
-    Raises FileNotFoundError if a file is missing, ValueError if it is damaged.
+    Raises FileNotFoundError if a file is missing, and ValueError if it is damaged.
     """
     images, labels = (
         read_idx(next(iter(sorted(folder.rglob(f"{part}-{kind}*"))), folder / f"{part}-{kind}"))
@@ -60,9 +60,9 @@ def examples() -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " di
 def to_input(
     images: UInt8[np.ndarray, "picture height width *colour"], config: ModelConfig
 ) -> Float[Tensor, "picture *channel size size"]:
-    """Converts pictures to values from 0 to 1 at the encoder's size and number of colours.
+    """Converts pictures to the encoder's size and number of colours, with values from 0 to 1.
 
-    Colours become grey by their brightness; grey is repeated for each colour.
+    For an encoder of grey pictures, colours are replaced by their brightness; otherwise grey is repeated for each colour.
     """
     if config.is_imported:
         pixels = torch.from_numpy(np.stack([resized(np.asarray(image), config) for image in images]))
@@ -80,7 +80,7 @@ def to_input(
 def _resized(
     pixels: Float[Tensor, "picture colour height width"], size: tuple[int, ...], how: str
 ) -> Float[Tensor, "picture colour {size[0]} {size[1]}"]:
-    """Resizes pictures; bicubic works as in Pillow with bytes: first to the new width, then the height, rounding each time."""
+    """Resizes pictures; bicubic as in Pillow with bytes, first to the new width and then to the new height, rounded each time."""
     if how == "bilinear":
         return functional.interpolate(pixels, size, mode="bilinear")
     for target_size in ((pixels.shape[2], size[1]), size):
@@ -92,11 +92,11 @@ def _resized(
 def to_pictures(
     inputs: Float[Tensor, "picture *colour height width"],
 ) -> UInt8[np.ndarray, "picture height width *colour"]:
-    """Converts input tensors, or patches of them, back to uint8 pictures, without undoing the resizing."""
+    """Converts input tensors, or patches of them, back to uint8 pictures; the resizing is not undone."""
     pixels = (inputs * 255).round().to(torch.uint8)
     return (pixels if pixels.ndim == 3 else pixels.movedim(1, -1)).cpu().numpy()
 
 
 def to_labels(labels: UInt8[np.ndarray, " digit"]) -> Int[Tensor, " digit"]:
-    """The labels as a tensor of integers."""
+    """The labels as a tensor of int64."""
     return torch.from_numpy(labels.astype(np.int64))

@@ -1,4 +1,4 @@
-"""Reads picture files."""
+"""Reads a picture file as an array of pixels."""
 
 import struct
 from pathlib import Path
@@ -12,9 +12,10 @@ MOST_SIDE = 20_000  # a line of one pixel is no picture, and enlarged to a squar
 
 
 def read_picture(path: str | Path) -> np.ndarray:
-    """Reads a picture as uint8 of [height, width], or [height, width, 3] in colour; transparent parts become white.
+    """Reads a picture as a uint8 array [height, width], or [height, width, 3] in colour; transparent parts become white.
 
-    Raises FileNotFoundError if there is no file; ValueError, in one sentence, if it is not a picture or too large.
+    Raises FileNotFoundError if there is no file, and ValueError, with a one-sentence message, if it is not a picture or too
+    large.
     """
     path = Path(path)
     if not path.is_file():

@@ -1,4 +1,4 @@
-"""Reads the picture settings in `preprocessor_config.json`, and resizes pictures by them."""
+"""Reads the picture settings in `preprocessor_config.json`, and resizes pictures accordingly."""
 
 from collections.abc import Mapping
 from reprlib import repr as shortened
@@ -25,15 +25,16 @@ ASSUMED = "There is no preprocessor_config.json: pictures are resized bilinearly
 
 
 def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixels, str | None]:
-    """Picture settings from the `values` of the file, and a sentence if there is no file and they are assumed, else None.
+    """Picture settings from the `values` of `preprocessor_config.json`.
 
-    Raises ValueError for invalid values.
+    Also returns a sentence that says which settings are assumed if `values` is None (there is no file), else None. Raises
+    ValueError for invalid values.
     """
     if values is None:
         return Pixels(means=(0.5,) * n_channels, deviations=(0.5,) * n_channels), ASSUMED
     is_normalised = values.get("do_normalize", True)
-    means = _numbers(values, "image_mean", n_channels, 0.5) if is_normalised else (0.0,) * n_channels
-    deviations = _numbers(values, "image_std", n_channels, 0.5) if is_normalised else (1.0,) * n_channels
+    means = _read_numbers(values, "image_mean", n_channels, 0.5) if is_normalised else (0.0,) * n_channels
+    deviations = _read_numbers(values, "image_std", n_channels, 0.5) if is_normalised else (1.0,) * n_channels
     if values.get("do_rescale", True):
         factor = values.get("rescale_factor", 1 / 255)
         if not isinstance(factor, int | float) or not SMALLEST <= factor < 1e3:
@@ -53,12 +54,12 @@ def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixe
         means=tuple(mean / scale for mean in means),
         deviations=tuple(deviation / scale for deviation in deviations),
         resample=RESAMPLE[resample],
-        resized=_size(values) if values.get("do_resize", True) else None,
+        resized=_read_size(values) if values.get("do_resize", True) else None,
         cropped=bool(values.get("do_center_crop", False)),
     ), None
 
 
-def _numbers(values: Mapping[str, Any], name: str, n: int, default: float) -> tuple[float, ...]:
+def _read_numbers(values: Mapping[str, Any], name: str, n: int, default: float) -> tuple[float, ...]:
     numbers = values.get(name, [default] * n)
     numbers = [numbers] * n if isinstance(numbers, int | float) else numbers
     if (
@@ -72,8 +73,11 @@ def _numbers(values: Mapping[str, Any], name: str, n: int, default: float) -> tu
     return tuple(map(float, numbers))
 
 
-def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
-    """Size to which pictures are resized: (height, width), the length of the shorter side, or None. Raises ValueError."""
+def _read_size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
+    """Size to which pictures are resized: (height, width), the length of the shorter side, or None for no size.
+
+    Raises ValueError for an invalid size.
+    """
     size = values.get("size")
     sides: tuple | int | None = None
     if isinstance(size, dict) and {"height", "width"} <= set(size):
@@ -91,7 +95,7 @@ def _size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
 def resized(
     picture: UInt8[np.ndarray, "height width *channel"], config: ModelConfig
 ) -> Float32[np.ndarray, "size size *colour"]:
-    """Resizes and crops a picture to the encoder's size, with Pillow as in training; values are from 0 to 1."""
+    """The picture, resized and cropped to the encoder's size with Pillow, as in training; values are from 0 to 1."""
     pixels, side = config.family.pixels, config.image_size
     assert pixels is not None
     assert side is not None

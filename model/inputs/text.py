@@ -49,22 +49,26 @@ class Encoded(Positions):
 def encode(
     tokenizer: Tokenizer, text: str, padding_id: int | None = None, second: str | None = None
 ) -> Encoded:
-    """Tokenises a text, with special tokens; tokens beyond the truncation length are left out and counted.
+    """Tokens of a text, special tokens included; tokens beyond the truncation length are left out and counted.
 
-    `padding_id` is the encoder's: a token of that id has the role of padding. `second` is the second text of a pair.
-    Raises ValueError, in one sentence, if the tokenizer cannot read the text.
+    A token with the id `padding_id` gets the role of padding. `second` is the second text of a pair.
+    Raises ValueError, with a one-sentence message, if the tokenizer cannot read the text.
     """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
-    parts = [part.encode("utf-8", "replace").decode("utf-8") for part in (text, second) if part is not None]
+    texts = [
+        text_part.encode("utf-8", "replace").decode("utf-8")
+        for text_part in (text, second)
+        if text_part is not None
+    ]
     with errors_in_one_sentence("the tokenizer cannot read this text"):
-        for part in parts:
-            _check_growth(tokenizer, part)
-        encoding = tokenizer.encode(parts[0], parts[1] if len(parts) > 1 else None)
-        lengths = [_length(tokenizer, part) for part in parts] if second is not None else []
+        for text_part in texts:
+            _check_growth(tokenizer, text_part)
+        encoding = tokenizer.encode(texts[0], texts[1] if len(texts) > 1 else None)
+        lengths = [_n_tokens(tokenizer, text_part) for text_part in texts] if second is not None else []
     prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
     n_read = encoding.special_tokens_mask.count(0)
     if second is None:
-        n_left_out = sum(part.special_tokens_mask.count(0) for part in encoding.overflowing)
+        n_left_out = sum(text_part.special_tokens_mask.count(0) for text_part in encoding.overflowing)
     else:  # for a pair the library lists what it cut in several combinations
         n_left_out = sum(lengths) - n_read
     from_start = (tokenizer.truncation or {}).get("direction") == "left"
@@ -72,7 +76,7 @@ def encode(
         ids=tuple(encoding.ids),
         types=tuple(encoding.type_ids),
         tokens=tuple(encoding.tokens),
-        roles=_roles(tokenizer, encoding, prefix, padding_id),
+        roles=_token_roles(tokenizer, encoding, prefix, padding_id),
         continuing_prefix=prefix,
         n_read=n_read,
         n_left_out=n_left_out,
@@ -81,40 +85,42 @@ def encode(
 
 
 def _check_growth(tokenizer: Tokenizer, text: str) -> None:
-    """Raises ValueError if normalising makes the text so much longer that tokenising it would take minutes."""
+    """Raises ValueError if normalisation makes the text so much longer that tokenising it would take minutes."""
     if tokenizer.normalizer is not None:
         n_characters = len(tokenizer.normalizer.normalize_str(text))
         if n_characters > MOST_GROWTH * max(len(text), SHORT):
             raise ValueError(f"it makes {n_characters:,} characters of {len(text):,}")
 
 
-def _length(tokenizer: Tokenizer, text: str) -> int:
+def _n_tokens(tokenizer: Tokenizer, text: str) -> int:
     """Number of tokens of a text, without special tokens and without truncation."""
     encoding = tokenizer.encode(text, add_special_tokens=False)
     return len(encoding.ids) + sum(len(part.ids) for part in encoding.overflowing)
 
 
-def _roles(tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None) -> tuple[Role, ...]:
-    """Role of each token, from the tokenizer's special tokens and the words it finds."""
+def _token_roles(
+    tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None
+) -> tuple[Role, ...]:
+    """Role of each token, derived from the tokenizer's special tokens and from the words into which it splits the text."""
     special_marks = encoding.special_tokens_mask
     # Only the name of a special token says that it is the mask.
-    by_id: dict[int | None, Role] = {
+    role_by_id: dict[int | None, Role] = {
         id_: "mask" if "mask" in token.content.lower() else "special"
         for id_, token in tokenizer.get_added_tokens_decoder().items()
         if token.special
     }
-    by_id |= {
+    role_by_id |= {
         id_: "separator" for id_, is_special in zip(encoding.ids, special_marks, strict=True) if is_special
     }
     if special_marks[:1] == [1]:
-        by_id[encoding.ids[0]] = "class"
-    by_id[tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")] = "unknown"
-    by_id[padding_id] = "padding"
+        role_by_id[encoding.ids[0]] = "class"
+    role_by_id[tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")] = "unknown"
+    role_by_id[padding_id] = "padding"
     roles: list[Role] = []
     previous_word = None  # the piece before the first one that is read may be left out
     for id_, token, word in zip(encoding.ids, encoding.tokens, encoding.word_ids, strict=True):
         is_continuation = word == previous_word or token.removeprefix(prefix) not in ("", token)
-        roles.append(by_id.get(id_) or ("continuation" if is_continuation else "word"))
+        roles.append(role_by_id.get(id_) or ("continuation" if is_continuation else "word"))
         previous_word = word
     return tuple(roles)
 
@@ -127,14 +133,14 @@ def has_character_vocabulary(tokenizer: Tokenizer) -> bool:
 
 
 def space_out_characters(tokenizer: Tokenizer, text: str) -> str:
-    """Puts spaces between the characters of a text; special tokens in it, such as [MASK], stay whole."""
+    """The text with a space between its characters; special tokens in it, such as [MASK], are not split."""
     special = (token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special)
     longest_first = sorted(special, key=len, reverse=True)
     return " ".join(re.findall("|".join([*map(re.escape, longest_first), r"\S"]), text))
 
 
 def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> Tokenizer:
-    """Trains a WordPiece tokenizer of lower-cased text, with special tokens and truncation to `n_positions`."""
+    """Trains a WordPiece tokenizer for lower-cased text, which adds special tokens and truncates to `n_positions`."""
     tokenizer = Tokenizer(WordPiece(unk_token=UNKNOWN))
     _split_contractions(tokenizer)
     tokenizer.decoder = decoders.WordPiece()
@@ -149,7 +155,7 @@ def train_tokenizer(texts: Iterable[str], vocab_size: int, n_positions: int) -> 
 
 
 def with_contractions(tokenizer: Tokenizer) -> Tokenizer:
-    """Copy of the tokenizer with a token for each contraction; ids of the other tokens stay the same."""
+    """Copy of the tokenizer that has a token for each contraction; the ids of the other tokens stay the same."""
     description = json.loads(tokenizer.to_str())
     vocabulary = description["model"]["vocab"]
     for contraction in (*WHOLE_CONTRACTIONS, *ENDINGS):

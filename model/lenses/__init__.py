@@ -1,6 +1,6 @@
 """Lenses: maps that can be shown in place of the attention weights, each returned as an `AttentionRecord`.
 
-`LENSES` describes them in the order in which pages list them, and `through` computes the map of any of them.
+`LENSES` describes the lenses in the order in which pages list them, and `through` computes the map of any lens.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ ROLLOUT, RELEVANCE = "rollout", "gradient × attention"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lens:
-    """Description of a lens for pages: formula, meaning, source, caution and what it is computed from."""
+    """Description of a lens for pages: formula, meaning, source, caution, and what it is computed from."""
 
     name: str
     formula: str  # LaTeX
@@ -122,11 +122,12 @@ def through(
     *,
     record: ForwardRecord | None = None,
 ) -> AttentionRecord:
-    """Record of an input in which `pattern` is the map of one of `LENSES` instead of the attention weights.
+    """Record of an input whose `pattern` is the map of `lens`, one of `LENSES`, instead of the attention weights.
 
-    A lens without heads has one map a layer, in a head axis of length 1. `class_number` is used by the gradient lens, by
-    default the predicted class. `record` is the result of `capture` for this input, if it was computed before.
-    Raises as `capture` does, KeyError for an unknown lens, and IndexError for a class that does not exist.
+    A lens without heads has one map per layer, on a head axis of length 1. `class_number` is the class of which the
+    gradient lens takes the gradient, by default the predicted one. `record` is the result of `capture` for this input, if
+    it was computed before. Raises as `capture` does, KeyError for an unknown lens, and IndexError for a class that does not
+    exist.
 
     >>> from loupe import load, through
     >>> encoder = load("checkpoints/imdb-pre-ln")

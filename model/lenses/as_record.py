@@ -1,4 +1,4 @@
-"""Makes an `AttentionRecord` of the map of a lens."""
+"""Makes an `AttentionRecord` from the map of a lens."""
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -14,7 +14,7 @@ def as_record(
     pattern: Float[np.ndarray, "layer head query key"],
     mask: Bool[np.ndarray, "layer head query key"],
 ) -> AttentionRecord:
-    """A record with the positions of `record` and another map; masked cells are 0."""
+    """A record with the positions of `record` and another map, in which masked cells are set to 0."""
     return AttentionRecord(
         pattern=np.where(mask, pattern, 0).astype(np.float32),
         mask=mask,
@@ -24,13 +24,13 @@ def as_record(
 
 
 def any_head_mask(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
-    """Mask for a map without heads: True where any head of the layer may attend."""
+    """Mask for a map without heads: True if any head of the layer may attend from the query to the key."""
     return np.any(record.mask, axis=1, keepdims=True)
 
 
 def normalise_rows(
     rows: Float[np.ndarray, "*axes query key"], least: float = LEAST
 ) -> Float[np.ndarray, "*axes query key"]:
-    """Divides each row by its sum; a row with a sum below `least` becomes zeros."""
+    """Rows divided by their sums; a row whose sum is below `least` becomes zeros."""
     sums = rows.sum(axis=-1, keepdims=True)
     return np.divide(rows, sums, out=np.zeros_like(rows), where=sums >= least)

@@ -1,8 +1,7 @@
-"""Norms of the vectors that attention sums (Kobayashi et al. 2020), also with residual connection and LayerNorm
-(Kobayashi et al. 2021).
+"""Norms of the vectors that attention sums (Kobayashi et al. 2020), also with residual connection and LayerNorm (2021).
 
-f(x_j) = (x_j W_V + b_V) W_O is the transformed value of key j in one head; x_j is the input of attention, in pre-LN the
-LayerNorm of the stream. The biases of W_O and of the LayerNorm belong to no key and are left out.
+f(x_j) = (x_j W_V + b_V) W_O is the transformed value of key j in one head, where x_j is the input of attention (in pre-LN
+the LayerNorm of the residual stream). The biases of W_O and of the LayerNorm belong to no key and are left out.
 """
 
 from typing import NamedTuple
@@ -18,19 +17,21 @@ from .as_record import LEAST, any_head_mask, as_record, normalise_rows
 
 
 def norm_weighted(model: Transformer, record: ForwardRecord) -> AttentionRecord:
-    """Record of the norms ‖A_ij f(x_j)‖ (`vector_norms`), each row divided by its sum unless all its norms are 0."""
+    """Record of the norms ‖A_ij f(x_j)‖ (`vector_norms`), each row divided by its sum; a row of zeros stays zeros."""
     return as_record(record, normalise_rows(vector_norms(model, record)), record.mask)
 
 
 def with_residual_and_norm(model: Transformer, record: ForwardRecord) -> AttentionRecord:
-    """Record of `vector_norms_with_residual`, one map a layer, each row divided by its sum."""
+    """Record of the norms of `vector_norms_with_residual`, one map per layer, each row divided by its sum."""
     return as_record(
-        record, normalise_rows(vector_norms_with_residual(model, record)), _with_diagonal(record)
+        record, normalise_rows(vector_norms_with_residual(model, record)), _mask_with_diagonal(record)
     )
 
 
 def vector_norms(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head query key"]:
-    """Norms ‖A_ij f(x_j)‖ = A_ij ‖f(x_j)‖ of the vectors that each head sums, in units of the residual stream."""
+    """Norms ‖A_ij f(x_j)‖ = A_ij ‖f(x_j)‖ of the vectors that each head sums, in the unit of the residual stream; f as in
+    this module's docstring.
+    """
     with torch.inference_mode():
         value_norms = [
             transformed_values(block, to_model_device(model, v)).norm(dim=-1).T.cpu().numpy()
@@ -40,27 +41,29 @@ def vector_norms(model: Transformer, record: ForwardRecord) -> Float[np.ndarray,
 
 
 def summed_norms_by_head(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer head"]:
-    """Mean of Σ_j ‖A_ij f(x_j)‖ over the queries that are not padding: the sums by which `norm_weighted` divides rows."""
+    """Mean over the queries, without padding, of Σ_j ‖A_ij f(x_j)‖: the sums by which `norm_weighted` divides the rows."""
     return vector_norms(model, record).sum(axis=-1)[..., unpadded_positions(record)].mean(axis=-1)
 
 
 def vector_norms_with_residual(
     model: Transformer, record: ForwardRecord
 ) -> Float[np.ndarray, "layer 1 query key"]:
-    """Norms ‖Σ_h A_ij f_h(x_j) + [i = j] α x_i‖, where α is the factor of the skip connection (0 without one).
+    """Norms of what each key contributes to a query's state after attention, all heads together (head axis of length 1).
 
-    If a LayerNorm follows the sum (not in pre-LN), it is first applied to each vector: its mean is subtracted, and it is
+    The contribution of key j to query i is t_ij = Σ_h A_ij f_h(x_j) + [i = j] α x_i, where f_h is the f of this module's
+    docstring for head h, x_i the state of the query, and α the factor of the skip connection (0 without one). If a
+    LayerNorm follows the sum (not in pre-LN), it is applied to each t_ij: the mean of t_ij is subtracted, and the result is
     divided by the σ of the whole sum and multiplied by γ.
     """
     with torch.inference_mode():
         layers = range(model.config.n_layers)
-        return np.stack([_lengths(_terms(model, record, layer))[None] for layer in layers])
+        return np.stack([_term_norms(_terms(model, record, layer))[None] for layer in layers])
 
 
 def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer query"]:
     """Share of each state that comes from other positions, from 0 to 1 (Kobayashi et al. 2021, section 3).
 
-    ‖Σ_{j≠i} t_ij‖ / (‖Σ_{j≠i} t_ij‖ + ‖t_ii‖), where t_ij are the vectors of `vector_norms_with_residual`.
+    It is ‖Σ_{j≠i} t_ij‖ / (‖Σ_{j≠i} t_ij‖ + ‖t_ii‖), where t_ij are the vectors of `vector_norms_with_residual`.
     """
     ratios = []
     with torch.inference_mode():
@@ -72,13 +75,13 @@ def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray,
 
 
 def unpadded_positions(record: ForwardRecord) -> list[int]:
-    """Positions that are not padding; all positions if the input is nothing but padding."""
+    """Positions that are not padding; all positions if the input consists of padding alone."""
     unpadded = [position for position, role in enumerate(record.roles) if role != "padding"]
     return unpadded or list(range(len(record)))
 
 
 def transformed_values(block: Block, v: Float[Tensor, "head key d_v"]) -> Float[Tensor, "key head d_model"]:
-    """Transformed values f(x_j) of each head, computed from the values `v`."""
+    """Transformed value f(x_j) of each key in each head, computed from the values `v`."""
     by_head = block.attention.w_o.weight.unflatten(1, (len(v), -1))  # [d_model, head, d_v]
     return torch.einsum("hkv,mhv->khm", v, by_head)
 
@@ -89,7 +92,7 @@ def to_model_device(model: nn.Module, values: np.ndarray) -> Tensor:
 
 
 class _Terms(NamedTuple):
-    """Vectors of one layer, in float64, that sum to the state after attention, biases aside."""
+    """The vectors t_ij of one layer, in float64, before they are summed over the keys; biases are left out."""
 
     pattern: Float[Tensor, "head query key"]
     terms: Float[Tensor, "key head d_model"]  # to be weighted by the pattern, and divided
@@ -120,8 +123,8 @@ def _terms(model: Transformer, record: ForwardRecord, layer: int) -> _Terms:
     return _Terms(pattern, terms, divisor, own_vector, mixed_vector)
 
 
-def _lengths(terms: _Terms) -> Float[np.ndarray, "query key"]:
-    """Norms of the terms by query and key, from ‖Σ_h a_h f_h‖² = Σ_hg a_h a_g f_h·f_g, which needs few products."""
+def _term_norms(terms: _Terms) -> Float[np.ndarray, "query key"]:
+    """Norms of the terms, computed by ‖Σ_h a_h f_h‖² = Σ_hg a_h a_g f_h·f_g, which needs few products."""
     products = terms.terms @ terms.terms.mT  # [key, head, head]
     weights = terms.pattern.permute(2, 1, 0)  # [key, query, head]
     squared_norms = ((weights @ products) * weights).sum(dim=-1).clamp(min=0)
@@ -130,6 +133,6 @@ def _lengths(terms: _Terms) -> Float[np.ndarray, "query key"]:
     return lengths.cpu().numpy()
 
 
-def _with_diagonal(record: ForwardRecord) -> np.ndarray:
-    """The mask with the diagonal allowed, since the skip connection is not masked."""
+def _mask_with_diagonal(record: ForwardRecord) -> np.ndarray:
+    """The mask of any head, with the diagonal allowed, since the skip connection is not masked."""
     return any_head_mask(record) | np.eye(len(record), dtype=bool)

@@ -11,7 +11,7 @@ from .as_record import any_head_mask, as_record, normalise_rows
 
 
 def rollout(record: AttentionRecord) -> AttentionRecord:
-    """Attention rollout Ã_l = (½ mean_h A_l + ½ I) Ã_{l−1}, as a record with one map a layer.
+    """Attention rollout Ã_l = (½ mean_h A_l + ½ I) Ã_{l−1}, as a record with one map per layer.
 
     The identity stands for the residual connection. The rows of each factor are divided by their sums, so the rows of Ã
     sum to 1 even if those of the record do not. Raises ValueError if queries and keys are different positions.
@@ -24,21 +24,24 @@ def rollout(record: AttentionRecord) -> AttentionRecord:
     layer_factors = (
         normalise_rows(combine_heads(heads) / 2 + identity / 2) for heads in record.pattern.astype(np.float64)
     )
-    return as_record(record, products_over_layers(layer_factors), reachable(record))
+    return as_record(record, products_over_layers(layer_factors), reachable_keys(record))
 
 
 def products_over_layers(
     steps: Iterable[Float[np.ndarray, "query key"]],
 ) -> Float[np.ndarray, "layer 1 query key"]:
-    """Product of each layer's map with the maps of all earlier layers, later layers on the left."""
+    """For each layer, the product of its map in `steps` with the maps of all earlier layers, later layers on the left."""
     products: list[np.ndarray] = []
     for step in steps:
         products.append(step @ products[-1] if products else step)
     return np.stack(products)[:, None]
 
 
-def reachable(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
-    """Mask of a multiplied map: True where allowed attention and residual connections lead from key to query, by layer."""
+def reachable_keys(record: AttentionRecord) -> Bool[np.ndarray, "layer 1 query key"]:
+    """Mask of the attention rollout, and of other products over layers.
+
+    True if the allowed attention and the residual connections of the layers up to this one connect the key to the query.
+    """
     is_reachable = any_head_mask(record) | np.eye(len(record), dtype=bool)
     for layer_mask, previous_layer in zip(is_reachable[1:, 0], is_reachable[:-1, 0], strict=True):
         layer_mask[:] = (

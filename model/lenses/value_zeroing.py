@@ -11,7 +11,7 @@ from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
 from .as_record import any_head_mask, as_record, normalise_rows
 from .norms import to_model_device, transformed_values
-from .rollout import products_over_layers, reachable
+from .rollout import products_over_layers, reachable_keys
 
 NUMBERS_AT_ONCE = 2**22  # hidden units in memory together
 MULTIPLICATIONS_A_STEP = 2**34  # of the feed-forward's second map
@@ -19,31 +19,33 @@ ROUNDING = 1e-10  # of the sum of a row: two float32 states that should be the s
 
 
 def zeroed(record: ForwardRecord, changes: Float[np.ndarray, "layer query key"]) -> AttentionRecord:
-    """Record of value zeroing, one map a layer: the result of `changes_of_layers` with each row divided by its sum.
+    """Record of value zeroing, one map per layer: the result of `changes_of_layers` with each row divided by its sum.
 
-    Zeroing the value of a position leaves the attention weights as they are. A row without any change is zeros.
+    Zeroing the value of a position does not change the attention weights. A row without any change is zeros.
     """
     return as_record(record, normalise_rows(changes, ROUNDING)[:, None], any_head_mask(record))
 
 
 def roll_out_zeroing(zeroing: AttentionRecord) -> AttentionRecord:
-    """Record of rolled-out value zeroing: the maps C of `zeroed` multiplied over the layers, C_l … C_0.
+    """Record of rolled-out value zeroing: for each layer l the product C_l … C_0 of the maps C of `zeroed`.
 
     Unlike in `rollout` no identity is added, since the states already include the residual connection.
     """
     return as_record(
-        zeroing, products_over_layers(zeroing.pattern[:, 0].astype(np.float64)), reachable(zeroing)
+        zeroing, products_over_layers(zeroing.pattern[:, 0].astype(np.float64)), reachable_keys(zeroing)
     )
 
 
 def changes_of_layers(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer query key"]:
-    """Changes of every state in every layer when the value of one position is zeroed there, as of `changes_in_layer`."""
+    """Change of every state in every layer when the value of one position is zeroed in that layer (`changes_in_layer`)."""
     layers = range(model.config.n_layers)
     return np.stack([changes_in_layer(model, record, layer) for layer in layers])
 
 
 def steps(config: ModelConfig, n: int) -> list[tuple[int, range]]:
-    """Arguments (layer, keys) for calls of `changes_in_layer` over `n` positions, each of a few tenths of a second."""
+    """Arguments (layer, keys) for calls of `changes_in_layer` over `n` positions, each of which takes a few tenths of a
+    second.
+    """
     keys_per_step = max(1, MULTIPLICATIONS_A_STEP // (n * config.d_model * config.d_ff))
     starts = range(0, n, keys_per_step)
     return [
@@ -59,8 +61,8 @@ def changes_in_layer(
     """Cosine distance of the block's outputs with and without the value of each of `keys` (None: all); 0 for masked keys.
 
     Without v_j the sum after attention is u_i − Σ_h A_ij f_h(x_j), so attention is not computed again. The feed-forward
-    reads LN(u) in every placement of the norm; its first linear map is linear in u but for the σ of the LayerNorm, so it
-    is applied to u and to each f_h(x_j) once.
+    reads LN(u) in every placement of the norm. Its first map is linear in u except for the σ of the LayerNorm, so it is
+    applied only once to u and to each f_h(x_j).
     """
     block, keys = model.blocks[layer], range(len(record)) if keys is None else keys
     with torch.inference_mode():
@@ -93,7 +95,7 @@ def changes_in_layer(
 def _expand_centred(
     block: Block, norm: torch.nn.LayerNorm, u: Float[Tensor, "*axes d_model"]
 ) -> Float[Tensor, "*axes d_ff"]:
-    """The feed-forward's first linear map of γ (u − mean(u)): the LayerNorm without division by σ, and no biases."""
+    """First linear map of the feed-forward, applied to γ (u − mean(u)): LayerNorm without the division by σ, and no biases."""
     centred = (u - u.mean(dim=-1, keepdim=True)) * norm.weight
     return functional.linear(centred, block.feed_forward.expand.weight)
 
@@ -106,7 +108,7 @@ def _block_output(
 ) -> Float[Tensor, "key query d_model"]:
     """Output of the block from its input `x`, the sum `u` after attention and the feed-forward's output `out`.
 
-    Repeats the end of `Block.after_attention`.
+    The computation is that of the end of `Block.after_attention`.
     """
     if block.norm_placement == "pre":
         return block.skip * u + out
@@ -118,6 +120,6 @@ def _block_output(
 def _cosine_distances(
     state: Float[Tensor, "query d_model"], others: Float[Tensor, "key query d_model"]
 ) -> Float[Tensor, "key query"]:
-    """Cosine distance as |a/|a| − b/|b||² / 2, which stays precise for nearly equal a and b, unlike 1 − a·b / (|a| |b|)."""
+    """Cosine distance as |a/|a| − b/|b||² / 2; unlike 1 − a·b / (|a| |b|) it stays precise for nearly equal a and b."""
     difference = functional.normalize(others, dim=-1) - functional.normalize(state, dim=-1)
     return difference.square().sum(dim=-1) / 2

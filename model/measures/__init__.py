@@ -1,1 +1,1 @@
-"""Numbers computed from the record of one input; each function states its formula, source and cautions."""
+"""Measures computed from the record of one input; each function states its formula, source and limits."""

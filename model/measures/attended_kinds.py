@@ -1,4 +1,4 @@
-"""Shares of a head's attention on kinds of keys, named in words; positions on which an answer depends under a mask."""
+"""Shares of a head's attention on kinds of keys, with their names; and positions on which an answer can depend under a mask."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from .head_statistics import attention_shares, remaining_share, single_head_reco
 
 
 class AttentionByKind(NamedTuple):
-    """How one head divides its attention, as shares of its total weight."""
+    """How one head divides its attention among kinds of keys, as shares of its total weight, from 0 to 1."""
 
     kinds: Mapping[
         str, float
@@ -23,18 +23,20 @@ class AttentionByKind(NamedTuple):
 
 
 def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> AttentionByKind | None:
-    """How one head divides its attention among kinds of keys; None for an input without keys of these kinds."""
+    """How one head divides its attention among kinds of keys; None if the input has no keys of these kinds."""
     single_head = single_head_record(record, layer, head)
     if not (kinds := {kind: float(share[0, 0]) for kind, share in shares_by_kind(single_head).items()}):
         return None
     received = single_head.pattern[0, 0].sum(axis=0)
     total_weight = float(received.sum()) or 1.0
     key = int(received.argmax())
-    short_words = _kind_names(record) | dict.fromkeys(("previous", "next"), "neighbours") | {"same": "itself"}
-    short_words |= {"separator": " ".join(_separators(record))}
+    short_name_by_kind = (
+        _kind_names(record) | dict.fromkeys(("previous", "next"), "neighbours") | {"same": "itself"}
+    )
+    short_name_by_kind |= {"separator": " ".join(_separators(record))}
     if record.attended.roles[:1] == ("class",):
-        short_words["first"] = record.attended.tokens[0]
-    short_names = tuple(dict.fromkeys(short_words[name] for name in attention_shares(single_head)))
+        short_name_by_kind["first"] = record.attended.tokens[0]
+    short_names = tuple(dict.fromkeys(short_name_by_kind[name] for name in attention_shares(single_head)))
     return AttentionByKind(
         kinds,
         short_names,
@@ -45,9 +47,11 @@ def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> Attenti
 
 
 def shares_by_kind(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Share of each head's weight, from 0 to 1, by kind of key, such as "the next token"; for patches without neighbours."""
-    words = _kind_names(record)
-    return {words[name]: share for name, share in attention_shares(record).items()}
+    """Share of each head's weight, from 0 to 1, by name of the kind of key, such as "the next token". Patches have no
+    neighbours.
+    """
+    name_by_statistic = _kind_names(record)
+    return {name_by_statistic[name]: share for name, share in attention_shares(record).items()}
 
 
 def _kind_names(record: AttentionRecord) -> dict[str, str]:
@@ -69,9 +73,9 @@ def _separators(record: AttentionRecord) -> tuple[str, ...]:
 
 
 def clearest_head(record: AttentionRecord) -> tuple[int, int]:
-    """Layer and head index of the head with the most weight on the next token.
+    """Layer and index of the head with the most weight on the next token.
 
-    For patches, which have no next token, the head with the largest mean over queries of the maximum weight.
+    For patches, which have no next token, it is the head with the largest maximum weight, as a mean over the queries.
     """
     values = attention_shares(record).get("next", record.pattern.max(axis=-1).mean(axis=-1))
     layer, head = np.unravel_index(values.argmax(), values.shape)
@@ -83,13 +87,13 @@ def reachable_positions(
 ) -> Bool[np.ndarray, " position"]:
     """Whether the final states at `outputs` can depend on each input position under the mask.
 
-    States are carried forward by the residual stream, and each query reads every key that some head allows.
+    The residual stream carries each state forward, and each query reads every key that some head allows.
     """
-    reachable = np.zeros(mask.shape[-1], bool)
-    reachable[list(outputs)] = True
+    is_reachable = np.zeros(mask.shape[-1], bool)
+    is_reachable[list(outputs)] = True
     for allowed in np.asarray(mask.any(axis=1))[::-1]:
-        reachable |= allowed[reachable].any(axis=0)
-    return reachable
+        is_reachable |= allowed[is_reachable].any(axis=0)
+    return is_reachable
 
 
 def depends_on_input(record: ForwardRecord) -> bool:

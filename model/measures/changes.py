@@ -1,4 +1,4 @@
-"""Differences of two results: of predictions, pooled states, log-odds under interventions, or arrays."""
+"""Differences between two results: predictions, pooled states, log-odds under interventions, or arrays."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from ..record import ForwardRecord
 
 
 class PredictionChange(NamedTuple):
-    """Size of the change of a prediction, and the name of the measure used."""
+    """How much a prediction changes, and the name of the measure."""
 
     value: float
     name: str
@@ -18,7 +18,7 @@ class PredictionChange(NamedTuple):
 def prediction_change(before: ForwardRecord, after: ForwardRecord) -> PredictionChange:
     """Change from one record's prediction to another's, for encoders with the same classes.
 
-    Total variation of the probabilities, or, without classes, cosine distance of the pooled states. Raises
+    It is the total variation of the probabilities, or, without classes, the cosine distance of the pooled states. Raises
     ValueError where the classes differ.
     """
     if before.class_names != after.class_names:
@@ -35,7 +35,7 @@ def prediction_change(before: ForwardRecord, after: ForwardRecord) -> Prediction
 def total_variation(
     before: Float[np.ndarray, "*axes class"], after: Float[np.ndarray, "*others class"]
 ) -> Float[np.ndarray, "*both"]:
-    """Total variation Σ_c |p_c − p'_c| / 2: the probability that has moved to other classes, from 0 to 1."""
+    """Total variation Σ_c |p_c − p'_c| / 2: the share of the probability that has moved to other classes, from 0 to 1."""
     return np.asarray(np.abs(before - after).sum(axis=-1) / 2)
 
 
@@ -54,13 +54,13 @@ def largest_change(before: Float[np.ndarray, "*axes"], after: Float[np.ndarray, 
 
 
 def value_range(*values: Float[np.ndarray, "..."]) -> tuple[float, float]:
-    """Smallest and largest number of all arrays together: 0 and 0 where there is none, NaN where one is NaN."""
+    """Smallest and largest number of all arrays together; (0, 0) if there is no number, NaN if a number is NaN."""
     numbers = np.concatenate([np.zeros(0), *(array.ravel() for array in values)])
     return (float(numbers.min()), float(numbers.max())) if numbers.size else (0.0, 0.0)
 
 
 class ClassUnderInterventions(NamedTuple):
-    """Statistics of the probability of one class over many interventions."""
+    """How probable one class is under many interventions, and how often it is predicted."""
 
     kept: int  # interventions after which the class is the most probable
     lowest: float  # lowest probability of the class, from 0 to 1
@@ -70,7 +70,7 @@ class ClassUnderInterventions(NamedTuple):
 def class_under_interventions(
     answers: Float[np.ndarray, "intervention class"], followed: int
 ) -> ClassUnderInterventions:
-    """Statistics of the class `followed` over the answers to at least one intervention."""
+    """Statistics of the class `followed` over the answers under one or more interventions."""
     probability = answers[:, followed]
     n_predicted = int((answers.argmax(axis=1) == followed).sum())
     return ClassUnderInterventions(n_predicted, float(probability.min()), float(probability.max()))
@@ -81,9 +81,9 @@ def class_changes(
 ) -> Float[np.ndarray, " intervention"]:
     """Change of the log-odds of class `followed` under each intervention, in nats: logit p'_c − logit p_c.
 
-    A probability near 0 or 1 hides a change that its log-odds show. For an encoder without classes (`followed` is
-    None) `answers` are pooled states [d_model], and the result is their cosine distance from the unchanged state,
-    from 0 to 2.
+    Log-odds show changes that are hardly visible in probabilities near 0 or 1. For an encoder without classes (`followed`
+    is None) `answers` are pooled states [d_model], and the result is their cosine distance from the unchanged state, from 0
+    to 2.
     """
     if followed is None:
         return cosine_distance(before.pooled, answers)
@@ -95,7 +95,7 @@ def answer_drop(
     answers: Float[np.ndarray, "*interventions answer"],
     followed: int | None,
 ) -> Float[np.ndarray, " *interventions"]:
-    """Drop of the log-odds of class `followed` from the `whole` input's answer to each of `answers`, in nats.
+    """Drop of the log-odds of class `followed` from the answer to the `whole` input to each of `answers`, in nats.
 
     It is negative where the log-odds rose. Without classes (`followed` is None) it is the cosine distance of the pooled
     states, from 0 to 2.
@@ -108,7 +108,7 @@ def answer_drop(
 def log_odds(probabilities: Float[np.ndarray, "*axes class"], followed: int) -> Float[np.ndarray, "*axes"]:
     """Log-odds ln(p_c / Σ_{k≠c} p_k) of the class `followed`, in nats.
 
-    The sum replaces 1 − p_c, which loses its digits near 1. A probability of 0 counts as the smallest normal
+    The sum is used instead of 1 − p_c, which loses precision near 1. A probability of 0 counts as the smallest normal
     float32.
     """
     probabilities = np.asarray(probabilities, np.float64)
@@ -121,12 +121,12 @@ def log_odds(probabilities: Float[np.ndarray, "*axes class"], followed: int) -> 
 
 
 def strongest_change(changes: Float[np.ndarray, " intervention"]) -> int:
-    """Index of the largest absolute change; of equal ones, the first."""
+    """Index of the change with the largest absolute value; the first one if several are equal."""
     return int(np.abs(changes).argmax())
 
 
 class LostWeight(NamedTuple):
-    """The weight that a query gave, before a mask, to the keys that the mask forbids."""
+    """The attention weight that a query had, before a mask, on the keys that the mask forbids."""
 
     total: float  # a share of its row, from 0 to 1
     keys: tuple[int, ...]  # from the largest loss to the smallest
@@ -134,7 +134,7 @@ class LostWeight(NamedTuple):
 
 
 def weight_lost_to_mask(before: Float[np.ndarray, " key"], allowed: Bool[np.ndarray, " key"]) -> LostWeight:
-    """Weights of one row on the keys that are not `allowed`; of equal weights the earlier key comes first."""
+    """Weight `before` a mask on the keys that are not `allowed`, for one query; of equal weights the earlier key comes first."""
     masked_keys = np.flatnonzero(~allowed)
     keys = masked_keys[np.argsort(-before[masked_keys], kind="stable")]
     return LostWeight(float(before[masked_keys].sum()), tuple(keys.tolist()), tuple(before[keys].tolist()))

@@ -1,6 +1,6 @@
 """Cross-attention, as in a decoder: queries from one input, keys and values from another.
 
-The encoders here were never trained for it. What a head computes is the same formula on other vectors.
+The encoders here were never trained for this; the formula of a head is applied to other vectors.
 """
 
 import math
@@ -16,9 +16,10 @@ from ..transformer import masked_softmax
 def cross_pattern(
     query_record: ForwardRecord, key_record: ForwardRecord, layer: int, head: int
 ) -> Float[np.ndarray, "query key"]:
-    """Cross-attention pattern softmax(Q Kᵀ / √d_k) of a head's queries on one input and keys on another (Vaswani et al. 2017, 3.2.3).
+    """Cross-attention pattern softmax(Q Kᵀ / √d_k) of one head (Vaswani et al. 2017, 3.2.3).
 
-    Both records must be of one encoder. Raises ValueError where queries and keys differ in width.
+    The queries are those of one input, the keys those of another; both records must be of one encoder. Raises ValueError if
+    queries and keys differ in width.
     """
     q, k = query_record.q[layer, head], key_record.k[layer, head]
     if q.shape[-1] != k.shape[-1]:

@@ -1,4 +1,6 @@
-"""Which examples are hard for one or two encoders: by loss, or by whether the two predict different classes."""
+"""Which examples are difficult for encoders: those with a large loss, or those for which two encoders predict different
+classes.
+"""
 
 from collections.abc import Sequence
 
@@ -9,12 +11,14 @@ ExampleIndices = Int[np.ndarray, " chosen"]
 
 
 def hardest_first(indices: ExampleIndices, losses: Sequence[Float[np.ndarray, " example"]]) -> ExampleIndices:
-    """`indices` in order of falling loss, summed over the encoders; equal losses keep their order."""
+    """The `indices` in the order of falling loss, summed over the encoders; indices of equal loss keep their order."""
     return indices[np.argsort(-np.sum(losses, axis=0)[indices], kind="stable")]
 
 
 def predicted_differently(
     indices: ExampleIndices, first: UInt8[np.ndarray, " example"], second: UInt8[np.ndarray, " example"]
 ) -> Int[np.ndarray, " different"]:
-    """Those of `indices` for which two encoders predict different classes."""
+    """Those of the `indices` for which two encoders predict different classes; `first` and `second` hold the predicted
+    classes.
+    """
     return indices[first[indices] != second[indices]]

@@ -1,5 +1,6 @@
-"""Heads of two encoders matched by `model.measures.head_measures.head_distance`; separate training orders heads at
-random.
+"""Matches the heads of two encoders by the distance of their patterns (`model.measures.head_measures.head_distance`).
+
+The order of heads within a layer is random, so equal indices mean nothing in encoders that were trained separately.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ HeadIndex = tuple[int, int]  # layer and head
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """Partner in a second encoder of each head of a first encoder."""
+    """For each head of a first encoder, its partner among the heads of a second encoder."""
 
     shapes: tuple[tuple[int, int], tuple[int, int]]  # (layers, heads) of the first encoder and of the second
     partners: Int[np.ndarray, " one"]  # heads of the second, numbered layer by layer; -1 for none
@@ -25,18 +26,18 @@ class Pairing:
     n_examples: int = 1  # used for matching; with 1 it is the input of `matrix`
 
     def partner(self, head: HeadIndex) -> HeadIndex | None:
-        """Partner, in the second encoder, of a head of the first; None if it has none."""
+        """The partner in the second encoder of a `head` of the first; None if it has none."""
         index = int(self.partners[np.ravel_multi_index(head, self.shapes[0])])
         return None if index < 0 else divmod(index, self.shapes[1][1])
 
     def partner_in_first(self, head: HeadIndex) -> HeadIndex | None:
-        """Head of the first encoder whose partner is `head` of the second; None if there is none."""
+        """The head of the first encoder whose partner is the `head` of the second; None if there is none."""
         indices = np.flatnonzero(self.partners == np.ravel_multi_index(head, self.shapes[1]))
         return divmod(int(indices[0]), self.shapes[0][1]) if len(indices) else None
 
     @property
     def unpaired(self) -> tuple[list[HeadIndex], list[HeadIndex]]:
-        """Heads without a partner, of the first encoder and of the second."""
+        """Heads without a partner: those of the first encoder, and those of the second."""
         first, second = (list(np.ndindex(shape)) for shape in self.shapes)
         return (
             [head for head in first if self.partner(head) is None],
@@ -49,14 +50,12 @@ class Pairing:
 
     @property
     def n_same_index(self) -> int:
-        """Number of pairs with the same layer and head index on both sides."""
+        """Number of pairs whose two heads have the same layer and index."""
         return sum(self.partner(head) == head for head in np.ndindex(self.shapes[0]))
 
     @property
     def distances(self) -> Float[np.ndarray, "layer head"]:
-        """Distance of each head from its partner, in nats; NaN where it has none. Raises ValueError without a
-        `matrix`.
-        """
+        """Distance of each head from its partner, in nats; NaN if it has none. Raises ValueError if there is no `matrix`."""
         if self.matrix is None:
             raise ValueError("no distances: the two encoders were not compared on one input")
         distances = self.matrix[np.arange(len(self.partners)), self.partners]
@@ -64,17 +63,17 @@ class Pairing:
 
     @property
     def furthest(self) -> HeadIndex:
-        """The head of the first encoder that is furthest from its partner; needs a `matrix`."""
+        """The head of the first encoder that is furthest from its partner. Raises ValueError if there is no `matrix`."""
         return divmod(int(np.nanargmax(self.distances)), self.shapes[0][1])
 
     def n_further_pairs(self, head: HeadIndex) -> int:
-        """Number of pairs with a larger distance than that of `head` and its partner; needs a `matrix`."""
+        """Number of pairs with a larger distance than `head` and its partner. Raises ValueError if there is no `matrix`."""
         return int((self.distances > self.distances[head]).sum())
 
     def change(
         self, first: Float[np.ndarray, " one"], second: Float[np.ndarray, " other"]
     ) -> Float[np.ndarray, "layer head"]:
-        """Value of each head's partner minus the head's own, for any measure of heads; NaN where it has no partner."""
+        """Value of each head's partner minus the head's own value, for any measure of heads; NaN if it has no partner."""
         change = second[self.partners] - first
         return np.where(self.partners < 0, np.nan, change).reshape(self.shapes[0])
 
@@ -82,22 +81,22 @@ class Pairing:
 def pair_by_index(
     first: tuple[int, int], second: tuple[int, int], matrix: Float[np.ndarray, "one other"] | None = None
 ) -> Pairing:
-    """Pairs heads of equal layer and head index; the shapes are (layers, heads)."""
+    """Pairs the heads with the same layer and index; `first` and `second` are the (layers, heads) of the encoders."""
     exists_in_both = [layer < second[0] and head < second[1] for layer, head in np.ndindex(first)]
-    indices = [layer * second[1] + head for layer, head in np.ndindex(first)]
-    partners = np.where(exists_in_both, indices, -1)
+    index_in_second = [layer * second[1] + head for layer, head in np.ndindex(first)]
+    partners = np.where(exists_in_both, index_in_second, -1)
     return Pairing(shapes=(first, second), partners=partners, matched=False, matrix=matrix)
 
 
 def pair_by_distance(
     first: tuple[int, int], second: tuple[int, int], matrix: Float[np.ndarray, "one other"]
 ) -> Pairing:
-    """Pairs heads so that the sum of the distances in `matrix` is smallest (`match_heads`)."""
+    """Pairs heads such that the sum of their distances in `matrix` is smallest; `first` and `second` are (layers, heads)."""
     return Pairing(shapes=(first, second), partners=match_heads(matrix), matched=True, matrix=matrix)
 
 
 def with_matrix(pairing: Pairing, n_examples: int, matrix: Float[np.ndarray, "one other"]) -> Pairing:
-    """Copy of a pairing matched over `n_examples`, with the distances of one input as its `matrix`."""
+    """Copy of `pairing` that was matched over `n_examples` examples, with the distances on one input as its `matrix`."""
     return replace(pairing, matrix=matrix, n_examples=n_examples)
 
 
@@ -105,9 +104,9 @@ def distance_matrix(
     first: Float[np.ndarray, "layer head query key"],
     second: Float[np.ndarray, "other_layer other_head query key"],
 ) -> Float[np.ndarray, "one other"]:
-    """Head distance of every head of the first patterns to every head of the second, in nats.
+    """Distance, in nats, of every head of the first encoder from every head of the second.
 
-    Heads are numbered layer by layer on both axes: L1 H0 of four heads a layer is 4.
+    On both axes the heads are numbered layer by layer: with four heads per layer, L1 H0 is 4.
     """
     first_heads, second_heads = (patterns.reshape(-1, *patterns.shape[2:]) for patterns in (first, second))
     # One head at a time: all pairs at once would be gigabytes for a long text.
@@ -115,10 +114,10 @@ def distance_matrix(
 
 
 def match_heads(distances: Float[np.ndarray, "one other"]) -> Int[np.ndarray, " one"]:
-    """Partner of each head such that the sum of the distances is smallest; -1 for none.
+    """Partner of each head, such that the sum of the distances is smallest; -1 for a head without a partner.
 
-    Where one encoder has more heads, some stay without a partner. Solves the assignment problem with scipy's
-    variant of the Jonker-Volgenant algorithm (Crouse 2016).
+    If one encoder has more heads, some of them have no partner. The assignment problem is solved by scipy's variant of the
+    Jonker-Volgenant algorithm (Crouse 2016).
     """
     from scipy.optimize import linear_sum_assignment  # 0.2 s, which the first page would wait for
 

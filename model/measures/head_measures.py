@@ -11,10 +11,10 @@ ROUNDING = 1e-2  # tolerance for the sum of a row: half precision, over many key
 
 
 def head_summary(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Mean entropy and mean attention distance of every head, by the name on screen.
+    """Mean entropy (0 to 1) and mean attention distance of every head, by their names on screen.
 
-    The distance is in tokens, words or patches; it is missing if queries and keys belong to different inputs. If some
-    rows do not sum to 1, both are replaced by the mean sum of a row.
+    The distance is in tokens, words or patches; it is missing if queries and keys belong to different inputs. If some rows
+    do not sum to 1, only the mean sum of a row is returned.
     """
     if len(odd_rows(record.pattern, record.mask)):
         return {"sum of a row (mean over queries)": weight_sums(record.pattern).mean(axis=-1)}
@@ -29,22 +29,22 @@ def head_summary(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer 
 def entropy(
     pattern: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "*axes query key"]
 ) -> Float[np.ndarray, "*axes query"]:
-    """Normalised entropy of each row, H_i / ln n_i, with H_i = -sum_j A_ij ln A_ij in nats and n_i the keys allowed
-    for i.
+    """Normalised entropy H_i / ln n_i of each row i: H_i = -sum_j A_ij ln A_ij in nats, and n_i is the number of allowed keys.
 
-    From 0 (one key) to 1 (all allowed keys alike); 0 where a query has one allowed key or none.
+    It is from 0 (all weight on one key) to 1 (equal weight on all allowed keys), and 0 for a query with at most one allowed
+    key.
     """
     logs = np.maximum(pattern, np.finfo(pattern.dtype).tiny)  # 0 ln 0 is 0
     np.log(logs, out=logs)
-    n_allowed = allowed_keys(mask)
-    nats = 0 - np.einsum("...k,...k->...", pattern, logs)  # never -0
-    return np.where(n_allowed > 1, nats / np.log(np.maximum(n_allowed, 2)), 0)
+    n_allowed = n_allowed_keys(mask)
+    entropy_in_nats = 0 - np.einsum("...k,...k->...", pattern, logs)  # never -0
+    return np.where(n_allowed > 1, entropy_in_nats / np.log(np.maximum(n_allowed, 2)), 0)
 
 
-def allowed_keys(mask: Bool[np.ndarray, "*axes query key"]) -> Int[np.ndarray, "*some query_or_one"]:
-    """Number of keys that each query may attend to; the shape broadcasts to `mask` without its last axis.
+def n_allowed_keys(mask: Bool[np.ndarray, "*axes query key"]) -> Int[np.ndarray, "*some query_or_one"]:
+    """Number of keys that each query may attend to; the shape broadcasts to that of `mask` without its last axis.
 
-    Axes along which the mask only repeats itself (stride 0) are counted once.
+    Axes along which the mask only repeats itself (stride 0) have length 1.
     """
     distinct_mask = mask[tuple(slice(None if stride else 1) for stride in mask.strides)]
     return np.count_nonzero(distinct_mask, axis=-1) * (
@@ -55,19 +55,19 @@ def allowed_keys(mask: Bool[np.ndarray, "*axes query key"]) -> Int[np.ndarray, "
 def mean_entropy(
     pattern: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "*axes query key"]
 ) -> Float[np.ndarray, "*axes"]:
-    """Mean over the queries of `entropy`, from 0 to 1."""
+    """Normalised entropy (`entropy`), from 0 to 1, averaged over the queries."""
     return entropy(pattern, mask).mean(axis=-1)
 
 
 def weight_sums(weights: Float[np.ndarray, "*axes key"]) -> Float[np.ndarray, "*axes"]:
-    """Sum of each row of weights: 1, or less if some weights were removed."""
+    """Sum of each row of weights: 1, or less if some weights have been removed."""
     return np.asarray(weights.sum(axis=-1))
 
 
 def odd_rows(
     pattern: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "*axes query key"]
 ) -> Float[np.ndarray, " row"]:
-    """Sums of the rows that do not sum to 1; rows that may attend to no key are not checked."""
+    """Sums of those rows that do not sum to 1; rows of queries that may attend to no key are ignored."""
     row_sums = weight_sums(pattern)[mask.any(axis=-1)]
     return row_sums[np.abs(row_sums - 1) > ROUNDING]
 
@@ -80,14 +80,14 @@ def softmax_normaliser(scores: Float[np.ndarray, "*axes key"]) -> Float[np.ndarr
 def combine_heads(
     weights: Float[np.ndarray, "head ..."], how: Literal["mean", "maximum"] = "mean"
 ) -> Float[np.ndarray, "..."]:
-    """One map from many heads: the mean over heads, whose rows still sum to 1, or the largest weight in each cell."""
+    """One map from many heads: the mean over the heads, whose rows still sum to 1, or the largest weight in each cell."""
     return weights.mean(axis=0) if how == "mean" else weights.max(axis=0)
 
 
 def position_distances(n: int, patch_grid: tuple[int, int] | None = None) -> Float[np.ndarray, "query key"]:
-    """Distance of every pair of positions: |i - j| in tokens for text, Euclidean in patches on a grid.
+    """Distance of every pair of positions: |i - j| in tokens for text; Euclidean, in patches, on a grid.
 
-    With a grid and n = rows * columns + 1 the first position is a class token, which has no coordinates: NaN.
+    Positions before the patches of a grid, such as a class token, have no coordinates; their distances are NaN.
     """
     if patch_grid is None:
         coordinates = np.arange(n, dtype=np.float64)[:, None]
@@ -110,19 +110,19 @@ def mean_distance(
     """
     n = pattern.shape[-1]
     distances = position_distances(n, patch_grid)
-    n_placed = np.count_nonzero(~np.isnan(np.diagonal(distances)))
+    n_with_coordinates = np.count_nonzero(~np.isnan(np.diagonal(distances)))
     # one product of a matrix and a vector for all heads
     flat_distances = np.nan_to_num(distances).astype(pattern.dtype).ravel()
-    return pattern.reshape(*pattern.shape[:-2], n * n) @ flat_distances / n_placed
+    return pattern.reshape(*pattern.shape[:-2], n * n) @ flat_distances / n_with_coordinates
 
 
 def head_distance(
     head: Float[np.ndarray, "query key"], others: Float[np.ndarray, "head query key"]
 ) -> Float[np.ndarray, " head"]:
-    """Jensen-Shannon divergence between one head and each of several, mean over queries, in nats.
+    """Jensen-Shannon divergence, in nats, between one head and each of `others`, averaged over the queries.
 
-    mean_i JSD(A'_i, B'_i) with A' = 0.999 A + 0.001 / n: from 0 (alike) to ln 2 (no key in common). Rows must sum
-    to 1. Clark et al. 2019 (section 6) sum over the rows; the mean makes inputs of different lengths comparable.
+    It is mean_i JSD(A'_i, B'_i) with A' = 0.999 A + 0.001 / n, from 0 (equal patterns) to ln 2 (no key in common). Rows
+    must sum to 1. Clark et al. 2019 (section 6) sum over the rows; the mean makes inputs of different lengths comparable.
     Without the 0.001 of uniform attention the divergence would depend on weights that are zero but for rounding.
     """
     a, b = (0.999 * pattern + 0.001 / head.shape[-1] for pattern in (head, others))

@@ -1,13 +1,13 @@
-"""Names for heads that do one thing, by thresholds on `model.measures.head_statistics`.
+"""Roles of heads, such as "previous-token head", by thresholds on the statistics of `model.measures.head_statistics`.
 
-The rules apply to the numbers of one input or to their means over a data set. On one input a role also needs to
-exceed chance: even weights put 78, 52 and 31 % on a token and its neighbours in texts of 3, 5 and 9 tokens. So a
-share counts from twice that of even weights over the same keys, and inputs below `FEWEST` positions have no
-roles.
+The rules apply to the statistics of one input or to their means over a data set. On one input a role must also exceed
+chance: with even weights, a token and its two neighbours get 78, 52 and 31 % of the weight in texts of 3, 5 and 9 tokens.
+So a share must also be twice that of even weights over the same keys, and heads have no roles on inputs of fewer than
+`FEWEST` positions.
 
-Clark et al. 2019 (section 3) describe heads that on average put more than half of their attention on the previous
-token, the next one or the separator; here as there the share of the weight decides. Voita et al. 2019 call a head
-positional whose largest weight is at one neighbour for 90 % of the tokens.
+Clark et al. 2019 (section 3) describe heads that on average put more than half of their attention on the previous token,
+the next one or the separator; the rules here use the share of the weight as well. Voita et al. 2019 call a head positional
+if its largest weight is on one neighbour for 90 % of the tokens.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ HeadNumbers = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadRole:
-    """Name of a role that a head can have, and the rule that decides it."""
+    """A role that a head can have, by name, and the rule that decides whether it has it."""
 
     name: str
     rule: str  # in words
@@ -120,7 +120,7 @@ _UNIFORM = HeadRole(
 
 
 def possible_roles(record: Positions) -> tuple[HeadRole, ...]:
-    """Roles that a head can have on inputs of this kind: text or patches, with or without a class token."""
+    """Roles that a head can have on an input of this kind: text or patches, with or without a class token."""
     keys = getattr(record, "attended", record)
     first_role = _CLASS if keys.roles[:1] == ("class",) else _FIRST
     if record.unit == "patch":
@@ -135,12 +135,12 @@ def roles_from_numbers(
     head: int,
     chance: Mapping[str, Float[np.ndarray, "#layer #head"]] | None = None,
 ) -> tuple[HeadRole, ...]:
-    """Roles of one head by its statistics `numbers`; often none.
+    """Roles of one head, which is often none, decided by its statistics `numbers`.
 
-    `chance` are the statistics of even weights (`model.measures.head_statistics.statistics_of_even_weights`) when
-    `numbers` are those of a single record; without it they are means over many inputs.
+    If `numbers` are those of a single input, `chance` holds the statistics of even weights (`statistics_of_even_weights`)
+    on it; if they are means over many inputs, it is None.
     """
-    if chance is not None and too_few_positions(record):
+    if chance is not None and has_too_few_positions(record):
         return ()
     head_numbers = {name: float(values[layer, head]) for name, values in numbers.items()}
     chance_numbers = {
@@ -151,13 +151,13 @@ def roles_from_numbers(
     return tuple(role for role in possible_roles(record) if role.holds(head_numbers, chance_numbers))
 
 
-def too_few_positions(positions: Positions) -> bool:
+def has_too_few_positions(positions: Positions) -> bool:
     """Whether the input has fewer than `FEWEST` positions, so that its heads get no roles."""
     return len(getattr(positions, "attended", positions)) < FEWEST
 
 
 def roles_on_input(record: AttentionRecord, layer: int, head: int) -> tuple[HeadRole, ...]:
-    """Roles of one head on one input; computes the statistics of that head alone."""
+    """Roles of one head on one input, decided by the statistics of that head alone."""
     single_head = single_head_record(record, layer, head)
     return roles_from_numbers(
         single_head, statistics(single_head), 0, 0, statistics_of_even_weights(single_head)

@@ -1,6 +1,6 @@
 """Nine statistics of each head on one input, by the names used on pages and in stored files.
 
-With A the pattern [query, key] of a head, whose rows sum to 1 over the keys that the mask allows:
+A is the pattern [query, key] of a head, whose rows sum to 1 over the keys that the mask allows.
 
 - `entropy`: mean_i H_i / ln n_i, from 0 to 1 (`head_measures.entropy`);
 - `confidence`: mean of max_j A_ij over the queries that are no special tokens (Voita et al. 2019);
@@ -11,8 +11,8 @@ With A the pattern [query, key] of a head, whose rows sum to 1 over the keys tha
 - `separator`: the same with D = 1 at all separators;
 - `sink`: max_j mean_i A_ij. Gu et al. 2024 count a sink above 0.3, in causal models, where the key is the first.
 
-Statistics that an input does not have are left out, and so are `entropy`, `confidence`, `distance` and `sink` where
-rows do not sum to 1.
+Statistics that are undefined for an input are left out, and so are `entropy`, `confidence`, `distance` and `sink` if rows
+do not sum to 1.
 """
 
 from dataclasses import fields
@@ -30,7 +30,7 @@ NOT_WORDS: tuple[Role, ...] = ("class", "separator", "padding", "special")
 def statistics(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
     """Statistics of every head by name, in the order of `STATISTICS`; those undefined for the input are missing."""
     pattern = record.pattern
-    received = _received(pattern)
+    received = _received_weights(pattern)
     values_by_name = _attention_shares(record, received)
     if not len(odd_rows(pattern, record.mask)):
         values_by_name["entropy"] = mean_entropy(pattern, record.mask)
@@ -45,20 +45,20 @@ def statistics(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer he
 
 
 def attention_shares(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:
-    """Shares of each head's total weight by name (`previous`, `first`, …), from 0 to 1; 0 for a head without any weight."""
-    return _attention_shares(record, _received(record.pattern))
+    """Shares of each head's total weight, from 0 to 1, by name (`previous`, `first`, …); 0 for a head without any weight."""
+    return _attention_shares(record, _received_weights(record.pattern))
 
 
 def single_head_record(record: AttentionRecord, layer: int, head: int) -> AttentionRecord:
-    """The record with one head alone, as layer 0 and head 0."""
+    """A record of one head alone, which becomes layer 0, head 0."""
     head_slice = np.s_[layer : layer + 1, head : head + 1]
     return _replace_weights(record, record.pattern[head_slice], record.mask[head_slice])
 
 
 def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.ndarray, "#layer #head"]]:
-    """`statistics` of heads whose queries give equal weight to every allowed key, the chance level for roles.
+    """The `statistics` of heads whose queries give equal weight to every allowed key: the chance level for roles.
 
-    Where all heads share one mask, the arrays have one layer and one head.
+    If all heads have the same mask, the arrays have one layer and one head.
     """
     mask = record.mask
     if (mask == mask[:1, :1]).all():
@@ -73,12 +73,12 @@ def remaining_share(record: AttentionRecord) -> Float[np.ndarray, "layer head"]:
     is_counted = np.zeros((n_queries, n_keys), bool)
     for offset in _offsets(record).values():
         is_counted |= np.eye(n_queries, n_keys, offset) > 0
-    if (first := first_token(record.attended)) is not None:
-        is_counted[:, first] = True
+    if (first_position := first_token(record.attended)) is not None:
+        is_counted[:, first_position] = True
     is_counted[:, record.attended.at("separator")] = True
-    total = record.pattern.sum(axis=(-2, -1))
+    total_weight = record.pattern.sum(axis=(-2, -1))
     remaining_weight = record.pattern[..., ~is_counted].sum(axis=-1)
-    return np.asarray(remaining_weight / np.where(total > 0, total, 1))
+    return np.asarray(remaining_weight / np.where(total_weight > 0, total_weight, 1))
 
 
 def _replace_weights(record: AttentionRecord, pattern: np.ndarray, mask: np.ndarray) -> AttentionRecord:
@@ -87,7 +87,7 @@ def _replace_weights(record: AttentionRecord, pattern: np.ndarray, mask: np.ndar
 
 
 def _offsets(record: AttentionRecord) -> dict[str, int]:
-    """Offset of the key from the query for each diagonal that has a name."""
+    """Offset of the key from the query, by the name of the statistic."""
     if record.keys is not None:
         return {}
     return {"previous": -1, "next": 1, "same": 0} if record.unit == "token" else {"same": 0}
@@ -97,23 +97,25 @@ def _attention_shares(
     record: AttentionRecord, received: Float[np.ndarray, "layer head key"]
 ) -> dict[str, Float[np.ndarray, "layer head"]]:
     weights = {name: _diagonal_sums(record.pattern, offset) for name, offset in _offsets(record).items()}
-    if (first := first_token(record.attended)) is not None:
-        weights["first"] = received[..., first]
+    if (first_position := first_token(record.attended)) is not None:
+        weights["first"] = received[..., first_position]
     if separators := record.attended.at("separator"):
         weights["separator"] = received[..., separators].sum(axis=-1)
-    total = received.sum(axis=-1)
-    return {name: weight / np.where(total > 0, total, 1) for name, weight in weights.items()}
+    total_weight = received.sum(axis=-1)
+    return {name: weight / np.where(total_weight > 0, total_weight, 1) for name, weight in weights.items()}
 
 
 def first_token(keys: Positions) -> int | None:
-    """Position of the key that `first` counts, the first token or the class token; None for patches without one."""
+    """Position of the key that the statistic `first` is about, first token or class token; None for patches without class
+    token.
+    """
     return 0 if keys.unit == "token" or keys.roles[:1] == ("class",) else None
 
 
-def _received(pattern: Float[np.ndarray, "*axes query key"]) -> Float[np.ndarray, "*axes key"]:
+def _received_weights(pattern: Float[np.ndarray, "*axes query key"]) -> Float[np.ndarray, "*axes key"]:
     return np.asarray(pattern.sum(axis=-2))
 
 
 def _diagonal_sums(pattern: Float[np.ndarray, "*axes query key"], offset: int) -> Float[np.ndarray, "*axes"]:
-    """Sum of each pattern's weights on a diagonal, sum_i A_{i, i + offset}."""
+    """Sum of the weights on a diagonal of each pattern, sum_i A_{i, i + offset}."""
     return np.asarray(np.diagonal(pattern, offset, axis1=-2, axis2=-1).sum(axis=-1))

@@ -1,4 +1,4 @@
-"""Vectors projected to two dimensions with scikit-learn: PCA keeps variance, t-SNE keeps neighbourhoods."""
+"""Projects vectors to two dimensions with scikit-learn: PCA preserves variance, t-SNE preserves neighbourhoods."""
 
 from typing import NamedTuple
 
@@ -12,24 +12,27 @@ _STEPS = 500  # twice as many move a few hundred vectors hardly further, and tak
 
 
 class Projection(NamedTuple):
-    """Result of a PCA: coordinates, and the share of the variance that each axis explains."""
+    """Result of PCA: two coordinates of each vector, and the share of the variance along each axis."""
 
     places: Float[np.ndarray, "vector 2"]
     explained: tuple[float, float]  # share of the variance along each axis; NaN where there is none to share
 
 
 class Neighbourhoods(NamedTuple):
-    """Result of t-SNE: coordinates, and the perplexity that was used."""
+    """Result of t-SNE: two coordinates of each vector, and the perplexity that was used."""
 
     places: Float[np.ndarray, "vector 2"]
     perplexity: int  # the one used
 
 
 def pca(vectors: Float[np.ndarray, "vector d_model"]) -> Projection:
-    """Projects the vectors on the two directions of largest variance; with fewer than three, the second axis is zero."""
+    """Projects the vectors on the two directions with the largest variance.
+
+    For fewer than three vectors, the second coordinates are zero.
+    """
     vectors = np.asarray(vectors, dtype=np.float64)
     places, explained = np.zeros((len(vectors), 2)), np.zeros(2)
-    if not _differ(vectors):
+    if not _are_different(vectors):
         return Projection(places, (np.nan, np.nan))
     fitted = PCA(n_components=min(2, *vectors.shape), svd_solver="full").fit(vectors)
     n_components = fitted.n_components_
@@ -41,13 +44,13 @@ def pca(vectors: Float[np.ndarray, "vector d_model"]) -> Projection:
 def t_sne(
     vectors: Float[np.ndarray, "vector d_model"], *, perplexity: int, seed: int
 ) -> Neighbourhoods | None:
-    """t-SNE embedding (van der Maaten & Hinton 2008), started from the PCA.
+    """Two-dimensional t-SNE embedding (van der Maaten & Hinton 2008), initialised by PCA.
 
-    `perplexity`, about the number of neighbours that count, is lowered to the number of vectors minus one if it
-    is larger. The result is None for fewer than four vectors, or if all are equal.
+    `perplexity`, roughly the number of neighbours taken into account, is at most the number of vectors minus one. The
+    result is None for fewer than four vectors, or if all are equal.
     """
     n = len(vectors)
-    if n < FEWEST_FOR_TSNE or not _differ(vectors):
+    if n < FEWEST_FOR_TSNE or not _are_different(vectors):
         return None
     perplexity = min(perplexity, n - 1)
     # Exact: Barnes-Hut pays beyond some thousand vectors, and its threads quarrel with those of other sessions.
@@ -57,5 +60,5 @@ def t_sne(
     return Neighbourhoods(np.asarray(coordinates, dtype=np.float64), perplexity)
 
 
-def _differ(vectors: np.ndarray) -> bool:
+def _are_different(vectors: np.ndarray) -> bool:
     return len(vectors) > 1 and bool((vectors != vectors[0]).any())

@@ -1,7 +1,7 @@
 """Attention records with word pieces merged into words, or with special tokens hidden.
 
-Clark et al. 2019, section 4.1: attention to a word is the sum over its pieces, attention from a word the mean over
-them. Rows are not renormalised where tokens are hidden: they then sum to less than 1.
+Attention to a word is the sum over its pieces, attention from a word the mean over its pieces (Clark et al. 2019, section
+4.1). If tokens are hidden, rows are not renormalised, so they sum to less than 1.
 """
 
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ _OF_A_WORD = ("word", "continuation", "unknown")
 def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False) -> AttentionRecord:
     """Attention of `record` with the pieces of each word merged (`merged`), or without special tokens (`hidden`).
 
-    `numbers` of the result are the positions in the original input. A word may attend to another if one of its pieces
-    may. Special tokens are kept if there are no others, and patches are never merged. If nothing changes, `record`
+    The field `numbers` of the result holds the positions in the original input. A word may attend to another if one of its
+    pieces may. Special tokens are kept if there are no others, and patches are never merged. If nothing changes, `record`
     itself is returned.
 
     >>> from loupe import from_arrays, word_view
@@ -47,14 +47,14 @@ def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False)
 
 
 def hidden_positions(positions: Positions) -> tuple[int, ...]:
-    """Positions that are left out when special tokens are hidden; none if all tokens are special."""
+    """Positions of the special tokens, which can be hidden; none if all tokens are special."""
     special = positions.at(*SPECIAL)
     return special if len(special) < len(positions) else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Words:
-    """Positions of an input grouped into words, with the indices of the groups that are shown."""
+    """Positions of an input grouped into words, with the indices of those groups that are shown."""
 
     read: Positions
     starts: Int[np.ndarray, " group"]
@@ -78,7 +78,7 @@ class _Words:
         return np.diff(self.starts, append=len(self.read))[self.shown]
 
     def combine(self, function: np.ufunc, values: np.ndarray, axis: int) -> np.ndarray:
-        """Combines `values` over the positions of each word along `axis` with a numpy ufunc; only shown words are kept."""
+        """The `values` combined by a numpy ufunc over the positions of each word, along `axis`; only shown words are kept."""
         if len(self.starts) < len(self.read):
             values = function.reduceat(values, self.starts, axis=axis)
         return np.take(values, self.shown, axis=axis)

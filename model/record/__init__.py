@@ -1,4 +1,4 @@
-"""Records, which pages and figures pass around: the attention, or the whole forward pass, of one input."""
+"""Records, on which measures, pages and figures are based: the attention, or the whole forward pass, of one input."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -26,7 +26,7 @@ Role = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Positions:
-    """Token (or patch) and role of each position of one input."""
+    """The token (or patch) at each position of one input, and its role."""
 
     tokens: tuple[str, ...]  # "[CLS]", "great", "##s", "r2c5"
     roles: tuple[Role, ...]  # one a position
@@ -51,24 +51,26 @@ class Positions:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Unique label of each position; tokens, which can repeat, are numbered ("3 film")."""
+        """A unique label of each position; tokens, which can occur twice, are numbered ("3 film")."""
         if self.patch_grid is not None:
             return self.tokens
         return tuple(f"{self.number(position)} {token}" for position, token in enumerate(self.tokens))
 
     def number(self, position: int) -> int:
-        """Index of `position` in the whole input, which differs only in a view; for merged positions the first index."""
+        """Index in the whole input of a `position` in this view (the two differ only in a view); for a merged word its
+        first index.
+        """
         return position if self.numbers is None else self.numbers[position]
 
     def position_of(self, number: int) -> int:
-        """Position in this view of index `number` in the whole input; if it is hidden there, the position before it."""
+        """Position in this view of the index `number` in the whole input; if it is hidden, the position before it."""
         if self.numbers is None:
             return min(max(number, 0), len(self) - 1)
         return max((index for index, first in enumerate(self.numbers) if first <= number), default=0)
 
     @property
     def pieces(self) -> tuple[str, ...]:
-        """The tokens as written in the text: continuations without their prefix."""
+        """The tokens as they are written in the text, which means without the prefix of continuations."""
         return tuple(
             token.removeprefix(self.continuing_prefix) if role == "continuation" else token
             for token, role in zip(self.tokens, self.roles, strict=True)
@@ -76,25 +78,25 @@ class Positions:
 
     @property
     def first_patch(self) -> int:
-        """Position of the first patch, after a class token and other special tokens; 0 for text."""
+        """Position of the first patch, which comes after a class token and other special tokens; 0 for text."""
         return self.roles.index("patch") if "patch" in self.roles else 0
 
     def patch_at(self, position: int) -> int | None:
-        """Index of the patch at `position`; None for the class token and others before the first patch."""
+        """Index of the patch at `position`; None for the class token and other positions before the first patch."""
         return position - self.first_patch if position >= self.first_patch else None
 
     def at(self, *roles: Role) -> tuple[int, ...]:
-        """Positions with one of `roles`, in order."""
+        """The positions that have one of these `roles`, in order."""
         return tuple(position for position, role in enumerate(self.roles) if role in roles)
 
     def in_order(self, order: Sequence[int]) -> "Positions":
-        """Reordered positions: index i has token and role of position `order[i]`."""
+        """The positions reordered: index i has the token and the role of position `order[i]`."""
         tokens = tuple(self.tokens[position] for position in order)
         return replace(self, tokens=tokens, roles=tuple(self.roles[position] for position in order))
 
 
 def _short_text(positions: Positions) -> str:
-    """Number of positions and the first tokens as text, on one line."""
+    """Number of positions and the first tokens, as text on one line."""
     text = " ".join(positions.tokens)
     shortened = text if len(text) <= 60 else f"{text[:59]}…"
     return f"{len(positions)} {positions.unit if len(positions) == 1 else positions.units} {shortened!r}"
@@ -103,7 +105,7 @@ def _short_text(positions: Positions) -> str:
 def read_answers(
     logits: Float32[np.ndarray, "*axes class"], kind: Answers
 ) -> Float32[np.ndarray, "*axes class"]:
-    """Probabilities from logits: softmax for a "choice", the logistic function for "each"; "numbers" are returned as they are."""
+    """Probabilities from logits: softmax for a "choice", the logistic function for "each"; "numbers" are returned unchanged."""
     if kind == "numbers":
         return logits
     if kind == "each":
@@ -114,10 +116,10 @@ def read_answers(
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AttentionRecord(Positions):
-    """Attention patterns with the tokens and roles of their positions: all that a figure of attention needs.
+    """Attention patterns with the tokens and roles of their positions, which is all that figures of attention need.
 
-    The positions are those of the queries; `keys` are set only where they differ, as in cross-attention. Arrays are
-    read-only. `ForwardRecord` is a subclass.
+    The positions are those of the queries; `keys` is set only if the keys are other positions, as in cross-attention.
+    Arrays are read-only. `ForwardRecord` is a subclass.
     """
 
     pattern: Float32[np.ndarray, "layer head query key"]
@@ -142,7 +144,7 @@ class AttentionRecord(Positions):
         return f"<table><caption>{type(self).__name__}</caption>{''.join(cells)}</table>"
 
     def _summary(self) -> dict[str, str]:
-        """Description of the record by heading, such as "input" and "heads", each on one line."""
+        """Description of the record, on one line for each heading, such as "input" and "heads"."""
         n_layers, n_heads, *_ = self.pattern.shape
         summary = {"input": _short_text(self)}
         if self.keys is not None:
@@ -153,7 +155,7 @@ class AttentionRecord(Positions):
 
     @property
     def attended(self) -> Positions:
-        """Positions of the keys: `keys`, or by default those of the queries."""
+        """The positions of the keys: `keys`, or those of the queries if it is None."""
         return self.keys or self
 
     @property
@@ -170,7 +172,7 @@ class AttentionRecord(Positions):
 class ForwardRecord(AttentionRecord):
     """One forward pass of one example, as read-only float32 arrays without a batch axis.
 
-    `residual` is the residual stream, in post-LN after the norm, at each stage: after the embedding, then after each
+    `residual` is the residual stream (in post-LN after the norm) at each stage: after the embedding, then after each
     attention (mid) and each feed-forward (post).
     """
 
@@ -207,12 +209,12 @@ class ForwardRecord(AttentionRecord):
 
     @property
     def predicted_class(self) -> int | None:
-        """Class with the largest logit; None for an encoder that does not choose one of several classes."""
+        """Index of the class with the largest logit; None for an encoder that does not choose one of several classes."""
         return int(self.logits.argmax()) if self.has_classes else None
 
     @property
     def is_finite(self) -> bool:
-        """Whether residual stream and logits are finite; even finite weights can overflow."""
+        """Whether residual stream and logits are finite, since even finite weights can overflow."""
         return bool(np.isfinite(self.residual).all() and np.isfinite(self.logits).all())
 
     @property
@@ -222,7 +224,7 @@ class ForwardRecord(AttentionRecord):
 
     @property
     def probabilities(self) -> Float32[np.ndarray, " class"]:
-        """Class probabilities, or plain numbers for an encoder that answers with numbers (`read_answers`)."""
+        """Class probabilities; plain numbers if the encoder is a regression (`read_answers`)."""
         return read_answers(self.logits, self.config.family.answers)
 
     @property
@@ -238,6 +240,6 @@ class ForwardRecord(AttentionRecord):
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """Names along the first axis of `residual` and `logits_by_layer`: embed, L0 mid, L0 post, ..."""
+        """Names of the stages, the first axis of `residual` and `logits_by_layer`: embed, L0 mid, L0 post, ..."""
         layers = range(self.config.n_layers)
         return ("embed", *(f"L{layer} {point}" for layer in layers for point in ("mid", "post")))

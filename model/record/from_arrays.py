@@ -1,4 +1,4 @@
-"""`from_arrays(pattern, tokens)` makes records of attention weights from other programs."""
+"""`from_arrays(pattern, tokens)` makes records from attention weights of other programs."""
 
 from collections.abc import Sequence
 from dataclasses import fields
@@ -43,12 +43,11 @@ def from_arrays(
 ) -> AttentionRecord:
     """A record of `pattern` [layer, head, query, key], over the `tokens` of its queries.
 
-    `pattern` may also be one array a layer, each [head, query, key], with or without a batch axis of one before it,
-    such as the `attentions` that transformers returns; tensors are taken as well. `keys` are given where they are
-    not the queries (cross-attention). For a picture `patch_grid` is (rows, columns), by default square where
-    a `picture` is given; the patches are the last positions. `mask`, of the same shape, is True where a query may
-    attend to a key, by default everywhere. `roles` (`model.record.Role`) are by default inferred from the spelling of
-    the tokens.
+    `pattern` may also be a list with an array [head, query, key] for each layer, with or without a batch axis of length 1
+    before it, such as the `attentions` that transformers returns; tensors are accepted, too. `keys` are the tokens of the
+    keys, if they are not the queries (cross-attention). For a picture `patch_grid` is (rows, columns), by default a square
+    if a `picture` is given; the patches are the last positions. `mask`, of the same shape, is True where a query may attend
+    to a key, by default everywhere. `roles` (`model.record.Role`) are by default inferred from the spelling of the tokens.
 
     Rows need not sum to 1 (`model.measures.head_measures.odd_rows`). Raises ValueError for
     shapes and labels that do not fit each other, and for weights outside 0 to 1.
@@ -57,13 +56,13 @@ def from_arrays(
     >>> from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"])
     AttentionRecord(2 tokens 'a film', 1 layer × 1 head)
     """
-    pattern = _pattern(pattern)
+    pattern = _checked_pattern(pattern)
     *_, n_queries, n_keys = pattern.shape
     if picture is not None and patch_grid is None and tokens is None:
         side = int(n_queries**0.5)
         patch_grid = (side, side)
     if patch_grid is not None:
-        tokens, roles = _patches(patch_grid, n_queries, tokens, roles)
+        tokens, roles = _patch_labels_and_roles(patch_grid, n_queries, tokens, roles)
     if tokens is None:
         raise ValueError("the labels are missing: tokens, one for each query")
     view_fields = {
@@ -71,26 +70,26 @@ def from_arrays(
         "merged": merged,
         "numbers": None if numbers is None else tuple(numbers),
     }
-    queries = _positions("tokens", tokens, roles, n_queries, continuing_prefix, **view_fields)
+    queries = _checked_positions("tokens", tokens, roles, n_queries, continuing_prefix, **view_fields)
     if numbers is not None and (len(numbers) != n_queries or sorted(set(numbers)) != list(numbers)):
         raise ValueError("numbers must ascend, one for each query")
     key_positions = None
     if keys is not None:
-        key_positions = _positions("keys", keys, key_roles, n_keys, key_prefix)
+        key_positions = _checked_positions("keys", keys, key_roles, n_keys, key_prefix)
     elif n_keys != n_queries:
         raise ValueError(f"there are {n_queries} queries and {n_keys} keys: the labels `keys` are missing")
     return AttentionRecord(
-        pattern=pattern, mask=_mask(mask, pattern.shape), keys=key_positions, **positions(queries)
+        pattern=pattern, mask=_checked_mask(mask, pattern.shape), keys=key_positions, **positions(queries)
     )
 
 
 def positions(record: Positions) -> dict[str, Any]:
-    """Values of the record's `Positions` fields, by name, for the constructor of another record."""
+    """The fields of `Positions` in the record, by name, for the constructor of another record."""
     return {field.name: getattr(record, field.name) for field in fields(Positions)}
 
 
 def attention_alone(record: AttentionRecord) -> AttentionRecord:
-    """Copy of the record with weights, mask, tokens and roles alone, which is all that figures of attention need."""
+    """A copy of the record with only weights, mask, tokens and roles, which is all that figures of attention need."""
     return AttentionRecord(pattern=record.pattern, mask=record.mask, keys=record.keys, **positions(record))
 
 
@@ -106,7 +105,7 @@ def check_weights(pattern: np.ndarray) -> None:
 
 
 def check_picture(picture: np.ndarray) -> np.ndarray:
-    """Returns `picture` read-only. Raises ValueError unless it is uint8 of [height, width] or [height, width, 3]."""
+    """The `picture`, read-only. Raises ValueError unless it is a uint8 array [height, width] or [height, width, 3]."""
     if (
         picture.dtype != np.uint8
         or not picture.size
@@ -120,16 +119,16 @@ def check_picture(picture: np.ndarray) -> np.ndarray:
     return picture
 
 
-def _pattern(values: Any) -> np.ndarray:
+def _checked_pattern(values: Any) -> np.ndarray:
     if isinstance(values, list | tuple):
-        layers = [_array(layer) for layer in values]
+        layers = [_to_array(layer) for layer in values]
         layers = [layer[0] if layer.ndim == 4 and len(layer) == 1 else layer for layer in layers]
         if not layers or len({layer.shape for layer in layers}) > 1 or layers[0].ndim != 3:
             raise ValueError(
                 "a pattern in layers needs one array [head, query, key] for each layer, all of one shape"
             )
         values = np.stack(layers)
-    values = _array(values)
+    values = _to_array(values)
     if values.dtype.kind not in "fiub" or values.ndim != 4 or not values.size:
         raise ValueError(
             f"pattern must be numbers of [layer, head, query, key], got {values.dtype.name} of {values.shape}"
@@ -144,23 +143,23 @@ def _pattern(values: Any) -> np.ndarray:
     return pattern
 
 
-def _array(values: Any) -> np.ndarray:
-    """Array of array-like values or of a tensor, which may be on any device, require gradients, or be bfloat16."""
+def _to_array(values: Any) -> np.ndarray:
+    """Values as an array; they may be array-like, or a tensor on any device, with gradients, or of bfloat16."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().float().numpy()
     return np.asarray(values)
 
 
-def _mask(values: Any, shape: tuple[int, ...]) -> np.ndarray:
+def _checked_mask(values: Any, shape: tuple[int, ...]) -> np.ndarray:
     if values is None:
         return np.broadcast_to(np.True_, shape)
-    mask = _array(values)
+    mask = _to_array(values)
     if mask.dtype.kind not in "b" or mask.shape != shape:
         raise ValueError(f"mask must be true or false, of pattern's shape {shape}")
     return np.array(mask)
 
 
-def _positions(
+def _checked_positions(
     name: str,
     tokens: Sequence[str],
     roles: Sequence[str] | None,
@@ -170,7 +169,7 @@ def _positions(
 ) -> Positions:
     _check_labels(name, tokens, n)
     if roles is None:
-        roles, spelled_prefix = _roles(tokens)
+        roles, spelled_prefix = _roles_from_spelling(tokens)
         prefix = spelled_prefix if prefix is None else prefix
     _check_labels("roles", roles, n)
     known_roles: dict[str, Role] = {role: role for role in get_args(Role)}
@@ -189,25 +188,25 @@ def _check_labels(name: str, labels: Sequence[str], n: int) -> None:
         raise ValueError(f"{name} hold a text of more than {LONGEST_LABEL:,} characters")
 
 
-def _roles(tokens: Sequence[str]) -> tuple[list[str], str]:
+def _roles_from_spelling(tokens: Sequence[str]) -> tuple[list[str], str]:
     """Role of each token, inferred from its spelling, and the prefix of pieces that continue a word."""
     word_begin = next(
         (mark for mark in _WORD_BEGINS if any(token.startswith(mark) for token in tokens)), None
     )
     roles: list[str] = []
     for index, token in enumerate(tokens):
-        continues = token.startswith(_CONTINUES) and token != _CONTINUES
+        is_continuation = token.startswith(_CONTINUES) and token != _CONTINUES
         if word_begin is not None:
             follows_word = index > 0 and roles[-1] in ("word", "continuation")
-            continues = follows_word and not token.startswith(word_begin)
-        roles.append(_SPELLED.get(token, "continuation" if continues and index else "word"))
+            is_continuation = follows_word and not token.startswith(word_begin)
+        roles.append(_SPELLED.get(token, "continuation" if is_continuation and index else "word"))
     return roles, "" if word_begin else _CONTINUES
 
 
-def _patches(
+def _patch_labels_and_roles(
     grid: tuple[int, int], n: int, tokens: Sequence[str] | None, roles: Sequence[str] | None
 ) -> tuple[Sequence[str], Sequence[str]]:
-    """Labels and roles of the positions of a picture; by default a class token and special tokens precede the patches.
+    """Labels and roles of the positions of a picture; by default the patches follow a class token and special tokens.
 
     Raises ValueError unless the last positions are the patches of the grid.
     """

@@ -1,12 +1,12 @@
 """Record files, `.npz` or `.safetensors`: `save(record, path, settings)` writes one, `read(path)` returns the same record.
 
-The file holds the record's arrays by their names, `tokens` and `roles` (of cross-attention `keys` and `key_roles` as
-well), `patch_grid` and `picture` where a picture was read, and as JSON the `settings`: input, encoder, intervention
-and version of the project. A file with only `pattern` and `tokens`, from any program, is read as an `AttentionRecord`.
-Neither torch nor an encoder is needed.
+The file holds the record's arrays by their names, `tokens` and `roles` (for cross-attention also `keys` and `key_roles`),
+for a picture also `patch_grid` and `picture`, and the `settings` as JSON: input, encoder, intervention and version of the
+project. A file with only `pattern` and `tokens`, from any program, is read as an `AttentionRecord`. Neither torch nor an
+encoder is needed.
 
-A file in half precision is half as large, and its numbers are rounded: by 0.05 % at most, or by 3e-8 where they are smaller
-than 6e-5. The record that is read from it is float32 as any other, and its settings say `"precision": "half"`.
+A file in half precision is half as large, and its numbers are rounded: by at most 0.05 %, or by 3e-8 for numbers below
+6e-5. The record that is read from it is in float32 like any other, and its settings say `"precision": "half"`.
 """
 
 import json
@@ -60,9 +60,10 @@ class RecordFile:
 def save(
     record: AttentionRecord, path: str | Path, settings: Mapping[str, Any], picture: np.ndarray | None = None
 ) -> None:
-    """Writes `record` to `path`, as .npz or .safetensors; `settings` are plain values (`model.capture.provenance.settings`).
+    """Writes `record` to `path`, which ends in .npz or .safetensors; `settings` is its provenance
+    (`model.capture.provenance`).
 
-    Raises ValueError for a record that could not be read again, OSError if the file cannot be written.
+    Raises ValueError for a record that could not be read again, and OSError if the file cannot be written.
 
     >>> from loupe import save_record
     >>> save_record(record, "record.npz", {"text": "A gripping film."})  # doctest: +SKIP
@@ -80,7 +81,8 @@ def dump(
     *,
     half: bool = False,
 ) -> bytes:
-    """Bytes of a record file of that `kind` (".npz" or ".safetensors"), in half precision if `half`, else in float32.
+    """The record as the bytes of a file, of the format `kind` (".npz" or ".safetensors"), in half precision if `half`, else
+    float32.
 
     Raises as `save` does, and ValueError for numbers too large for half precision (`fits_half`).
     """
@@ -112,12 +114,12 @@ def dump(
     if isinstance(record, ForwardRecord):
         described_settings["config"] = record.config.to_json()
     texts["settings"] = json.dumps({"version": VERSION, **settings, **described_settings})
-    _check(arrays, record)
+    _check_arrays(arrays, record)
     return write_arrays(arrays, texts, kind)
 
 
 def n_bytes(record: AttentionRecord, *, half: bool = False) -> int:
-    """Estimated size of the record's file in bytes, rather too large: numbers are taken as incompressible."""
+    """Estimated size of the record's file in bytes, rather too large, since numbers are assumed to be incompressible."""
     n_values = {name: values.size for name, values in _arrays(record).items()}
     mask = n_values.pop("mask")
     return sum(n_values.values()) * (2 if half else 4) + mask // 100 + _TEXT_BYTES
@@ -130,14 +132,14 @@ def fits_half(record: AttentionRecord) -> bool:
 
 
 def _arrays(record: AttentionRecord) -> dict[str, np.ndarray]:
-    """Arrays of a record by name, those of `AXES` that it has."""
+    """The arrays of a record by name, as far as it has those of `AXES`."""
     names = AXES if isinstance(record, ForwardRecord) else ("pattern", "mask")
     arrays = {name: getattr(record, name) for name in names}
     return {name: values for name, values in arrays.items() if values is not None}
 
 
 def read(path: str | Path) -> AttentionRecord:
-    """Reads the record in a file, a `ForwardRecord` or an `AttentionRecord`. Raises as `read_file` does.
+    """The record in a file: a `ForwardRecord`, or an `AttentionRecord` if the file holds no more. Raises as `read_file` does.
 
     >>> from loupe import read_record
     >>> record = read_record("record.npz")  # doctest: +SKIP
@@ -146,9 +148,9 @@ def read(path: str | Path) -> AttentionRecord:
 
 
 def read_file(path: str | Path) -> RecordFile:
-    """Reads the record in a file, with its settings and picture.
+    """The record in a file, with its settings and picture.
 
-    Raises FileNotFoundError if there is no file, and ValueError, in one sentence, if it is damaged.
+    Raises FileNotFoundError if there is no file, and ValueError, with a one-sentence message, if it is damaged.
     """
     path = Path(path)
     if not path.is_file():
@@ -159,18 +161,20 @@ def read_file(path: str | Path) -> RecordFile:
 
 
 def from_bytes(content: bytes, name: str) -> RecordFile:
-    """Reads a record file from its bytes; `name` is used in error messages. Raises ValueError as `read_file` does."""
+    """The content of a record file, from its bytes; `name` is used in error messages. Raises ValueError as `read_file` does."""
     contents = read_arrays(content, name, WANTED)
     with errors_in_one_sentence(f"{name} cannot be read"):
-        settings = _settings(contents)
+        settings = _read_settings(contents)
         if "pattern" in contents.arrays and contents.arrays["pattern"].dtype == np.float16:
             settings["precision"] = HALF
         picture = contents.arrays.get("picture")
         picture = None if picture is None else check_picture(picture)
-        return RecordFile(record=_record(contents, settings, picture), settings=settings, picture=picture)
+        return RecordFile(
+            record=_read_record(contents, settings, picture), settings=settings, picture=picture
+        )
 
 
-def _settings(contents: Contents) -> dict[str, Any]:
+def _read_settings(contents: Contents) -> dict[str, Any]:
     text = contents.texts.get("settings", "{}")
     if not isinstance(text, str) or len(text) > LARGEST_SETTINGS:
         raise ValueError("its settings are not a string, or too long")
@@ -180,7 +184,7 @@ def _settings(contents: Contents) -> dict[str, Any]:
     return values
 
 
-def _record(
+def _read_record(
     contents: Contents, settings: dict[str, Any], picture: np.ndarray | None
 ) -> AttentionRecord | ForwardRecord:
     arrays, texts = contents
@@ -210,7 +214,7 @@ def _record(
     )
     if not set(AXES) - set(OPTIONAL) <= set(arrays) or "config" not in settings:
         return attention
-    _check(arrays, attention)
+    _check_arrays(arrays, attention)
     config = convert_closed(settings["config"], ModelConfig)
     _check_config(arrays, config)
     field_values = positions(attention) | {
@@ -219,8 +223,8 @@ def _record(
     return ForwardRecord(config=config, pattern=attention.pattern, mask=attention.mask, **field_values)
 
 
-def _check(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
-    """Raises ValueError for shapes that contradict each other, values that are not finite, or weights outside 0 to 1."""
+def _check_arrays(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
+    """Raises ValueError if shapes contradict each other, a value is not finite, or a weight is outside 0 to 1."""
     sizes: dict[str, int] = {}
     for name, axes in AXES.items():
         if name not in arrays:
@@ -239,7 +243,7 @@ def _check(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:
 
 
 def _check_config(arrays: Mapping[str, np.ndarray], config: ModelConfig) -> None:
-    """Raises ValueError unless the shapes of the arrays are those of an encoder with this configuration."""
+    """Raises ValueError unless the arrays have the shapes of an encoder with this configuration."""
     n_layers, n_heads, _, d_k = arrays["q"].shape
     n_stages, _, d_model = arrays["residual"].shape
     sizes = {

@@ -1,1 +1,1 @@
-"""Where encoders come from: the project's folders, a reader's own, uploads, the Hub."""
+"""Where encoders come from: the project's own, a folder of the user, uploads, installed packages, and the Hugging Face Hub."""

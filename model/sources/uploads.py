@@ -1,4 +1,4 @@
-"""Encoders that somebody has uploaded: a temporary folder each, deleted when the session ends."""
+"""Encoders that users upload: each is stored in a temporary folder, which is deleted when the session ends."""
 
 import re
 import secrets
@@ -19,7 +19,7 @@ MB = 2**20
 
 
 class Upload:
-    """The temporary folder of an uploaded encoder; it is deleted with the last reference to this object."""
+    """The temporary folder of an uploaded encoder; it is deleted when the last reference to this object is gone."""
 
     def __init__(self, title: str) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="loupe-")).resolve()
@@ -53,8 +53,8 @@ def delete_all() -> None:
 def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upload:
     """Writes `files`, pairs of the path in the browser and the content, into a temporary folder.
 
-    Files whose names are not those of an encoder's files are ignored; the others may have `at_most` bytes together.
-    Raises ValueError, in one sentence, if the files are not those of an encoder or too large.
+    Files that do not belong to an encoder, by their names, are ignored; the others may have at most `at_most` bytes
+    together. Raises ValueError, with a one-sentence message, if the files are not those of an encoder or too large.
     """
     contents: dict[str, bytes | memoryview] = {}
     title = ""
@@ -87,13 +87,16 @@ def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upl
 
 
 def safe_part(title: str) -> str:
-    """`title` as a safe part of an encoder's name: without characters that have a meaning in a path, and never empty."""
+    """The `title` as part of an encoder's name: without characters that have a meaning in a path, and never empty."""
     safe_name = re.sub(r"[^\w.+=-]+", "-", title.replace("\\", "/").rstrip("/").rpartition("/")[2])
     return re.sub(r"^\W+|\W+$", "", safe_name[:40]) or "encoder"
 
 
 def _target_path(parent_folders: list[str], file_name: str, content: bytes | memoryview) -> str | None:
-    """Path below the upload's folder for a file that was in the folders `parent_folders`; None for a file that is not needed."""
+    """Path in the upload's folder for a file that was in the folders `parent_folders` of the user.
+
+    None for a file that is not needed.
+    """
     # a browser numbers what it saves again
     file_name = re.sub(r" ?\(\d+\)(?=\.)", "", file_name)
     if file_name not in FILES and not WEIGHTS.fullmatch(file_name):
@@ -106,14 +109,17 @@ def _target_path(parent_folders: list[str], file_name: str, content: bytes | mem
 
 
 def _encoder_title(config: bytes | memoryview) -> str:
-    """The encoder's name in the content of a config.json, "" if there is none."""
+    """Name of the encoder in the content of a config.json; "" if there is none."""
     values = _read_object(config)
     names = (values.get(key) for key in ("_name_or_path", "model_type"))
     return next((name for name in names if isinstance(name, str) and name), "")
 
 
 def _read_object(content: bytes | memoryview) -> dict:
-    """The object in the content of a JSON file; empty if it is damaged, which is reported when the encoder is opened."""
+    """The object that the content of a JSON file holds; empty if the content is damaged.
+
+    Damage is reported later, when the encoder is opened.
+    """
     try:
         values = parse_json(bytes(content)) if len(content) < MB else {}
     except ValueError:

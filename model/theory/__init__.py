@@ -1,1 +1,1 @@
-"""Mathematics of the Transformer, and experiments with untrained encoders; no checkpoint is needed."""
+"""Mathematics of the Transformer, and experiments with untrained encoders, which need no checkpoint."""

@@ -1,4 +1,7 @@
-"""Adding position vectors compared with concatenating them: Concat[X, P] W = X W1 + P W2, where W stacks W1 on W2."""
+"""Compares adding position vectors to content with concatenating the two.
+
+A product with a matrix W is then Concat[X, P] W = X W1 + P W2, where W consists of W1 above W2.
+"""
 
 from typing import NamedTuple
 
@@ -9,7 +12,7 @@ from ..transformer import Transformer
 
 
 class PositionSums(NamedTuple):
-    """Products of content and positions with their halves of W, and the differences of their sums from one product."""
+    """Products of content and positions with the two halves of W, and how far sums of these differ from Concat[X, P] W."""
 
     content: Float[np.ndarray, "position d_out"]  # X W1
     positions: Float[np.ndarray, "position d_out"]  # P W2
@@ -25,7 +28,7 @@ def position_sums(
     w1: Float[np.ndarray, "d_model d_out"],
     w2: Float[np.ndarray, "d_model d_out"],
 ) -> PositionSums:
-    """Computes Concat[X, P] W as one product and as X W1 + P W2; with W1 = W2 it equals (X + P) W1, as if adding."""
+    """Computes Concat[X, P] W as one product and as X W1 + P W2; if W1 = W2, it equals (X + P) W1, the product for adding."""
     content, positions = x @ w1, p @ w2
     product = np.concatenate((x, p), axis=1) @ np.concatenate((w1, w2))
     largest_values = (
@@ -37,7 +40,7 @@ def position_sums(
 def query_key_weights(
     model: Transformer, layer: int, head: int
 ) -> tuple[Float[np.ndarray, "d_model d_k"], Float[np.ndarray, "d_model d_k"]]:
-    """W_Q and W_K of one head: q is x W_Q plus a bias, where x is the input of its attention."""
+    """W_Q and W_K of one head: its query is x W_Q plus a bias, and its key x W_K plus a bias, for an attention input x."""
     attention = model.blocks[layer].attention
     columns = slice(head * attention.d_k, (head + 1) * attention.d_k)
     w_q, w_k = (

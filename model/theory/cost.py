@@ -1,8 +1,8 @@
 """Cost of an encoder by component: parameters, and multiply-adds of one forward pass.
 
-A multiply-add is one product and one addition. Counted are the linear maps, `q kᵀ`, `pattern v` and the norms.
-Operations that only add or only multiply are not counted: biases, residual additions, the scaling of embeddings and
-scores, softmax, activations, pooling.
+A multiply-add is one product and one addition. The linear maps, `q kᵀ`, `pattern v` and the norms are counted. Operations
+that only add or only multiply are not: biases, residual additions, the scaling of embeddings and scores, softmax,
+activations, pooling.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ PER_NORMED = 3
 
 
 class ComponentCost(NamedTuple):
-    """Parameters and multiply-adds of one component in all layers together, with the LaTeX formulas of both.
+    """Parameters and multiply-adds of one component, summed over all layers, with the LaTeX formulas of both.
 
     In the formulas d, d_k, d_v, h, L, n, V, p, c stand for `d_model`, `d_k`, `d_v`, `n_heads`, `n_layers`, the
     positions, `vocab_size`, `patch_size` and the classes.
@@ -29,7 +29,7 @@ class ComponentCost(NamedTuple):
 
 
 def component_costs(config: ModelConfig) -> tuple[ComponentCost, ...]:
-    """Costs of the components in the order of the forward pass, for one input that fills all `n_positions`.
+    """Costs of the components, in the order of the forward pass, for an input that fills all `n_positions`.
 
     Components that the configuration lacks, such as a classifier, are left out.
     """
@@ -41,7 +41,7 @@ def component_costs(config: ModelConfig) -> tuple[ComponentCost, ...]:
     n_norms = 2 * layers + n_outer_norms
     norms_formula = f"(2L+{n_outer_norms})" if n_outer_norms else "2L"
     components = [
-        _embedding(config),
+        _embedding_cost(config),
         ComponentCost(
             "q, k, v",
             layers * (d + 1) * h * d_stored,
@@ -88,7 +88,7 @@ def n_parameters(config: ModelConfig) -> int:
 
 
 def n_multiply_adds(config: ModelConfig) -> int:
-    """Multiply-adds of one forward pass on an input that fills all positions."""
+    """Number of multiply-adds of one forward pass on an input that fills all positions."""
     return sum(component.multiply_adds for component in component_costs(config))
 
 
@@ -98,21 +98,21 @@ def n_attention_weights(config: ModelConfig) -> int:
 
 
 def pattern_megabytes(config: ModelConfig) -> float:
-    """Memory of all attention weights of one input in float32, in 10⁶ bytes."""
+    """Memory in MB (10⁶ bytes) of all attention weights of one input in float32."""
     return 4 * n_attention_weights(config) / 1e6
 
 
 def balanced_length(config: ModelConfig) -> float:
-    """Sequence length n at which attention needs as many multiply-adds as the linear maps of a layer.
+    """Sequence length n at which the scores and weighted sums need as many multiply-adds as the linear maps of a layer.
 
-    Solves L n² h (d_k + d_v) = L n (d h (2 d_k + d_v) + h d_v d + 2 d d_ff) for n.
+    It is the n for which L n² h (d_k + d_v) = L n (d h (2 d_k + d_v) + h d_v d + 2 d d_ff).
     """
     h, d_k, d_v = config.n_heads, config.d_k, config.d_v
-    linear = config.d_model * (h * (2 * d_k + d_v) + h * d_v + 2 * config.d_ff)
-    return linear / (h * (d_k + d_v))
+    per_position = config.d_model * (h * (2 * d_k + d_v) + h * d_v + 2 * config.d_ff)
+    return per_position / (h * (d_k + d_v))
 
 
-def _embedding(config: ModelConfig) -> ComponentCost:
+def _embedding_cost(config: ModelConfig) -> ComponentCost:
     d, n = config.d_model, config.n_positions
     if config.is_text:
         parameters, multiply_adds = (config.vocab_size or 0) * d, 0
@@ -120,8 +120,11 @@ def _embedding(config: ModelConfig) -> ComponentCost:
     else:
         pixels = config.n_patch_values
         parameters, multiply_adds = (pixels + 1) * d, config.n_patches * pixels * d
-        values = "p^2" if config.n_channels == 1 else f"{config.n_channels} p^2"
-        formulas = [rf"({values}+1)\,d"], rf"{'(n-1)' if config.pooling == 'class' else 'n'}\,{values} d"
+        values_formula = "p^2" if config.n_channels == 1 else f"{config.n_channels} p^2"
+        formulas = (
+            [rf"({values_formula}+1)\,d"],
+            rf"{'(n-1)' if config.pooling == 'class' else 'n'}\,{values_formula} d",
+        )
         if config.pooling == "class":
             parameters += d
             formulas[0].append("d")

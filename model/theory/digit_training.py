@@ -22,13 +22,13 @@ N_HELD_OUT = 1000  # the last of the digits that come with the project
 
 @cache
 def digit_tensors() -> tuple[Float[Tensor, "digit 28 28"], Int[Tensor, " digit"]]:
-    """Images of the example digits with values from 0 to 1, and their labels."""
+    """Images of the example digits, with values from 0 to 1, and their labels."""
     images, labels = examples()
     return torch.from_numpy(images / np.float32(255)), torch.from_numpy(labels.astype(np.int64))
 
 
 def digit_encoder(setting: UntrainedConfig, variant: str, n_layers: int, seed: int) -> Transformer:
-    """An untrained encoder of digits: a class token and 4×4 patches of 7×7 pixels, ten classes."""
+    """An untrained encoder of digits, with a class token, 4×4 patches of 7×7 pixels, and ten classes."""
     return make_untrained(
         setting,
         variant,
@@ -43,12 +43,12 @@ def digit_encoder(setting: UntrainedConfig, variant: str, n_layers: int, seed: i
 
 
 def warmup_rates(n_steps: int, peak: float, warmup: int) -> list[float]:
-    """Learning rate of each step: a linear rise over `warmup` steps to `peak`, then constant."""
+    """Learning rate of each step: a linear rise to `peak` over `warmup` steps, then constant."""
     return [schedule.learning_rate(step, n_steps, peak, warmup, falls=False) for step in range(n_steps)]
 
 
 def train_steps(model: Transformer, rates: list[float], *, batch_size: int, seed: int) -> Iterator[float]:
-    """Trains with one step of Adam for each learning rate; yields the loss of each batch, computed before the step."""
+    """Trains with one step of Adam for each of `rates`, the learning rates; yields each batch's loss (nats) before its step."""
     images, labels = digit_tensors()
     rng = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), betas=BETAS, fused=True)
@@ -63,7 +63,7 @@ def train_steps(model: Transformer, rates: list[float], *, batch_size: int, seed
 
 
 def held_out_accuracy(model: Transformer) -> float:
-    """Accuracy on the digits that `train_steps` leaves out."""
+    """Accuracy, from 0 to 1, on the digits that `train_steps` leaves out."""
     images, labels = digit_tensors()
     with torch.inference_mode():
         predicted = model(images[-N_HELD_OUT:]).argmax(dim=-1)

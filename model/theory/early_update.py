@@ -24,7 +24,7 @@ def model_update(
     n_steps: int,
     seed: int,
 ) -> Float64[np.ndarray, " step"]:
-    """How far each training step has moved the output: ‖F(x, θ_t) − F(x, θ_0)‖ for t from 0 to `n_steps`.
+    """How far training has moved the output after each step t from 0 to `n_steps`: ‖F(x, θ_t) − F(x, θ_0)‖.
 
     F is the final state [d_model] before the classifier; the norm is averaged over positions of held-out digits. The
     learning rate rises linearly over `warmup` steps and then stays constant.
@@ -42,6 +42,6 @@ def model_update(
 
 
 def mean_first_and_last(updates: Float[np.ndarray, "seed step"]) -> tuple[float, float]:
-    """Means over seeds of `model_update` after the first step and after the last."""
+    """Mean over the seeds of the update (`model_update`) after the first step, and after the last step."""
     mean_updates = updates.mean(axis=0)
     return float(mean_updates[1]), float(mean_updates[-1])

@@ -1,8 +1,8 @@
 """Gradients and norms of states in untrained encoders.
 
-Measures what Theorem 1 and Lemma 2 of Xiong et al. 2020 state ("On Layer Normalization in the Transformer
-Architecture", section 3.3): the inputs are Gaussian vectors, each output predicts a random word through the word
-embeddings, and the loss of a sequence is the mean over its positions.
+They test Theorem 1 and Lemma 2 of Xiong et al. 2020 ("On Layer Normalization in the Transformer Architecture", section
+3.3): the inputs are Gaussian vectors, each output predicts a random word through the word embeddings, and the loss of a
+sequence is the mean over its positions.
 """
 
 from collections.abc import Sequence
@@ -23,13 +23,13 @@ EPSILON = 0.1  # as Xiong et al. took it, section 3.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitialNorms:
-    """Norms in one untrained encoder, by layer from the first to the last.
+    """Norms in one untrained encoder, for each layer from the first to the last.
 
-    `gradient` is the mean over sequences of ‖∂L/∂W²‖_F, `mean_gradient` the norm of the mean over sequences of
-    ∂L/∂W², where W² is the second matrix of the layer's feed-forward. `hidden` is the mean over positions of ‖x‖²
-    as in Lemma 2: in pre-LN of the residual stream after the layer, otherwise of the input of the layer's last
-    norm. `excess` is the share of positions at which ‖x‖² before the very last norm exceeds its mean by more than
-    `EPSILON` of it: the δ of "(ε, δ)-bounded" in Theorem 1.
+    `gradient` is the mean over sequences of ‖∂L/∂W²‖_F, `mean_gradient` the norm of the mean over sequences of ∂L/∂W²,
+    where W² is the second matrix of the layer's feed-forward. `hidden` is the mean over positions of ‖x‖² as in Lemma 2: in
+    pre-LN of the residual stream after the layer, otherwise of the input of the layer's last norm. `excess` is the share of
+    positions at which ‖x‖² before the very last norm is more than 1 + `EPSILON` times its mean: the δ of "(ε, δ)-bounded"
+    in Theorem 1.
     """
 
     gradient: Float64[np.ndarray, " layer"]
@@ -39,7 +39,7 @@ class InitialNorms:
 
 
 def initial_norms(setting: UntrainedConfig, variant: str, n_layers: int, seed: int) -> InitialNorms:
-    """Measures the norms of one untrained encoder on random sequences; `seed` determines weights and data."""
+    """Measures the norms of one untrained encoder on random sequences; `seed` determines both weights and data."""
     model = make_untrained(
         setting, variant, n_layers, seed, vocab_size=VOCABULARY, n_positions=N_POSITIONS, class_names=()
     )
@@ -54,10 +54,10 @@ def initial_norms(setting: UntrainedConfig, variant: str, n_layers: int, seed: i
         watchers[f"blocks.{layer}.feed_forward.hidden"] = hidden.append
         watchers[f"blocks.{layer}.feed_forward_out"] = outputs.append
         if model.config.norm_placement == "pre":
-            watchers[f"blocks.{layer}.resid_post"] = lambda x: squared_norms.append(_squared(x))
+            watchers[f"blocks.{layer}.resid_post"] = lambda x: squared_norms.append(_squared_norms(x))
         else:  # no hook point stands before a norm, but this encoder is nobody else's
             block.norm_feed_forward.register_forward_pre_hook(
-                lambda _, x: squared_norms.append(_squared(x[0]))
+                lambda _, x: squared_norms.append(_squared_norms(x[0]))
             )
     with watch(model, watchers):
         states = model.encode(torch.zeros_like(targets))
@@ -78,18 +78,21 @@ def initial_norms(setting: UntrainedConfig, variant: str, n_layers: int, seed: i
     )
 
 
-def _squared(x: torch.Tensor) -> torch.Tensor:
+def _squared_norms(x: torch.Tensor) -> torch.Tensor:
     return x.detach().square().sum(dim=-1)
 
 
 def sweep_depths(deepest: int) -> tuple[int, ...]:
-    """Depths of a sweep up to the deepest encoder, about evenly spaced on a log axis."""
+    """Numbers of layers up to `deepest`, about evenly spaced on a logarithmic axis."""
     return (*(depth for depth in DEPTHS if depth < deepest), deepest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """Norms of encoders of increasing depth, for several seeds; all fields but `last_gradient` are of the deepest one."""
+    """Norms of encoders of increasing depth, for several seeds.
+
+    All fields except `last_gradient` are those of the deepest encoder.
+    """
 
     last_gradient: Float64[np.ndarray, "seed depth"]  # `InitialNorms.gradient` of the last layer
     gradient: Float64[np.ndarray, "seed layer"]
@@ -99,18 +102,20 @@ class Sweep:
 
 
 def norms_by_depth(setting: UntrainedConfig, variant: str, deepest: int, seed: int) -> list[InitialNorms]:
-    """Norms of one untrained encoder for each depth in `sweep_depths(deepest)`."""
+    """Norms of an untrained encoder of each depth in `sweep_depths(deepest)`."""
     return [initial_norms(setting, variant, depth, seed) for depth in sweep_depths(deepest)]
 
 
 def combine_seeds(results: Sequence[list[InitialNorms]]) -> Sweep:
-    """Combines the results of `norms_by_depth` for one or more seeds into one `Sweep`."""
+    """One `Sweep` from the results of `norms_by_depth` for one or more seeds."""
     arrays = {
-        name: np.array([getattr(encoders[-1], name) for encoders in results])
+        name: np.array([getattr(norms_of_seed[-1], name) for norms_of_seed in results])
         for name in ("gradient", "mean_gradient", "hidden")
     }
-    last_gradient = np.array([[encoder.gradient[-1] for encoder in encoders] for encoders in results])
-    excess = float(np.mean([encoders[-1].excess for encoders in results]))
+    last_gradient = np.array(
+        [[encoder_norms.gradient[-1] for encoder_norms in norms_of_seed] for norms_of_seed in results]
+    )
+    excess = float(np.mean([norms_of_seed[-1].excess for norms_of_seed in results]))
     return Sweep(last_gradient=last_gradient, excess=excess, **arrays)
 
 
@@ -118,13 +123,13 @@ def combine_seeds(results: Sequence[list[InitialNorms]]) -> Sweep:
 
 
 def slopes(depths: Sequence[int], norms: Float[np.ndarray, "seed depth"]) -> tuple[float, float, float]:
-    """Slope p of norm ∝ depth^p on logarithmic axes, by least squares: mean, smallest and largest over the seeds."""
+    """Slope p of norm ∝ depth^p, fitted by least squares on logarithmic axes: mean, smallest and largest over the seeds."""
     slope_by_seed = np.polyfit(np.log(depths), np.log(norms).T, 1)[0]
     return float(slope_by_seed.mean()), float(slope_by_seed.min()), float(slope_by_seed.max())
 
 
 def first_and_last(norms: Float[np.ndarray, "seed layer"]) -> tuple[float, float, float]:
-    """Mean norm over the seeds in the first layer and in the last layer, and the ratio of last to first."""
+    """Norm in the first layer and in the last layer, both means over the seeds, and the ratio of last to first."""
     first, last = norms.mean(axis=0)[[0, -1]].tolist()
     return first, last, last / first
 
@@ -136,17 +141,22 @@ def layer_range(norms: Float[np.ndarray, "seed layer"]) -> tuple[float, float]:
 
 
 def lemma_2(n_layers: int, d_model: int) -> Float64[np.ndarray, "3 layer"]:
-    """Bounds of E‖x‖² in Lemma 2, after layers 1 to `n_layers`: lower and upper bound of pre-LN, and 3d/2 for post-LN."""
+    """Bounds of E‖x‖² in Lemma 2, after layers 1 to `n_layers`.
+
+    The first two rows are the lower and the upper bound for pre-LN, the third is 3d/2, the value for post-LN.
+    """
     layer = np.arange(1, n_layers + 1)
     return d_model * np.array([1 + layer / 2, 1 + 3 * layer / 2, np.full(n_layers, 1.5)])
 
 
 def n_inside_band(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarray, "3 layer"]) -> int:
-    """Number of layers whose mean over the seeds lies within pre-LN's bounds of `lemma_2`."""
+    """Number of layers whose norm, averaged over the seeds, lies within the bounds of `lemma_2` for pre-LN."""
     mean_norms = norms.mean(axis=0)
     return int(((lemma[0] <= mean_norms) & (mean_norms <= lemma[1])).sum())
 
 
 def furthest_from_line(norms: Float[np.ndarray, "seed layer"], lemma: Float[np.ndarray, "3 layer"]) -> float:
-    """Largest relative deviation from post-LN's value in `lemma_2`, over the layers, of the mean over seeds."""
+    """Largest relative deviation, over the layers, of the norm averaged over the seeds from the value of `lemma_2` for
+    post-LN.
+    """
     return float(np.abs(norms.mean(axis=0) / lemma[2] - 1).max())

@@ -1,7 +1,7 @@
-"""The four layer types of table 1 of "Attention Is All You Need", and how long they take.
+"""The four layer types of table 1 in "Attention Is All You Need" (Vaswani et al. 2017), and how long they take.
 
-As in that table, attention is counted without its four linear maps: queries, keys and values are the input
-itself, and there is one head. `d` is the width of every layer, `n` the length of the sequence.
+As in that table, attention is counted without its four linear maps: queries, keys and values are the input itself, and
+there is one head. `d` is the width of every layer, `n` the length of the sequence.
 """
 
 import math
@@ -24,7 +24,7 @@ FloatSequence = Sequence[int | float] | np.ndarray
 
 
 class LayerType(NamedTuple):
-    """Row of table 1 in Vaswani et al. 2017 as LaTeX, with the exponent and number of multiply-adds that follow from it."""
+    """A row of table 1 as LaTeX, with the exponent of n and the number of multiply-adds of this implementation."""
 
     name: str
     order: str  # complexity per layer
@@ -49,7 +49,7 @@ def self_attention(x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
 
 
 def restricted_self_attention(x: Float[Tensor, "n d"], radius: int) -> Float[Tensor, "n d"]:
-    """Self-attention over the r = 2 radius + 1 positions around each query, with n r weights instead of n².
+    """Self-attention from each query to the r = 2 radius + 1 positions around it, with n r weights instead of n².
 
     The neighbourhoods share memory: a strided view of the padded input.
     """
@@ -62,7 +62,7 @@ def restricted_self_attention(x: Float[Tensor, "n d"], radius: int) -> Float[Ten
 
 
 def layer_functions(d: int, *, radius: int, kernel: int) -> dict[str, Callable[[Tensor], Tensor]]:
-    """Each layer type as a function from [n, d] to [n, d]; the last two have random weights.
+    """The layer types by name, each as a function from [n, d] to [n, d]; the last two have random weights.
 
     Raises ValueError for an even `kernel`, which would change the length.
     """
@@ -78,7 +78,7 @@ def layer_functions(d: int, *, radius: int, kernel: int) -> dict[str, Callable[[
 
 
 def multiply_adds(layer_type: str, n: int, d: int, *, radius: int, kernel: int) -> int:
-    """Multiply-adds of the matrix products of one layer type, including those on padding."""
+    """Number of multiply-adds in the matrix products of a layer type, including those on padding."""
     return {
         SELF_ATTENTION: 2 * n * n * d,  # x xᵀ and pattern x
         RESTRICTED: 2 * n * (2 * radius + 1) * d,
@@ -96,11 +96,11 @@ def milliseconds(
     rounds: int,
     progress: Callable[[float], object],
 ) -> dict[str, np.ndarray]:
-    """Median processor time of one pass of each layer type, in ms, by name: an array with one entry for each length.
+    """Median processor time in ms of one pass of each layer type, by its name: an array with an entry for each of `lengths`.
 
-    Processor time excludes waiting for a core that other programs use; it is complete because the layers run on
-    this thread alone. Each round runs every type at every length once, so a short disturbance affects one run of
-    each. `progress` is called with the finished share, from 0 to 1.
+    Processor time does not include waiting for a core that other programs use; it is complete because the layers run on
+    this thread alone. Each of the `rounds` runs every type at every length once, so that a short disturbance affects only
+    one of them. `progress` is called with the finished share, from 0 to 1.
     """
     with torch_seed(0):
         functions = layer_functions(d, radius=radius, kernel=kernel)
@@ -126,22 +126,22 @@ class Fit(NamedTuple):
     values: np.ndarray
 
 
-def fit(lengths: FloatSequence, values: FloatSequence) -> Fit:
-    """Fits a power law: ln(values) as a linear function of ln(n), by least squares, over the longer half of `lengths`."""
+def fit_power_law(lengths: FloatSequence, values: FloatSequence) -> Fit:
+    """Fits a power law to the longer half of `lengths`: ln(values) as a linear function of ln(n), by least squares."""
     first_index = len(lengths) // 2
     n = np.asarray(lengths[first_index:], dtype=float)
     x, y = np.log(n), np.log(values[first_index:])
-    error = np.nan
+    standard_error = np.nan
     if len(n) > 2:
         (exponent, intercept), covariance = np.polyfit(x, y, 1, cov=True)
-        error = float(np.sqrt(covariance[0, 0]))
+        standard_error = float(np.sqrt(covariance[0, 0]))
     else:
         exponent, intercept = np.polyfit(x, y, 1)
-    return Fit(float(exponent), error, n, np.exp(intercept) * n**exponent)
+    return Fit(float(exponent), standard_error, n, np.exp(intercept) * n**exponent)
 
 
 def crossing_length(lengths: Sequence[int], values: FloatSequence, others: FloatSequence) -> int | None:
-    """Smallest length from which on `values` exceed `others`; None where they do not at the largest length."""
+    """Smallest length from which on `values` exceed `others`; None if they do not at the largest length."""
     is_above = np.asarray(values) > np.asarray(others)
     if not is_above[-1]:
         return None

@@ -18,7 +18,7 @@ Over = Literal["features", "batch"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Normalised:
-    """Output (input - mean) / deviation of a normalisation, and its statistics, whose averaged axis has length 1."""
+    """Output (input - mean) / deviation of a normalisation, and the statistics, in which the averaged axis has length 1."""
 
     mean: Float[np.ndarray, "..."]
     variance: Float[np.ndarray, "..."]  # the mean of (input - mean)²
@@ -34,7 +34,7 @@ class Normalised:
 def normalise(
     values: Float[np.ndarray, "batch feature"], over: Over, *, epsilon: float = EPSILON
 ) -> Normalised:
-    """Layer normalisation (over "features") or batch normalisation (over "batch") with the statistics of `values`.
+    """Layer normalisation (over "features") or batch normalisation (over "batch") of `values` by their own statistics.
 
     Raises ValueError for empty `values`.
     """
@@ -48,5 +48,5 @@ def normalise(
 
 
 def sample_deviation(vector: Float[np.ndarray, " feature"]) -> float:
-    """Standard deviation with n - 1 in the denominator, for at least two numbers; neither normalisation uses it."""
+    """Standard deviation with n - 1 in the denominator, of at least two numbers; neither normalisation uses it."""
     return float(vector.std(ddof=1))

@@ -1,8 +1,7 @@
-"""Self-attention is permutation equivariant: Attention(P X) = P Attention(X) for every permutation matrix P without
-a mask.
+"""Self-attention is permutation equivariant: without a mask, Attention(P X) = P Attention(X) for every permutation matrix P.
 
-The softmax works row by row, so softmax(P S Pᵀ) = P softmax(S) Pᵀ, and Pᵀ P = I (Lee et al. 2019, "Set Transformer",
-property 1).
+The reason is that the softmax works row by row, so softmax(P S Pᵀ) = P softmax(S) Pᵀ, and that Pᵀ P = I (Lee et al. 2019,
+"Set Transformer", property 1).
 """
 
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ import numpy as np
 import torch
 from jaxtyping import Float32, Int
 
-from ..capture import activations, evaluating
+from ..capture import activations, evaluation_mode
 from ..hooks import watch
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
@@ -25,7 +24,7 @@ WITHIN = 1e-4  # share of the largest output: rounding of float32 stays below, a
 
 
 def reordering_indices(reordering: Reordering, n: int, seed: int = 0) -> tuple[int, ...]:
-    """Indices of a reordering P of `n` rows: row i of P X is row order[i] of X; `seed` is used for "shuffled"."""
+    """Indices that describe a reordering P of `n` rows: row i of P X is row order[i] of X. `seed` is used for "shuffled"."""
     indices = tuple(range(n))
     if reordering == "shuffled":
         return tuple(np.random.default_rng(seed).permutation(n).tolist())
@@ -38,7 +37,7 @@ def reordering_indices(reordering: Reordering, n: int, seed: int = 0) -> tuple[i
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReorderedAttention:
-    """Output of one head on the vectors X and on the same vectors in another order, P X."""
+    """Outputs of one head for the vectors X, and for the same vectors in another order, P X."""
 
     order: Int[np.ndarray, " position"]  # row i of P X is row order[i] of X
     output: Float32[np.ndarray, "position d_v"]  # Attention(X)
@@ -61,21 +60,21 @@ class ReorderedAttention:
 
     @property
     def holds(self) -> bool:
-        """Whether Attention(P X) equals P Attention(X) up to rounding, which is `WITHIN` of the largest output."""
+        """Whether Attention(P X) equals P Attention(X) up to rounding, taken as `WITHIN` times the largest output."""
         return self.largest_difference <= WITHIN * self.largest_output
 
     def row_of(self, position: int) -> int:
-        """Row of P X that holds the vector at `position` in X."""
+        """Index of the row of P X that holds the vector at `position` in X."""
         return self.order.tolist().index(position)
 
 
 def attend_reordered(
     loaded: Loaded, text_or_image: InputLike, *, layer: int, head: int, order: Sequence[int], is_causal: bool
 ) -> ReorderedAttention:
-    """Runs the attention of one layer on its input vectors in the original order and in `order`; returns one head's outputs.
+    """Outputs of one head when its layer's attention reads its input in the original order, and in `order`.
 
-    With `is_causal` each position attends to itself and to those before it, in either order. Raises ValueError where
-    `order` is no permutation of the positions, and as `model.inputs.prepare` does.
+    If `is_causal`, each position attends to itself and to those before it, in either order. Raises ValueError if `order` is
+    not a permutation of the positions, and as `model.inputs.prepare` does.
     """
     positions = prepare(loaded, text_or_image)[1]
     if not np.array_equal(np.sort(order), np.arange(len(positions))):
@@ -83,7 +82,7 @@ def attend_reordered(
     model = loaded.model
     outputs: list[torch.Tensor] = []
     (x,) = activations(loaded, [text_or_image], [f"blocks.{layer}.attention_in"]).values()
-    with torch.inference_mode(), evaluating(model):
+    with torch.inference_mode(), evaluation_mode(model):
         stacked = torch.cat((x, x[:, list(order)]))
         mask = causal(len(positions))[None, None].to(loaded.device) if is_causal else None
         with watch(model, {f"blocks.{layer}.attention.z": outputs.append}):

@@ -1,7 +1,7 @@
 """The Transformer variations of table 3 of "Attention Is All You Need" (Vaswani et al. 2017).
 
-The printed results are of the whole Transformer, encoder and decoder, on English-to-German newstest2013, the
-development set; perplexities are per word piece.
+The printed results are those of the whole Transformer, encoder and decoder, on the development set newstest2013, English to
+German; perplexities are per word piece.
 """
 
 from dataclasses import dataclass, replace
@@ -41,7 +41,7 @@ _LEARNED = "(E)"  # "positional embedding instead of sinusoids", written across 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """One row of table 3 of Vaswani et al. 2017, with the configuration of its encoder."""
+    """A row of table 3, with the configuration of its encoder."""
 
     name: str  # the row's letter and its changes
     group: str  # "base", "(A)" to "(E)", "big"
@@ -50,22 +50,27 @@ class Variation:
 
 
 def variations() -> tuple[Variation, ...]:
-    """All rows of table 3 in their order; the encoder of row (E) has learned positions."""
-    return tuple(_row(*line.split()) for line in _TABLE.strip().splitlines())
+    """All rows of table 3 of "Attention Is All You Need", in its order.
+
+    The encoder of row (E) has learned position embeddings.
+    """
+    return tuple(_parse_row(*line.split()) for line in _TABLE.strip().splitlines())
 
 
-def _row(group: str, *cells: str) -> Variation:
+def _parse_row(group: str, *cells: str) -> Variation:
     printed_cells = {column: cell.strip(".") for column, cell in zip(COLUMNS, cells, strict=True)}
-    varied = {column: printed_cells[column] for column in _VARIED if printed_cells[column]}
+    varied_cells = {column: printed_cells[column] for column in _VARIED if printed_cells[column]}
     changes: dict[str, Any] = {
-        _FIELDS[column]: int(value) for column, value in varied.items() if column in _FIELDS
+        _FIELDS[column]: int(value) for column, value in varied_cells.items() if column in _FIELDS
     }
-    if dropout := varied.get("P_drop"):
+    if dropout := varied_cells.get("P_drop"):
         changes |= dict.fromkeys(("dropout_embedding", "dropout_sublayer"), float(dropout))
     if group == _LEARNED:
         changes["positions"] = "learned"
     config = replace(preset("base"), **changes)
     if group in ("base", "big"):
         return Variation(group, group, printed_cells, config)
-    changes_text = ", ".join(f"{column} = {value}" for column, value in varied.items()) or "learned positions"
+    changes_text = (
+        ", ".join(f"{column} = {value}" for column, value in varied_cells.items()) or "learned positions"
+    )
     return Variation(f"{group} {changes_text}", group, printed_cells, config)

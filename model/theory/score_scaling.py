@@ -20,9 +20,9 @@ EVEN_GRADIENT = (N_KEYS - 1) ** 0.5 / N_KEYS  # `gradient_norm` of equal weights
 
 
 def dot_products(d_k: int, *, seed: int = 0) -> Float[np.ndarray, "set query key"]:
-    """Unscaled q·k of random vectors with `d_k` independent standard normal components.
+    """Unscaled dot products q·k of random vectors with `d_k` independent standard normal components.
 
-    Raises ValueError where d_k is below 1.
+    Raises ValueError if d_k is below 1.
     """
     if d_k < 1:
         raise ValueError(f"vectors need at least one component, got d_k = {d_k}")
@@ -33,12 +33,12 @@ def dot_products(d_k: int, *, seed: int = 0) -> Float[np.ndarray, "set query key
 
 
 def variance(d_k: int, power: float) -> float:
-    """Variance of q·k times d_k^-power, for independent components of variance 1."""
+    """Variance of d_k^(-power) q·k, if the components of q and k are independent with variance 1."""
     return float(d_k) ** (1 - 2 * power)
 
 
 def axis_limit(variance: float, products: Float[np.ndarray, " pair"] | None = None) -> float:
-    """Upper limit of the axis of a distribution: 3.5 standard deviations, or more where `products` lie beyond."""
+    """Upper limit for the axis of a distribution: 3.5 standard deviations, or more if some `products` lie beyond."""
     limit = 3.5 * variance**0.5
     return limit if products is None else 1.05 * max(float(np.abs(products).max(initial=0)), limit)
 
@@ -46,7 +46,7 @@ def axis_limit(variance: float, products: Float[np.ndarray, " pair"] | None = No
 def softmax(
     scores: Float[np.ndarray, "*axes query key"], mask: Bool[np.ndarray, "..."] | None = None
 ) -> Float[np.ndarray, "*axes query key"]:
-    """Softmax over the keys that the mask allows, as the encoder computes it."""
+    """Softmax over the keys that the mask allows, computed like the encoder's."""
     allowed = None if mask is None else torch.tensor(mask)
     return masked_softmax(torch.tensor(scores), allowed).numpy()
 
@@ -54,7 +54,8 @@ def softmax(
 def gradient_norm(pattern: Float[np.ndarray, "*axes query key"]) -> Float[np.ndarray, "*axes query"]:
     """Frobenius norm of the Jacobian of softmax, da/ds = diag(a) - a aᵀ, for each row a of `pattern`.
 
-    0 for hard attention, sqrt(n - 1) / n for n equal weights, at most 1/2, for two keys with half the weight each.
+    It is 0 for hard attention, sqrt(n - 1) / n for n equal weights, and at most 1/2, for two keys with half of the weight
+    each.
     """
     squares = np.square(pattern, dtype=np.float64)
     # The diagonal a_i (1 - a_i) and the rest -a_i a_j, each squared and summed: nothing cancels near 0.
@@ -63,15 +64,15 @@ def gradient_norm(pattern: Float[np.ndarray, "*axes query key"]) -> Float[np.nda
     return np.sqrt((squared_diagonal + off_diagonal).sum(axis=-1))
 
 
-def spread(
+def score_statistics(
     products: Float[np.ndarray, "*axes query key"],
     factor: float,
     mask: Bool[np.ndarray, "*axes query key"] | None = None,
 ) -> dict[str, float]:
-    """Statistics of the scores `factor` q·k over all allowed pairs, and of their softmax, by name.
+    """Statistics, by name, of the scores `factor` q·k over all allowed pairs, and of their softmax.
 
-    `mean` and `variance` of the scores, mean `entropy` (0 one key, 1 all alike), and median and quartiles over the
-    queries of the gradient norm (`gradient`, `gradient_low`, `gradient_high`).
+    They are `mean` and `variance` of the scores, the mean `entropy` (0: one key, 1: equal weights), and of the gradient
+    norm over the queries the median and the quartiles (`gradient`, `gradient_low`, `gradient_high`).
     """
     mask = np.ones(products.shape, bool) if mask is None else mask
     scores = products * factor
@@ -88,16 +89,16 @@ def spread(
 
 
 def spread_by_width(widths: Iterable[int], powers: Iterable[float]) -> pd.DataFrame:
-    """Statistics (`spread`) of random dot products times d_k^-power, one row for each `d_k` and `power`.
+    """Statistics (`score_statistics`) of random dot products times d_k^(-power), one row for each `d_k` and `power`.
 
-    The variance should be d_k^(1 - 2 power), so only power 1/2 keeps it at 1.
+    The variance should be d_k^(1 - 2 power), so it stays 1 only for the power 1/2.
     """
     powers = list(powers)
     rows = []
     for d_k in widths:
         products = dot_products(d_k)
         for power in powers:
-            rows.append({"d_k": d_k, "power": power} | spread(products, d_k**-power))
+            rows.append({"d_k": d_k, "power": power} | score_statistics(products, d_k**-power))
     return pd.DataFrame(rows)
 
 
@@ -106,16 +107,16 @@ def head_spreads(
     k: Float[np.ndarray, "layer head key d_k"],
     mask: Bool[np.ndarray, "layer head query key"],
 ) -> pd.DataFrame:
-    """Statistics of each head's scores with and without the scale 1/sqrt(d_k), one row a head.
+    """Statistics of each head's scores, with and without the factor 1/sqrt(d_k), one row per head.
 
-    `mean` and `variance` are of the unscaled q·k; entropy and median gradient norm of the softmax are given scaled
-    (`entropy`, `gradient`) and unscaled (`entropy_unscaled`, `gradient_unscaled`).
+    `mean` and `variance` are those of the unscaled q·k. Entropy and median gradient norm of the softmax are given for
+    scaled scores (`entropy`, `gradient`) and for unscaled ones (`entropy_unscaled`, `gradient_unscaled`).
     """
     rows = []
     for layer, head in np.ndindex(*q.shape[:2]):  # one at a time: all heads of a long text would be large
         products = head_products(q[layer, head], k[layer, head])
-        unscaled = spread(products, 1.0, mask[layer, head])
-        scaled = spread(products, q.shape[-1] ** -0.5, mask[layer, head])
+        unscaled = score_statistics(products, 1.0, mask[layer, head])
+        scaled = score_statistics(products, q.shape[-1] ** -0.5, mask[layer, head])
         rows.append(
             {"layer": layer, "head": head, "mean": unscaled["mean"], "variance": unscaled["variance"]}
             | {name: scaled[name] for name in ("entropy", "gradient")}
@@ -127,5 +128,5 @@ def head_spreads(
 def head_products(
     q: Float[np.ndarray, "query d_k"], k: Float[np.ndarray, "key d_k"]
 ) -> Float[np.ndarray, "query key"]:
-    """Unscaled q·k of one head in double precision."""
+    """Unscaled dot products q·k of one head, in double precision."""
     return q.astype(np.float64) @ k.astype(np.float64).T

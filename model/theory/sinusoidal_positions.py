@@ -1,6 +1,6 @@
-"""Sinusoidal positions: frequencies, similarities of rows, and their likeness to a binary counter.
+"""Sinusoidal position vectors: their frequencies, the similarities of rows, and the comparison with a binary counter.
 
-A row p_t of the table holds a pair for each frequency w_k = 10000^(-2k/d_model), k = 0 ... d_model/2 - 1:
+A row p_t of the table holds two numbers for each frequency w_k = 10000^(-2k/d_model), k = 0 ... d_model/2 - 1:
 p_t[2k] = sin(w_k t) and p_t[2k+1] = cos(w_k t) (Vaswani et al. 2017, 3.5). `d_model` is even throughout.
 """
 
@@ -28,17 +28,17 @@ def frequencies(d_model: int) -> Float[np.ndarray, " pair"]:
 
 
 def wavelengths(d_model: int) -> Float[np.ndarray, " pair"]:
-    """Wavelengths 2 pi / w_k in positions: from 2 pi to nearly 10000 * 2 pi."""
+    """Wavelengths 2 pi / w_k, in positions, from 2 pi to nearly 10000 * 2 pi."""
     return 2 * np.pi / frequencies(d_model)
 
 
 def waves(
     dimensions: Sequence[int], d_model: int, t: Float[np.ndarray, " t"]
 ) -> Float[np.ndarray, "dimension t"]:
-    """Values of the given dimensions of p_t at any real t: sines for even dimensions, cosines for odd ones."""
-    dimension = np.asarray(dimensions, int)[:, None]
-    angles = frequencies(d_model)[dimension // 2] * t
-    return np.where(dimension % 2, np.cos(angles), np.sin(angles))
+    """Values of the given dimensions of p_t at any real t: sines for even dimensions, cosines for odd dimensions."""
+    dimension_column = np.asarray(dimensions, int)[:, None]
+    angles = frequencies(d_model)[dimension_column // 2] * t
+    return np.where(dimension_column % 2, np.cos(angles), np.sin(angles))
 
 
 # Pairs of rows
@@ -57,7 +57,7 @@ def row_distances(rows: Float[np.ndarray, "position d_model"]) -> Float[np.ndarr
 
 
 def nearest_positions(distances: Float[np.ndarray, "position position"]) -> tuple[float, int, int]:
-    """Smallest distance between two positions, and these positions; of several pairs the first.
+    """Smallest distance between two positions, and these two positions; the first pair if several are equally near.
 
     Raises ValueError for a single position.
     """
@@ -67,22 +67,26 @@ def nearest_positions(distances: Float[np.ndarray, "position position"]) -> tupl
 
 
 def dot_product_by_offset(offsets: Int[np.ndarray, "*axes"], d_model: int) -> Float[np.ndarray, "*axes"]:
-    """Dot product p_t · p_(t+phi) of rows by their offset phi: sum_k cos(w_k phi), the same for every t.
+    """Dot product p_t · p_(t+phi), for each offset phi in `offsets`: sum_k cos(w_k phi), the same for every t.
 
-    sin a sin b + cos a cos b = cos(a - b) for each pair of dimensions, so t cancels, and phi and -phi give the same.
+    Since sin a sin b + cos a cos b = cos(a - b), t cancels, and phi and -phi give the same.
     """
     return np.cos(np.multiply.outer(offsets, frequencies(d_model))).sum(axis=-1)
 
 
 def distance_by_offset(offsets: Int[np.ndarray, "*axes"], d_model: int) -> Float[np.ndarray, "*axes"]:
-    """Distance |p_t - p_(t+phi)| of rows by their offset phi: sqrt(d_model - 2 sum_k cos(w_k phi)), from |p_t|² = d_model / 2."""
+    """Distance |p_t - p_(t+phi)|, for each offset phi in `offsets`: sqrt(d_model - 2 sum_k cos(w_k phi)), the same for
+    every t.
+
+    This follows from |p_t|² = d_model / 2.
+    """
     # 1 - cos a = 2 sin²(a / 2), which keeps the digits that the difference would lose near phi = 0.
     half_sines = np.sin(np.multiply.outer(offsets, frequencies(d_model)) / 2)
     return 2 * np.sqrt((half_sines**2).sum(axis=-1))
 
 
 class OffsetSummary(NamedTuple):
-    """Cells of a matrix [position s, position t] summarised by offset t - s."""
+    """The cells of a matrix [position s, position t], summarised for each offset t - s."""
 
     offsets: Int[np.ndarray, " offset"]  # -(n - 1) ... n - 1
     means: Float[np.ndarray, " offset"]
@@ -90,12 +94,12 @@ class OffsetSummary(NamedTuple):
 
     @property
     def largest_spread(self) -> float:
-        """Largest spread (largest minus smallest value) among the offsets."""
+        """Largest of the spreads, over all offsets."""
         return float(self.spreads.max())
 
 
 def summarise_by_offset(matrix: Float[np.ndarray, "position position"]) -> OffsetSummary:
-    """Mean and spread (largest minus smallest) of the cells on each diagonal of a matrix."""
+    """For each diagonal of the matrix, the mean of its cells, and their spread: the largest minus the smallest."""
     n = len(matrix)
     offsets = np.arange(1 - n, n)
     diagonals = [np.diagonal(matrix, offset) for offset in offsets]
@@ -106,9 +110,12 @@ def summarise_by_offset(matrix: Float[np.ndarray, "position position"]) -> Offse
 def largest_deviation(
     matrix: Float[np.ndarray, "position position"], at_offsets: Float[np.ndarray, " offset"]
 ) -> float:
-    """Largest difference of a cell from the value expected for its offset; `at_offsets` is for -(n - 1) ... n - 1."""
-    position = np.arange(len(matrix))
-    expected = at_offsets[position - position[:, None] + len(matrix) - 1]
+    """Largest absolute difference between a cell and the value expected at its offset, column minus row.
+
+    `at_offsets` holds the expected values for the offsets -(n - 1) to n - 1, where n is the number of positions.
+    """
+    positions = np.arange(len(matrix))
+    expected = at_offsets[positions - positions[:, None] + len(matrix) - 1]
     return float(np.abs(matrix - expected).max())
 
 
@@ -121,15 +128,15 @@ def asymmetry(matrix: Float[np.ndarray, "position position"]) -> float:
 
 
 def binary_digits(positions: Int[np.ndarray, " position"], n_bits: int) -> Int[np.ndarray, "position bit"]:
-    """Binary digits of the positions, the lowest first: bit j has the period 2^(j+1).
+    """Binary digits of the positions, the lowest digit first: bit j has the period 2^(j+1).
 
-    It is 1 exactly where sin(2 pi (t + 1/2) / 2^(j+1)) is negative: a bit is the sign of a sine.
+    Bit j of t is 1 exactly if sin(2 pi (t + 1/2) / 2^(j+1)) is negative.
     """
     return positions[:, None] >> np.arange(n_bits) & 1
 
 
 def nearest_pairs(periods: Float[np.ndarray, " period"], d_model: int) -> list[int]:
-    """Indices k of the wavelengths nearest to the given periods in ratio, each once, in ascending order."""
+    """Indices k of those wavelengths that are nearest, in ratio, to the given periods; ascending, without repetition."""
     ratios = np.log(periods[:, None] / wavelengths(d_model))
     return sorted({int(k) for k in np.abs(ratios).argmin(axis=1)})
 

@@ -24,11 +24,11 @@ Initialisation = Literal["theory", "Xavier"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UntrainedConfig:
-    """Size and initialisation that compared encoders have in common.
+    """Sizes and initialisation that the compared encoders have in common.
 
-    "theory" is the start that Xiong et al. 2020 (section 3.3) analyse: W_Q = W_K = 0, the other matrices
-    Gaussian with variance 2 / (n_in + n_out). Their attention has no W_O, so here it is the identity.
-    "Xavier" is the start of every encoder here: the same variance, uniform, for all matrices.
+    The initialisation "theory" is that of Xiong et al. 2020 (section 3.3): W_Q = W_K = 0, and the other matrices are
+    Gaussian with variance 2 / (n_in + n_out). Their attention has no W_O, so here W_O is the identity. "Xavier" is the
+    initialisation of all trained encoders here: all matrices are uniform with the same variance.
     """
 
     d_model: int = 64
@@ -41,7 +41,7 @@ class UntrainedConfig:
 def make_untrained(
     setting: UntrainedConfig, variant: str, n_layers: int, seed: int, **fields: Any
 ) -> Transformer:
-    """Makes an untrained encoder; `fields` are `ModelConfig` fields for its input, such as `vocab_size` or `image_size`."""
+    """An untrained encoder; `fields` are those of `ModelConfig` for its input, such as `vocab_size` or `image_size`."""
     d_head = setting.d_model // setting.n_heads
     config = ModelConfig(
         d_model=setting.d_model,

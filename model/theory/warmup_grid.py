@@ -1,4 +1,4 @@
-"""Training runs on digits over a grid of learning rates and warm-up steps: stored runs, and short live ones."""
+"""Training runs on digits for a grid of learning rates and warm-ups: stored runs, and short runs while a user waits."""
 
 import json
 import math
@@ -26,10 +26,10 @@ LAST_STEPS_STORED = 20  # their mean is the final loss of a stored run
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WarmupRun:
-    """One training run with a linear rise of the learning rate over `warmup` steps to `learning_rate`, then constant.
+    """A training run whose learning rate rises linearly to `learning_rate` over `warmup` steps and is then constant.
 
-    `losses[i]` is the training loss at step `steps[i]`; None where it was not finite. Raises ValueError for
-    inconsistent or infinite values.
+    `losses[i]` is the training loss at step `steps[i]`; None if the loss was not finite. Raises ValueError if steps and
+    losses differ in number, or a value is not finite.
     """
 
     norm_placement: str
@@ -60,7 +60,7 @@ def train_once(
     n_steps: int,
     seed: int,
 ) -> WarmupRun:
-    """Trains a small encoder on digits, up to the last step or the first loss that is not finite.
+    """Trains a small encoder on digits, up to the last step or the first loss that is not finite; returns the run.
 
     The final loss is the mean over the last tenth of the steps, None if the run diverged.
     """
@@ -86,25 +86,33 @@ def train_once(
 
 
 def most_affected_rate(runs: Sequence[WarmupRun]) -> float:
-    """Learning rate at which warm-up changes the accuracy of a norm placement most; of several, the smallest.
+    """Learning rate at which the accuracy of a norm placement depends most on warm-up; the smallest such rate.
 
-    It is the smallest rate if no accuracies were measured. Raises ValueError without runs.
+    It is the smallest rate of all if no accuracies were measured. Raises ValueError if there are no runs.
     """
     accuracies: dict[tuple[float, str], list[float]] = {}
     for run in runs:
         accuracies.setdefault((run.learning_rate, run.norm_placement), []).append(run.accuracy or 0.0)
-    differences = {setting: max(values) - min(values) for setting, values in accuracies.items()}
-    return min(differences, key=lambda setting: (-differences[setting], setting[0]))[0]
+    accuracy_ranges = {
+        rate_and_placement: max(values) - min(values) for rate_and_placement, values in accuracies.items()
+    }
+    return min(
+        accuracy_ranges,
+        key=lambda rate_and_placement: (-accuracy_ranges[rate_and_placement], rate_and_placement[0]),
+    )[0]
 
 
 def loss_scale_limit(losses: Iterable[float | None]) -> float:
-    """Upper limit of axes and colour scales of losses: the largest loss, clamped to 1 to 2 times the loss of guessing."""
+    """Upper limit of axes and colour scales of losses: the largest loss, but at least that of guessing, and at most twice it."""
     largest = max((loss for loss in losses if loss is not None), default=0.0)
     return min(max(largest, GUESSING), 2 * GUESSING)
 
 
 def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
-    """Reads the stored runs; none if there is no file. Raises ValueError, in one sentence, if it is damaged."""
+    """The stored runs; an empty list if there is no file.
+
+    Raises ValueError, with a one-sentence message, if the file is damaged.
+    """
     rows = read_as(path, list[dict[str, Any]]) or []
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         # before runs named their precision, all were in bf16

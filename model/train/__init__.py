@@ -1,1 +1,1 @@
-"""Training of the checkpoints: `python -m model.train NAME`."""
+"""Trains the checkpoints: `python -m model.train NAME`."""

@@ -1,9 +1,8 @@
 """Trains a checkpoint: `python -m model.train mnist-pre-ln --data FOLDER`.
 
-It goes on where it was when started again; `torchrun --nproc-per-node 2 -m model.train ...` shares the
-work between processes; `--quick` cuts the run down to about a minute, once the data are prepared. A new run
-times a step in bf16 and in fp32 and takes the faster; `--precision` decides it beforehand. What is missing in
-FOLDER is downloaded into it.
+If it is stopped, the same command resumes the run. `torchrun --nproc-per-node 2 -m model.train ...` shares the work between
+processes; `--quick` shortens the run to about a minute, once the data are prepared. A new run times a step in bf16 and in
+fp32 and uses the faster one, unless `--precision` is given. Data sets that FOLDER lacks are downloaded into it.
 """
 
 import argparse
@@ -57,11 +56,11 @@ def main() -> None:
 
 
 def run(arguments: argparse.Namespace, device: torch.device) -> None:
-    """Prepares the data, trains or resumes, and writes the checkpoint; only the first process writes."""
+    """Prepares the data, trains or resumes, and writes the checkpoint; of several processes only the first writes."""
     chosen_recipe = recipe(arguments.name, quick=arguments.quick)
     folder = arguments.runs / (arguments.name + "-quick" * arguments.quick)
     # A quick run is a trial: it must not take the place of a trained checkpoint.
-    out = arguments.out or (arguments.runs / "quick" if arguments.quick else CHECKPOINTS)
+    out_folder = arguments.out or (arguments.runs / "quick" if arguments.quick else CHECKPOINTS)
     if arguments.fresh:
         shutil.rmtree(folder, ignore_errors=True)
     is_first = not distributed.is_initialized() or distributed.get_rank() == 0
@@ -70,9 +69,9 @@ def run(arguments: argparse.Namespace, device: torch.device) -> None:
     setup = prepare(chosen_recipe, arguments.data, folder, device, arguments.start)
     if is_first and distributed.is_initialized():
         distributed.barrier()
-    written = folder / "written"
-    if written.exists() and (out / arguments.name).exists():
-        raise ValueError(f"{out / arguments.name} is finished; --fresh starts over")
+    finished_marker = folder / "written"
+    if finished_marker.exists() and (out_folder / arguments.name).exists():
+        raise ValueError(f"{out_folder / arguments.name} is finished; --fresh starts over")
     precision = None if arguments.precision == "auto" else arguments.precision
     model, progress = train(chosen_recipe, setup, precision, announced=not arguments.quick)
     if not is_first:
@@ -91,9 +90,9 @@ def run(arguments: argparse.Namespace, device: torch.device) -> None:
         "evaluations": progress.evaluations,
     }
     # Half the size on disk; every figure is measured on the weights as they are kept.
-    save(out / arguments.name, model.half(), history, setup.tokenizer, progress.film)
-    written.touch()  # and not before: a kill in between must not cost the run
-    print(f"{out / arguments.name} is written; measure it with python -m model.evaluate")
+    save(out_folder / arguments.name, model.half(), history, setup.tokenizer, progress.film)
+    finished_marker.touch()  # and not before: a kill in between must not cost the run
+    print(f"{out_folder / arguments.name} is written; measure it with python -m model.evaluate")
 
 
 if __name__ == "__main__":

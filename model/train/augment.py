@@ -1,4 +1,4 @@
-"""Random small distortions of digits that keep their class."""
+"""Small random distortions of digits that do not change their class."""
 
 import math
 
@@ -13,10 +13,10 @@ ROTATION, SHEAR, SCALE, SHIFT, WAVE = math.radians(15), 0.2, 0.15, 0.16, 0.08
 def augment(
     images: Float[Tensor, "batch height width"], generator: Generator, strength: float = 1.0
 ) -> Float[Tensor, "batch height width"]:
-    """Applies a random affine map and an elastic distortion (Simard et al. 2003) from a coarse grid of displacements.
+    """The images after a random affine map and an elastic distortion (Simard et al. 2003) by a coarse grid of displacements.
 
-    Lengths are in halves of the image: a shift of 0.16 moves a 28-pixel digit by up to 2.2 pixels. `strength`
-    scales the constants above; 0 changes nothing.
+    The unit of length is half the side of the image: a shift of 0.16 moves a digit of 28 pixels by up to 2.2 pixels.
+    `strength` scales the constants of this module; 0 changes nothing.
     """
     n = len(images)
 
@@ -26,13 +26,15 @@ def augment(
     angle, shear = uniform() * ROTATION, uniform() * SHEAR
     scale_x, scale_y = 1 + uniform() * SCALE, 1 + uniform() * SCALE
     cos, sin = angle.cos(), angle.sin()
-    rows = (
+    affine_rows = (
         torch.stack((cos * scale_x, (shear - sin) * scale_y, uniform() * SHIFT), dim=-1),
         torch.stack((sin * scale_x, cos * scale_y, uniform() * SHIFT), dim=-1),
     )
-    grid = functional.affine_grid(torch.stack(rows, dim=1), [n, 1, *images.shape[1:]], align_corners=False)
-    wave = functional.interpolate(
+    grid = functional.affine_grid(
+        torch.stack(affine_rows, dim=1), [n, 1, *images.shape[1:]], align_corners=False
+    )
+    displacements = functional.interpolate(
         uniform(2, 5, 5) * WAVE, images.shape[1:], mode="bicubic", align_corners=True
     )
-    grid = grid + wave.permute(0, 2, 3, 1)
+    grid = grid + displacements.permute(0, 2, 3, 1)
     return functional.grid_sample(images[:, None], grid, align_corners=False)[:, 0]

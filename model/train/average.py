@@ -1,7 +1,7 @@
 """Averages the weights of related checkpoints: `python -m model.train.average OUT FOLDER=0.6 FOLDER=0.4`.
 
-Each checkpoint was trained further from another one; their mean mostly knows what only some of them know
-(Wortsman et al. 2022, Model soups). Tokenizer, history and recording are those of the first FOLDER; the
+The checkpoints must have been trained further from a common one; their mean mostly combines what only some of them have
+learned (Wortsman et al. 2022, Model soups). Tokenizer, history and recording are those of the first FOLDER; the
 vocabularies of the others may lack its last tokens.
 """
 
@@ -17,24 +17,24 @@ from .starting_checkpoint import StartingCheckpoint
 
 
 def average(shares: dict[Path, float], out: Path) -> None:
-    """Writes the weighted mean of the checkpoints to `out`.
+    """Writes the weighted mean of the checkpoints to `out`; `shares` holds the weight of each folder.
 
-    Raises ValueError where the shares do not sum to 1, or the encoders differ in more than their vocabulary.
+    Raises ValueError if the shares do not sum to 1, or the encoders differ in more than their vocabulary.
     """
     if abs(sum(shares.values()) - 1) > 1e-6:
         raise ValueError(f"the shares add up to {sum(shares.values()):g}, not to 1")
     first_start, *_ = starts = [StartingCheckpoint.load(folder) for folder in shares]
     model = first_start.loaded.model
     states = [_weights_with_vocabulary(start, model) for start in starts]
-    means = {
+    mean_weights = {
         name: sum(share * state[name].float() for share, state in zip(shares.values(), states, strict=True))
         for name in states[0]
     }
-    model.load_state_dict(means)
-    averaged = [
+    model.load_state_dict(mean_weights)
+    descriptions = [
         start.description() | {"share": share} for start, share in zip(starts, shares.values(), strict=True)
     ]
-    history = first_start.loaded.history | {"averaged": averaged}
+    history = first_start.loaded.history | {"averaged": descriptions}
     save(out, model.half(), history, first_start.loaded.tokenizer, first_start.film())
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """Token ids without special tokens; review i is `ids[starts[i]:starts[i + 1]]`."""
+    """Token ids of reviews, without special tokens, in one flat array: review i is `ids[starts[i]:starts[i + 1]]`."""
 
     ids: Int[np.ndarray, " token"]
     starts: Int[np.ndarray, " review_and_end"]
@@ -30,11 +30,14 @@ class Corpus:
         return np.diff(self.starts)
 
     def pieces(self, shortest: int, longest: int) -> "Corpus":
-        """The reviews cut into pieces of random length between `shortest` and `longest`; only the last may be shorter."""
-        random = np.random.default_rng(0)
+        """The reviews cut into pieces of random length, from `shortest` to `longest` tokens.
+
+        Only the last piece of a review may be shorter.
+        """
+        rng = np.random.default_rng(0)
         starts = [0]
         for end in self.starts[1:]:
-            while (start := starts[-1] + int(random.integers(shortest, longest + 1))) < end:
+            while (start := starts[-1] + int(rng.integers(shortest, longest + 1))) < end:
                 starts.append(start)
             starts.append(int(end))
         return Corpus(self.ids, np.array(starts))
@@ -50,7 +53,7 @@ class Corpus:
 
 
 def tokenize(tokenizer: Tokenizer, texts: list[str]) -> Corpus:
-    """Token ids of the texts, without special tokens and without truncation."""
+    """Token ids of the texts, without special tokens and without truncation, as a corpus."""
     untruncated = Tokenizer.from_str(tokenizer.to_str())
     untruncated.no_truncation()
     rows = []
@@ -62,24 +65,25 @@ def tokenize(tokenizer: Tokenizer, texts: list[str]) -> Corpus:
 
 
 def similar_lengths(lengths: np.ndarray, size: int, seed: int | tuple[int, ...]) -> list[np.ndarray]:
-    """Random batches of `size` examples of similar length, which need little padding; each example occurs once.
+    """Random batches, each the indices of `size` examples of similar length, which need little padding; each example occurs
+    once.
 
-    Examples are shuffled, sorted by length within stretches of fifty batches, and the batches shuffled. Examples
+    Examples are shuffled, then sorted by length within stretches of fifty batches, and the batches are shuffled. Examples
     that do not fill a batch are left out.
     """
-    random = np.random.default_rng(seed)
-    order = random.permutation(len(lengths))[: len(lengths) // size * size]
-    stretch = 50 * size
-    for start in range(0, len(order), stretch):
-        indices = order[start : start + stretch]
-        order[start : start + stretch] = indices[np.argsort(lengths[indices], kind="stable")]
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(lengths))[: len(lengths) // size * size]
+    stretch_length = 50 * size
+    for start in range(0, len(order), stretch_length):
+        indices = order[start : start + stretch_length]
+        order[start : start + stretch_length] = indices[np.argsort(lengths[indices], kind="stable")]
     batches = [order[start : start + size] for start in range(0, len(order), size)]
-    random.shuffle(batches)
+    rng.shuffle(batches)
     return batches
 
 
 def pad_rows(rows: list[np.ndarray], padding_id: int) -> Int[Tensor, "row longest"]:
-    """The rows as one tensor, padded at their ends to the longest."""
+    """The rows as one tensor, padded at their ends to the length of the longest row."""
     padded = np.full((len(rows), max(map(len, rows))), padding_id, np.int64)
     for values, row in zip(padded, rows, strict=True):
         values[: len(row)] = row

@@ -1,4 +1,4 @@
-"""The data sets, read from a folder, or downloaded into it from their official addresses."""
+"""Reads the data sets from a folder; those that are published as files are downloaded into it."""
 
 import hashlib
 import tarfile
@@ -11,14 +11,14 @@ from tqdm import tqdm
 
 
 class Download(NamedTuple):
-    """A file to download, with the checksum of its publisher or of torchvision."""
+    """A file to download, with the checksum that its publisher or torchvision gives."""
 
     url: str
     md5: str
 
     @property
     def name(self) -> str:
-        """File name."""
+        """Name of the file."""
         return self.url.rpartition("/")[2]
 
 
@@ -33,7 +33,7 @@ IMDB = Download(
 
 
 def mnist_folder(folder: Path) -> Path:
-    """Folder of MNIST's training digits; missing files are downloaded into it."""
+    """The `folder`, after MNIST's training digits that are missing in it have been downloaded."""
     for source in MNIST:
         if not any(folder.rglob(f"{source.name.removesuffix('.gz')}*")):
             download(source, folder)
@@ -43,8 +43,8 @@ def mnist_folder(folder: Path) -> Path:
 def reviews(folder: Path) -> pd.DataFrame:
     """IMDB's 75,000 training reviews: columns text and label (0 negative, 1 positive, -1 unlabelled).
 
-    They are in the order of their numbers, in which reviews of one film follow one another. Reads
-    `imdb_train.csv*` and `imdb_unsup.csv*`, or else the published archive.
+    They are sorted by their numbers, so that reviews of one film follow one another. They are read from `imdb_train.csv*`
+    and `imdb_unsup.csv*`, or else from the published archive, which is downloaded if it is missing.
     """
     tables = [next(iter(sorted(folder.rglob(f"imdb_{split}.csv*"))), None) for split in ("train", "unsup")]
     if all(tables):
@@ -52,36 +52,38 @@ def reviews(folder: Path) -> pd.DataFrame:
         return table[["text", "label"]]
     if not (folder / IMDB.name).exists():
         download(IMDB, folder)
-    return _from_archive(folder / IMDB.name)
+    return _read_archive(folder / IMDB.name)
 
 
 def phrases(folder: Path) -> pd.DataFrame:
     """Sentences and phrases of the Stanford Sentiment Treebank, from `sst.csv*` in `folder`.
 
-    Columns: split (train, dev), sentence, whole (1 for a sentence), rating (0 very negative to 4 very positive),
-    text.
+    Columns: split (train, dev), sentence, whole (1 for a sentence), rating (0 very negative to 4 very positive), text.
+    Raises FileNotFoundError if there is no such file.
     """
-    return _table(folder, "sst", "the Stanford Sentiment Treebank").dropna(subset="text")
+    return _read_table(folder, "sst", "the Stanford Sentiment Treebank").dropna(subset="text")
 
 
 def edited_reviews(folder: Path) -> pd.DataFrame:
-    """Reviews that people edited to reverse their sentiment, with their originals, from `edited_reviews.csv*` in
-    `folder`.
+    """Reviews that people edited to reverse their sentiment, with their originals, from `edited_reviews.csv*` in `folder`.
 
-    Columns: split (train, dev), pair, version (original, edited), label (0 negative, 1 positive), text.
+    Columns: split (train, dev), pair, version (original, edited), label (0 negative, 1 positive), text. Raises
+    FileNotFoundError if there is no such file.
     """
-    return _table(folder, "edited_reviews", "counterfactually augmented reviews (Kaushik et al. 2020)")
+    return _read_table(folder, "edited_reviews", "counterfactually augmented reviews (Kaushik et al. 2020)")
 
 
-def _table(folder: Path, name: str, what: str) -> pd.DataFrame:
-    """Raises FileNotFoundError, which names the missing data set: nobody publishes it in this form."""
+def _read_table(folder: Path, name: str, what: str) -> pd.DataFrame:
+    """The table in `name.csv*`. Raises FileNotFoundError with the name `what` of the data set, which is not published in
+    this form.
+    """
     path = next(iter(sorted(folder.rglob(f"{name}.csv*"))), None)
     if path is None:
         raise FileNotFoundError(f"{name}.csv is not in {folder}: {what}; README.md says what it holds")
     return pd.read_csv(path)
 
 
-def _from_archive(path: Path) -> pd.DataFrame:
+def _read_archive(path: Path) -> pd.DataFrame:
     labels = {"neg": 0, "pos": 1, "unsup": -1}
     rows = []
     with tarfile.open(path) as archive:
@@ -100,23 +102,23 @@ def _from_archive(path: Path) -> pd.DataFrame:
 def download(source: Download, folder: Path) -> None:
     """Downloads the file into `folder`.
 
-    Raises ConnectionError where it cannot be fetched, ValueError where the checksum differs.
+    Raises ConnectionError if it cannot be downloaded, and ValueError if its checksum is wrong.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    partial = folder / f".{source.name}.part"  # not found by a search for the file itself
+    partial_file = folder / f".{source.name}.part"  # not found by a search for the file itself
     digest = hashlib.md5(usedforsecurity=False)
     try:
-        with urllib.request.urlopen(source.url, timeout=30) as answer, partial.open("wb") as file:
-            size = int(answer.headers.get("Content-Length", 0)) or None
-            with tqdm(total=size, unit="B", unit_scale=True, desc=source.name) as bar:
-                while chunk := answer.read(1 << 16):
+        with urllib.request.urlopen(source.url, timeout=30) as response, partial_file.open("wb") as file:
+            size = int(response.headers.get("Content-Length", 0)) or None
+            with tqdm(total=size, unit="B", unit_scale=True, desc=source.name) as progress_bar:
+                while chunk := response.read(1 << 16):
                     file.write(chunk)
                     digest.update(chunk)
-                    bar.update(len(chunk))
+                    progress_bar.update(len(chunk))
     except OSError as error:
         raise ConnectionError(
             f"{source.name} is not in {folder} and could not be downloaded from {source.url}: {error}"
         ) from error
     if digest.hexdigest() != source.md5:
         raise ValueError(f"{source.name} has the checksum {digest.hexdigest()}, expected {source.md5}")
-    partial.replace(folder / source.name)
+    partial_file.replace(folder / source.name)

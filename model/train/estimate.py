@@ -1,4 +1,4 @@
-"""Estimate of the time and memory of a run before it begins."""
+"""Estimates the time and memory of a training run before it begins."""
 
 import importlib
 import sys
@@ -18,16 +18,19 @@ TIMED = 2  # steps of each phase; the first one also loads kernels and allocates
 def n_steps(phase: Phase, task: Task, *, quick: bool) -> int:
     """Number of steps of a phase; at most 40 in a quick run."""
     batch_size = min(phase.batch_size, task.n_examples)
-    steps = max(1, int(phase.epochs * steps_per_epoch(task.n_examples, batch_size, drop_last=task.drop_last)))
-    return min(steps, 40) if quick else steps
+    n_phase_steps = max(
+        1, int(phase.epochs * steps_per_epoch(task.n_examples, batch_size, drop_last=task.drop_last))
+    )
+    return min(n_phase_steps, 40) if quick else n_phase_steps
 
 
 def estimate(
     recipe: Recipe, tasks: dict[str, Task], model: Transformer, precision: Precision, first: int
 ) -> str:
-    """Text with one line for each phase from `first` on, and one for the whole run.
+    """Text with the expected time of each phase from `first` on, one line each, and of the whole run, with its memory.
 
-    Counts the training steps only, not evaluations and snapshots. In a run of several processes all must call it.
+    Only training steps are counted, not evaluations and snapshots. In a run of several processes all must call this
+    function.
     """
     model.train()
     lines, total_seconds = [], 0.0
@@ -38,25 +41,25 @@ def estimate(
             start = perf_counter()
             gradients(task, model, batch, recipe.seed, precision)
             seconds = perf_counter() - start
-        steps = n_steps(phase, task, quick=recipe.quick)
-        total_seconds += steps * seconds
+        n_phase_steps = n_steps(phase, task, quick=recipe.quick)
+        total_seconds += n_phase_steps * seconds
         lines.append(
-            f"{phase.task}: {steps} steps of {1000 * seconds:.3g} ms, {steps * seconds / 60:.2g} min"
+            f"{phase.task}: {n_phase_steps} steps of {1000 * seconds:.3g} ms, {n_phase_steps * seconds / 60:.2g} min"
         )
     model.zero_grad()
     lines.append(
-        f"about {total_seconds / 60:.2g} min in all, held-out examples not counted{_memory(device_of(model))}"
+        f"about {total_seconds / 60:.2g} min in all, held-out examples not counted{_memory_phrase(device_of(model))}"
     )
     return "\n".join(lines)
 
 
-def _memory(device: torch.device) -> str:
-    """Peak memory of the process so far, on the GPU if it trains there."""
+def _memory_phrase(device: torch.device) -> str:
+    """Phrase with the peak memory of the process so far, on the GPU if it trains there."""
     if device.type == "cuda":
         return f"; {torch.cuda.max_memory_allocated() / 1e9:.2g} GB of the GPU's memory"
     try:
         usage = importlib.import_module("resource")
     except ImportError:  # there is none on Windows
         return ""
-    unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
-    return f"; {usage.getrusage(usage.RUSAGE_SELF).ru_maxrss * unit / 1e9:.2g} GB of memory"
+    bytes_per_unit = 1 if sys.platform == "darwin" else 1024  # bytes there, kilobytes elsewhere
+    return f"; {usage.getrusage(usage.RUSAGE_SELF).ru_maxrss * bytes_per_unit / 1e9:.2g} GB of memory"

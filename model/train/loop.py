@@ -10,7 +10,7 @@ from torch.nn.utils import clip_grad_norm_
 from torch.optim import Optimizer
 from tqdm import tqdm
 
-from ..capture import evaluating
+from ..capture import evaluation_mode
 from ..loaded import Loaded
 from ..theory.learning_rate import geometric_steps, learning_rate
 from ..transformer import Transformer
@@ -30,10 +30,10 @@ SAVE_EVERY_S = 60
 def train(
     recipe: Recipe, setup: TrainingSetup, precision: Precision | None = None, *, announced: bool = False
 ) -> tuple[Transformer, Progress]:
-    """Runs all phases that are not finished; returns the trained encoder and the record of the run.
+    """Runs all unfinished phases; returns the trained encoder, and the progress with everything that the run has recorded.
 
-    `precision` None means that of a run to be resumed, or the faster one for a new run; a resumed run with another
-    precision raises ValueError. With `announced` the expected time and memory are printed on stderr first.
+    If `precision` is None, a resumed run keeps its precision and a new run uses the faster one. If `announced`, the
+    expected time and memory are first printed on stderr. Raises ValueError if a run is to be resumed in another precision.
     """
     torch.manual_seed(recipe.seed)
     model = Transformer(setup.config).to(setup.device)
@@ -50,18 +50,18 @@ def train(
         optimizers = make_optimizers(model, recipe, _phase_index(recipe, phase_of(setup.state)))
         progress = load_state(setup.state, model, optimizers, description)
     if progress.precision is None:
-        first = recipe.phases[_phase_index(recipe, progress.phase)]
+        first_phase = recipe.phases[_phase_index(recipe, progress.phase)]
         progress.precision = precision or faster_precision(
-            setup.tasks[first.task], model, recipe.seed, first.batch_size
+            setup.tasks[first_phase.task], model, recipe.seed, first_phase.batch_size
         )
     elif precision not in (None, progress.precision):
         raise ValueError(
             f"{setup.state} is of a run in {progress.precision}, not {precision}; --fresh starts over"
         )
     if announced and progress.phase < len(recipe.phases):
-        expected = estimate(recipe, setup.tasks, model, progress.precision, progress.phase)
+        estimate_text = estimate(recipe, setup.tasks, model, progress.precision, progress.phase)
         if rank() == 0:
-            print(expected, file=sys.stderr)
+            print(estimate_text, file=sys.stderr)
     while progress.phase < len(recipe.phases):
         _run_phase(recipe, recipe.phases[progress.phase], setup, loaded, optimizers, progress)
         progress.phase, progress.step = progress.phase + 1, 0
@@ -73,7 +73,7 @@ def train(
 
 
 def _initialise(model: Transformer, recipe: Recipe) -> None:
-    """Initialises again the weights for which the recipe has its own initialisation."""
+    """Initialises those weights again for which the recipe has its own initialisation."""
     embedding = model.embedding
     if recipe.position_std is not None:
         for parameter in (embedding.position_table, embedding.class_token):
@@ -90,7 +90,7 @@ def _initialise(model: Transformer, recipe: Recipe) -> None:
 
 
 def _phase_index(recipe: Recipe, phase: int) -> int:
-    """The index of the phase, or of the last one when all are finished."""
+    """Index of the phase; that of the last phase if all are finished."""
     return min(phase, len(recipe.phases) - 1)
 
 
@@ -102,7 +102,7 @@ def _run_phase(
     optimizers: list[Optimizer],
     progress: Progress,
 ) -> None:
-    """Trains one phase from where it was stopped."""
+    """Trains one phase, from the step at which it was stopped."""
     task, model, precision = setup.tasks[phase.task], loaded.model, progress.precision
     assert precision is not None, "a run chooses its precision before its first step"
     batch_size = min(phase.batch_size, task.n_examples)
@@ -116,7 +116,7 @@ def _run_phase(
     last_saved = time.monotonic()
     model.train(phase.dropout)  # dropout is all in which the two modes differ
     steps = range(progress.step, n_steps)
-    bar = tqdm(
+    progress_bar = tqdm(
         steps,
         desc=f"{recipe.preset}: {phase.task}",
         initial=progress.step,
@@ -125,33 +125,36 @@ def _run_phase(
         mininterval=1,
     )
     seed = recipe.seed + progress.phase  # so that two phases with one task have different batches
-    for step, batch in zip(bar, batches(task, seed, steps, batch_size), strict=True):
-        rate = learning_rate(step, n_steps, phase.learning_rate, warmup, falls=phase.falls)
-        set_rate(optimizers, rate, phase.weight_decay)
+    for step, batch in zip(progress_bar, batches(task, seed, steps, batch_size), strict=True):
+        current_rate = learning_rate(step, n_steps, phase.learning_rate, warmup, falls=phase.falls)
+        set_rate(optimizers, current_rate, phase.weight_decay)
         loss = gradients(task, model, batch, (recipe.seed, progress.phase, step, rank()), precision)
         if rank() == 0 and step in snapshot_steps:
             accuracy = evaluate(task, model, n_glance, precision)["accuracy"]
             progress.add_snapshot(take_snapshot(loaded, setup.probes, progress.phase, step, accuracy))
-        norm = clip_grad_norm_(model.parameters(), recipe.gradient_clip or math.inf)  # before clipping
+        gradient_norm = clip_grad_norm_(
+            model.parameters(), recipe.gradient_clip or math.inf
+        )  # before clipping
         with autocast(setup.device, precision):
             for optimizer in optimizers:
                 optimizer.step()
         location = {"phase": progress.phase, "step": step}
         if step in logged_steps:
             progress.log.append(
-                location | {"loss": loss.item(), "learning_rate": rate, "gradient_norm": norm.item()}
+                location
+                | {"loss": loss.item(), "learning_rate": current_rate, "gradient_norm": gradient_norm.item()}
             )
-            bar.set_postfix(loss=f"{loss.item():.3f}")
+            progress_bar.set_postfix(loss=f"{loss.item():.3f}")
         progress.step = step + 1
         if rank() == 0 and step in evaluation_steps:
             progress.evaluations.append(location | evaluate(task, model, n_check, precision))
-            bar.write(str(progress.evaluations[-1]), file=sys.stderr)
+            progress_bar.write(str(progress.evaluations[-1]), file=sys.stderr)
         if rank() == 0 and (recipe.quick or time.monotonic() - last_saved > SAVE_EVERY_S):
             save_state(setup.state, progress, model, optimizers)
             last_saved = time.monotonic()
 
 
 def evaluate(task: Task, model: Transformer, at_most: int, precision: Precision) -> dict[str, int | float]:
-    """Held-out results of a task in evaluation mode, in the precision of the training."""
-    with torch.inference_mode(), evaluating(model), autocast(device_of(model), precision):
+    """Held-out results of a task in evaluation mode, by name, computed in the precision of the training."""
+    with torch.inference_mode(), evaluation_mode(model), autocast(device_of(model), precision):
         return task.evaluate(model, at_most)

@@ -1,4 +1,4 @@
-"""The Muon optimiser (Jordan et al. 2024): momentum with an orthogonalised update."""
+"""The Muon optimiser (Jordan et al. 2024): momentum whose update is orthogonalised."""
 
 import math
 
@@ -13,7 +13,7 @@ N_ITERATIONS = 5
 
 
 class Muon(Optimizer):
-    """torch.optim.Muon with `adjust_lr_fn="match_rms_adamw"`, but matrix products follow the autocast precision.
+    """Like torch.optim.Muon with `adjust_lr_fn="match_rms_adamw"`, but matrices are multiplied in the precision of autocast.
 
     The version in torch always multiplies in bf16, which many processors emulate slowly. Every parameter must be
     a matrix.
@@ -24,25 +24,27 @@ class Muon(Optimizer):
 
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]  # no closure: the loop computes the gradients
-        """One optimisation step from the gradients of the parameters."""
+        """Makes one optimisation step with the gradients of the parameters."""
         for group in self.param_groups:
             rate, decay = group["lr"], group["weight_decay"]
             for parameter in (p for p in group["params"] if p.grad is not None):
                 state = self.state[parameter]
                 momentum = state.setdefault("momentum_buffer", torch.zeros_like(parameter))
                 momentum.lerp_(parameter.grad, 1 - MOMENTUM)
-                update = orthogonal(parameter.grad.lerp(momentum, MOMENTUM))  # Nesterov's look ahead
-                size = 0.2 * math.sqrt(max(parameter.shape))  # which makes its entries as large as AdamW's
-                parameter.mul_(1 - rate * decay).add_(update, alpha=-rate * size)
+                update = orthogonalise(parameter.grad.lerp(momentum, MOMENTUM))  # Nesterov's look ahead
+                scale = 0.2 * math.sqrt(max(parameter.shape))  # which makes its entries as large as AdamW's
+                parameter.mul_(1 - rate * decay).add_(update, alpha=-rate * scale)
 
 
-def orthogonal(matrix: Float[Tensor, "row column"]) -> Float[Tensor, "row column"]:
-    """Approximates U Vᵀ of the singular value decomposition U S Vᵀ, with singular values of 0.7 to 1.2."""
+def orthogonalise(matrix: Float[Tensor, "row column"]) -> Float[Tensor, "row column"]:
+    """The orthogonal matrix U Vᵀ of the singular value decomposition U S Vᵀ, approximately: singular values are 0.7 to 1.2."""
     if matrix.shape[0] > matrix.shape[1]:
-        return orthogonal(matrix.T).T
+        return orthogonalise(matrix.T).T
     first, third, fifth = POLYNOMIAL
     x = matrix / matrix.norm().clamp(min=1e-7)
     for _ in range(N_ITERATIONS):
-        square = x @ x.T
-        x = torch.addmm(x, torch.addmm(square, square, square, beta=third, alpha=fifth), x, beta=first)
+        gram_matrix = x @ x.T
+        x = torch.addmm(
+            x, torch.addmm(gram_matrix, gram_matrix, gram_matrix, beta=third, alpha=fifth), x, beta=first
+        )
     return x

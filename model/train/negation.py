@@ -1,7 +1,7 @@
 """Generated training sentences in which a negation such as "not" decides the sentiment.
 
-They are made of templates and words (`negation.toml`), of rated phrases of the Stanford Sentiment Treebank, and of
-sentences written by hand (`negation_written.csv`).
+They are generated from templates and words (`negation.toml`), from rated phrases of the Stanford Sentiment Treebank, and
+from sentences written by hand (`negation_written.csv`).
 """
 
 import re
@@ -30,24 +30,24 @@ Sentence = tuple[str, float]  # text, and probability of being positive
 def negation_sentences(n: int, treebank: pd.DataFrame, seed: int) -> list[Sentence]:
     """`n` random sentences, each with its probability of being positive.
 
-    `treebank` holds the phrases that may be used, with the columns rating (0 to 4) and text.
+    `treebank` is a table of the phrases that may be used, with the columns rating (0 to 4) and text.
     """
     random = np.random.default_rng(seed)
     templates = _Templates(random, _neutral_phrases(treebank))
-    generators: dict[Callable[[], Sentence], float] = {
+    probability_by_generator: dict[Callable[[], Sentence], float] = {
         templates.same: 0.2,
         templates.opposite: 0.3,
         templates.fixed: 0.07,
         templates.written: 0.25,
         _RatedPhrases(random, treebank, templates).sentence: 0.18,
     }
-    functions = list(generators)
-    indices = random.choice(len(functions), n, p=list(generators.values()))
+    functions = list(probability_by_generator)
+    indices = random.choice(len(functions), n, p=list(probability_by_generator.values()))
     return [functions[index]() for index in indices]
 
 
 class _Templates:
-    """Random sentences from the templates and words of `negation.toml`; `kind` is "good" or "bad"."""
+    """Generates random sentences from the templates and words of `negation.toml`; `kind` is "good" or "bad"."""
 
     def __init__(self, random: np.random.Generator, neutral_phrases: list[str]) -> None:
         tables = _read_tables()
@@ -70,17 +70,17 @@ class _Templates:
         return options[self.random.integers(len(options))]
 
     def chance(self, p: float) -> bool:
-        """True with probability `p`."""
+        """True with probability `p`, drawn at random."""
         return bool(self.random.random() < p)
 
     def same(self) -> Sentence:
-        """A sentence with the sentiment of its words."""
+        """A random sentence whose sentiment is that of its words."""
         kind = self.choose(["good", "bad"])
         text = self.fill(self.choose(self.templates["same"]), kind)
         return self.vary(text), GOOD if kind == "good" else BAD
 
     def opposite(self) -> Sentence:
-        """A sentence with the opposite sentiment of its words."""
+        """A random sentence whose sentiment is the opposite of that of its words."""
         kind = self.choose(["good", "bad"])
         template = self.choose(self.templates["opposite"])
         if template.startswith("+"):  # makes sense with good words only
@@ -88,17 +88,17 @@ class _Templates:
         return self.vary(self.fill(template, kind)), NOT_GOOD if kind == "good" else NOT_BAD
 
     def fixed(self) -> Sentence:
-        """A sentence of `negation.toml` without slots."""
+        """A random sentence of those in `negation.toml` that have no slots."""
         kind = self.choose(["good", "bad"])
         return self.vary(self.choose(self.fixed_sentences[kind])), GOOD - 0.1 if kind == "good" else BAD
 
     def written(self) -> Sentence:
-        """A sentence of `negation_written.csv`."""
+        """A random sentence of `negation_written.csv`."""
         text, positive = self.written_sentences[self.random.integers(len(self.written_sentences))]
         return self.vary(text), GOOD if positive else BAD
 
     def fill(self, template: str, kind: str) -> str:
-        """The template with good or bad words in its slots."""
+        """The template with words of the sentiment `kind` in its slots."""
         subject = self.subject()
         for name in ("isnt", "found_not"):
             template = template.replace(f"{{{name}}}", self.choose(self.negations[name]))
@@ -106,7 +106,7 @@ class _Templates:
         return template.format(**{name: self.slot(name, kind, subject) for name in slots})
 
     def slot(self, name: str, kind: str, subject: dict[str, str]) -> str:
-        """Words for one slot."""
+        """Words for the slot `name`, of the sentiment `kind`; `subject` is the result of the method of that name."""
         if name in subject:
             return subject[name]
         if name in self.neutral:
@@ -123,7 +123,7 @@ class _Templates:
         return article + self.choose(self.words[kind][name])
 
     def subject(self) -> dict[str, str]:
-        """Two random subjects and the verbs that agree with them, by slot."""
+        """Words for the slots of two random subjects, and of the verbs that agree with them, by slot."""
         plural, past = self.chance(0.2), self.chance(0.35)
         other_plural = self.chance(0.2)
         to_be = {(False, False): "is", (False, True): "was", (True, False): "are", (True, True): "were"}
@@ -156,20 +156,24 @@ class _Templates:
         }
 
     def noun(self, *, plural: bool) -> str:
-        """A subject, sometimes followed by a neutral phrase such as "about a dog"."""
+        """A noun for a subject, sometimes followed by a neutral phrase such as "about a dog"."""
         noun = self.choose(self.neutral["subjects" if plural else "subject"])
         if noun.startswith(("the ", "this ")) and self.neutral_phrases and self.chance(0.2):
             return f"{noun} {self.choose(self.neutral_phrases)}"
         return noun
 
     def object(self) -> str:
-        """A singular noun that can be an object."""
+        """A singular noun that can be the object of a sentence."""
         while (noun := self.noun(plural=False)) in ("he", "she"):
             pass
         return noun
 
     def vary(self, sentence: str) -> str:
-        """The sentence with neutral words around it and everyday spelling: contractions, no full stop or apostrophe."""
+        """A random variant of the sentence.
+
+        Neutral words may be put before or after it, "it is" contracted to "it's", apostrophes left out ("dont"), and the
+        full stop dropped or replaced.
+        """
         ending = sentence[-1] if sentence[-1] in ".!?" else "."
         sentence = sentence.rstrip(".!?")
         if self.chance(0.25):
@@ -185,7 +189,7 @@ class _Templates:
 
 
 class _RatedPhrases:
-    """Random sentences around good and bad phrases of the treebank, half of them negated."""
+    """Generates random sentences around good and bad phrases of the treebank, about half of them negated."""
 
     def __init__(self, random: np.random.Generator, treebank: pd.DataFrame, templates: _Templates) -> None:
         self.random, self.templates = random, templates
@@ -210,7 +214,7 @@ class _RatedPhrases:
                 )
 
     def sentence(self) -> Sentence:
-        """A sentence with a phrase, plain or negated; one from the templates where no phrase fits."""
+        """A random sentence around a phrase, plain or negated; a sentence from the templates if there is no suitable phrase."""
         if not self.groups:
             return self.templates.same()
         plain, negated, phrases, ratings = self.groups[self.random.integers(len(self.groups))]
@@ -232,7 +236,7 @@ class _RatedPhrases:
 
 
 def split_options(text: str) -> list[str]:
-    """The options in a text, separated by | or line ends; spaces at the ends of an option are kept."""
+    """The options listed in a text, separated by | or line ends; spaces at the ends of an option are kept."""
     return [option for option in re.split(r"[|\n]", text) if option.strip()]
 
 
@@ -241,7 +245,7 @@ def _read_tables() -> dict:
 
 
 def _neutral_phrases(treebank: pd.DataFrame) -> list[str]:
-    """Neutral phrases of two to seven words that can stand after a noun."""
+    """Neutral phrases of two to seven words that can follow a noun."""
     neutral = treebank[treebank.rating == 2].text
     fits = neutral.str.fullmatch(r"(?:about|of|by|from|with|in)(?: [\w'-]+){1,6}", case=False)
     return neutral[fits & ~neutral.str.contains(NEGATION)].str.lower().drop_duplicates().tolist()

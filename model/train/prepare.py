@@ -1,4 +1,4 @@
-"""Data and tasks of a recipe."""
+"""Prepares the data and tasks of a recipe."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +16,10 @@ from .training_setup import TrainingSetup
 def prepare(
     recipe: Recipe, data: Path, runs: Path, device: torch.device, start: Path | None = None
 ) -> TrainingSetup:
-    """The setup of a training run by a recipe.
+    """The data, tasks and files of a training run by a recipe.
 
-    `data` is the folder of the data sets, `runs` that of the run's state, `start` that of a checkpoint to train further.
+    `data` is the folder of the data sets, `runs` the folder of the run's state, and `start` that of a checkpoint to train
+    further.
     """
     config = preset(recipe.preset)
     if start is not None:
@@ -28,5 +29,5 @@ def prepare(
         return replace(setup, start=start_checkpoint)
     if not config.is_text:
         return prepare_digits(config, data, runs, device, holds_out=recipe.holds_out)
-    make = prepare_reviews if config.masked_token_output else prepare_words
-    return make(config, data, runs, device)
+    prepare_texts = prepare_reviews if config.masked_token_output else prepare_words
+    return prepare_texts(config, data, runs, device)

@@ -1,4 +1,4 @@
-"""Tasks on MNIST's training digits; the last 2,500 are held out, unless the recipe trains on all."""
+"""Training tasks on MNIST's training digits; the last 2,500 are held out, unless the recipe trains on all digits."""
 
 from pathlib import Path
 
@@ -17,7 +17,10 @@ PROBES = (3, 18)  # test digits by index: a plain 0, and a 3 that is easily misr
 def prepare_digits(
     config: ModelConfig, data: Path, runs: Path, device: torch.device, *, holds_out: bool = True
 ) -> TrainingSetup:
-    """Setup with the tasks on digits; without held-out digits, evaluations use training digits and `data` reports 0 held out."""
+    """Setup with the training tasks on digits.
+
+    If nothing is held out, evaluations use training digits, and the field `data` states 0 held-out digits.
+    """
     pixels, classes = read_mnist(mnist_folder(data), "train")
     images, labels = to_input(pixels, config), to_labels(classes)
     n_before_held_out = len(labels) - min(HELD_OUT, len(labels) // 10)

@@ -1,4 +1,4 @@
-"""Training tasks on IMDB reviews; 2,500 labelled ones are held out, also from the vocabulary and pre-training."""
+"""Training tasks on IMDB reviews; 2,500 labelled reviews are held out, also from the vocabulary and the pre-training."""
 
 import hashlib
 import inspect
@@ -38,7 +38,7 @@ CONTRACTION = re.compile(r" ' (?=(?:t|s|m|d|re|ve|ll)\b)")  # in decoded text: "
 
 @dataclass(frozen=True, slots=True)
 class Reviews:
-    """Reviews and labels (0 negative, 1 positive, -1 unknown) for training, and held-out ones."""
+    """Texts and labels (0 negative, 1 positive, -1 unknown) of the reviews for training, and of the held-out reviews."""
 
     texts: list[str]
     labels: np.ndarray
@@ -51,12 +51,12 @@ def prepare_reviews(
 ) -> TrainingSetup:
     """Setup with three kinds of tasks: masked tokens, sentiment with labels from teachers, and sentences.
 
-    `tokenizer` is that of the checkpoint to train further; without it one is trained on the reviews.
+    `tokenizer` is that of the checkpoint to train further; if it is None, a tokenizer is trained on the reviews.
     """
     edited = edited_reviews(data)
     table = split_reviews(data, runs.parent, excluded=edited.text[edited.split == "dev"])
     make = train_tokenizer if tokenizer is None else lambda *_: tokenizer
-    tokenizer, corpus = _tokenized(table.texts, config, runs.parent, make)
+    tokenizer, corpus = _tokenizer_and_corpus(table.texts, config, runs.parent, make)
     pieces = corpus.pieces(*PIECE)
     positive = _soft_labels(table, tokenizer, corpus, pieces, runs.parent)
     held_out = tokenize(tokenizer, table.held_out_texts)
@@ -82,8 +82,8 @@ def prepare_reviews(
     counts = {"train": n_labelled, "unlabelled": len(table.labels) - n_labelled}
     treebank = phrases(data)
     write_evaluation_sets(runs.parent, held_out_sets(treebank, edited))
-    held_out_openings = set(map(opening, table.held_out_texts))
-    overlapping = edited.pair.isin(edited.pair[edited.text.map(opening).isin(held_out_openings)])
+    held_out_openings = set(map(review_opening, table.held_out_texts))
+    overlapping = edited.pair.isin(edited.pair[edited.text.map(review_opening).isin(held_out_openings)])
     tasks |= sentence_tasks(
         tokenizer,
         treebank,
@@ -96,42 +96,47 @@ def prepare_reviews(
     # the last part, whole reviews, is counted already
     for name, part in zip(names, tasks["sentences and edits"].parts, strict=False):
         counts[name] = part.task.n_examples
-    return _setup(config, tasks, tokenizer, counts, table, runs, device)
+    return _make_setup(config, tasks, tokenizer, counts, table, runs, device)
 
 
 def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> TrainingSetup:
-    """Setup with the task of true labels for an encoder whose tokens are words; a random tenth is held out too."""
+    """Setup with the task of the true labels, for an encoder whose tokens are words.
+
+    In addition to the held-out reviews, a random tenth of the others is held out.
+    """
     table = split_reviews(data, runs.parent)
     labelled = np.random.default_rng(0).permutation(np.flatnonzero(table.labels >= 0))
-    tenth, rest = np.split(labelled, [len(labelled) // 10])
-    tenth_texts, texts = ([table.texts[index] for index in indices] for indices in (tenth, rest))
+    tenth_indices, training_indices = np.split(labelled, [len(labelled) // 10])
+    tenth_texts, texts = (
+        [table.texts[index] for index in indices] for indices in (tenth_indices, training_indices)
+    )
     with replacing(runs.parent / "imdb-random-tenth.csv") as file:
-        pd.DataFrame({"label": table.labels[tenth], "text": tenth_texts}).to_csv(file, index=False)
-    tokenizer, corpus = _tokenized(texts, config, runs.parent, train_word_tokenizer)
+        pd.DataFrame({"label": table.labels[tenth_indices], "text": tenth_texts}).to_csv(file, index=False)
+    tokenizer, corpus = _tokenizer_and_corpus(texts, config, runs.parent, train_word_tokenizer)
     task = TrueLabels(
-        (corpus, torch.from_numpy(table.labels[rest])),
+        (corpus, torch.from_numpy(table.labels[training_indices])),
         (tokenize(tokenizer, table.held_out_texts), torch.from_numpy(table.held_out_labels)),
-        (tokenize(tokenizer, tenth_texts), torch.from_numpy(table.labels[tenth])),
+        (tokenize(tokenizer, tenth_texts), torch.from_numpy(table.labels[tenth_indices])),
         n_positions=config.n_positions,
     )
-    counts = {"train": len(rest), "random_tenth": len(tenth)}
-    return _setup(config, {"true labels": task}, tokenizer, counts, table, runs, device)
+    counts = {"train": len(training_indices), "random_tenth": len(tenth_indices)}
+    return _make_setup(config, {"true labels": task}, tokenizer, counts, table, runs, device)
 
 
 def split_reviews(data: Path, folder: Path, excluded: Iterable[str] = ()) -> Reviews:
-    """Training and held-out reviews, split in the same way every time; the held-out ones are also written into `folder`.
+    """Training and held-out reviews, always split in the same way; the held-out reviews are also written into `folder`.
 
-    Reviews that begin like one of `excluded` are in neither part.
+    Reviews that begin like one of `excluded` are in neither set.
 
-    Reviews of one film follow one another in the data set, and mostly agree. Whole stretches are held out, so that
-    no film's name gives its label away: the labelled test reviews are of other films as well.
+    Reviews of one film follow one another in the data set, and mostly agree. Consecutive reviews are held out, so that the
+    name of a film does not give the label away; in the test data, the films are others than in training, too.
     """
     table = reviews(data)
     labels = table.label.to_numpy()
-    held_out = np.concatenate([_stretches(np.flatnonzero(labels == label)) for label in (0, 1)])
+    held_out = np.concatenate([_held_out_stretches(np.flatnonzero(labels == label)) for label in (0, 1)])
     held_out = np.random.default_rng(0).permutation(held_out)  # so that the first ones are of both classes
     is_held_out = table.text.isin(table.text[held_out])  # by text: some reviews occur twice
-    is_excluded = table.text.map(opening).isin(set(map(opening, excluded)))
+    is_excluded = table.text.map(review_opening).isin(set(map(review_opening, excluded)))
     train_indices = np.flatnonzero(~(is_held_out | is_excluded))
     folder.mkdir(parents=True, exist_ok=True)
     with replacing(folder / "imdb-held-out.csv") as file:
@@ -144,17 +149,17 @@ def split_reviews(data: Path, folder: Path, excluded: Iterable[str] = ()) -> Rev
     )
 
 
-def opening(text: str) -> str:
-    """The first forty letters and digits, which identify a review even if its spacing was changed."""
+def review_opening(text: str) -> str:
+    """The first forty letters and digits of a text, which identify a review even if its spacing was changed."""
     return re.sub(r"<br />|[\W_]", "", text.lower())[:40]
 
 
-def _stretches(indices: Int[np.ndarray, " review"]) -> Int[np.ndarray, " held_out"]:
-    """The first tenth of each fifth of the indices."""
+def _held_out_stretches(indices: Int[np.ndarray, " review"]) -> Int[np.ndarray, " held_out"]:
+    """The first tenth of each fifth of the indices: consecutive reviews to hold out."""
     return np.concatenate([fifth[: len(fifth) // 10] for fifth in np.array_split(indices, 5)])
 
 
-def _setup(
+def _make_setup(
     config: ModelConfig,
     tasks: dict,
     tokenizer: Tokenizer,
@@ -175,10 +180,10 @@ def _setup(
     )
 
 
-def _tokenized(
+def _tokenizer_and_corpus(
     texts: list[str], config: ModelConfig, runs: Path, make: Callable[..., Tokenizer]
 ) -> tuple[Tokenizer, Corpus]:
-    """Tokenizer and token ids, computed once in `runs` and shared by all runs with the same sizes."""
+    """Tokenizer and token ids of the texts, computed once in the folder `runs` and shared by all runs with the same sizes."""
 
     def fill(folder: Path) -> None:
         tokenizer = make(texts, config.vocab_size, config.n_positions)
@@ -192,10 +197,10 @@ def _tokenized(
 def _soft_labels(
     table: Reviews, tokenizer: Tokenizer, corpus: Corpus, pieces: Corpus, runs: Path
 ) -> dict[str, Tensor]:
-    """Probability of being positive of each review ("by words", "by both") and each piece ("pieces").
+    """Probability of being positive, of each review ("by words", "by both") and of each piece ("pieces").
 
-    For a labelled review this is its label; for others it comes from the word teacher, or from the mean log-odds of both
-    teachers. Pieces are too short for document vectors. Teachers read no more of a review than the encoder does.
+    For a labelled review it is the label; for others it comes from the word teacher, or from the mean log-odds of both
+    teachers. Pieces are too short for the document teacher. Teachers read no more of a review than the encoder does.
     """
 
     def fill(folder: Path) -> None:
@@ -226,9 +231,9 @@ def _soft_labels(
 
 
 def _cached_folder(runs: Path, inputs: Iterable[str], name: str, fill: Callable[[Path], None]) -> Path:
-    """Folder with the results of `fill`, which is called only if there are none of these inputs.
+    """Folder with the results of `fill`, which is called only if there are no results for these `inputs`.
 
-    If two runs fill it at the same time, the folder of the first to finish stays.
+    If two runs compute them at the same time, the folder of the run that finishes first is kept.
     """
     digest = hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:8]
     folder = runs / f"imdb-{digest}-{name}"
@@ -241,7 +246,7 @@ def _cached_folder(runs: Path, inputs: Iterable[str], name: str, fill: Callable[
 
 
 def _decoded(tokenizer: Tokenizer, corpus: Corpus, n_tokens: int | None = None) -> list[str]:
-    """Text of each review or piece, or of its last `n_tokens`, as the teachers read it."""
+    """Text of each review or piece, or of its last `n_tokens` tokens, as the teachers read it."""
     rows = (corpus[index] for index in range(len(corpus)))
     ids = [(row if n_tokens is None else end_of_review(row, n_tokens)).tolist() for row in rows]
     return [CONTRACTION.sub("'", text) for text in tokenizer.decode_batch(ids)]

@@ -1,4 +1,4 @@
-"""Training tasks on rated phrases and sentences, edited reviews and generated negations; and their held-out sets."""
+"""Training tasks on rated phrases and sentences, edited reviews and generated negations, and the evaluation sets for them."""
 
 from pathlib import Path
 
@@ -27,9 +27,11 @@ def sentence_tasks(
     pieces: Sentiment,
     n_positions: int,
 ) -> dict[str, CombinedTask]:
-    """Tasks on sentences and on the given whole reviews or their pieces, by name.
+    """Training tasks by name, each a combination of tasks on phrases, sentences, negations, edits, and reviews or pieces of
+    them.
 
-    Rows of `edited` whose split is "dev" are held out.
+    `edited` holds the edited reviews and their originals; those whose split is "dev" are only in the evaluation sets.
+    `reviews` and `pieces` are the tasks on whole reviews and on pieces of reviews; texts are cut to `n_positions` tokens.
     """
     training = treebank[treebank.split == "train"]
 
@@ -42,51 +44,53 @@ def sentence_tasks(
         negative, positive = (tokenize(tokenizer, list(versions)) for versions in zip(*texts, strict=True))
         return EditedPairs(negative, positive, n_positions=n_positions, contrast_weight=0.5)
 
-    phrase_table = _phrases(training)
-    generated = negation_sentences(int(NEGATION_SHARE * len(phrase_table)), training, seed=0)
-    phrases, whole = (
+    phrase_table = _select_phrases(training)
+    generated_sentences = negation_sentences(int(NEGATION_SHARE * len(phrase_table)), training, seed=0)
+    phrase_task, sentence_task = (
         labelled(table.text.tolist(), POSITIVE[table.rating])
         for table in (phrase_table, training[training.whole == 1])
     )
-    negation = labelled([text for text, _ in generated], np.array([positive for _, positive in generated]))
+    negation_task = labelled(
+        [text for text, _ in generated_sentences], np.array([positive for _, positive in generated_sentences])
+    )
     versions = edited[edited.split == "train"].pivot(index="pair", columns="label", values="text")
     review_pairs = list(zip(versions[0], versions[1], strict=True))
-    pairs = pairs_of(review_pairs)
-    edits = pairs_of([sentences for texts in review_pairs for sentences in changed_sentences(*texts)])
+    pair_task = pairs_of(review_pairs)
+    edit_task = pairs_of([sentences for texts in review_pairs for sentences in changed_sentences(*texts)])
     # Besides the phrases: task, weight of its loss, and examples for each phrase.
     other_parts: dict[str, list[tuple[Sentiment | EditedPairs, float, float]]] = {
-        "short sentences": [(whole, 0.7, 1 / 4), (negation, 1.5, 2.0), (reviews, 0.5, 1 / 48)],
+        "short sentences": [(sentence_task, 0.7, 1 / 4), (negation_task, 1.5, 2.0), (reviews, 0.5, 1 / 48)],
         "sentences": [
-            (whole, 0.7, 3 / 8),
-            (negation, 1.2, 3 / 2),
-            (pairs, 1.0, 1 / 13),
+            (sentence_task, 0.7, 3 / 8),
+            (negation_task, 1.2, 3 / 2),
+            (pair_task, 1.0, 1 / 13),
             (reviews, 1.5, 1 / 8),
         ],
         "sentences, more reviews": [
-            (whole, 0.7, 3 / 8),
-            (negation, 1.0, 1.0),
-            (pairs, 1.0, 1 / 16),
+            (sentence_task, 0.7, 3 / 8),
+            (negation_task, 1.0, 1.0),
+            (pair_task, 1.0, 1 / 16),
             (reviews, 2.0, 1 / 4),
         ],
         "sentences and edits": [
-            (whole, 0.7, 1 / 2),
-            (negation, 1.5, 5 / 2),
-            (edits, 1.0, 1 / 2),
-            (pairs, 1.0, 1 / 8),
+            (sentence_task, 0.7, 1 / 2),
+            (negation_task, 1.5, 5 / 2),
+            (edit_task, 1.0, 1 / 2),
+            (pair_task, 1.0, 1 / 8),
             (reviews, 1.5, 1 / 6),
         ],
         "sentences, edits and reviews": [
-            (whole, 0.7, 1 / 2),
-            (negation, 1.5, 5 / 2),
-            (edits, 1.0, 3 / 4),
-            (pairs, 1.0, 1 / 4),
+            (sentence_task, 0.7, 1 / 2),
+            (negation_task, 1.5, 5 / 2),
+            (edit_task, 1.0, 3 / 4),
+            (pair_task, 1.0, 1 / 4),
             (reviews, 1.5, 1 / 2),
         ],
         "sentences, edits and pieces": [
-            (whole, 0.7, 1 / 2),
-            (negation, 1.5, 2.0),
-            (edits, 1.0, 1 / 2),
-            (pairs, 1.0, 1 / 24),
+            (sentence_task, 0.7, 1 / 2),
+            (negation_task, 1.5, 2.0),
+            (edit_task, 1.0, 1 / 2),
+            (pair_task, 1.0, 1 / 24),
             (pieces, 1.0, 1 / 2),
         ],
     }
@@ -97,7 +101,7 @@ def sentence_tasks(
     held_out["reviews"] = reviews.held_out
     return {
         name: CombinedTask(
-            [WeightedTask(phrases, 1.0, 1.0), *(WeightedTask(*values) for values in parts)],
+            [WeightedTask(phrase_task, 1.0, 1.0), *(WeightedTask(*values) for values in parts)],
             held_out,
             n_positions=n_positions,
         )
@@ -106,7 +110,7 @@ def sentence_tasks(
 
 
 def held_out_sets(treebank: pd.DataFrame, edited: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Evaluation sets by name, each with the columns text and label (0 negative, 1 positive)."""
+    """Evaluation sets by name, each a table with the columns text and label (0 negative, 1 positive)."""
     sentences = development_sentences(treebank)
     held_out = edited[edited.split == "dev"]
     return {
@@ -121,20 +125,20 @@ def held_out_sets(treebank: pd.DataFrame, edited: pd.DataFrame) -> dict[str, pd.
 
 
 def development_sentences(treebank: pd.DataFrame) -> pd.DataFrame:
-    """Development sentences of the treebank except neutral ones, with a column label (0 negative, 1 positive)."""
+    """Sentences of the treebank's development split, without neutral ones, with a column label (0 negative, 1 positive)."""
     sentences = treebank[(treebank.split == "dev") & (treebank.whole == 1) & (treebank.rating != 2)]
     return sentences.assign(label=(sentences.rating > 2).astype(int))
 
 
 def write_evaluation_sets(folder: Path, held_out: dict[str, pd.DataFrame]) -> None:
-    """Writes each set as a CSV that `python -m model.evaluate` reads."""
+    """Writes each evaluation set as a CSV that `python -m model.evaluate` reads."""
     for name, table in held_out.items():
         with replacing(folder / f"{name.replace(' ', '-')}.csv") as file:
             table[["text", "label"]].to_csv(file, index=False)
 
 
-def _phrases(training: pd.DataFrame) -> pd.DataFrame:
-    """Positive and negative phrases, those with a negation twice, and a sample of the neutral ones of several words."""
+def _select_phrases(training: pd.DataFrame) -> pd.DataFrame:
+    """Positive and negative phrases, those with a negation twice, and a sample of the neutral phrases of several words."""
     phrases = training[training.whole == 0].drop_duplicates("text")
     rated = phrases[phrases.rating != 2]
     neutral = phrases[(phrases.rating == 2) & phrases.text.str.contains(" ")]

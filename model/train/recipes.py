@@ -1,4 +1,4 @@
-"""How each checkpoint is trained. Within a pair only the norm placement differs."""
+"""Recipes: how each checkpoint is trained. Within a pair of checkpoints only the norm placement differs."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
@@ -40,7 +40,7 @@ class Recipe:
     quick: bool = False  # a run of about a minute
 
     def to_json(self) -> dict:
-        """All fields as plain values."""
+        """All fields by name, as values that JSON can hold."""
         return asdict(self)
 
 
@@ -95,7 +95,7 @@ _AFTER_AVERAGING = replace(
 
 
 def recipe(name: str, quick: bool = False) -> Recipe:
-    """The recipe of that name, as a run of about a minute if `quick`. Raises KeyError with the valid names."""
+    """The recipe called `name`; a run of about a minute if `quick`. Raises KeyError, with the valid names, if there is none."""
     if name not in _RECIPES:
         raise KeyError(f"no recipe for {name!r}; there are {', '.join(_RECIPES)}")
     return replace(_RECIPES[name], quick=quick)
@@ -150,8 +150,8 @@ _SMALL = (
 SEEDS = 3
 
 
-def _seeds(preset: str, seeds: range, phases: tuple[Phase, ...]) -> dict[str, Recipe]:
-    """Recipes that differ in their seeds, by name; without snapshots, which are as large as the encoders."""
+def _recipes_by_seed(preset: str, seeds: range, phases: tuple[Phase, ...]) -> dict[str, Recipe]:
+    """Recipes that differ only in their seeds, by name; without snapshots, which take as much space as the encoders."""
     return {
         f"{preset}-seed{seed}": Recipe(preset=preset, seed=seed, n_moments=0, phases=phases) for seed in seeds
     }
@@ -187,8 +187,8 @@ _RECIPES = {
         ),
     )
 } | {
-    **_seeds("mnist-pre-ln", range(1, 2), phases=(_DIGITS, _GENTLE_DIGITS)),
-    **_seeds("mnist-post-ln", range(1, 2), phases=(_DIGITS, _GENTLE_DIGITS)),
-    **_seeds("sentences-pre-ln", range(SEEDS), phases=_SMALL),
-    **_seeds("sentences-post-ln", range(SEEDS), phases=_SMALL),
+    **_recipes_by_seed("mnist-pre-ln", range(1, 2), phases=(_DIGITS, _GENTLE_DIGITS)),
+    **_recipes_by_seed("mnist-post-ln", range(1, 2), phases=(_DIGITS, _GENTLE_DIGITS)),
+    **_recipes_by_seed("sentences-pre-ln", range(SEEDS), phases=_SMALL),
+    **_recipes_by_seed("sentences-post-ln", range(SEEDS), phases=_SMALL),
 }

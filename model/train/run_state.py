@@ -1,7 +1,7 @@
-"""State of a run on disk, from which it resumes after a crash or kill.
+"""State of a training run on disk, from which it resumes after it was interrupted.
 
-One safetensors file, replaced as a whole: tensors of model, optimiser and snapshots, and the log as metadata. It
-needs no random state, because every step draws from (seed, step).
+It is one safetensors file, which is replaced as a whole: tensors of model, optimisers and snapshots, and the log as
+metadata. No state of a random generator is stored, because every step is seeded by (seed, step).
 """
 
 import json
@@ -31,7 +31,7 @@ JSON_FIELDS = (
 
 @dataclass(slots=True)
 class Progress:
-    """Position of a run, phase and step, and what it recorded so far."""
+    """Phase and step of a training run, and everything that it has recorded so far."""
 
     recipe: dict
     precision: Precision | None = None  # not chosen yet, before the first step
@@ -55,14 +55,14 @@ def save_state(path: Path, progress: Progress, model: Transformer, optimizers: l
             tensors |= {f"optimizer.{number}.{index}.{name}": value for name, value in values.items()}
     tensors |= {f"film.{name}": value for name, value in (progress.film or {}).items()}
     metadata = {name: getattr(progress, name) for name in JSON_FIELDS}
-    contiguous = {name: value.contiguous() for name, value in tensors.items()}
+    contiguous_tensors = {name: value.contiguous() for name, value in tensors.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
-        save_file(contiguous, temporary, {"progress": json.dumps(metadata)})
+        save_file(contiguous_tensors, temporary, {"progress": json.dumps(metadata)})
 
 
 def phase_of(path: Path) -> int:
-    """Phase in which a run was stopped; 0 where there is no file."""
+    """Index of the phase in which a run was stopped; 0 if there is no file."""
     if not path.exists():
         return 0
     with safe_open(path, "pt") as file:
@@ -70,9 +70,9 @@ def phase_of(path: Path) -> int:
 
 
 def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], recipe: dict) -> Progress:
-    """Restores model and optimisers; a new Progress where there is no file.
+    """Loads model and optimisers from the file, and returns the progress; a new `Progress` if there is no file.
 
-    Raises ValueError where the file belongs to another recipe.
+    Raises ValueError if the file belongs to a run by another recipe.
     """
     if not path.exists():
         return Progress(recipe=recipe)
@@ -87,15 +87,15 @@ def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], reci
         for name, value in _with_prefix("model.", tensors).items():
             parameters[name].copy_(value)
     for number, optimizer in enumerate(optimizers):
-        states: dict[int, dict[str, Tensor]] = {}
+        state_by_parameter: dict[int, dict[str, Tensor]] = {}
         for name, value in _with_prefix(f"optimizer.{number}.", tensors).items():
             index, _, key = name.partition(".")
-            states.setdefault(int(index), {})[key] = value
-        optimizer.load_state_dict(optimizer.state_dict() | {"state": states})
+            state_by_parameter.setdefault(int(index), {})[key] = value
+        optimizer.load_state_dict(optimizer.state_dict() | {"state": state_by_parameter})
     progress.film = _with_prefix("film.", tensors) or None
     return progress
 
 
 def _with_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Entries whose names start with `prefix`, without it."""
+    """The tensors whose names begin with `prefix`, by the rest of the name."""
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

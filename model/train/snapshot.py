@@ -1,7 +1,7 @@
 """Snapshots of an encoder during training, which a page plays back as a recording.
 
-Each holds the patterns of a few fixed inputs, by layer the norms of gradient and residual stream and the entropy of
-every head, and the held-out accuracy. About 2 MB per run, as safetensors.
+A snapshot holds the patterns of a few fixed inputs, the norms of gradient and residual stream by layer, the entropy of
+every head, and the held-out accuracy. The snapshots of a run take about 2 MB, as safetensors.
 """
 
 from collections.abc import Sequence
@@ -24,8 +24,9 @@ def take_snapshot(
 ) -> Snapshots:
     """Arrays of one snapshot by name, taken after the backward pass and before the gradients are clipped.
 
-    pattern.I [1, layer, head, query, key] uint8 in 255ths, for probe I; entropy.I [1, layer, head], normalised,
-    mean over queries; residual_norm.I [1, stage], mean over positions; gradient_norm [1, layer].
+    For the probe with index I: pattern.I [1, layer, head, query, key], uint8 in 255ths; entropy.I [1, layer, head],
+    normalised, mean over queries; residual_norm.I [1, stage], mean over positions. For all: gradient_norm [1, layer],
+    phase, step, accuracy.
     """
     snapshot = {
         "phase": torch.tensor([phase]),
@@ -43,12 +44,12 @@ def take_snapshot(
 
 
 def join_snapshots(snapshots: Sequence[Snapshots]) -> Snapshots:
-    """Arrays of all snapshots by name, joined along the first axis."""
+    """The arrays of all snapshots by name, concatenated along the first axis."""
     return {name: torch.cat([snapshot[name] for snapshot in snapshots]) for name in snapshots[0]}
 
 
 def gradient_norm(model: Transformer) -> Tensor:
-    """Norm of the gradient of each block's parameters together [layer]."""
+    """Norm of the gradient of all parameters of a block, for each block: a tensor [layer]."""
     return torch.stack(
         [
             torch.stack([p.grad.norm() for p in block.parameters() if p.grad is not None]).norm()

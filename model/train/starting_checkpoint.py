@@ -1,4 +1,4 @@
-"""Checkpoints that a run trains further, so that their phases need not be repeated."""
+"""Checkpoints that a run trains further, so that the phases that trained them need not be repeated."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from .snapshot import Snapshots
 
 @dataclass(frozen=True, slots=True)
 class StartingCheckpoint:
-    """A checkpoint trained by the first phases of a recipe, and its tokenizer with contractions added."""
+    """A checkpoint that the first phases of a recipe trained, and its tokenizer with contractions added."""
 
     loaded: Loaded
     tokenizer: Tokenizer
@@ -28,10 +28,10 @@ class StartingCheckpoint:
         """The checkpoint in `folder`. Raises ValueError if it was not trained by the first phases of `recipe`."""
         start = cls.load(folder)
         finished_phases = start.loaded.history["recipe"]["phases"]
-        expected = recipe.to_json()["phases"][: len(finished_phases)]
-        if len(expected) < len(finished_phases) or any(
+        expected_phases = recipe.to_json()["phases"][: len(finished_phases)]
+        if len(expected_phases) < len(finished_phases) or any(
             finished_phase.get(name, value) != value
-            for finished_phase, expected_phase in zip(finished_phases, expected, strict=True)
+            for finished_phase, expected_phase in zip(finished_phases, expected_phases, strict=True)
             for name, value in expected_phase.items()
         ):
             raise ValueError(
@@ -41,20 +41,20 @@ class StartingCheckpoint:
 
     @classmethod
     def load(cls, folder: Path) -> "StartingCheckpoint":
-        """The checkpoint in `folder`, trained by any recipe."""
+        """The checkpoint in `folder`, trained by any recipe. Raises ValueError if it does not read text."""
         loaded = load(folder, "cpu")
         if loaded.tokenizer is None:
             raise ValueError(f"{folder} reads no text: its training cannot be continued")
         return cls(loaded, with_contractions(loaded.tokenizer), len(loaded.history["recipe"]["phases"]))
 
     def to_json(self) -> list[dict]:
-        """Descriptions of all checkpoints that led to this one, the first one first, for the history of the next."""
+        """Descriptions, for the history of the new checkpoint, of all checkpoints that led to it, the earliest first."""
         history = self.loaded.history
         averaged = {"averaged": history["averaged"]} if "averaged" in history else {}
         return [*history.get("went_on_from", []), self.description() | averaged]
 
     def description(self) -> dict:
-        """Date and data of the checkpoint's training, its phases and its vocabulary size."""
+        """Date and data of the checkpoint's training, its number of phases and its vocabulary size, by name."""
         history = self.loaded.history
         description = {name: history[name] for name in ("finished", "torch", "data") if name in history}
         return description | {"phases": self.n_phases, "vocab_size": self.loaded.config.vocab_size}
@@ -62,26 +62,27 @@ class StartingCheckpoint:
     def fill(self, model: Transformer) -> None:
         """Copies the weights into `model`.
 
-        A token that the old vocabulary lacks gets the mean embedding of the tokens into which the old tokenizer splits it.
+        A token that the checkpoint's vocabulary lacks gets the mean embedding of the tokens into which its own tokenizer
+        splits it.
         """
         weights = self.loaded.model.state_dict()
         n_known = len(weights["embedding.tokens.weight"])
-        new = range(n_known, self.tokenizer.get_vocab_size())
-        former_ids = [self._former_ids(self.tokenizer.id_to_token(token_id) or "") for token_id in new]
+        new_ids = range(n_known, self.tokenizer.get_vocab_size())
+        former_ids = [self._former_ids(self.tokenizer.id_to_token(token_id) or "") for token_id in new_ids]
         for name in ("embedding.tokens.weight", "masked_token_output.bias"):
             rows = [weights[name][ids].mean(dim=0, keepdim=True) for ids in former_ids]
             weights[name] = torch.cat([weights[name], *rows])
         model.load_state_dict(weights)
 
     def _former_ids(self, contraction: str) -> list[int]:
-        """Token ids into which the former tokenizer divided this contraction."""
+        """Ids of the tokens into which the checkpoint's own tokenizer splits this contraction."""
         spelled_out = {"n't": "not", "can't": "can not", "won't": "will not", "ain't": "is not"}
         text = spelled_out.get(contraction, contraction)
         assert self.loaded.tokenizer is not None  # `load` refuses a checkpoint without one
         return self.loaded.tokenizer.encode(text, add_special_tokens=False).ids
 
     def progress(self, recipe: dict) -> Progress:
-        """Record of a run that has finished the checkpoint's phases."""
+        """Progress of a run by `recipe` that has finished the phases of this checkpoint."""
         history = self.loaded.history
         return Progress(
             recipe=recipe,

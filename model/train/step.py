@@ -1,4 +1,4 @@
-"""One training step: batch, gradient and optimisers; gradients are shared between processes."""
+"""One training step: its batch, gradients and optimisers; gradients are averaged over processes."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,24 +21,24 @@ PRECISIONS: tuple[Precision, ...] = ("bf16", "fp32")
 
 
 def autocast(device: torch.device, precision: Precision) -> AbstractContextManager:
-    """Context in which matrices are multiplied in `precision`; the weights stay float32."""
+    """Context manager in which matrices are multiplied in `precision`; the weights stay in float32."""
     return torch.autocast(device.type, torch.bfloat16, enabled=precision == "bf16")
 
 
 def batches(task: Task, seed: int, steps: range, size: int) -> Iterator[Batch]:
-    """Yields the batch of each step; a thread prepares the next one at the same time."""
-    with ThreadPoolExecutor(1) as ahead:
-        waiting = [ahead.submit(task.batch, seed, step, size) for step in steps[:1]]
+    """Yields the batch of each step, while a thread prepares the next one."""
+    with ThreadPoolExecutor(1) as executor:
+        pending_batches = [executor.submit(task.batch, seed, step, size) for step in steps[:1]]
         for step in steps:
             if step + 1 in steps:
-                waiting.append(ahead.submit(task.batch, seed, step + 1, size))
-            yield waiting.pop(0).result()
+                pending_batches.append(executor.submit(task.batch, seed, step + 1, size))
+            yield pending_batches.pop(0).result()
 
 
 def gradients(
     task: Task, model: Transformer, batch: Batch, seed: int | tuple[int, ...], precision: Precision
 ) -> Float[Tensor, ""]:
-    """Loss of one batch; its gradient is left in the parameters. `seed` determines the dropout."""
+    """Loss of one batch; its gradient is stored in the parameters. `seed` determines the dropout."""
     device = device_of(model)
     # A process takes its share of the batch that a single one would take whole.
     batch = tuple(values[rank() :: world_size()].to(device) for values in batch)
@@ -59,23 +59,23 @@ def gradients(
 
 
 def make_optimizers(model: Transformer, recipe: Recipe, phase: int) -> list[Optimizer]:
-    """Optimisers of a phase, which together hold every parameter.
+    """Optimisers of the phase with index `phase`, which together hold every parameter.
 
     Weight decay applies to matrices only, not to biases, norms and embeddings.
     """
     embeddings = set(model.embedding.parameters())
     matrices = [p for p in model.parameters() if p.ndim > 1 and p not in embeddings]
-    by_muon = set()
+    muon_parameters = set()
     if recipe.phases[phase].optimizer == "muon":
-        by_muon = {p for block in model.blocks for p in block.parameters() if p.ndim == 2}
-    groups = [
-        {"params": [p for p in matrices if p not in by_muon], "decays": True},
+        muon_parameters = {p for block in model.blocks for p in block.parameters() if p.ndim == 2}
+    parameter_groups = [
+        {"params": [p for p in matrices if p not in muon_parameters], "decays": True},
         {"params": [p for p in model.parameters() if p not in set(matrices)], "decays": False},
     ]
-    optimizers: list[Optimizer] = [AdamW(groups, betas=recipe.betas, fused=True)]
-    if by_muon:
+    optimizers: list[Optimizer] = [AdamW(parameter_groups, betas=recipe.betas, fused=True)]
+    if muon_parameters:
         # in the order of the model, which a set does not keep
-        muon_matrices = [p for p in matrices if p in by_muon]
+        muon_matrices = [p for p in matrices if p in muon_parameters]
         optimizers.append(Muon([{"params": muon_matrices, "decays": True}]))
     return optimizers
 
@@ -88,7 +88,10 @@ def set_rate(optimizers: Iterable[Optimizer], learning_rate: float, weight_decay
 
 
 def mean_over_processes(n: Tensor) -> Tensor:
-    """Mean of a count over all processes. `gradients` averages a sum divided by it correctly."""
+    """Mean of a count over all processes.
+
+    If each process divides its sum by this mean, `gradients` averages the results to the mean over all examples.
+    """
     n = n.float()
     if world_size() > 1:
         distributed.all_reduce(n)
@@ -97,7 +100,7 @@ def mean_over_processes(n: Tensor) -> Tensor:
 
 
 def rank() -> int:
-    """Index of this process, 0 without several."""
+    """Index of this process, from 0; 0 if there is only one."""
     return distributed.get_rank() if distributed.is_initialized() else 0
 
 

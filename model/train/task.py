@@ -1,6 +1,6 @@
-"""Tasks that an encoder is trained on.
+"""The interface of tasks on which an encoder is trained.
 
-A batch is drawn from (seed, step) alone, so that a run can stop and resume at any step.
+A batch is determined by (seed, step), so that a run can be stopped and resumed at any step.
 """
 
 from typing import Protocol, runtime_checkable
@@ -17,7 +17,7 @@ Batch = tuple[Tensor, ...]
 
 @runtime_checkable
 class Task(Protocol):
-    """Batches, loss and held-out evaluation of a training task."""
+    """A training task: its batches, its loss, and its held-out evaluation."""
 
     n_examples: int
     n_glance: int  # held-out examples evaluated for a snapshot
@@ -25,7 +25,7 @@ class Task(Protocol):
     drop_last: bool  # whether an epoch leaves out its last, incomplete batch
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
-        """Tensors whose first axis is the example."""
+        """The batch of a step, as tensors whose first axis is the example."""
         ...
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
@@ -33,15 +33,15 @@ class Task(Protocol):
         ...
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        """n, accuracy and loss on the first `at_most` held-out examples."""
+        """Number of examples `n`, `accuracy` and `loss` on the first `at_most` held-out examples."""
         ...
 
 
 def generator(*numbers: int) -> Generator:
-    """A random generator seeded by all the numbers."""
+    """A random generator that is seeded by all the numbers together."""
     return Generator().manual_seed(int(np.random.SeedSequence(numbers).generate_state(1)[0]))
 
 
 def device_of(model: Transformer) -> torch.device:
-    """Device of the model's parameters."""
+    """The device of the model's parameters."""
     return next(model.parameters()).device

@@ -13,7 +13,7 @@ from .task import Batch, device_of, generator
 
 
 class Digits:
-    """Classification of digits, which are randomly distorted where `strength` is above 0."""
+    """Classification of digits, which are randomly distorted if `strength` is above 0."""
 
     n_glance, n_check = 500, 5000
 
@@ -52,7 +52,7 @@ class Digits:
 def epoch_examples(
     n_examples: int, seed: int, step: int, size: int, *, drop_last: bool = True
 ) -> Int[Tensor, " at_most_size"]:
-    """Indices of the examples of one step; every epoch has a new order in which each example occurs once."""
+    """Indices of the examples in the batch of one step; every epoch is a new random order in which each example occurs once."""
     size = min(size, n_examples)
     epoch, index = divmod(step, steps_per_epoch(n_examples, size, drop_last=drop_last))
     order = torch.randperm(n_examples, generator=generator(seed, epoch))

@@ -1,4 +1,4 @@
-"""Training tasks on reviews: predict masked tokens, and classify the sentiment."""
+"""Training tasks on reviews: predicting masked tokens, and classifying the sentiment."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
@@ -20,7 +20,7 @@ PAD, CLS, SEP, MASK, FIRST_WORD = 0, 2, 3, 4, 5  # token ids, as in model.inputs
 
 
 class TokenMasking:
-    """Hides a share of the tokens as in BERT: of these, 80 % become [MASK], 10 % a random token, 10 % stay."""
+    """Hides a share of the tokens as in BERT: 80 % of these become [MASK], 10 % a random token, and 10 % are not changed."""
 
     def __init__(self, vocab_size: int, share: float) -> None:
         self.vocab_size, self.share = vocab_size, share
@@ -28,12 +28,12 @@ class TokenMasking:
     def hide(
         self, tokens: Int[Tensor, "batch position"], random: torch.Generator
     ) -> tuple[Int[Tensor, "batch position"], Int[Tensor, "batch position"]]:
-        """The tokens with some hidden, and the targets: what was hidden, IGNORED elsewhere."""
-        hidden = (torch.rand(tokens.shape, generator=random) < self.share) & (tokens >= FIRST_WORD)
+        """The tokens, of which some are hidden, and the targets: the hidden tokens, and IGNORED at other positions."""
+        is_hidden = (torch.rand(tokens.shape, generator=random) < self.share) & (tokens >= FIRST_WORD)
         action = torch.rand(tokens.shape, generator=random)
         random_tokens = torch.randint(FIRST_WORD, self.vocab_size, tokens.shape, generator=random)
-        replaced = torch.where(action < 0.8, MASK, torch.where(action < 0.9, random_tokens, tokens))
-        return torch.where(hidden, replaced, tokens), torch.where(hidden, tokens, IGNORED)
+        replacements = torch.where(action < 0.8, MASK, torch.where(action < 0.9, random_tokens, tokens))
+        return torch.where(is_hidden, replacements, tokens), torch.where(is_hidden, tokens, IGNORED)
 
 
 class MaskedTokens:
@@ -59,7 +59,7 @@ class MaskedTokens:
         return masked_loss(model, model.encode(batch[0]), batch[1])
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        """Results on the beginnings of held-out reviews, with the same tokens masked every time."""
+        """Results on the beginnings of held-out reviews, in which the same tokens are masked every time."""
         logits, targets = [], []
         n = min(at_most, len(self.held_out))
         for start in range(0, n, 50):
@@ -75,7 +75,7 @@ class MaskedTokens:
 
 
 class Sentiment:
-    """Classification of reviews by sentiment, with masked tokens still predicted so that this is not forgotten.
+    """Classification of reviews by sentiment; masked tokens are predicted as well, so that this is not forgotten.
 
     The training labels are probabilities of being positive.
     """
@@ -116,10 +116,10 @@ class Sentiment:
 
 
 class TrueLabels:
-    """Classification of reviews by their true labels, without special tokens, from the beginning of each review.
+    """Classification of reviews by their true labels, from the beginning of each review, without special tokens.
 
-    Evaluated on reviews of other films, and, as the article does, on a random tenth, whose films have other reviews
-    in the training data.
+    It is evaluated on reviews of other films and, like in the article, on a random tenth of the reviews, whose films have
+    other reviews in the training data.
     """
 
     n_glance, n_check, drop_last = 200, 2500, True
@@ -163,7 +163,10 @@ def classify_reviews(
     pad: Callable[[Sequence[np.ndarray]], Int[Tensor, "batch position"]],
     at_most: int,
 ) -> dict[str, int | float]:
-    """n, accuracy and loss of the classifier on the first `at_most` reviews; `pad` makes a batch of token ids."""
+    """Number `n`, `accuracy` and `loss` of the classifier on the first `at_most` reviews.
+
+    `pad` makes a padded batch from rows of token ids.
+    """
     order = np.argsort(
         corpus.lengths[:at_most], kind="stable"
     )  # batches of similar length need little padding
@@ -175,7 +178,7 @@ def classify_reviews(
 
 
 class EpochBatches:
-    """Indices of the examples of each step, in batches of similar length; every epoch has a new order."""
+    """Indices of the examples of each step, in batches of similar length; every epoch has a new random order."""
 
     def __init__(self, lengths: np.ndarray) -> None:
         self.n_examples = len(lengths)
@@ -191,20 +194,20 @@ def masked_loss(
     states: Float[Tensor, "batch position d_model"],
     targets: Int[Tensor, "batch position"],
 ) -> Float[Tensor, ""]:
-    """Mean cross-entropy over the hidden tokens of all processes, in nats; 0 where none is hidden."""
-    hidden = targets != IGNORED
-    logits = model.predict_tokens(states[hidden]).float()
-    total = functional.cross_entropy(logits, targets[hidden], reduction="sum")
-    return total / mean_over_processes(hidden.sum()).clamp(min=1 / world_size())
+    """Mean cross-entropy in nats over the hidden tokens of all processes; 0 if no token is hidden."""
+    is_hidden = targets != IGNORED
+    logits = model.predict_tokens(states[is_hidden]).float()
+    total_loss = functional.cross_entropy(logits, targets[is_hidden], reduction="sum")
+    return total_loss / mean_over_processes(is_hidden.sum()).clamp(min=1 / world_size())
 
 
 def pad_ends(rows: Sequence[np.ndarray], n_positions: int) -> Int[Tensor, "batch position"]:
-    """Token ids of reviews as a padded batch with [CLS] and [SEP]; long reviews are cut as by `end_of_review`."""
+    """Token ids of reviews as a padded batch with [CLS] and [SEP]; of long reviews only the end is kept (`end_of_review`)."""
     return pad_rows([with_class_and_separator(end_of_review(ids, n_positions - 2)) for ids in rows], PAD)
 
 
 def end_of_review(ids: np.ndarray, n_tokens: int) -> np.ndarray:
-    """The last tokens of a review, where the verdict is; the tokenizer truncates at the same side."""
+    """The last `n_tokens` tokens of a review, where the verdict is; the tokenizer truncates in the same way."""
     return ids[-n_tokens:]
 
 

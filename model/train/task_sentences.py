@@ -1,4 +1,4 @@
-"""Tasks on pairs of edited reviews, and several tasks combined in one training step."""
+"""Training tasks on pairs of edited reviews, and combinations of several tasks in one training step."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +19,7 @@ LONG = 100  # tokens; reviews are longer on average, sentences shorter
 
 
 class EditedPairs:
-    """Pairs of a negative and a positive version of one review: classify each, and tell which is the positive one."""
+    """Pairs of a negative and a positive version of one review: classify both, and tell which of them is the positive one."""
 
     def __init__(
         self, negative: Corpus, positive: Corpus, *, n_positions: int, contrast_weight: float
@@ -27,28 +27,31 @@ class EditedPairs:
         self.versions = negative, positive
         self.n_positions, self.contrast_weight = n_positions, contrast_weight
         self.n_examples = len(negative)
-        longer = np.maximum(negative.lengths, positive.lengths)
-        self._batches = EpochBatches(np.minimum(longer, n_positions - 2))
+        longer_lengths = np.maximum(negative.lengths, positive.lengths)
+        self._batches = EpochBatches(np.minimum(longer_lengths, n_positions - 2))
 
     def batch(self, seed: int, step: int, size: int) -> Batch:
-        """Token ids [pair, 2, position], the negative version before the positive one."""
+        """Token ids [pair, 2, position]; the negative version comes before the positive one."""
         indices = self._batches(seed, step, size)
         rows = [version[index] for index in indices for version in self.versions]
         return (pad_ends(rows, self.n_positions).unflatten(0, (-1, 2)),)
 
     def loss(self, model: Transformer, batch: Batch) -> Float[Tensor, ""]:
-        """Cross-entropy of the versions plus that of the pair, by the difference of their log-odds, in nats."""
+        """Loss in nats: the cross-entropy of all versions, plus `contrast_weight` times that of the pairs.
+
+        The latter is the cross-entropy of telling which version is positive, by the difference of their log-odds.
+        """
         tokens = batch[0].flatten(0, 1)
         logits = model.classify(model.encode(tokens), tokens).float()
         labels = torch.arange(len(tokens), device=tokens.device) % 2
         log_odds = (logits[:, 1] - logits[:, 0]).unflatten(0, (-1, 2))
-        contrast = functional.softplus(log_odds[:, 0] - log_odds[:, 1]).mean()
-        return functional.cross_entropy(logits, labels) + self.contrast_weight * contrast
+        contrast_loss = functional.softplus(log_odds[:, 0] - log_odds[:, 1]).mean()
+        return functional.cross_entropy(logits, labels) + self.contrast_weight * contrast_loss
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedTask:
-    """One task of a combined training step, with the weight of its loss and its share of examples."""
+    """One task of a combined training step, with the weight of its loss and the relative size of its batch."""
 
     task: Sentiment | EditedPairs
     weight: float  # of its loss
@@ -56,9 +59,9 @@ class WeightedTask:
 
 
 class CombinedTask:
-    """Several tasks with a batch each in every step, whose weighted losses are added.
+    """Several tasks, each with its own batch in every step, whose weighted losses are added.
 
-    Evaluated on several sets: `accuracy` is that of the first, `accuracy, NAME` that of another.
+    It is evaluated on several sets: `accuracy` is that of the first set, `accuracy, NAME` that of the set called NAME.
     """
 
     n_glance, n_check, drop_last = 40, 80, True
@@ -90,10 +93,13 @@ class CombinedTask:
         return sum(losses[1:], start=losses[0])
 
     def evaluate(self, model: Transformer, at_most: int) -> dict[str, int | float]:
-        """Results on all sets; of whole reviews a quarter as many, since each takes ten times as long."""
+        """Results on all evaluation sets by name, each on its first `at_most` texts.
+
+        On whole reviews only a quarter of that number is used, since each takes ten times as long as a sentence.
+        """
         pad, figures = partial(pad_ends, n_positions=self.n_positions), {}
         for name, (corpus, labels) in self.held_out.items():
-            long = corpus.lengths.mean() > LONG
-            figures[name] = classify_reviews(model, corpus, labels, pad, at_most // 4 if long else at_most)
+            is_long = corpus.lengths.mean() > LONG
+            figures[name] = classify_reviews(model, corpus, labels, pad, at_most // 4 if is_long else at_most)
         first_name, *other_names = figures
         return figures[first_name] | {f"accuracy, {name}": figures[name]["accuracy"] for name in other_names}

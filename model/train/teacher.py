@@ -1,6 +1,6 @@
-"""Two linear classifiers on words, whose probabilities are the training labels of the encoders.
+"""Two linear classifiers of texts by their words, whose probabilities are training labels of the encoders.
 
-Such soft labels for 72,000 reviews and their pieces teach a small encoder more than 22,000 true ones (knowledge
+Such soft labels for 72,000 reviews and their pieces teach a small encoder more than 22,000 true labels do (knowledge
 distillation, Hinton et al. 2015).
 """
 
@@ -22,14 +22,14 @@ BATCH_SIZE = 50_000  # texts that are in memory together
 
 @dataclass(frozen=True, slots=True)
 class Teacher:
-    """A linear classifier of texts by the words, pairs and triples of words in them, each with a weight."""
+    """A linear classifier of texts by the weighted words, pairs and triples of words that occur in them."""
 
     words: CountVectorizer
     weights: Float[np.ndarray, " feature"]
     classifier: LogisticRegression | Pipeline
 
     def log_odds(self, texts: list[str]) -> Float[np.ndarray, " text"]:
-        """log(p / (1 - p)) of the probability p that each text is positive."""
+        """Log-odds ln(p / (1 - p)) of the probability p that each text is positive."""
         batches = (texts[start : start + BATCH_SIZE] for start in range(0, len(texts), BATCH_SIZE))
         return np.concatenate(
             [
@@ -40,30 +40,30 @@ class Teacher:
 
 
 def word_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Teacher:
-    """Fits a classifier whose weights are log-count ratios (Wang and Manning 2012).
+    """Fits a classifier of words that are weighted by log-count ratios (Wang and Manning 2012).
 
-    Labels are 0, 1, or -1 where unknown; unlabelled reviews contribute to the ratios only.
+    Labels are 0, 1, or -1 if unknown; unlabelled reviews are used for the ratios only.
     """
     words = _counter(min_reviews=5)
     counts = words.fit_transform(texts)
     is_labelled = labels >= 0
-    positive, counted = labels.astype(np.float32), is_labelled
+    positive, is_counted = labels.astype(np.float32), is_labelled
     for _ in range(ROUNDS):
-        ratio = log_count_ratio(counts[counted], positive[counted])
+        ratio = log_count_ratio(counts[is_counted], positive[is_counted])
         classifier = LogisticRegression(C=0.1, solver="liblinear", dual=True, random_state=0)
         classifier.fit(_weighted(counts[is_labelled], ratio), labels[is_labelled])
         if is_labelled.all():
             break
         positive[~is_labelled] = classifier.predict_proba(_weighted(counts[~is_labelled], ratio))[:, 1]
-        counted = np.ones_like(is_labelled)
+        is_counted = np.ones_like(is_labelled)
     return Teacher(words, ratio, classifier)
 
 
 def document_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Teacher:
     """Fits a classifier of document vectors (latent semantic analysis, Deerwester et al. 1990).
 
-    Labels are 0, 1, or -1 where unknown. The vectors are fitted to all reviews, so that its errors differ from those
-    of a classifier that weighs every word by itself.
+    Labels are 0, 1, or -1 if unknown. The vectors are fitted to all reviews, so that the errors of this classifier differ
+    from those of one that weights every word separately.
     """
     words = _counter(min_reviews=10)
     counts = words.fit_transform(texts)
@@ -77,19 +77,25 @@ def document_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Te
     )
     is_labelled = labels >= 0
     documents = vectors.fit_transform(_weighted(counts, rarity))
-    linear = LogisticRegression(C=0.01, max_iter=1000).fit(documents[is_labelled], labels[is_labelled])
-    return Teacher(words, rarity, make_pipeline(vectors, linear))
+    linear_classifier = LogisticRegression(C=0.01, max_iter=1000).fit(
+        documents[is_labelled], labels[is_labelled]
+    )
+    return Teacher(words, rarity, make_pipeline(vectors, linear_classifier))
 
 
 def log_count_ratio(
     counts: csr_matrix, positive: Float[np.ndarray, " review"]
 ) -> Float[np.ndarray, " feature"]:
-    """log of (share of a feature in positive reviews / share in negative ones), one added to each count.
+    """Logarithm of each feature's share in the positive reviews divided by its share in the negative ones; 1 is added to
+    each count.
 
-    A review with a probability between 0 and 1 counts partly on both sides.
+    `positive` is the probability that a review is positive; a review counts with that probability as positive, else as
+    negative.
     """
-    in_positive, in_negative = counts.T @ positive + 1, counts.T @ (1 - positive) + 1
-    return np.log((in_positive / in_positive.sum()) / (in_negative / in_negative.sum())).astype(np.float32)
+    positive_counts, negative_counts = counts.T @ positive + 1, counts.T @ (1 - positive) + 1
+    return np.log(
+        (positive_counts / positive_counts.sum()) / (negative_counts / negative_counts.sum())
+    ).astype(np.float32)
 
 
 def _counter(min_reviews: int) -> CountVectorizer:

@@ -1,4 +1,4 @@
-"""What a training run needs besides its recipe."""
+"""What a training run needs in addition to its recipe: data, tasks and files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from .task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSetup:
-    """Data, tasks and files of a run, made by `model.train.prepare.prepare`."""
+    """Data, tasks and files of a training run, as `model.train.prepare.prepare` returns them."""
 
     config: ModelConfig
     tasks: dict[str, Task]  # by Phase.task

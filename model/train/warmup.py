@@ -2,8 +2,8 @@
 
     python -m model.train.warmup --data FOLDER
 
-Runs that the file already holds are not repeated, so the command can be stopped and started again; all runs of a
-file have one precision.
+Runs that the file already holds are not repeated, so the command can be stopped and started again. All runs in a file have
+the same precision.
 """
 
 import argparse
@@ -60,10 +60,10 @@ def main() -> None:
 
 
 def make_missing(data: Path, out: Path, device: torch.device, precision: Precision | None = None) -> None:
-    """Trains the runs that the file `out` lacks, one at a time.
+    """Trains the runs that are not yet in the file `out`, one at a time.
 
-    Without a precision, that of the runs in the file is used, or the faster one. Raises ValueError if the file holds runs
-    in another precision.
+    If `precision` is None, it is that of the runs in the file, or else the faster one. Raises ValueError if the file holds
+    runs in another precision.
     """
     runs = read_runs(out)
     other_precisions = {run.precision for run in runs} - {precision}
@@ -74,10 +74,12 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
     precision = precision or (runs[0].precision if runs else None)
     finished_cells = {(run.norm_placement, run.learning_rate, run.warmup) for run in runs}
     grid = itertools.product(PRESETS, LEARNING_RATES, WARMUPS)
-    missing = [cell for cell in grid if (preset(cell[0]).norm_placement, *cell[1:]) not in finished_cells]
-    if not missing:
+    missing_cells = [
+        cell for cell in grid if (preset(cell[0]).norm_placement, *cell[1:]) not in finished_cells
+    ]
+    if not missing_cells:
         print(f"all runs are in {out} already; --out names another file")
-    for name, rate, warmup in missing:
+    for name, rate, warmup in missing_cells:
         setup = prepare(recipe(name), data, Path("runs"), device)
         if precision is None:
             model = Transformer(setup.config).to(setup.device)
@@ -89,16 +91,18 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
 def warmup_run(
     name: str, setup: TrainingSetup, peak: float, warmup: int, *, precision: Precision, n_steps: int = N_STEPS
 ) -> WarmupRun:
-    """Trains an encoder by the recipe `name`, but with a constant learning rate after the warm-up; returns its losses."""
+    """Trains an encoder by the recipe `name`, but with a constant learning rate after the warm-up, and returns the run."""
     base_recipe, task = recipe(name), setup.tasks["digits"]
     phase = base_recipe.phases[0]
     torch.manual_seed(base_recipe.seed)
     model = Transformer(setup.config).to(setup.device)
     optimizers = make_optimizers(model, base_recipe, phase=0)
     losses = []
-    bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
+    progress_bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
     batch_size = min(BATCH_SIZE_STORED, task.n_examples)
-    for step, batch in zip(bar, batches(task, base_recipe.seed, range(n_steps), batch_size), strict=True):
+    for step, batch in zip(
+        progress_bar, batches(task, base_recipe.seed, range(n_steps), batch_size), strict=True
+    ):
         set_rate(optimizers, learning_rate(step, n_steps, peak, warmup, falls=False), phase.weight_decay)
         losses.append(gradients(task, model, batch, (base_recipe.seed, step), precision).item())
         clip_grad_norm_(model.parameters(), base_recipe.gradient_clip or math.inf)
@@ -107,21 +111,21 @@ def warmup_run(
                 optimizer.step()
     logged_steps = range(0, n_steps, max(1, n_steps // 100))
     last_losses = losses[-LAST_STEPS_STORED:]
-    final_loss = _finite(sum(last_losses) / len(last_losses))
+    final_loss = _none_if_not_finite(sum(last_losses) / len(last_losses))
     return WarmupRun(
         norm_placement=setup.config.norm_placement,
         learning_rate=peak,
         warmup=warmup,
         n_steps=n_steps,
         steps=tuple(logged_steps),
-        losses=tuple(_finite(losses[step]) for step in logged_steps),
+        losses=tuple(_none_if_not_finite(losses[step]) for step in logged_steps),
         final_loss=final_loss,
         accuracy=None if final_loss is None else evaluate(task, model, N_JUDGED, precision)["accuracy"],
         precision=precision,
     )
 
 
-def _finite(value: float) -> float | None:
+def _none_if_not_finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 

@@ -28,7 +28,7 @@ class Killed(Statistics):
 
     folder: str
 
-    def of(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
         if shard.number == 2:
             try:
                 (Path(self.folder) / "killed").touch(exist_ok=False)
@@ -37,7 +37,7 @@ class Killed(Statistics):
             else:
                 os.kill(os.getpid(), signal.SIGKILL)
         (Path(self.folder) / f"worker-{os.getpid()}").touch()
-        return super().of(loaded, shard, step)
+        return super().measure_shard(loaded, shard, step)
 
 
 def main() -> None:

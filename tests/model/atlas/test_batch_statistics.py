@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from model.atlas.batch_statistics import CURVES, HEADS, Z, batch_moments, batches_of_one_length
+from model.atlas.batch_statistics import CURVES, HEADS, Z, batch_moments, batches_of_equal_length
 from model.atlas.dataset_examples import Shard
 from model.atlas.dataset_measure import batches
 from model.atlas.running_moments import merge
@@ -137,4 +137,4 @@ def test_without_classes_there_is_no_answer():
 
 def test_batches_are_of_one_length_and_leave_nothing_out(monkeypatch):
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 2 * 4 * 16)
-    assert batches_of_one_length(tiny.TEXT, [3, 4, 3, 4, 3, 4]) == [[1, 3], [5], [0, 2], [4]]
+    assert batches_of_equal_length(tiny.TEXT, [3, 4, 3, 4, 3, 4]) == [[1, 3], [5], [0, 2], [4]]

@@ -30,7 +30,7 @@ def shard(inputs=TEXTS) -> Shard:
 
 def measured(measure, loaded, inputs=TEXTS):
     steps = []
-    found = from_arrays(measure.of(loaded, shard(inputs), steps.append))
+    found = from_arrays(measure.measure_shard(loaded, shard(inputs), steps.append))
     assert sum(steps) == len(inputs)
     return found
 
@@ -74,7 +74,7 @@ def test_faithfulness_of_every_lens(config):
     loaded = tiny.loaded(config)
     rng = np.random.default_rng(0)
     inputs = TEXTS if config.is_text else tuple(rng.integers(0, 256, (3, 8, 8), np.uint8))
-    arrays = Faithfulness().of(loaded, shard(inputs), lambda _: None)
+    arrays = Faithfulness().measure_shard(loaded, shard(inputs), lambda _: None)
     rows = faithfulness_rows(arrays)
     assert rows.lens.unique().tolist() == [*LENSES, NOISE]
     reasons = rows[["told", "too_few", "unmoved", "no_sooner"]]

@@ -121,7 +121,7 @@ def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch,
     shards_of(monkeypatch, 2)
     loaded = stored(tmp_path, tiny.TEXT)
     measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "unbroken", "command")
-    whole, begun = Statistics.of, []
+    whole, begun = Statistics.measure_shard, []
 
     def killed(self, loaded, shard, step):
         begun.append(shard.number)
@@ -129,7 +129,7 @@ def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch,
             raise KilledError
         return whole(self, loaded, shard, step)
 
-    monkeypatch.setattr(Statistics, "of", killed)
+    monkeypatch.setattr(Statistics, "measure_shard", killed)
     with pytest.raises(KilledError):
         measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
     assert not (tmp_path / "out" / HEADS).exists()
@@ -143,7 +143,7 @@ def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch,
 def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, monkeypatch, what):
     shards_of(monkeypatch, 2)
     loaded = stored(tmp_path, tiny.TEXT)
-    whole, begun = Statistics.of, []
+    whole, begun = Statistics.measure_shard, []
 
     def killed(self, loaded, shard, step):
         begun.append(shard.number)
@@ -151,7 +151,7 @@ def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, mon
             raise KilledError
         return whole(self, loaded, shard, step)
 
-    monkeypatch.setattr(Statistics, "of", killed)
+    monkeypatch.setattr(Statistics, "measure_shard", killed)
     with pytest.raises(KilledError):
         measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
     limit = None

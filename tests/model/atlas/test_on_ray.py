@@ -11,7 +11,7 @@ from safetensors.numpy import load_file
 
 from model.atlas.dataset_examples import Shard, examples_for
 from model.atlas.dataset_measure import Statistics
-from model.atlas.on_ray import _shard, _table, _Worker, on_ray
+from model.atlas.on_ray import _shard_to_table, _table_to_shard, _Worker, on_ray
 from model.atlas.partial_result import PartialResult
 from model.atlas.run import run_locally, run_measure
 from model.checkpoint import load, save, weights_hash
@@ -56,7 +56,7 @@ def test_what_a_worker_refuses_comes_back_as_a_sentence(tmp_path):
         (weights, "example 8: it finds no token in this text"),
         ("x", "a worker has other weights in"),
     ):
-        (row,) = _Worker(Statistics(), folder, "cpu", known)(_table(shard)).to_pylist()
+        (row,) = _Worker(Statistics(), folder, "cpu", known)(_shard_to_table(shard)).to_pylist()
         assert row["refused"].startswith(said)
 
 
@@ -70,7 +70,7 @@ def test_what_a_worker_refuses_comes_back_as_a_sentence(tmp_path):
 def test_a_shard_survives_the_way_to_a_worker(inputs):
     numbers = tuple(range(7, 7 + len(inputs)))
     shard = Shard(number=3, numbers=numbers, inputs=tuple(map(as_input, inputs)))
-    assert _shard(_table(shard)) == shard
+    assert _table_to_shard(_shard_to_table(shard)) == shard
 
 
 def test_shards_in_any_order_are_merged_in_theirs(tmp_path):

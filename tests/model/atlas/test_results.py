@@ -295,14 +295,14 @@ def test_heads_are_matched_over_the_data_by_hand():
     found = against(((3, 1), (1, 2)), n=10, distances=Spread(mean=mean, sd=mean))
     assert found.pairing.partners.tolist() == [1, 0, -1]  # 0.1 + 0.3 is less than 0.2 + 0.5 or any other
     found.alike[:] = [4, 8, 0]
-    assert found.persisting == pytest.approx(0.6)
-    assert found.by_layer == pytest.approx([0.1, 0.3, np.nan], nan_ok=True)
-    turned = found.turned()
+    assert found.persisting_share == pytest.approx(0.6)
+    assert found.distance_by_layer == pytest.approx([0.1, 0.3, np.nan], nan_ok=True)
+    turned = found.exchanged()
     assert turned.pairing.partners.tolist() == [1, 0]
     assert turned.alike.tolist() == [8, 4]
     assert turned.shapes == ((1, 2), (3, 1))
     assert turned.source.weights == ("v", "w")
-    assert turned.persisting == found.persisting
+    assert turned.persisting_share == found.persisting_share
 
 
 def changed(path, made, **changes):

@@ -50,7 +50,7 @@ def test_two_encoders_of_text(tmp_path, texts):
     np.testing.assert_allclose(found.distances.sd, np.std(matrices, axis=0, ddof=1), **CLOSE)
     pairs = set(zip(*linear_sum_assignment(np.mean(matrices, axis=0)), strict=True))
     alone = [set(zip(*linear_sum_assignment(each), strict=True)) for each in matrices]
-    assert found.persisting == pytest.approx(np.mean([len(pairs & each) / 3 for each in alone]))
+    assert found.persisting_share == pytest.approx(np.mean([len(pairs & each) / 3 for each in alone]))
     halves = [
         set(zip(*linear_sum_assignment(np.mean(matrices[at::2], axis=0)), strict=True)) for at in (0, 1)
     ]
@@ -75,7 +75,7 @@ def test_an_encoder_is_at_no_distance_from_itself(tmp_path, texts):
     one = stored(tmp_path, tiny.TEXT, 0)
     found = compare_encoders(one, one, texts, "command")
     assert found.pairing.partners.tolist() == [0, 1, 2, 3]
-    assert found.persisting == 1
+    assert found.persisting_share == 1
     assert found.halves == 4
     np.testing.assert_allclose(found.pairing.distances, 0, atol=1e-6)
     np.testing.assert_allclose(found.cka, 1, **CLOSE)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.capture import BY_LAYER, capture, evaluating
+from model.capture import BY_LAYER, capture, evaluation_mode
 from model.capture.intervention import Intervention, MaskChoice, masked
 from model.config import preset, presets
 from model.hooks import watch
@@ -264,7 +264,7 @@ def fail(*_):
 
 def test_a_model_in_evaluation_mode_is_not_touched(text_loaded, monkeypatch):
     monkeypatch.setattr(torch.nn.Module, "train", fail)
-    with evaluating(text_loaded.model):
+    with evaluation_mode(text_loaded.model):
         pass
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from model.capture import capture
 from model.capture.intervention import MaskChoice, masked
-from model.lenses.rollout import reachable, rollout
+from model.lenses.rollout import reachable_keys, rollout
 from model.record.from_arrays import from_arrays
 from tests.model.lenses.lens_encoders import TEXT, read_by
 
@@ -57,7 +57,7 @@ def test_what_cannot_be_reached_is_zero(n, layers, seed):
     pattern = mask * rng.random(mask.shape)
     pattern /= pattern.sum(axis=-1, keepdims=True)
     record = from_arrays(pattern, [str(at) for at in range(n)], mask=mask)
-    np.testing.assert_array_equal(reachable(record), mask[:, :1])
+    np.testing.assert_array_equal(reachable_keys(record), mask[:, :1])
     assert not rollout(record).pattern[~mask[:, :1]].any()
 
 

@@ -71,7 +71,7 @@ def test_multiply_adds_are_those_that_pytorch_counts(name: str, n: int) -> None:
 def test_the_counted_exponent_is_the_stated_one(kind: layer_types.LayerType) -> None:
     lengths = (64, 128, 256, 512)
     counted = [layer_types.multiply_adds(kind.name, n, 32, radius=4, kernel=3) for n in lengths]
-    assert layer_types.fit(lengths, counted).exponent == pytest.approx(kind.exponent)
+    assert layer_types.fit_power_law(lengths, counted).exponent == pytest.approx(kind.exponent)
 
 
 def test_restricted_self_attention_keeps_no_n_by_n_weights() -> None:
@@ -110,7 +110,7 @@ def test_all_work_is_on_the_thread_whose_time_is_taken() -> None:
 def test_a_power_law_is_found(exponent: float, factor: float, first: int, n: int) -> None:
     lengths = [first * 2**i for i in range(n)]
     values = factor * np.array(lengths, dtype=float) ** exponent
-    fit = layer_types.fit(lengths, values)
+    fit = layer_types.fit_power_law(lengths, values)
     assert fit.exponent == pytest.approx(exponent)
     assert fit.lengths.tolist() == lengths[n // 2 :]
     np.testing.assert_allclose(fit.values, values[n // 2 :], rtol=1e-6)
@@ -119,17 +119,17 @@ def test_a_power_law_is_found(exponent: float, factor: float, first: int, n: int
 def test_only_the_longer_half_is_fitted() -> None:
     """Fixed costs hold the shorter lengths up."""
     lengths = (1, 2, 4, 8, 16, 32)
-    assert layer_types.fit(lengths, (50, 50, 50, 64, 256, 1024)).exponent == pytest.approx(2)
+    assert layer_types.fit_power_law(lengths, (50, 50, 50, 64, 256, 1024)).exponent == pytest.approx(2)
 
 
 def test_least_squares_by_hand() -> None:
     """ln n = 0, 1, 2 and ln t = 0, 2, 3: the slope is sum(dx dy) / sum(dx²) = (5/3 + 4/3) / 2."""
     lengths = np.exp([-3, -2, -1, 0, 1, 2])
-    fit = layer_types.fit(lengths, np.exp([9, 9, 9, 0, 2, 3]))
+    fit = layer_types.fit_power_law(lengths, np.exp([9, 9, 9, 0, 2, 3]))
     assert fit.exponent == pytest.approx(1.5)
     # The line leaves -1/6, 1/3 and -1/6: sqrt((1/36 + 1/9 + 1/36) / (3 - 2) / 2), and sum(dx²) = 2.
     assert fit.error == pytest.approx(np.sqrt(1 / 12))
-    assert np.isnan(layer_types.fit((1, 2, 4, 8), (1, 2, 4, 8)).error)
+    assert np.isnan(layer_types.fit_power_law((1, 2, 4, 8), (1, 2, 4, 8)).error)
 
 
 @pytest.mark.parametrize(

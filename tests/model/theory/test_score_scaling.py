@@ -15,8 +15,8 @@ from model.theory.score_scaling import (
     gradient_norm,
     head_products,
     head_spreads,
+    score_statistics,
     softmax,
-    spread,
     spread_by_width,
     variance,
 )
@@ -83,7 +83,7 @@ def test_the_variance_that_is_expected_by_hand(d_k, power, expected):
 def test_spread_by_hand():
     a = 1 / (1 + math.e)  # scores 0 and 1
     nats = -(a * math.log(a) + (1 - a) * math.log(1 - a))
-    assert spread(np.array([[0.0, 2.0]]), 0.5) == pytest.approx(
+    assert score_statistics(np.array([[0.0, 2.0]]), 0.5) == pytest.approx(
         {
             "mean": 0.5,
             "variance": 0.25,
@@ -95,9 +95,9 @@ def test_spread_by_hand():
 
 def test_spread_leaves_out_what_the_mask_forbids():
     products, mask = np.array([[1.0, 3.0, 99.0]]), np.array([[True, True, False]])
-    found = spread(products, 1.0, mask)
+    found = score_statistics(products, 1.0, mask)
     assert (found["mean"], found["variance"]) == (2, 1)
-    assert found["entropy"] == spread(products[:, :2], 1.0)["entropy"]
+    assert found["entropy"] == score_statistics(products[:, :2], 1.0)["entropy"]
 
 
 def test_one_half_alone_keeps_the_variance():
@@ -120,9 +120,13 @@ def test_every_head_is_measured_on_its_own_scores(text_loaded):
         d_k = record.config.d_k
         assert row.mean == pytest.approx((scores * math.sqrt(d_k)).mean(), rel=1e-5)
         assert row.variance == pytest.approx(scores.var() * d_k, rel=1e-5)
-        assert row.entropy == pytest.approx(spread(scores, 1.0)["entropy"], rel=1e-5)
-        assert row.entropy_unscaled == pytest.approx(spread(scores, math.sqrt(d_k))["entropy"], rel=1e-5)
-        assert row.gradient_unscaled == pytest.approx(spread(scores, math.sqrt(d_k))["gradient"], rel=1e-4)
+        assert row.entropy == pytest.approx(score_statistics(scores, 1.0)["entropy"], rel=1e-5)
+        assert row.entropy_unscaled == pytest.approx(
+            score_statistics(scores, math.sqrt(d_k))["entropy"], rel=1e-5
+        )
+        assert row.gradient_unscaled == pytest.approx(
+            score_statistics(scores, math.sqrt(d_k))["gradient"], rel=1e-4
+        )
 
 
 def test_head_products_by_hand():

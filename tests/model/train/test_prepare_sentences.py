@@ -4,7 +4,7 @@ import torch
 
 from model.config import preset
 from model.train.datasets import edited_reviews, phrases
-from model.train.prepare_reviews import opening, prepare_reviews, split_reviews
+from model.train.prepare_reviews import prepare_reviews, review_opening, split_reviews
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,9 @@ def test_a_pair_whose_original_is_held_out_is_not_learned(few_reviews, tmp_path)
     setup = prepare_reviews(preset("imdb-pre-ln"), data, tmp_path / "runs" / "run", torch.device("cpu"))
     pairs = setup.tasks["sentences"].parts[3].task
     assert pairs.n_examples == len(learned) - 1
-    assert opening(unseen) not in {opening(text) for one in pairs.versions for text in texts(setup, one)}
+    assert review_opening(unseen) not in {
+        review_opening(text) for one in pairs.versions for text in texts(setup, one)
+    }
 
 
 def test_what_is_judged_on_is_left_to_be_evaluated_on(prepared, few_reviews):
