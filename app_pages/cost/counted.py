@@ -7,6 +7,9 @@ from app_pages.show.show import show
 from app_pages.toolkit.beside import beside
 from model.config import ModelConfig
 from model.theory import cost
+from viz.builders.figure import VegaFigure
+from viz.builders.number_format import abbreviated
+from viz.cost.length_scaling import length_scaling
 from viz.cost.part_bars import part_bars
 
 _SYMBOLS = (
@@ -25,14 +28,15 @@ def draw_totals(config: ModelConfig) -> None:
     """Draws the totals for one pass over one input that fills all positions."""
     n, n_weights = config.n_positions, cost.n_attention_weights(config)
     with st.container(horizontal=True, gap="large", key="totals"):
-        st.metric("Parameters", f"{cost.n_parameters(config):,}", width="content")
-        st.metric(f"Multiply-adds, n = {n:,}", f"{cost.n_multiply_adds(config):,}", width="content")
-        st.metric(
-            "Attention weights: layers × heads × n²",
-            f"{n_weights:,}",
-            width="content",
-            help=f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept.",
-        )
+        _draw_total("Parameters", cost.n_parameters(config))
+        _draw_total(f"Multiply-adds, n = {n:,}", cost.n_multiply_adds(config))
+        megabytes = f"In float32 that is {cost.pattern_megabytes(config):,.1f} MB if every pattern is kept."
+        _draw_total("Attention weights: layers × heads × n²", n_weights, megabytes)
+
+
+def _draw_total(label: str, count: int, remark: str = "") -> None:
+    """Draws a count in three digits; all of its digits stand behind the question mark."""
+    st.metric(label, abbreviated(count), width="content", help=f"{count:,}. {remark}")
 
 
 def draw_parts(config: ModelConfig) -> None:
@@ -44,15 +48,26 @@ def draw_parts(config: ModelConfig) -> None:
         with column:
             counts = [getattr(part, quantity) for part in parts]
             show(part_bars(names, counts, quantity=quantity.replace("_", "-")), key=f"cost_{quantity}")
-    st.markdown(
+    crossing, sentence = beside("crossing", "crossing_sentence")
+    with crossing:
+        show(_crossing(config), key="cost_crossing")
+    sentence.markdown(
         f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balanced_length(config):,.0f}** "
         "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
         "the feed-forward); at smaller $n$ these need more."
     )
-    st.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
+    sentence.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
     with st.expander("Every number with its formula", icon=":material/function:", expanded=True):
         st.table(_formulas(parts), hide_index=True, border="horizontal")
         st.markdown(f"{_SYMBOLS} {_COUNTING}")
+
+
+def _crossing(config: ModelConfig) -> VegaFigure:
+    """Multiply-adds of all layers over the length: those that grow with n² and those that grow with n."""
+    lengths = [2**power for power in range(6, 16)]
+    by_square, by_length = zip(*(cost.multiply_adds_at(config, n) for n in lengths), strict=True)
+    counts = {"scores and weighted sum": by_square, "products with weight matrices": by_length}
+    return length_scaling(lengths, counts, quantity="multiply-adds")
 
 
 def _formulas(parts: tuple[cost.ComponentCost, ...]) -> pd.DataFrame:

@@ -23,6 +23,7 @@ def draw_sinusoids() -> None:
         t = POSITION.choose(most=n - 1, default=min(10, n - 1))
     rows = theory.position_table(n, d_model)
     _draw_clocks(t, d_model)
+    _draw_table_and_waves(rows, t)
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
         st.latex(r"p_{t,\,2k} = \sin(\omega_k t), \qquad p_{t,\,2k+1} = \cos(\omega_k t)", width="content")
         st.latex(
@@ -32,7 +33,6 @@ def draw_sinusoids() -> None:
         "Vaswani et al. 2017, section 3.5. $\\omega_k$ is a frequency, $\\lambda_k$ its wavelength in positions. "
         "Some copies of the formula print 1000 in place of 10000."
     )
-    _draw_table_and_waves(rows, t)
     _draw_counter(rows, t)
 
 

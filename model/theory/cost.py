@@ -102,14 +102,22 @@ def pattern_megabytes(config: ModelConfig) -> float:
     return 4 * n_attention_weights(config) / 1e6
 
 
+def multiply_adds_at(config: ModelConfig, n: int) -> tuple[int, int]:
+    """Multiply-adds in all layers for n positions: of scores and weighted sums, which grow with n², and of the products
+    with weight matrices, which grow with n.
+    """
+    d, h, d_k, d_v = config.d_model, config.n_heads, config.d_k, config.d_v
+    linear = d * (h * (2 * d_k + d_v) + h * d_v + 2 * config.d_ff)
+    return config.n_layers * n**2 * h * (d_k + d_v), config.n_layers * n * linear
+
+
 def balanced_length(config: ModelConfig) -> float:
     """Sequence length n at which the scores and weighted sums need as many multiply-adds as the linear maps of a layer.
 
     It is the n for which L n² h (d_k + d_v) = L n (d h (2 d_k + d_v) + h d_v d + 2 d d_ff).
     """
-    h, d_k, d_v = config.n_heads, config.d_k, config.d_v
-    per_position = config.d_model * (h * (2 * d_k + d_v) + h * d_v + 2 * config.d_ff)
-    return per_position / (h * (d_k + d_v))
+    square, linear = multiply_adds_at(config, 1)
+    return linear / square
 
 
 def _embedding_cost(config: ModelConfig) -> ComponentCost:
