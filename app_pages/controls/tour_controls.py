@@ -26,7 +26,7 @@ STOPS = (
     ),
     Stop(
         "Hide a word",
-        "Click a word to hide it: what does the encoder answer without it?",
+        "The struck-out word is hidden from every head: does the answer change? Click others, too.",
         pages.MASKS,
         {"masks_part": "Step by step", "masks_kind": "Block tokens"},
         hides_a_word=True,
@@ -51,7 +51,7 @@ STOPS = (
     ),
     Stop(
         "What each head does",
-        "A row for each head: where it looks, and what the answer loses without it.",
+        "A row for each head: its role, where it looks, and under “zeroed” how the answer changes without it.",
         pages.HEADS,
         {"heads_part": "Table"},
     ),

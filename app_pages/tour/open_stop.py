@@ -1,9 +1,11 @@
 """Opens a stop of the tour, with the reader's own input and encoder."""
 
+import streamlit as st
+
 from app_pages.controls.blocked import block_in
 from app_pages.controls.input_controls import CHECKPOINT, KIND, TEXT
 from app_pages.controls.map_controls import QUERY
-from app_pages.controls.pages import controls_of, go_to
+from app_pages.controls.pages import READING, controls_of, go_to
 from app_pages.controls.tour_controls import STOPS, TOUR
 from app_pages.inputs.text_input import FIRST
 from app_pages.subject import encoders, shipped_inputs
@@ -23,18 +25,20 @@ def own_sentence() -> str:
 
 def open_stop(number: int) -> None:
     """Callback: opens a stop by its number, from 1. A text without the reader's doing gives way to `SENTENCE`."""
-    stop = STOPS[number - 1]
+    stop, choices = STOPS[number - 1], []
     if KIND.held(encoders.TEXT) == encoders.TEXT and not own_sentence():
         TEXT.take(SENTENCE)
         QUERY.take(0)
-    # Not in the link: a control that the page of the last stop has drawn takes nothing from an address.
+    if st.session_state["page"] == READING.name and TEXT.held():
+        choices.append(TEXT.to(TEXT.held()))
+    # The rest not in the link: a control that the page of the last stop has drawn takes nothing from an address.
     controls = controls_of(stop.page.name)
     for key, option in stop.parts.items():
         controls[key].take(option)
     if number == 1 or stop.hides_a_word:
         _take_deciding_word(hide=stop.hides_a_word)
     TOUR.take(str(number))
-    go_to(stop.page, TOUR.to(str(number)))
+    go_to(stop.page, *choices, TOUR.to(str(number)))
 
 
 def leave_tour() -> None:

@@ -14,20 +14,10 @@ def draw_line(number: int, place: DeltaGenerator) -> None:
     """Draws the line of the stop `number`, from 1, into `place`."""
     stop = STOPS[number - 1]
     with place, st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
-        st.html(
-            f'<p class="tour"><b>Tour, {number} of {len(STOPS)}: {escape(stop.title)}.</b> {escape(stop.seen)}</p>',
-            width="content",
-        )
+        # First the buttons, which so stand in the same place at every stop.
+        st.html(f'<p class="tour_number"><b>Tour, {number} of {len(STOPS)}</b></p>', width="content")
         if number < len(STOPS):
-            next_title = STOPS[number].title
-            st.button(
-                "next →",
-                type="tertiary",
-                key="tour_next",
-                help=next_title,
-                on_click=open_stop,
-                args=(number + 1,),
-            )
+            st.button("next →", type="tertiary", key="tour_next", on_click=open_stop, args=(number + 1,))
         st.button(
             "all stops",
             type="tertiary",
@@ -35,11 +25,5 @@ def draw_line(number: int, place: DeltaGenerator) -> None:
             on_click=go_to,
             args=(READING, TOUR.to(str(number))),
         )
-        st.button(
-            "",
-            type="tertiary",
-            icon=":material/close:",
-            key="tour_close",
-            help="Leave the tour",
-            on_click=leave_tour,
-        )
+        st.button("leave", type="tertiary", key="tour_close", on_click=leave_tour)
+        st.html(f"<p><b>{escape(stop.title)}.</b> {escape(stop.seen)}</p>")

@@ -18,10 +18,9 @@ def html(app: AppTest) -> str:
 
 
 def is_at(app: AppTest, number: int) -> bool:
-    stop = STOPS[number - 1]
-    return f"Tour, {number} of {len(STOPS)}: {stop.title}" in html(app) and f"<h1>{stop.page.title} " in html(
-        app
-    )
+    stop, shown = STOPS[number - 1], html(app)
+    expected = (f"Tour, {number} of {len(STOPS)}<", f"<b>{stop.title}.</b> ", f"<h1>{stop.page.title} ")
+    return all(words in shown for words in expected)
 
 
 def test_every_stop_opens_a_part_that_its_page_has() -> None:
@@ -33,6 +32,7 @@ def test_every_stop_opens_a_part_that_its_page_has() -> None:
 def test_the_tour_leads_from_stop_to_stop_with_one_sentence(open_app: Open) -> None:
     app = open_app(PAGE)
     app.button(key="tour_begin").click().run()
+    assert app.query_params["text"] == SENTENCE
     for number in range(1, len(STOPS) + 1):
         assert is_at(app, number)
         assert app.query_params["tour"] == str(number)
