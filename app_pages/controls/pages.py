@@ -130,7 +130,7 @@ NORM_PLACEMENT = Page(
     "norm_placement",
     "Norm placement",
     f"What does the place of the {_LAYER_NORM} change?",
-    "What papers claim about pre-LN and post-LN, beside what was measured here, with several seeds.",
+    "What papers claim about pre-LN and post-LN, beside what was measured here.",
 )
 COMPARE = Page(
     "compare",

@@ -1,10 +1,11 @@
-"""One claim: what it says and who said so, the measurements, the verdict, and a link to the live figure."""
+"""One claim in a row: what it says, the effect of the placement, the verdict, and a link; its values open below it."""
 
 from collections.abc import Sequence
-from functools import partial
+from html import escape
 
 import streamlit as st
 
+from app_pages.controls.norm_placement_controls import VALUES
 from app_pages.controls.pages import read_link
 from app_pages.show.show import show
 from app_pages.show.verdicts import verdict_lines
@@ -12,36 +13,104 @@ from app_pages.toolkit.markdown import counted
 from model.checkpoint.training_history import standard_error
 from model.claims.catalogue import Claim
 from model.claims.measurements import Measurement
+from model.claims.overall_verdict import Overall, OverallVerdict, overall_verdict
+from model.claims.seed_effect import effects_of_claim
+from model.claims.verdict import Beyond, FurtherThanSeeds
 from viz.builders.number_format import percent
+from viz.norm_placement.effect_strip import EffectDot, effect_strip
 from viz.norm_placement.seed_strip import SeedLine, seed_strip
 
-WIDTHS = (3.2, 5, 3.2)  # claim, figure, verdict
+WIDTHS = (4.4, 4.2, 2.1, 2.3)  # claim, effect, verdict, values and link
+_SIGNS = {
+    Overall.HOLDS: "✓",
+    Overall.SEEDS_AGREE: "✓",
+    Overall.OPPOSITE: "✗",
+    Overall.SEEDS_AGREE_ON_OPPOSITE: "✗",
+    Overall.MIXED: "±",
+    Overall.NOT_SHOWN: "?",
+    Overall.TOO_FEW: "–",
+    Overall.NOT_MEASURED: "–",
+}
 
 
-def draw_row(claim: Claim, measured: Sequence[Measurement]) -> None:
-    """Draws a claim, its figure and its verdict in the three columns of the page."""
+def effect_dots(claim: Claim, measured: Sequence[Measurement]) -> list[EffectDot]:
+    """A dot for each kind of encoders in which the effect of the placement on this claim's figure is known."""
+    return [
+        EffectDot(one.judgement.measured.where, len(one.judgement.measured.seeds), *one.effect)
+        for one in effects_of_claim(claim, claim.judgements(measured))
+    ]
+
+
+def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> None:
+    """Draws a claim in the four columns of the page, and below them its values, if they are opened.
+
+    The axis of the effect reaches from -`end` to `end`.
+    """
+    with st.container(key=f"claim_row_{claim.key}", gap=None):
+        words, effect, verdict, more = st.columns(WIDTHS, gap="small", vertical_alignment="center")
+        with words:
+            st.markdown(f"{claim.says} :small[:gray[({claim.axis.partition(' (')[0]})]]")
+        with effect:
+            if dots := effect_dots(claim, measured):
+                show(effect_strip(dots, end=end, title=claim.says), key=None)
+            else:
+                st.caption(_why_nothing_is_drawn(claim, measured))
+        with verdict:
+            st.html(_chip(overall_verdict(claim.judgements(measured))))
+        with more, st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            is_open = VALUES[claim.key].choose()
+            page, query = read_link(*claim.link)
+            st.page_link(page.script, label=f"{page.title} →", query_params=query)
+        if is_open:
+            _draw_values(claim, measured)
+
+
+def _why_nothing_is_drawn(claim: Claim, measured: Sequence[Measurement]) -> str:
+    if not claim.measurements(measured):
+        return "Not measured: there were no such encoders."
+    if isinstance(claim.rule, FurtherThanSeeds):
+        return "Compares distances between encoders: pre − post does not exist."
+    return "Too few seeds."
+
+
+def _chip(overall: OverallVerdict) -> str:
+    """HTML of the verdict, with a sign, and below it in how many kinds of encoders it is so."""
+    counts = {
+        "as claimed": overall.n_as_claimed,
+        "opposite": overall.n_opposite,
+        "not shown": overall.n_not_shown,
+        "open": overall.n_undecided,
+    }
+    text = " · ".join(f"{n} {name}" for name, n in counts.items() if n)
+    kind = overall.verdict.name.lower().replace("_", "-")
+    sign = _SIGNS[overall.verdict]
+    return (
+        f'<div class="claim-verdict"><span class="chip {kind}"><b aria-hidden="true">{sign}</b> '
+        f"{escape(overall.verdict.value)}</span><small>{escape(text)}</small></div>"
+    )
+
+
+def _draw_values(claim: Claim, measured: Sequence[Measurement]) -> None:
+    """Draws what is measured and by whom it is claimed, all values by seed, and the verdict in each kind of encoders."""
     about = claim.measurements(measured)
-    words, figure, verdict = st.columns(WIDTHS, gap="medium")
-    with words:
-        st.markdown(claim.says, help=claim.measured)
-        st.caption(claim.by or "Our own question; we know of no paper that claims it.")
-    with figure:
-        if about:
-            _draw_strip(claim, about)
-        else:
-            st.caption("Not measured: there were no such encoders.")
-    with verdict:
-        st.markdown(verdict_lines(claim.judgements(measured), claim.rule))
-        if about:
-            st.caption(_examples(claim, about))
-        page, query = read_link(*claim.link)
-        st.page_link(
-            page.script,
-            label=f"See it in {page.title}",
-            icon=":material/arrow_forward:",
-            icon_position="right",
-            query_params=query,
-        )
+    with st.container(key=f"claim_values_{claim.key}", border=True):
+        figure, verdict = st.columns((5, 4), gap="medium")
+        with figure:
+            if about:
+                _draw_strip(claim, about)
+            else:
+                st.caption("Not measured: there were no such encoders.")
+        with verdict:
+            st.markdown(claim.by or "Our own question; we know of no paper that claims it.")
+            st.markdown(claim.measured)
+            if isinstance(claim.rule, Beyond):
+                placement = f"{claim.rule.placement}-LN"
+                st.markdown(
+                    f"The verdict compares {placement} with the dashed value, not with the other placement."
+                )
+            st.markdown(verdict_lines(claim.judgements(measured), claim.rule))
+            if about:
+                st.caption(_examples(claim, about))
 
 
 def _draw_strip(claim: Claim, about: Sequence[Measurement]) -> None:
@@ -56,8 +125,8 @@ def _draw_strip(claim: Claim, about: Sequence[Measurement]) -> None:
         for measurement in about
     ]
     reference = getattr(claim.rule, "than", None)
-    figure = partial(seed_strip, lines, title=claim.says, axis=claim.axis, log=claim.log, reference=reference)
-    show(figure(), key=f"claim_{claim.key}", in_file=partial(figure, legend=True))
+    figure = seed_strip(lines, title=claim.says, axis=claim.axis, log=claim.log, reference=reference)
+    show(figure, key=f"claim_{claim.key}")
 
 
 def _examples(claim: Claim, about: Sequence[Measurement]) -> str:

@@ -2,14 +2,23 @@
 
 import streamlit as st
 
-from app_pages.norm_placement.claim_row import WIDTHS, draw_row
+from app_pages.norm_placement.claim_row import WIDTHS, draw_row, effect_dots
+from app_pages.norm_placement.stream_length import draw_answer
 from app_pages.show.show import show
 from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
 from app_pages.toolkit.markdown import sentence
 from model.claims.catalogue import CLAIMS
 from model.claims.conflicts import conflicts
 from model.claims.measurements import COMMAND, Measurement
-from viz.norm_placement.seed_strip import placement_key
+from viz.norm_placement.effect_strip import axis_end, effect_axis
+
+EFFECT = (
+    "Dot: mean of (pre − post) / s over pairs of one seed, s = √((s²_pre + s²_post) / 2), where s_pre and s_post are the "
+    "standard deviations over the seeds of one placement (n − 1). Whisker: from the least to the largest pair. Where the axis of "
+    "the values is logarithmic, of logarithms. A dot for each kind of encoders with 3 seeds or more; of only 3, s itself is "
+    "uncertain. Left out: fewer seeds, a spread of zero, and rates at which post-LN only guesses. The steps of the axis "
+    "widen: 1, 3, 10, 30. A verdict counts kinds of encoders; “open”: too few seeds, or left out. Circle: larger under pre-LN; square: larger under post-LN."
+)
 
 
 def _stored() -> list[Measurement]:
@@ -25,29 +34,32 @@ def _stored() -> list[Measurement]:
     return measurements
 
 
+draw_answer()
 measured = _stored()
-st.markdown(
-    "**pre-LN**: the norm stands before attention and before the feed-forward layer, and the residual stream itself is never "
-    "normalised. **post-LN**: the norm stands after each addition, and normalises the stream."
-)
-st.markdown(LEGEND, help=TEST)
-with st.container(key="claims"):
-    heads = st.columns(WIDTHS, gap="medium", vertical_alignment="bottom")
-    heads[0].markdown("**Claim**")
-    with heads[1]:
-        show(placement_key(), key="placements")
-    heads[2].markdown("**Verdict**")
+ends = axis_end([dot for claim in CLAIMS for dot in effect_dots(claim, measured)])
+with st.container(key="claims", gap=None):
+    heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")
+    heads[0].markdown("**What papers claim**")
+    with heads[1], st.container(gap=None):
+        st.markdown("**pre − post, in spreads of the seeds**", help=EFFECT)
+        show(effect_axis(ends), key=None)
+    heads[2].markdown("**Verdict here**")
     for when in dict.fromkeys(claim.when for claim in CLAIMS):
-        st.subheader(when, divider="gray")
+        st.markdown(f"**{when}**")
         for claim in (claim for claim in CLAIMS if claim.when == when):
-            draw_row(claim, measured)
+            draw_row(claim, measured, end=ends)
 
+with st.expander("Why “seeds agree” is not “holds”, and how effect and verdict are computed"):
+    st.markdown(LEGEND)
+    st.markdown(TEST)
+    st.markdown(EFFECT)
 if contradictions := conflicts(measured):
-    st.subheader("Numbers above that seem to contradict each other, and why they do not", divider="gray")
-    for because in dict.fromkeys(conflict.because for conflict in contradictions):
-        seeming, reason = st.columns(2, gap="medium")
-        seeming.markdown(
-            "\n\n".join(conflict.seems for conflict in contradictions if conflict.because == because)
-        )
-        reason.markdown(because)
+    with st.container(key="contradictions"):
+        st.subheader("Numbers above that seem to contradict each other, and why they do not")
+        for because in dict.fromkeys(conflict.because for conflict in contradictions):
+            seeming, reason = st.columns(2, gap="medium")
+            seeming.markdown(
+                "\n\n".join(conflict.seems for conflict in contradictions if conflict.because == because)
+            )
+            reason.markdown(because)
 st.caption(f"Measured by `{COMMAND}`; the verdicts are computed from the stored values.")

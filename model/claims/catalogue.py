@@ -266,7 +266,7 @@ CLAIMS = (
         "examples.",
         axis="entropy of the attention, 0 to 1",
         rule=Larger("pre"),
-        link=("attention", _TEXT | {"figure": "overview"}),
+        link=("attention", _TEXT | {"figure": "all_heads"}),
     ),
     Claim(
         key="roles",

@@ -21,7 +21,9 @@ def test_a_page_opens_at_its_top_and_back_where_one_was(page: Page) -> None:
     expect(page.locator(".st-key-claims a").last).to_be_visible()
     ready(page)
     assert page.evaluate(TOP) == 0
-    further_down = wheel(page, 1500)
+    answer = page.locator(".st-key-norm_answer").bounding_box()
+    assert answer["y"] + answer["height"] < WINDOW["height"]  # whole, without scrolling
+    further_down = wheel(page, 600)
     page.go_back()
     expect(page.get_by_role("heading", name="Positions")).to_be_attached()
     at(page, down)
@@ -37,7 +39,7 @@ def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_t
     page.set_viewport_size(WINDOW)
     page.goto("/norm_placement")
     ready(page)
-    down = wheel(page, 1500)
+    down = wheel(page, 600)
     page.reload()
     expect(page.locator(".st-key-claims a").last).to_be_visible()
     at(page, down)

@@ -72,7 +72,9 @@ from viz.inside.vector_rows import vector_rows
 from viz.inside.width_curves import width_curves
 from viz.masks.attention_shift import attention_shift
 from viz.masks.cell_board import cell_board
-from viz.norm_placement.seed_strip import placement_key, seed_strip
+from viz.norm_placement.effect_strip import effect_axis, effect_strip
+from viz.norm_placement.placement_diagram import placement_diagram
+from viz.norm_placement.seed_strip import seed_strip
 from viz.positions.neighbour_bars import neighbour_bars
 from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
 from viz.positions.position_heatmaps import (
@@ -167,7 +169,9 @@ def figures() -> dict[str, Figure]:
         ("cells", cell_board(SQUARE, TWO, mask=SQUARE > 0.25, query=0)),
         ("seeds", seed_strip(lines, **test_seed_strip.TITLES)),
         ("seeds, logarithmic", seed_strip(lines, **test_seed_strip.TITLES, log=True)),
-        ("key of the placements", placement_key()),
+        ("effects", effect_strip([], end=30, title="a claim")),
+        ("axis of the effects", effect_axis(30)),
+        ("where the norm stands", placement_diagram("pre")),
         ("embeddings", test_embedding_scatter.scatter(selected=1, neighbours=[0, 2])),
         ("neighbours", neighbour_bars(TWO, (0.5, 0.1), word="c")),
         ("lengths of embeddings", norm_curves({"a": HALF}, TWO)),

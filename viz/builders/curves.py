@@ -65,10 +65,13 @@ def curves(
     return [lines, marks.add_params(click) if click else marks]
 
 
+_MOST_UPRIGHT = 6  # names of stages that stand beside each other without being slanted
+
+
 def stage_axis(stages: Sequence[str], title: str, **options: Any) -> alt.X:
-    """The x axis of the column `stage`, with names in the order of `stages`."""
-    slanted = alt.Axis(labelAngle=-45, labelOverlap="greedy")
-    return alt.X("stage:N", sort=list(stages), title=title, axis=slanted, **options)
+    """The x axis of the column `stage`, with names in the order of `stages`, slanted where there are many."""
+    axis = alt.Axis(labelAngle=-45 if len(stages) > _MOST_UPRIGHT else 0, labelOverlap="greedy")
+    return alt.X("stage:N", sort=list(stages), title=title, axis=axis, **options)
 
 
 def probability_axis() -> Kwargs:

@@ -24,12 +24,13 @@ def stage_curves(
     from_zero_to: float | None = None,
     colours: tuple[str, ...] = CATEGORIES,
     bands: Mapping[str, Band] | None = None,
+    height: int = 240,
 ) -> VegaFigure:
     """A curve of values [stage] for each of two sides, by name; a side with fewer layers ends earlier, and NaN is
     left out.
 
     `bands` are means and standard deviations [stage] of some sides over a data set: one deviation to either side is
-    shaded, the mean is dashed. The axis goes from 0 to `from_zero_to`, or to the largest value. Raises ValueError
+    shaded, the mean is dashed. The axis goes from 0 to `from_zero_to`, or to the largest value. The plot is `height` pixels high. Raises ValueError
     where there are more values than stages.
     """
     bands = dict(bands or {})
@@ -53,7 +54,9 @@ def stage_curves(
     description = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
     chart_form = _sides(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))
     frames = {"band": band} if bands else {}
-    return chart_form.with_data(frame, frames=frames, values={"top": top}, description=description)
+    return chart_form.with_data(
+        frame, frames=frames, values={"top": top}, height=height, description=description
+    )
 
 
 @form
@@ -92,7 +95,7 @@ def _sides(
             mean.encode(y=alt.Y("mean:Q", title=y_title, scale=y_scale), tooltip=tooltip),
             *layers,
         ]
-    return alt.layer(*layers).properties(height=240, autosize=FIT)
+    return alt.layer(*layers).properties(autosize=FIT)
 
 
 def logit_curves(

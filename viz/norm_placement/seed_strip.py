@@ -40,13 +40,11 @@ def seed_strip(
     axis: str,
     log: bool = False,
     reference: float | None = None,
-    legend: bool = False,
 ) -> VegaFigure:
     """The lines of dots on one axis, which is logarithmic if `log`; a dashed line marks the value `reference`.
 
-    `title` describes the figure for whoever cannot see it, `axis` is the title of the axis. With `legend` the figure
-    names its colours itself, where it stands without `placement_key`. Raises ValueError where seeds and values of a
-    line differ in number.
+    `title` describes the figure for whoever cannot see it, `axis` is the title of the axis. Raises ValueError where seeds
+    and values of a line differ in number.
     """
     rows = []
     for number, line in enumerate(lines):
@@ -69,17 +67,17 @@ def seed_strip(
         "y": [line_index * _STEP + _TEXT for line_index in range(len(lines))],
     }
     has_across = any(line.across is not None for line in lines)
-    return _chart_form(log, f"{axis} (grey: {ACROSS})" if legend and has_across else axis, legend).with_data(
+    return _chart_form(log, f"{axis} (grey: {ACROSS})" if has_across else axis).with_data(
         {name: [row[index] for row in rows] for index, name in enumerate(columns)},
         values={"bottom": height},
         frames={"texts": texts, _REFERENCE: {"value": [] if reference is None else [reference]}},
-        height=height + _AXIS + _LEGEND * legend,
+        height=height + _AXIS + _LEGEND,
         description=f"{title}: a dot a seed, by placement of the norm.",
     )
 
 
 @form
-def _chart_form(log: bool, axis: str, legend: bool) -> alt.TopLevelMixin:
+def _chart_form(log: bool, axis: str) -> alt.TopLevelMixin:
     kind: Kwargs = {"type": "log"} if log else {"zero": False}
     scale = alt.Scale(**kind, nice=False, padding=14)
     ticks = alt.Axis(
@@ -92,8 +90,6 @@ def _chart_form(log: bool, axis: str, legend: bool) -> alt.TopLevelMixin:
     x = along("value")
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[value("bottom"), 0], nice=False, zero=False))
     channels = variant_channels(PLACEMENTS)
-    if not legend:
-        channels = {name: channel.legend(None) for name, channel in channels.items()}
     tooltip = [tip("measured:N"), tip("variant:N", title="placement"), tip("seed:N"), tip("value:Q", ".4g")]
     base = alt.Chart(data()).encode(x=x, y=y)
     of_one_placement = base.transform_filter(f"datum.variant != '{ACROSS}'")
@@ -111,24 +107,6 @@ def _chart_form(log: bool, axis: str, legend: bool) -> alt.TopLevelMixin:
     text = text.encode(x=alt.value(0), y=y, text="label:N")
     about = alt.Chart(data(_REFERENCE)).mark_rule(color=NEUTRAL, strokeDash=[4, 3], strokeWidth=1.5)
     return alt.layer(about.encode(x=x), extents, dots, between, text).properties(autosize=FIT)
-
-
-def placement_key() -> VegaFigure:
-    """A figure with nothing but the legend of colours and shapes of the norm placements."""
-    names = [*PLACEMENTS, ACROSS]
-    return _key().with_data(
-        {"variant": names, "x": [8, 88, 178]}, height=22, description="Colours of the placements."
-    )
-
-
-@form
-def _key() -> alt.TopLevelMixin:
-    channels = {name: channel.legend(None) for name, channel in variant_channels(PLACEMENTS).items()}
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, alt.expr("width")], nice=False))
-    base = alt.Chart(data()).encode(x=x, y=alt.value(11))
-    dots, between = _dots(base, channels, 1, 70, 45)
-    texts = base.mark_text(align="left", dx=9, fontSize=13, color=INK).encode(text="variant:N")
-    return alt.layer(dots, between, texts).properties(autosize=FIT)
 
 
 def _dots(

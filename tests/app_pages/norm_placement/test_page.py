@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model.claims.catalogue import CLAIMS, Claim
 from model.claims.measurements import CLAIMS_FILE as STORED
 from model.claims.measurements import COMMAND, write_measurements
+from model.claims.verdict import FurtherThanSeeds
 from model.theory import gradients_at_start
 from model.theory.warmup_grid import RUNS, write_runs
 from tests.app_pages.theory.test_page import RUN, WARM_UP
@@ -16,6 +17,7 @@ from tests.model.claims.invented_measurements import invented, of_every_claim
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/norm_placement/page.py"
+BLOCKS_AND_AXIS = 3  # the blocks of both placements, and the axis of the effects
 
 
 def said(app: AppTest) -> str:
@@ -39,12 +41,14 @@ def test_a_damaged_file_is_said_to_be_so(open_app: Open, checkpoints: Path, cont
 
 def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
     write_measurements(checkpoints / STORED, of_every_claim())
-    app = open_app(PAGE)
+    closed = open_app(PAGE)
+    drawn = [claim for claim in CLAIMS if not isinstance(claim.rule, FurtherThanSeeds)]
+    assert len(closed.get("vega_lite_chart")) == BLOCKS_AND_AXIS + len(drawn)
+    assert all(claim.says in said(closed) for claim in CLAIMS)
+    app = open_app(PAGE, **{f"norm_{claim.key}": "true" for claim in CLAIMS})
     text = said(app)
-    for claim in CLAIMS:
-        assert claim.says in text
-        assert claim.by in text
-    assert len(app.get("vega_lite_chart")) == 1 + len(CLAIMS)
+    assert all(claim.by in text for claim in CLAIMS)
+    assert len(app.get("vega_lite_chart")) == BLOCKS_AND_AXIS + len(drawn) + len(CLAIMS)
     links = app.get("page_link")
     pages = [link.proto.page or "attention" for link in links]  # the first page has no name in the address
     assert pages[-len(CLAIMS) :] == [claim.link[0] for claim in CLAIMS]  # after the navigation
@@ -75,7 +79,11 @@ def test_the_verdict_says_no_more_than_the_numbers(
     open_app: Open, checkpoints: Path, pre: tuple, post: tuple, expected: str
 ) -> None:
     write_measurements(checkpoints / STORED, [invented(pre, post)])
-    (verdict,) = (text.value for text in open_app(PAGE).markdown if re.search(r"encoders \(\d", text.value))
+    (verdict,) = (
+        text.value
+        for text in open_app(PAGE, norm_stream="true").markdown
+        if re.search(r"encoders \(\d", text.value)
+    )
     assert verdict.endswith(expected)
     for word in ("Does not hold", "Holds"):
         assert (word in verdict) == (word in expected)
@@ -90,7 +98,8 @@ def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app: Open, checkpoi
             invented((0.5,) * 16, (0.1,) * 16, figure="reached without warm-up", **guesses),
         ],
     )
-    (verdict,) = (text.value for text in open_app(PAGE).markdown if "rate 1" in text.value)
+    app = open_app(PAGE, norm_warm_up="true")
+    (verdict,) = (text.value for text in app.markdown if "rate 1" in text.value)
     assert verdict == "Left out, post-LN only guesses there: rate 1"
 
 
@@ -112,8 +121,8 @@ def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path)
     write_measurements(checkpoints / STORED, [invented((3.0, 3.1, 3.2), (1.0, 1.0, 1.0))])
     app = open_app(PAGE)
     text = said(app)
-    assert len(app.get("vega_lite_chart")) == 2
-    assert text.count("**Not measured**") == len(CLAIMS) - 1
+    assert len(app.get("vega_lite_chart")) == BLOCKS_AND_AXIS + 1
+    assert text.count("Not measured") == len(CLAIMS) - 1
     assert "contradict" not in "\n".join(each.value for each in app.subheader)
 
 
@@ -132,3 +141,27 @@ def test_what_is_measured_meanwhile_is_read(open_app: Open, checkpoints: Path) -
     app = open_app(PAGE)
     write_measurements(checkpoints / STORED, of_every_claim())
     assert CLAIMS[0].says in said(app.run())
+
+
+@pytest.mark.parametrize(
+    ("digits", "expected"),
+    [
+        ((0.0, 0.1, 0.2), "mixed"),
+        ((3.0, 3.1, 3.2), "seeds agree"),
+        ((3.0, 3.1), "seeds agree"),
+    ],
+)
+def test_kinds_of_encoders_that_disagree_make_a_claim_mixed(
+    open_app: Open, checkpoints: Path, digits: tuple, expected: str
+) -> None:
+    ones = {count: (1.0,) * count for count in (2, 3)}
+    write_measurements(
+        checkpoints / STORED,
+        [
+            invented((3.0, 3.1, 3.2), ones[3], where="texts"),
+            invented(digits, ones[len(digits)], where="digits"),
+        ],
+    )
+    chips = [block.proto.body for block in open_app(PAGE).get("html") if "claim-verdict" in block.proto.body]
+    assert sum(f"</b> {expected}</span>" in chip for chip in chips) == 1
+    assert sum("</b> not measured</span>" in chip for chip in chips) == len(CLAIMS) - 1

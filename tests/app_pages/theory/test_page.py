@@ -245,7 +245,10 @@ def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints
     )
     theory, norm_placement = (
         said(open_app(f"app_pages/{page}/page.py", **query))
-        for page, query in (("theory", {"theory_part": WARM_UP}), ("norm_placement", {}))
+        for page, query in (
+            ("theory", {"theory_part": WARM_UP}),
+            ("norm_placement", {"norm_warm_up": "true", "norm_warm_up_gain": "true"}),
+        )
     )
     for verdict in ("rate 1 (16 of 16 seeds, p", "rate 1 (16 of 16 pairs, p"):
         assert verdict in theory

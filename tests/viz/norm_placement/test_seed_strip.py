@@ -2,7 +2,7 @@ import pytest
 
 from tests.viz.scene import drawn, scene
 from viz.builders.figure import VegaFigure
-from viz.norm_placement.seed_strip import ACROSS, SeedLine, placement_key, seed_strip
+from viz.norm_placement.seed_strip import ACROSS, SeedLine, seed_strip
 from viz.theory.placements import variant_channels
 
 TITLES = {"title": "a claim", "axis": "length of the states"}
@@ -36,19 +36,15 @@ def test_dots_are_drawn_in_the_colours_of_both_placements():
     for figure in (
         seed_strip(LINES, **TITLES),
         seed_strip([line], **TITLES, log=True),
-        placement_key(),
     ):
         fills = {item.get("fill") for items in drawn(figure, width=500) for item in items}
         assert of_both <= fills
 
 
-def test_where_it_stands_alone_it_names_its_colours():
+def test_it_names_its_colours():
     line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
-    alone = texts(seed_strip(LINES, **TITLES, legend=True))
-    assert {"pre-LN", "post-LN", "length of the states · larger →"} <= alone
-    across = texts(seed_strip([line], **TITLES, legend=True))
-    assert f"length of the states (grey: {ACROSS}) · larger →" in across
-    assert not {"pre-LN", "post-LN"} & texts(seed_strip(LINES, **TITLES))
+    assert {"pre-LN", "post-LN", "length of the states · larger →"} <= texts(seed_strip(LINES, **TITLES))
+    assert f"length of the states (grey: {ACROSS}) · larger →" in texts(seed_strip([line], **TITLES))
 
 
 def texts(figure: VegaFigure) -> set[str]:
@@ -70,7 +66,3 @@ def test_a_reference_is_drawn_where_there_is_one():
 def test_values_need_their_seeds():
     with pytest.raises(ValueError, match="post"):
         seed_strip([SeedLine("texts", (0, 1), (1.0, 2.0), (1.0,))], **TITLES)
-
-
-def test_the_key_names_both_placements():
-    assert placement_key().frame["variant"].tolist() == ["pre-LN", "post-LN", ACROSS]
