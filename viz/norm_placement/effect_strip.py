@@ -124,7 +124,7 @@ def _axis_form() -> alt.TopLevelMixin:
     ).properties(autosize=FIT, padding=_NO_PADDING)
 
 
-def _in_width(text: str) -> alt.Expr:
+def _in_width(text: str) -> alt.ExprRef:
     """The text with “larger under” in its gap, or without where both ends would not fit beside each other."""
     long, short = text.format("larger under "), text.format("")
     return alt.expr(f"width < {_LONG_WORDS} ? '{short}' : '{long}'")
