@@ -46,7 +46,7 @@ CASES: dict[str, tuple[str, dict, list[dict]]] = {
     "Compare, stream": ("compare", TEXT | {"compare_part": "Stream"}, HEADS),
     "Compare, representations": ("compare", TEXT | {"compare_part": "Representations"}, HEADS),
     "Theory, warm-up": ("theory", {"theory_part": "Learning rate and warm-up"}, HEADS),
-    "Training, film": ("training", DIGIT, [{"moment": 1 + at} for at in range(12)]),
+    "Training, film": ("training", DIGIT, [{"training_probe": (1 + at) % 2} for at in range(12)]),
     "Training, histories": ("training", DIGIT | {"training": "histories"}, HEADS),
     "Cost": ("cost", {}, [{"cost_d_model": 64 * (2 + at)} for at in range(12)]),
 }

@@ -1,6 +1,6 @@
 """Controls of the page Training."""
 
-from app_pages.controls.address import Box, Slider, Tabs, Toggle
+from app_pages.controls.address import INDEX, Box, Code, Tabs, Toggle
 
 RECORDING, HISTORY = "Recording", "Training history"
 ACCURACY, ENTROPY, NORMS, GRADIENTS = "accuracy", "entropy of the heads", "residual norms", "gradient norms"
@@ -9,8 +9,6 @@ PART = Tabs("training", (RECORDING, HISTORY), former={"film": RECORDING, "histor
 PROBE = Box[int]("training_probe", "Input", width=300, help="Every run was recorded on the same few inputs.")
 CURVES = Box("training_curves", "Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), width=260)
 LOG_STEPS = Toggle("training_log", "Logarithmic steps")
-MOMENT = Slider(
-    "moment",
-    "Recorded moment",
-    help="The moments that were recorded: close together at the start of the run, further and further apart later.",
-)
+MOMENT = Code(
+    "moment", pattern=INDEX
+)  # of the longest recording; the player sets it once nothing moves any more

@@ -35,8 +35,13 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
         log_x = LOG_STEPS.choose()
     by_encoder: dict[str, dict[str, Any]] = {name: cache.loaded(name).history for name in names}
     colours = side_colours([cache.loaded(name).config.norm_placement for name in names])
+    learned = {name: plain(in_words(tasks(history))) for name, history in by_encoder.items()}
+    is_shared = len(names) > 1 and len(set(learned.values())) == 1 and all(learned.values())
+    if is_shared:
+        st.markdown(f"Both learned {learned[names[0]]}.")
     for column, (name, history) in zip(st.columns(len(names), gap="medium"), by_encoder.items(), strict=True):
-        column.markdown(f"**{name}**: {_result_text(history)}")
+        phases = "" if is_shared else f"{learned[name] or 'no recipe is known'}; "
+        column.markdown(f"**{name}**: {phases}{_result_text(history)}")
     columns = [column for _ in range(2) for column in st.columns(2, gap="medium")]
     data_name = judged_on(task for history in by_encoder.values() for task in tasks(history))
     for column, (value, entries, is_smoothed, y_title) in zip(columns, CURVES, strict=True):
@@ -76,11 +81,10 @@ def draw_histories(names: Sequence[Checkpoint], controls: DeltaGenerator) -> Non
 
 def _result_text(history: dict) -> str:
     figures = history.get("figures")
-    learned = plain(in_words(tasks(history))) or "no recipe is known"
     if not figures:
-        return f"{learned}; not measured"
+        return "not measured"
     share, n = figures["accuracy"], figures["n"]
-    return f"{learned}; {with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"
+    return f"{with_error(share, standard_error(share, n), 2)} of {n:,} {plain(figures['data'])}"
 
 
 def _with_errors(table: pd.DataFrame, history: dict) -> pd.DataFrame:

@@ -1,31 +1,38 @@
 """Player of training recordings: every head at one moment of training, for both encoders of a pair."""
 
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.controls.address import INDEX
 from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import choose_scale
 from app_pages.controls.training_controls import ACCURACY, CURVES, ENTROPY, GRADIENTS, MOMENT, NORMS, PROBE
+from app_pages.show.download import download
 from app_pages.show.show import show
 from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
-from app_pages.toolkit.markdown import plain
-from app_pages.training.tasks import GLANCES, explain, in_words, judged_on
+from app_pages.toolkit.callbacks import callback
+from app_pages.training.tasks import GLANCES, explain, judged_on
 from model.checkpoint import read_config
 from model.checkpoint.training_history import standard_error
 from model.checkpoint.training_recording import TrainingRecording, formation_step, read_recording
-from model.record.from_arrays import from_arrays
-from viz.attention.head_overview import head_overview
+from viz.builders.figure import VegaFigure
 from viz.builders.head_grids import formation_map
-from viz.builders.number_format import percent, with_error
+from viz.builders.number_format import percent
 from viz.builders.palette import ColourScale, side_colours
+from viz.training.recorded_heads import Run, recorded_heads
 from viz.training.run_curves import run_curves
 
-FRAME_S = 0.8  # a frame takes about 0.3 s to paint
+SPEEDS = (5, 10, 30)  # pictures a second
+_LONG = 150  # moments from which a recording plays at the highest speed; a shorter one would be over in two seconds
 _CAPTIONS = {
     ACCURACY: "",
     ENTROPY: r"$H_i / \ln n$ of the rows on this input, from 0 (one key has all the weight) to 1 (all n keys alike): mean "
@@ -36,6 +43,28 @@ _CAPTIONS = {
 _CLIPPED = (
     " Here it was taken after clipping the whole gradient to norm 1: compare only layers of one encoder at "
     "one moment. The norm before clipping is in the histories."
+)
+_FORMATION_HELP = (
+    "For each head, a training step: from then on its pattern on this input stays less than half as far from the "
+    "last recorded one as the first recorded one was. Distance: mean over queries of the Jensen-Shannon "
+    "divergence of the patterns' rows. The last recording was made just before the last training step, so the "
+    "encoder on the other pages is one step further."
+)
+_HTML = f"""
+<div class="player">
+  <input type="range" min="0" max="0" value="0" aria-label="Recorded moment">
+  <div class="buttons">
+    <button type="button" class="play" title="P plays and pauses">▶ Play</button>
+    <label>Pictures a second <select>{"".join(f"<option>{speed}</option>" for speed in SPEEDS)}</select></label>
+    <span class="step"></span>
+  </div>
+</div>"""
+_HERE = Path(__file__).parent
+_player = st.components.v2.component(
+    "training_player",
+    html=_HTML,
+    css=(_HERE / "player.css").read_text(encoding="utf-8"),
+    js=(_HERE / "player.js").read_text(encoding="utf-8"),
 )
 
 
@@ -63,40 +92,99 @@ def draw_player(names: Sequence[Checkpoint], controls: DeltaGenerator, more: Del
     labels = {index: watched.name for index, watched in enumerate(first.probes)}
     with controls:
         probe = PROBE.choose(labels, format_func=labels.__getitem__)
-        measure = CURVES.choose()
     with more.popover("View", key="more"):
         scale = choose_scale()
-    playing = st.session_state.get("playing", False)
-    # Only this part runs again for each frame.
-    with st.container(key="film"):
-        st.fragment(_draw_screen, run_every=FRAME_S if playing else None)(
-            films, probe, measure, scale, playing
-        )
+    # Only this part runs again for another moment, which the browser reports once nothing moves any more.
+    st.fragment(_draw_heads)(films, probe, scale)
     _draw_formation(films, probe)
+    _draw_curves(films, probe)
     explain(task for recorded in films.values() for task in recorded.tasks)
 
 
-def _draw_screen(
-    films: dict[Checkpoint, TrainingRecording], probe: int, measure: str, scale: ColourScale, playing: bool
-) -> None:
-    first = next(iter(films.values()))
-    moment = _choose_moment(len(first), playing)
-    columns = st.columns(len(films), gap="medium")
-    for column, (name, film) in zip(columns, films.items(), strict=True):
-        last = min(moment, len(film) - 1)
-        with column:
-            st.caption(f"**{name}**: {_moment_text(film, last)}")
-            show(
-                head_overview(
-                    from_arrays(film.probes[probe].pattern_at(last), film.probes[probe].tokens),
-                    measures={"entropy": film.probes[probe].entropy[last]},
-                    colours=scale,
-                    clickable=False,
-                ),
-                width="content",
-                key=f"film_{name}",
+def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: ColourScale) -> None:
+    n = max(map(len, films.values()))
+    written = MOMENT.read()
+    moment = min(int(written), n - 1) if re.fullmatch(INDEX, written) else 0
+    names = tuple(films)
+    stamp, figure = _heads(names[0], names[-1], probe, scale)
+
+    def taken() -> None:
+        message = st.session_state["training_player"].chosen
+        if not isinstance(message, Mapping) or message.get("stamp") != stamp:
+            return
+        chosen = message.get("moment")
+        if isinstance(chosen, int | float) and 0 <= chosen < n:
+            MOMENT.take(str(int(chosen)) if chosen else "")
+
+    # The chart is the same at every moment, and is not sent again.
+    with st.container(key="film_and_player", gap=None):
+        with st.container(key="shown_film", gap=None):
+            st.vega_lite_chart(
+                {**figure.specification, "datasets": figure.frames},
+                key="film",
+                width="stretch",
+                height="stretch",
             )
-            _draw_curves(name, films, probe, measure, last)
+            download(
+                lambda: recorded_heads(_runs(films, probe), colours=scale, moment=moment, alone=True), "film"
+            )
+        _player(
+            key="training_player",
+            data={
+                "stamp": stamp,
+                "moment": moment,
+                "texts": [_at_moment(films, index, n) for index in range(n)],
+                "speed": SPEEDS[2 if n >= _LONG else 1],
+            },
+            on_chosen_change=callback("training_player", taken),
+        )
+    st.caption(_alignment(tuple(films.values())))
+
+
+@cached(spinner="Drawing every moment …")
+def _heads(first: Checkpoint, last: Checkpoint, probe: int, scale: ColourScale) -> tuple[str, VegaFigure]:
+    """The figure of a pair, or of one encoder that is both, and its stamp: a short hash of what it shows."""
+    films = {name: recording for name in (first, last) if (recording := film(name)) is not None}
+    digest = hashlib.blake2b(repr((first, last, probe, scale)).encode(), digest_size=6)
+    for recorded in films.values():
+        digest.update(recorded.probes[probe].pattern.data)
+    stamp = digest.hexdigest()
+    return stamp, recorded_heads(_runs(films, probe), stamp=stamp, colours=scale)
+
+
+def _runs(films: dict[Checkpoint, TrainingRecording], probe: int) -> list[Run]:
+    colours = _colours(tuple(films))
+    return [
+        Run(
+            name=name,
+            colour=colours[name],
+            pattern=recorded.probes[probe].pattern,
+            step=recorded.run_step,
+            n_steps=recorded.n_steps,
+            phase=recorded.phase,
+            tasks=recorded.tasks,
+            accuracy=recorded.accuracy,
+            error_text=[_error_text(recorded, index) for index in range(len(recorded))],
+        )
+        for name, recorded in films.items()
+    ]
+
+
+def _alignment(films: Sequence[TrainingRecording]) -> str:
+    """What stands below the player: how the moments of both runs belong together, and what accuracy is of."""
+    first, *others = films
+    data_name = judged_on(task for recorded in films for task in recorded.tasks)
+    moments = "Moments are close together at the start of each phase, and further and further apart after it."
+    if all(np.array_equal(first.run_step, other.run_step) for other in others):
+        pairing = "Both encoders are shown at the same training step. " if others else ""
+    else:
+        pairing = "The runs have other steps: both are shown at the same share of their recorded moments. "
+    gap = (
+        " Where a line has a gap, accuracy was not measured."
+        if any(np.isnan(recorded.accuracy).any() for recorded in films)
+        else ""
+    )
+    return f"{pairing}{moments} Accuracy is on {data_name}, on the task of the phase.{gap}"
 
 
 def _colours(names: Sequence[Checkpoint]) -> dict[str, str]:
@@ -105,48 +193,30 @@ def _colours(names: Sequence[Checkpoint]) -> dict[str, str]:
     return dict(zip(names, side_colours(placements), strict=True))
 
 
-def _choose_moment(n: int, playing: bool) -> int:
-    """Draws the play button and the slider of a recording with `n` snapshots; returns the index of the one to show.
-
-    While it plays, each rerun of the fragment moves on by one.
-    """
-    if st.session_state.get("playing", False) != playing:  # the button was pressed: let time run, or stop it
-        st.rerun()
-    if playing:
-        MOMENT.take(now := min(MOMENT.held(0) + 1, n - 1))
-        st.session_state["playing"] = now < n - 1
-    with bar("time")[0]:
-        st.button(
-            "Pause" if playing else "Play",
-            icon=":material/pause:" if playing else ":material/play_arrow:",
-            key="play",
-            shortcut="P",
-            on_click=_play_or_pause,
-            args=(n,),
+def _at_moment(films: Mapping[Checkpoint, TrainingRecording], moment: int, n: int) -> str:
+    """What the slider says to whoever does not see the chart."""
+    parts = []
+    for name, recorded in films.items():
+        own = round(moment * (len(recorded) - 1) / max(n - 1, 1))
+        parts.append(
+            f"{name}: step {recorded.run_step[own]:,} of {recorded.n_steps:,}, "
+            f"phase: {recorded.tasks[recorded.phase[own]]}, accuracy {_accuracy_text(recorded, own)}"
         )
-        return MOMENT.choose(most=n - 1)
+    return "; ".join(parts)
 
 
-def _play_or_pause(n: int) -> None:
-    st.session_state["playing"] = not st.session_state.get("playing", False)
-    if st.session_state["playing"] and MOMENT.held() == n - 1:
-        MOMENT.take(0)
-
-
-def _moment_text(film: TrainingRecording, moment: int) -> str:
-    task, accuracy = film.tasks[film.phase[moment]], film.accuracy[moment]
-    return (
-        f"training step {film.run_step[moment]:,} of {film.n_steps:,}, task “{plain(task)}”; "
-        f"accuracy on {judged_on(film.tasks)} {_accuracy(task, float(accuracy))}"
-    )
-
-
-def _accuracy(task: str, share: float) -> str:
+def _accuracy_text(recorded: TrainingRecording, moment: int) -> str:
+    share = float(recorded.accuracy[moment])
     if np.isnan(share):
         return "not measured"
-    if (n := GLANCES.get(task)) is None:
-        return percent(share)
-    return f"{with_error(share, standard_error(share, n))} of {n}"
+    return f"{percent(share)} {_error_text(recorded, moment)}".strip()
+
+
+def _error_text(recorded: TrainingRecording, moment: int) -> str:
+    """Standard error of an accuracy, and the number of its examples, where that is known."""
+    task, share = recorded.tasks[recorded.phase[moment]], float(recorded.accuracy[moment])
+    n = GLANCES.get(task)
+    return "" if n is None or np.isnan(share) else f"± {percent(standard_error(share, n))} of {n}"
 
 
 def _by_moment(film: TrainingRecording, values: np.ndarray, run: str) -> pd.DataFrame:
@@ -164,56 +234,47 @@ def _by_moment(film: TrainingRecording, values: np.ndarray, run: str) -> pd.Data
     )
 
 
-def _draw_curves(
-    name: Checkpoint, films: dict[Checkpoint, TrainingRecording], probe: int, measure: str, moment: int
-) -> None:
-    recorded = films[name]
-    probe_record = recorded.probes[probe]
-    values, title, line, log_y = {
-        ACCURACY: (recorded.accuracy[:, None], "accuracy", None, False),
-        ENTROPY: (probe_record.layer_entropy, "entropy, mean of a layer", "layer", False),
-        NORMS: (probe_record.residual_norm, "norm of the residual stream", "stage", True),
-        GRADIENTS: (recorded.gradient_norm, "norm of the gradient", "layer", True),
-    }[measure]
-    chart = run_curves(
-        _by_moment(recorded, values, name),
-        y_title=title,
-        runs=_colours(tuple(films)),
-        line_title=line,
-        x_title="recorded moment",
-        step=moment,
-        breaks=recorded.phase_starts,
-        log_y=log_y,
-    )
-    show(chart, key=f"curves_{name}")
+def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None:
+    with st.container(key="curves_heading"):
+        st.markdown("#### What else was recorded?")
+    with bar("curves")[0]:
+        measure = CURVES.choose()
+    for column, (name, recorded) in zip(st.columns(len(films), gap="medium"), films.items(), strict=True):
+        probe_record = recorded.probes[probe]
+        values, title, line, log_y = {
+            ACCURACY: (recorded.accuracy[:, None], "accuracy", None, False),
+            ENTROPY: (probe_record.layer_entropy, "entropy, mean of a layer", "layer", False),
+            NORMS: (probe_record.residual_norm, "norm of the residual stream", "stage", True),
+            GRADIENTS: (recorded.gradient_norm, "norm of the gradient", "layer", True),
+        }[measure]
+        chart = run_curves(
+            _by_moment(recorded, values, name),
+            y_title=title,
+            runs=_colours(tuple(films)),
+            line_title=line,
+            x_title="recorded moment",
+            breaks=recorded.phase_starts,
+            log_y=log_y,
+            title=name,
+        )
+        with column:
+            show(chart, key=f"curves_{name}")
     caption = _CAPTIONS[measure]
-    if measure == GRADIENTS and recorded.is_clipped:
+    if measure == GRADIENTS and any(recorded.is_clipped for recorded in films.values()):
         caption += _CLIPPED
-    if measure == ACCURACY and len(recorded.tasks) > 1:
-        caption += f"Accuracy on the task of the moment: {in_words(recorded.tasks)} (explained below). A thin line marks a new phase. "
-    if measure == ACCURACY and np.isnan(values).any():
-        caption += "Where the line has a gap, accuracy was not measured."
-    st.caption(caption)
+    if caption:
+        st.caption(caption)
 
 
 def _draw_formation(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> None:
     with st.container(key="formation_heading"):
-        st.markdown("#### When did each head form?")
-    st.caption(
-        "For each head, a training step: from then on its pattern on this input stays less than half as far from the "
-        "last recorded one as the first recorded one was. Distance: mean over queries of the Jensen-Shannon "
-        "divergence of the patterns' rows. The last recording was made just before the last training step, so the "
-        "encoder on the other pages is one step further."
-    )
+        st.markdown("#### When did each head form?", help=_FORMATION_HELP)
     by_encoder: dict[str, np.ndarray] = {name: formation_steps(name, probe) for name in films}
-    first_step = min(steps.min() for steps in by_encoder.values())
-    last_step = max(steps.max() for steps in by_encoder.values())
+    every: Any = np.concatenate([steps.ravel() for steps in by_encoder.values()])
     for column, (name, steps) in zip(st.columns(len(films), gap="medium"), by_encoder.items(), strict=True):
         with column:
             show(
-                formation_map(
-                    steps, first=int(first_step), last=int(last_step), title=f"{name}, training step"
-                ),
+                formation_map(steps, among=every, title=f"{name}, training step"),
                 width="content",
                 key=f"formation_{name}",
             )

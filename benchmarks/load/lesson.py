@@ -50,7 +50,7 @@ PLACES = (
     Place("heads", TEXT, ("head", "layer", "heads_role")),
     Place("positions", TEXT, ("positions_t", "positions_length"), shows_text=False),
     Place("", TEXT, HEADS),
-    Place("training", DIGIT, ("moment", "training_curves"), shows_text=False),
+    Place("training", DIGIT, ("training_probe", "training_curves"), shows_text=False),
     Place("cost", {}, ("cost_n_layers", "cost_n_heads"), shows_text=False),
     Place("masks", TEXT | {"masks_part": "What follows"}, HEADS),
     Place("positions", TEXT | {"positions": "Experiments"}, HEADS),

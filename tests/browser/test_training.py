@@ -1,4 +1,4 @@
-"""The film plays by itself, and stops where somebody stops it."""
+"""The recording of a training run plays in the browser, and the server hears only where it stops."""
 
 import re
 
@@ -6,15 +6,59 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.watching import ready
 
+# Messages to the server are counted, and those that are sent while the recording plays.
+WATCH = """
+    window.sent = [];
+    const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (...message) {
+        sent.push(document.head.value?.moment);
+        return send.apply(this, message);
+    };
+"""
 
-def test_the_film_plays_and_pauses(page: Page) -> None:
+
+def test_the_film_plays_pauses_and_is_scrubbed(page: Page) -> None:
+    page.add_init_script(WATCH)
     page.goto("/training?kind=Digit")
     ready(page)
-    expect(page.get_by_text("step 0 of").first).to_be_visible()
+    slider = page.get_by_role("slider", name="Recorded moment")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile("step 0 of 12,320, phase: digits"))
+    chart = page.get_by_test_id("stVegaLiteChart").first.locator("canvas")
+    expect(chart).to_be_visible()
+    before = chart.screenshot()
+    page.evaluate("sent.length = 0")
     page.get_by_role("button", name="Play").click()
-    expect(page).to_have_url(re.compile(r"[?&]moment=[3-9]"))
+    expect(page.get_by_text("moment 53 of 53")).to_be_visible()  # at the end it stops by itself
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"[?&]moment=52(&|$)"))
+    assert set(page.evaluate("sent")) <= {52}  # nothing on the way
+    assert chart.screenshot() != before
+
+    slider.press("Home")
+    slider.press("ArrowRight")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile(r"mnist-pre-ln: step [1-9]\d* of 12,320"))
+    expect(page).to_have_url(re.compile(r"[?&]moment=1(&|$)"))
+    page.get_by_role("button", name="Play").click()
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Play")).to_be_visible()
-    expect(page.get_by_text("step 0 of")).to_have_count(0)
-    page.get_by_role("slider", name="Recorded moment").press("End")
-    expect(page.get_by_text(re.compile(r"step 12,319 of 12,320")).first).to_be_visible()
+    ready(page)
+
+    box = slider.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.get_by_text("moment 27 of 53")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"[?&]moment=26(&|$)"))
+    page.reload()
+    ready(page)
+    expect(page.get_by_text("moment 27 of 53")).to_be_visible()
+
+
+def test_with_less_motion_it_is_only_scrubbed(page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    page.goto("/training?kind=Digit&moment=5")
+    ready(page)
+    slider = page.get_by_role("slider", name="Recorded moment")
+    slider.press("p")
+    slider.press("ArrowRight")
+    expect(page.get_by_text("moment 7 of 53")).to_be_visible()
+    expect(page.get_by_role("button", name="Play")).to_have_count(0)

@@ -52,7 +52,7 @@ from tests.viz.positions import (
     test_sinusoid_figures,
 )
 from tests.viz.theory import test_placements
-from tests.viz.training import test_run_curves
+from tests.viz.training import test_recorded_heads, test_run_curves
 from viz.attention.small_map import small_map
 from viz.attention.token_bars import knock_out_bars, row_sums
 from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
@@ -94,6 +94,7 @@ from viz.theory.placements import (
     seed_spread,
 )
 from viz.theory.warmup_figures import loss_curves, warmup_grid
+from viz.training.recorded_heads import recorded_heads
 from viz.training.run_curves import run_curves
 
 FORMS = Path(__file__).with_name("forms.json")
@@ -127,7 +128,7 @@ def figures() -> dict[str, Figure]:
         ("grid of heads", grid()),
         ("grid of heads, not signed", grid(signed=False)),
         ("change of the entropy", entropy_change(SQUARE, SQUARE.T, selected=(0, 0))),
-        ("formation", formation_map(SQUARE, first=0, last=1, title="a")),
+        ("formation", formation_map(SQUARE, among=SQUARE, title="a")),
         ("distances of heads", test_distance_heatmap.chart()),
         ("lengths of states", norm_heatmap(SQUARE, TWO, TWO, limit=1, unit="patch")),
         ("distances over a data set", test_pair_spread.made()),
@@ -203,6 +204,7 @@ def figures() -> dict[str, Figure]:
         ),
         ("runs", run_curves(table, **runs, step=9, breaks=[4])),
         ("runs, logarithmic", run_curves(table, **runs, log_x=True, log_y=True, title="a")),
+        ("recorded heads", recorded_heads([test_recorded_heads.run(), test_recorded_heads.run(name="post")])),
         ("lines of a run", run_curves(table.assign(line=[0, 0, 1, 1]), **runs, line_title="layer")),
     ]
     return dict(made)

@@ -101,14 +101,18 @@ def _entropy_form() -> LayeredChart:
     ).properties(autosize="pad")
 
 
-def formation_map(steps: np.ndarray, *, first: int, last: int, title: str = "") -> VegaFigure:
-    """A grid of training steps [layer, head], coloured on a logarithmic scale from the step `first` to the step
-    `last`.
+def formation_map(steps: np.ndarray, *, among: np.ndarray, title: str = "") -> VegaFigure:
+    """A grid of training steps [layer, head], coloured by their order in `among`, the steps of all heads compared.
+
+    Most heads form late in a run: by step, nearly all of them would have one colour.
     """
     frame = head_cells(steps, called="step")
-    frame["late"] = np.log((frame["step"].to_numpy() + 1) / (first + 1)) / np.log(
-        (max(last, first + 1) + 1) / (first + 1)
-    )
+    ordered = np.sort(among, axis=None)
+    before = np.searchsorted(ordered, frame["step"], side="left")
+    up_to = np.searchsorted(ordered, frame["step"], side="right")
+    frame["late"] = (
+        (before + up_to - 1) / 2 / max(ordered.size - 1, 1)
+    )  # heads of one step share their mean rank
     frame["strong"] = strong(frame["late"], 1, signed=False)
     return _steps_form().with_data(frame, values={"largest": 1}, title=heading(title))
 
@@ -120,11 +124,14 @@ def _steps_form() -> LayeredChart:
         [tip("step:Q", ",", "formed at step")],
         signed=False,
         field="late",
+        legend=colour_legend(
+            "order in which the heads formed", [0, 1], labelExpr="datum.value < 0.5 ? 'first' : 'last'"
+        ),
         text=alt.Text("step:Q", format=".2~s"),
         font_size=13,
         stroke=NEUTRAL,
         strokeWidth=0.5,
-    ).properties(width=alt.Step(62), height=alt.Step(34), description=description)
+    ).properties(width=alt.Step(62), height=alt.Step(34), description=description, autosize="pad")
 
 
 def _head_cells_chart(

@@ -29,34 +29,78 @@ def text(app: AppTest) -> str:
     return "\n".join(part.value for part in (*app.markdown, *app.caption, *app.info))
 
 
-def test_the_film_shows_both_of_a_pair_at_one_moment(open_app: Open) -> None:
-    app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to(2))
-    shown = text(app)
-    assert "**mnist-pre-ln**: training step 2 of 5, task “gently changed digits”" in shown
-    assert "**mnist-post-ln**: training step 2 of 5, task “gently changed digits”" in shown
-    assert "test digit 3" in app.get_by_key("training_probe").options
-    assert len(app.get("vega_lite_chart")) >= 6  # maps, curves and formation, of both
-
-
-@pytest.mark.parametrize("moment", ["99", "-1", "soon", ""])
-def test_a_moment_that_there_is_not(open_app: Open, moment: str) -> None:
-    app = open_app(PAGE, kind="Digit", moment=moment, forgiven=["moment"])
-    assert "step " in text(app)
-    assert 0 <= app.get_by_key("moment").value <= 3
-
-
-def test_the_film_plays_to_its_end_and_begins_again(open_app: Open) -> None:
-    app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to(1))
-    app.button(key="play").click().run()
-    seen = [app.get_by_key("moment").value]
-    for _ in range(3):  # what the browser asks for while it plays
-        seen.append(app.run().get_by_key("moment").value)
+def player(app: AppTest) -> dict:
+    """What the script of the player is told."""
     assert not app.exception
-    assert seen[-1] == 3
-    assert seen == sorted(seen)
-    assert app.button(key="play").label == "Play"
-    app.button(key="play").click().run()
-    assert app.get_by_key("moment").value < 3
+    (component,) = (
+        block.proto for block in app.get("bidi_component") if block.proto.component_name == "training_player"
+    )
+    return json.loads(component.json)
+
+
+def send(app: AppTest, message: object) -> AppTest:
+    """The app after the script of the player sent it this message."""
+    (component,) = (
+        block.proto for block in app.get("bidi_component") if block.proto.component_name == "training_player"
+    )
+    states = app._tree.get_widget_states()
+    trigger = states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events")
+    trigger.json_trigger_value = json.dumps([{"event": "chosen", "value": message}])
+    return app._run(states)
+
+
+def test_the_film_has_every_moment_of_both_of_a_pair(open_app: Open) -> None:
+    app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to("2"))
+    told = player(app)
+    assert told["moment"] == 2
+    assert len(told["texts"]) == 4
+    for name in ("mnist-pre-ln", "mnist-post-ln"):
+        assert f"{name}: step 2 of 5, phase: gently changed digits, accuracy 50.0\u2009%" in told["texts"][2]
+    assert "test digit 3" in app.get_by_key("training_probe").options
+    assert len(app.get("vega_lite_chart")) == 5  # the film; formation and curves of both
+    assert "Both encoders are shown at the same training step." in text(app)
+
+
+@pytest.mark.parametrize(("written", "moment"), [("99", 3), ("-1", 0), ("soon", 0), ("", 0)])
+def test_a_moment_that_there_is_not(open_app: Open, written: str, moment: int) -> None:
+    app = open_app(PAGE, kind="Digit", moment=written)
+    assert player(app)["moment"] == moment
+
+
+def test_the_address_follows_what_the_browser_stops_at(open_app: Open) -> None:
+    app = open_app(PAGE, input_controls.KIND.to("Digit"))
+    stamp = player(app)["stamp"]
+    assert player(send(app, {"stamp": stamp, "moment": 3}))["moment"] == 3
+    assert app.query_params["moment"] == "3"
+    assert player(send(app, {"stamp": stamp, "moment": 0}))["moment"] == 0
+    assert "moment" not in app.query_params
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        3,
+        {},
+        {"moment": 3},
+        {"stamp": "other", "moment": 3},
+        {"moment": 4},
+        {"moment": -1},
+        {"moment": "3"},
+    ],
+)
+def test_a_message_that_means_nothing_here_changes_nothing(open_app: Open, message: object) -> None:
+    app = open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to("1"))
+    if isinstance(message, dict) and message.get("moment") != 3:
+        message |= {"stamp": player(app)["stamp"]}
+    assert player(send(app, message))["moment"] == 1
+
+
+def test_another_input_is_another_film(open_app: Open) -> None:
+    app = open_app(PAGE, input_controls.KIND.to("Digit"))
+    before = player(app)["stamp"]
+    assert player(app.get_by_key("training_probe").select("test digit 18").run())["stamp"] != before
+    assert player(app.get_by_key("scale").set_value("to own maximum").run())["stamp"] != before
 
 
 @pytest.mark.parametrize("curves", ["accuracy", "entropy of the heads", "residual norms", "gradient norms"])
@@ -70,26 +114,18 @@ def test_an_accuracy_that_was_not_measured_is_not_drawn_as_one(open_app: Open, c
     film = load(gzip.decompress(path.read_bytes()))
     film["accuracy"][1:3] = torch.nan
     path.write_bytes(gzip.compress(save(film)))
-    shown = text(open_app(PAGE, input_controls.KIND.to("Digit"), training_controls.MOMENT.to(1)))
-    assert (
-        "**mnist-pre-ln**: training step 1 of 5, task “digits”; accuracy on held-out data not measured"
-        in shown
-    )
-    assert (
-        "**mnist-post-ln**: training step 1 of 5, task “digits”; accuracy on held-out data 50.0 ± 2.2\u2009% of 500"
-        in shown
-    )
-    assert (
-        "Accuracy on the task of the moment: “digits”, then “gently changed digits” (explained below)."
-        in shown
-    )
-    assert "Where the line has a gap, accuracy was not measured." in shown
+    app = open_app(PAGE, input_controls.KIND.to("Digit"))
+    first, last = player(app)["texts"][1].split("; ")
+    assert first == "mnist-pre-ln: step 1 of 5, phase: digits, accuracy not measured"
+    assert last == ("mnist-post-ln: step 1 of 5, phase: digits, accuracy 50.0\u2009% ± 2.2\u2009% of 500")
+    assert "Where a line has a gap, accuracy was not measured." in text(app)
 
 
 def test_heads_are_held_against_the_last_recording_and_not_the_stored_weights(open_app: Open) -> None:
-    shown = text(open_app(PAGE, input_controls.KIND.to("Digit")))
-    assert "less than half as far from the last recorded one as the first recorded one was" in shown
-    assert "made just before the last training step" in shown
+    app = open_app(PAGE, input_controls.KIND.to("Digit"))
+    (help,) = (part.help for part in app.markdown if "When did each head form?" in part.value)
+    assert "less than half as far from the last recorded one as the first recorded one was" in help
+    assert "made just before the last training step" in help
 
 
 def test_without_a_film_the_page_says_so(open_app: Open) -> None:
@@ -110,10 +146,8 @@ def test_histories_are_drawn_for_both(open_app: Open) -> None:
         training_controls.PART.to("Training history"),
         training_controls.LOG_STEPS.to(True),
     )
-    assert (
-        "**mnist-post-ln**: “digits”, then “gently changed digits”; 99.51 ± 0.07\u2009% of 10,000 MNIST test digits"
-        in text(app)
-    )
+    assert "**mnist-post-ln**: 99.51 ± 0.07\u2009% of 10,000 MNIST test digits" in text(app)
+    assert text(app).count("“digits”, then “gently changed digits”") == 1  # of both
     assert len(app.get("vega_lite_chart")) == 4
 
 

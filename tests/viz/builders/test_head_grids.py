@@ -93,8 +93,11 @@ def test_entropies_of_other_heads_are_refused():
         entropy_change(BEFORE, AFTER[:, :2], selected=(0, 0))
 
 
+STEPS = np.array([[0, 5], [1200, 9]])
+
+
 def test_every_head_says_its_step():
-    chart = formation_map(np.array([[0, 5], [1200, 9]]), first=0, last=2000, title="pre-LN")
+    chart = formation_map(STEPS, among=STEPS, title="pre-LN")
     rects, texts, _ = drawn(chart)
     assert len(rects) == 4
     assert [item["text"] for item in texts] == ["0", "5", "1.2k", "9"]
@@ -107,16 +110,16 @@ def test_every_head_says_its_step():
 
 
 def test_what_formed_later_is_drawn_in_more_ink():
-    rects, *_ = drawn(formation_map(np.array([[400, 1999]]), first=400, last=1999))
+    steps = np.array([[400, 1999]])
+    rects, *_ = drawn(formation_map(steps, among=steps))
     assert rgb(*(item["fill"] for item in rects)).tolist() == rgb(WEIGHTS[0], WEIGHTS[-1]).tolist()
 
 
-def test_the_scale_is_logarithmic():
-    assert formation_map(np.array([[0, 9, 99]]), first=0, last=99).frame["late"].tolist() == pytest.approx(
-        [0, 0.5, 1]
-    )
+def test_colours_follow_the_order_among_all_heads_compared():
+    others = np.array([[10, 50_000, 50_000, 58_000]])
+    assert formation_map(np.array([[50_000, 58_000]]), among=others).frame["late"].tolist() == [0.5, 1]
 
 
 def test_one_step_alone_is_drawn():
-    rects, texts, _ = drawn(formation_map(np.array([[7]]), first=7, last=7))
+    rects, texts, _ = drawn(formation_map(np.array([[7]]), among=np.array([[7]])))
     assert (len(rects), texts[0]["text"]) == (1, "7")

@@ -1,0 +1,119 @@
+import base64
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from viz.builders.palette import WEIGHTS
+from viz.training.recorded_heads import N_COLOURS, Run, head_sheets, recorded_heads, shared_png
+
+# Two moments of one layer with two heads on two tokens, in 255ths: every second weight is 0, then the weights are even.
+PATTERN = np.array([[[[[255, 0], [0, 255]], [[0, 255], [255, 0]]]], [[[[128, 127]] * 2] * 2]], np.uint8)
+HALF = 1 + round(128 / 255 * (N_COLOURS - 1))
+
+
+def run(n: int = 2, name: str = "pre", **changed: object) -> Run:
+    values = {
+        "name": name,
+        "colour": "#b45309",
+        "pattern": np.repeat(PATTERN[:1], n, axis=0),
+        "step": np.arange(n) * 10,
+        "n_steps": 10 * n,
+        "phase": np.zeros(n, int),
+        "tasks": ["digits"],
+        "accuracy": np.linspace(0.1, 0.9, n),
+        "error_text": ["± 1 % of 9"] * n,
+    }
+    return Run(**values | changed)
+
+
+def test_a_moment_is_one_picture_of_all_heads_with_gaps():
+    first, second = head_sheets(PATTERN, own=False, is_rooted=False)
+    all_of_it = N_COLOURS
+    assert first.tolist() == [[all_of_it, 1, 0, 1, all_of_it], [1, all_of_it, 0, all_of_it, 1]]
+    assert second.tolist() == [[HALF, HALF - 1, 0, HALF, HALF - 1]] * 2
+
+
+def test_colours_end_at_a_heads_largest_weight_of_all_moments():
+    pattern = PATTERN.copy()
+    pattern[:, :, 1] //= 2
+    own = head_sheets(pattern, own=True, is_rooted=False)
+    assert own[0, 0].tolist() == [N_COLOURS, 1, 0, 1, N_COLOURS]
+    assert own[1, 0, 0] == HALF
+
+
+def test_faint_weights_are_coloured_by_their_square_root():
+    pattern = np.full((1, 1, 1, 1, 2), 255 // 4, np.uint8)
+    assert head_sheets(pattern, own=False, is_rooted=True)[0, 0, 0] == pytest.approx(N_COLOURS / 2, abs=1)
+
+
+def test_a_head_without_any_weight_has_no_colour():
+    assert (head_sheets(np.zeros((1, 1, 1, 2, 2), np.uint8), own=True, is_rooted=True) == 1).all()
+
+
+def test_a_picture_is_a_beginning_for_the_page_and_a_rest():
+    sheets = head_sheets(PATTERN, own=False, is_rooted=False)
+    (on_light, on_dark), rests = shared_png(sheets)
+    assert len(rests) == len(sheets)
+    for start, none, all_of_it in (
+        (on_light, WEIGHTS[0], WEIGHTS[-1]),
+        (on_dark, WEIGHTS[-1], WEIGHTS[0]),
+    ):
+        data = (start + rests[0]).removeprefix("data:image/png;base64,")
+        pixels = np.array(Image.open(io.BytesIO(base64.b64decode(data))).convert("RGBA"))
+        assert pixels.shape == (2, 5, 4)
+        assert ["#" + bytes(pixel[:3]).hex() for pixel in pixels[0, :2]] == [all_of_it, none]
+        assert pixels[:, 2, 3].tolist() == [0, 0]  # the gap is clear
+        assert pixels[0, :2, 3].tolist() == [255, 255]
+
+
+def test_every_moment_is_shown_once_and_a_shorter_run_at_the_same_share():
+    figure = recorded_heads([run(5), run(3, "post")])
+    pictures = figure.frames["pictures"]
+    shown = [
+        pictures[(pictures["first"] <= moment) & (pictures["last"] >= moment)]["side"].tolist()
+        for moment in range(5)
+    ]
+    assert shown == [[0, 1]] * 5
+    of_short = figure.frame[figure.frame["side"] == 1]
+    assert (of_short["first"].tolist(), of_short["last"].tolist()) == ([0, 2, 3], [1, 2, 4])
+
+
+def test_a_figure_for_a_file_has_the_pictures_of_its_moment_alone():
+    figure = recorded_heads([run(5), run(3, "post")], moment=2, alone=True)
+    assert len(figure.frames["pictures"]) == 2
+    assert figure.frames["state"]["moment"].tolist() == [2]
+    assert len(figure.frame) == 8  # the curves are whole
+
+
+def test_what_was_not_measured_is_no_point_of_the_curve():
+    frame = recorded_heads([run(accuracy=np.array([np.nan, 0.5]))]).frame
+    assert frame["accuracy"].isna().tolist() == [True, False]
+    assert frame["reading"].tolist() == ["not measured", "50.0\u2009%"]
+
+
+def test_a_curve_is_interrupted_where_nothing_was_measured():
+    frame = recorded_heads([run(4, accuracy=np.array([0.5, np.nan, 0.5, 0.6]))]).frame
+    before, _, after, later = frame["line"]
+    assert before != after == later
+
+
+def test_phases_of_one_task_are_one_band_and_curves_break_between_tasks():
+    phase, tasks = np.array([0, 1, 1, 2]), ["digits", "digits", "gently changed digits"]
+    figure = recorded_heads([run(4, phase=phase, tasks=tasks)])
+    bands = figure.frames["phases"]
+    assert bands["task"].tolist() == ["digits", "gently changed digits"]
+    assert bands["from"].tolist() == pytest.approx([0, 2.5 / 3])
+    assert bands["to"].tolist() == pytest.approx([2.5 / 3, 1])
+    assert figure.frame["line"].nunique() == 2
+
+
+def test_the_legend_says_what_colours_mean():
+    def reach(n_keys: int, colours: str) -> str:
+        pattern = np.zeros((2, 1, 1, n_keys, n_keys), np.uint8)
+        return recorded_heads([run(pattern=pattern)], colours=colours).frames["state"]["reach"][0]
+
+    assert reach(9, "fixed") == "1   attention weight   ▲ same weight for all: 1/9 = 0.11"
+    assert "square root" in reach(50, "fixed")
+    assert reach(9, "own").startswith("the head's largest weight in its whole recording")

@@ -1,0 +1,513 @@
+"""All heads at each recorded moment of training, and the accuracy over those moments: one chart, which the browser plays.
+
+Each moment is one picture of all heads of an encoder. All pictures are in the chart from the start, all but the shown one
+without a width: a picture that comes new is loaded first, and the heads would blink. `app_pages/training/player.js` tells
+the chart through the document's head which moment to show; alone, it shows the one that it was made for.
+"""
+
+import base64
+import math
+import struct
+import textwrap
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from ..builders.figure import Kwargs, VegaFigure, data, form
+from ..builders.number_format import format_number
+from ..builders.palette import NEUTRAL, SHAPES, ColourScale, data_uri, max_pool, weight_colours
+from ..builders.picture_marks import pixel_x, pixel_y
+from ..builders.theme import INK, ON_DARK
+
+EVENT = "loupe-recording"
+AT_MOST = 64  # cells along a side of a head's map
+N_COLOURS = 64
+FAINT = (
+    32  # keys; weights that are spread over more are coloured by their square root, or nothing would be seen
+)
+TRACK_LEFT, TRACK_RIGHT, TRACK_HEIGHT = 44, 10, 104  # pixels
+LARGE, MIDDLE, SMALL = 25, 15, 13  # sizes of letters, pixels
+_LEFT, _ABOVE, _GAP, _READINGS = (
+    24,
+    20,
+    24,
+    176,
+)  # names of layers, of heads; between encoders; what stands beside
+_LEGEND, _NAMES = 40, 34  # pixels of the legend's line, and of the names of phases on the track
+_BUTTONS, _BUTTONS_BESIDE = (
+    400,
+    1060,
+)  # pixels of the player's buttons, and from where on they are beside the legend
+_WIDE = 600  # pixels from which two encoders stand beside each other
+_READINGS_BESIDE = 1000  # pixels from which what is read off has room beside the maps; else it is below them
+_READINGS_HEIGHT = 84
+_LETTERS = 170  # of a line over the whole track
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The recording of one encoder, as the chart needs it."""
+
+    name: str
+    colour: str
+    pattern: np.ndarray  # [moment, layer, head, query, key], in 255ths
+    step: np.ndarray  # [moment], steps since the beginning
+    n_steps: int
+    phase: np.ndarray  # [moment], index of the phase
+    tasks: Sequence[str]  # of each phase
+    accuracy: np.ndarray  # [moment], on the task of that phase; NaN: not measured
+    error_text: Sequence[str]  # of each moment, what stands behind its accuracy, such as "± 1.6 % of 500"
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @property
+    def task(self) -> list[str]:
+        """The task at each moment."""
+        return [self.tasks[index] for index in self.phase]
+
+
+def recorded_heads(
+    runs: Sequence[Run],
+    *,
+    stamp: str = "",
+    colours: ColourScale = "fixed",
+    moment: int = 0,
+    alone: bool = False,
+) -> VegaFigure:
+    """The heads of one or two runs beside each other, and below them their accuracy over all moments.
+
+    `moment` is an index into the longest recording; of a shorter one the moment at the same share is shown. `stamp` names
+    the recordings and the input: what the browser says under another one is not meant for this chart. The `colours` end at
+    weight 1 ("fixed"), or at each head's largest weight in its whole recording ("own"). With `alone` only the pictures of
+    that `moment` are in the chart. It takes its width and height from where it is shown, from 680 × 480 pixels.
+    """
+    n = max(map(len, runs))
+    n_keys = runs[0].pattern.shape[-1]
+    is_rooted = n_keys > FAINT
+    spans = [_spans(len(run), n) for run in runs]
+    lines = [_lines(run) for run in runs]
+    moments = [
+        {
+            "side": side,
+            "encoder": run.name,
+            "moment": index,
+            "training step": int(run.step[index]),
+            "phase": task,
+            "accuracy": None if math.isnan(run.accuracy[index]) else float(run.accuracy[index]),
+            "first": first,
+            "last": last,
+            "share": (first + last) / 2 / max(n - 1, 1),
+            "line": f"{side} {lines[side][index]}",
+            "colour": run.colour,
+            "steps": f"step {run.step[index]:,} of {run.n_steps:,}",
+            "reading": format_number(run.accuracy[index], ".1%", otherwise="not measured"),
+            "error": run.error_text[index],
+            "lines": "\n".join(textwrap.wrap(task, 22)),
+        }
+        for side, (run, span) in enumerate(zip(runs, spans, strict=True))
+        for index, (task, (first, last)) in enumerate(zip(run.task, span, strict=True))
+    ]
+    pictures: list[dict[str, Any]] = []
+    sides: list[dict[str, Any]] = []
+    names: list[dict[str, Any]] = []
+    for side, (run, span) in enumerate(zip(runs, spans, strict=True)):
+        sheets = head_sheets(run.pattern, own=colours == "own", is_rooted=is_rooted)
+        shown = [index for index, (first, last) in enumerate(span) if not alone or first <= moment <= last]
+        (on_light, on_dark), bodies = shared_png(sheets[shown])
+        pictures += [
+            {"side": side, "first": span[index][0], "last": span[index][1], "body": body}
+            for index, body in zip(shown, bodies, strict=True)
+        ]
+        n_layers, n_heads = run.pattern.shape[1:3]
+        rows, columns = sheets.shape[1:]
+        sides.append(
+            {
+                "side": side,
+                "name": run.name,
+                "colour": run.colour,
+                "on_light": on_light,
+                "on_dark": on_dark,
+                "rows": rows,
+                "columns": columns,
+            }
+        )
+        names += [
+            {"side": side, "is_head": False, "text": f"L{layer}", "share": (layer + 0.5) / n_layers}
+            for layer in range(n_layers)
+        ]
+        names += [
+            {"side": side, "is_head": True, "text": f"H{head}", "share": (head + 0.5) / n_heads}
+            for head in range(n_heads)
+        ]
+    longest = next(run for run in runs if len(run) == n)
+    state = {
+        "stamp": [stamp],
+        "moment": [moment],
+        "n": [n],
+        "n_sides": [len(runs)],
+        "reach": [_reach(n_keys, colours, is_rooted)],
+        "even": [math.sqrt(1 / n_keys) if is_rooted else 1 / n_keys],
+        "has_even": [colours == "fixed" and n_keys > 1],
+        **_legend(),
+    }
+    return _chart_form().with_data(
+        moments,
+        frames={
+            "pictures": pictures,
+            "sides": sides,
+            "names": names,
+            "state": state,
+            "phases": _phases(longest.task),
+        },
+        width=1200,
+        height=560,
+        description=f"All heads of {' and '.join(run.name for run in runs)} at a moment of training, and accuracy over training.",
+        usermeta={"embedOptions": {"renderer": "canvas"}},
+    )
+
+
+def head_sheets(pattern: np.ndarray, *, own: bool, is_rooted: bool) -> np.ndarray:
+    """Patterns in 255ths [moment, layer, head, query, key] as one picture a moment, uint8 [moment, row, column].
+
+    A row of maps for each layer, a column for each head, with gaps of 0 between them; weights are 1 (none) to `N_COLOURS`
+    (1 or, with `own`, the head's largest weight of all moments), by their square root if `is_rooted`.
+    """
+    pattern = max_pool(pattern, AT_MOST)
+    n_moments, n_layers, n_heads, n_queries, n_keys = pattern.shape
+    top = pattern.max(axis=(0, 3, 4), keepdims=True) if own else np.full((1, 1, 1, 1, 1), 255)
+    levels = pattern / np.where(top > 0, top, 255).astype(np.float32)
+    if is_rooted:
+        levels = np.sqrt(levels)
+    gap = max(1, max(n_queries, n_keys) // 16)
+    sheet = np.zeros((n_moments, n_layers, n_queries + gap, n_heads, n_keys + gap), np.uint8)
+    sheet[:, :, :n_queries, :, :n_keys] = np.moveaxis(1 + np.rint(levels * (N_COLOURS - 1)), 2, 3)
+    return sheet.reshape(n_moments, n_layers * (n_queries + gap), -1)[:, :-gap, :-gap]
+
+
+def shared_png(sheets: np.ndarray) -> tuple[tuple[str, str], list[str]]:
+    """Palette PNGs of uint8 [picture, row, column], cut after the palette, as base64: two beginnings, for a light and for a
+    dark page, and the rest of each picture. A data URI is one beginning and one rest. Index 0 is clear.
+    """
+    height, width = sheets.shape[1:]
+    head = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0))
+    colours = weight_colours(np.linspace(0, 1, N_COLOURS)).round().astype(np.uint8)
+    starts = [head + _chunk(b"PLTE", bytes(3) + table.tobytes()) for table in (colours, colours[::-1])]
+    assert all(len(start) % 3 == 0 for start in starts)  # or base64 could not be cut there
+    on_light, on_dark = ("data:image/png;base64," + base64.b64encode(start).decode() for start in starts)
+    rows = np.pad(sheets, ((0, 0), (0, 0), (1, 0)))  # each row begins with the number of its filter, 0
+    rests = [
+        _chunk(b"tRNS", b"\0") + _chunk(b"IDAT", zlib.compress(sheet.tobytes(), 6)) + _chunk(b"IEND", b"")
+        for sheet in rows
+    ]
+    return (on_light, on_dark), [base64.b64encode(rest).decode() for rest in rests]
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+def _spans(own: int, n: int) -> list[tuple[int, int]]:
+    """For each of a run's `own` moments, the first and the last of `n` common ones at which it is shown."""
+    own_index = np.rint(np.arange(n) * (own - 1) / max(n - 1, 1)).astype(int)
+    return [
+        (int(shown[0]), int(shown[-1]))
+        for index in range(own)
+        for shown in [np.flatnonzero(own_index == index)]
+    ]
+
+
+def _lines(run: Run) -> list[int]:
+    """The number of the line to which each moment's accuracy belongs: another one after another task, or after a gap."""
+    tasks, is_gap = run.task, np.isnan(run.accuracy)
+    breaks = [
+        before != after or missing
+        for (before, after), missing in zip(pairwise(tasks), is_gap[1:], strict=True)
+    ]
+    return [0, *np.cumsum(breaks).tolist()]
+
+
+def _reach(n_keys: int, colours: ColourScale, is_rooted: bool) -> str:
+    top = "1" if colours == "fixed" else "the head's largest weight in its whole recording"
+    root = ", colour by its square root" if is_rooted else ""
+    even = (
+        f"   ▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}"
+        if colours == "fixed" and n_keys > 1
+        else ""
+    )
+    return f"{top}   attention weight{root}{even}"
+
+
+def _legend() -> dict[str, list[str]]:
+    colours = weight_colours(np.linspace(0, 1, 180)).round().astype(np.uint8)
+    return {
+        "legend_on_light": [data_uri(colours[None])],
+        "legend_on_dark": [data_uri(colours[::-1][None])],
+    }
+
+
+def _phases(tasks: Sequence[str]) -> list[dict[str, Any]]:
+    """The stretches of moments with one task: their shares of the track, and their names in lines."""
+    starts = [0, *(index for index in range(1, len(tasks)) if tasks[index] != tasks[index - 1])]
+    most = max(len(tasks) - 1, 1)
+    bounds = [max(start - 0.5, 0) for start in starts] + [most]
+    return [
+        {
+            "task": tasks[start],
+            "lines": _in_lines(tasks[start], int(_LETTERS * (bounds[index + 1] - bounds[index]) / most)),
+            "from": bounds[index] / most,
+            "to": bounds[index + 1] / most,
+            "is_odd": index % 2 == 1,
+        }
+        for index, start in enumerate(starts)
+    ]
+
+
+def _in_lines(name: str, n_letters: int) -> str:
+    """A phase's name in two lines at most."""
+    return "\n".join(textwrap.wrap(name, max(n_letters, 8), max_lines=2, placeholder="…"))
+
+
+def _parameters() -> dict[str, str]:
+    """The chart's parameters by name, as Vega expressions; each may use those before it."""
+    return {
+        "state": "data('state')[0]",
+        "heard": "played && played.stamp == state.stamp ? played : null",
+        "moment": "heard ? heard.moment : state.moment",
+        "is_beside": f"state.n_sides > 1 && width >= {_WIDE}",
+        "track_top": f"height - {TRACK_HEIGHT}",
+        "curve_top": f"track_top + {_NAMES} + 4",
+        "curve_height": f"{TRACK_HEIGHT} - {_NAMES} - 14",
+        "track_width": f"width - {TRACK_LEFT + TRACK_RIGHT}",
+        "all_height": f"track_top - {_LEGEND}",
+        "is_below": f"is_beside && width < {_READINGS_BESIDE}",
+        "area_width": f"is_beside ? (width - {_GAP}) / 2 : width",
+        "area_height": "is_beside || state.n_sides < 2 ? all_height : all_height / 2",
+    }
+
+
+@form
+def _chart_form() -> alt.TopLevelMixin:
+    parameters = [
+        alt.param(name="played", value=None, bind=alt.BindDirect(element="head", event=EVENT)),
+        *(alt.param(name=name, expr=expr) for name, expr in _parameters().items()),
+    ]
+    return (
+        alt.layer(*_maps(), *_readings(), *_track())
+        .add_params(*parameters)
+        .properties(autosize="none", padding=dict.fromkeys(("left", "right", "top", "bottom"), 0))
+    )
+
+
+def _of_side(chart: alt.Chart) -> alt.Chart:
+    """The chart with where its encoder's maps begin, and how large a cell of them is, in pixels."""
+    rows, columns = "data('sides')[datum.side].rows", "data('sides')[datum.side].columns"
+    beside, below = f"(is_below ? 0 : {_READINGS})", f"(is_below ? {_READINGS_HEIGHT} : 0)"
+    fit = (
+        f"min((area_width - {_LEFT} - {beside}) / {columns}, (area_height - {_ABOVE + 8} - {below}) / {rows})"
+    )
+    return chart.transform_calculate(
+        left=f"{_LEFT} + (is_beside ? datum.side * (area_width + {_GAP}) : 0)",
+        top=f"{_ABOVE} + (is_beside ? 0 : datum.side * area_height)",
+        fit=fit,
+    ).transform_calculate(
+        # Whole pixels where there are enough of them: then all cells are of one size.
+        cell="datum.fit >= 2 ? floor(datum.fit) : datum.fit",
+        map_width=f"datum.cell * {columns}",
+        map_height=f"datum.cell * {rows}",
+    )
+
+
+def _maps() -> list[alt.Chart]:
+    shown = "datum.first <= moment && moment <= datum.last"
+    start = f"data('sides')[datum.side][{ON_DARK} ? 'on_dark' : 'on_light']"
+    pictures = (
+        _of_side(alt.Chart(data("pictures")))
+        .transform_calculate(url=f"{start} + datum.body")
+        .mark_image(
+            width=alt.expr(f"{shown} ? datum.map_width : 0"),
+            height=alt.expr("datum.map_height"),
+            align="left",
+            baseline="top",
+            aspect=False,
+            smooth=alt.expr("datum.cell != floor(datum.cell)"),
+            tooltip=None,
+            aria=False,
+        )
+        .encode(x=pixel_x("left"), y=pixel_y("top"), url="url:N")
+    )
+    names = _of_side(alt.Chart(data("names")))
+    return [
+        pictures,
+        _text(
+            names.transform_filter("datum.is_head"),
+            "datum.left + datum.share * datum.map_width",
+            "datum.top - 10",
+            "datum.text",
+            align="center",
+        ),
+        _text(
+            names.transform_filter("!datum.is_head"),
+            f"datum.left - {_LEFT}",
+            "datum.top + datum.share * datum.map_height",
+            "datum.text",
+        ),
+    ]
+
+
+def _readings() -> list[alt.Chart]:
+    """Encoder, training step, accuracy and phase at this moment, beside or below the maps; the legend of the colours."""
+    sides = _of_side(alt.Chart(data("sides")))
+    shown = _of_side(_shown())
+    x = "(is_below ? datum.left : datum.left + datum.map_width + 18)"
+    y = "(is_below ? datum.top + datum.map_height + 14 : datum.top + 8)"
+    # Below the maps the accuracy stands to the right of the rest.
+    x_accuracy = f"({x} + (is_below ? area_width - {_LEFT + 150} : 0))"
+    y_accuracy = f"({y} + (is_below ? 4 : 64))"
+    room = f"(is_below ? area_width - {_LEFT + 156} : {_READINGS - 20})"
+    state = alt.Chart(data("state"))
+    y_legend = f"track_top - {_LEGEND} / 2"
+    url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
+    title: Kwargs = {"fontSize": MIDDLE, "fontWeight": "bold", "color": alt.expr("datum.colour")}
+    has_number = "isValid(datum.accuracy)"
+    number: Kwargs = {"fontSize": alt.expr(f"{has_number} ? {LARGE} : {SMALL}"), "fontWeight": "bold"}
+    lines: Kwargs = {"lineBreak": "\n", "lineHeight": 17, "baseline": "top"}
+    free = f"width - {_LEFT + 210} - (width >= {_BUTTONS_BESIDE} ? {_BUTTONS} : 0)"
+    return [
+        _points(sides, f"{x} + 5", y, 70),
+        _text(sides, f"{x} + 14", y, "datum.name", limit=alt.expr(f"{room} - 14"), **title),
+        _text(shown, x, f"{y} + (is_below ? 22 : 28)", "datum.steps", limit=alt.expr(room)),
+        _text(shown, x_accuracy, y_accuracy, "datum.reading", **number),
+        _text(
+            shown, x_accuracy, f"{y_accuracy} + 26", f"'accuracy' + ({has_number} ? '  ' + datum.error : '')"
+        ),
+        _text(
+            shown,
+            x,
+            f"{y} + (is_below ? 34 : 114)",
+            "'on: ' + datum.lines",
+            limit=alt.expr(room),
+            **lines,
+        ),
+        _text(state, f"{_LEFT}", y_legend, "'0'"),
+        _image(state, f"{_LEFT + 14}", f"{y_legend} - 5", "180", "10", url),
+        _text(
+            state,
+            f"{_LEFT + 14} + 180 * datum.even",
+            f"{y_legend} + 11",
+            "datum.has_even ? '▲' : ''",
+            fontSize=9,
+            align="center",
+        ),
+        _text(state, f"{_LEFT + 202}", y_legend, "datum.reach", limit=alt.expr(free)),
+    ]
+
+
+def _track() -> list[alt.Chart]:
+    """The accuracies over all moments, on bands for the phases, and where the moment is that is shown."""
+    phases = alt.Chart(data("phases"))
+    state = alt.Chart(data("state"))
+    x = f"{TRACK_LEFT} + track_width * datum.share"
+    y = "curve_top + curve_height * (1 - datum.accuracy)"
+    bands = _box(
+        phases,
+        f"{TRACK_LEFT} + track_width * datum.from",
+        "track_top",
+        f"{TRACK_LEFT} + track_width * datum.to",
+        "height",
+        fill=NEUTRAL,
+        fillOpacity=alt.expr("datum.is_odd ? 0.22 : 0.1"),
+    )
+    names = _text(
+        phases,
+        f"{TRACK_LEFT} + track_width * datum.from + 5",
+        "track_top + 4",
+        "datum.lines",
+        fontSize=SMALL,
+        lineBreak="\n",
+        lineHeight=15,
+        baseline="top",
+        limit=alt.expr("track_width * (datum.to - datum.from) - 7"),
+    )
+    # A moment alone between two gaps is a dot, by its round ends.
+    curves = (
+        alt.Chart(data())
+        .transform_filter("isValid(datum.accuracy)")
+        .transform_calculate(_x=x, _y=y)
+        .mark_line(strokeWidth=1.8, strokeCap="round", aria=False, tooltip=None)
+        .encode(
+            x=pixel_x("_x"),
+            y=pixel_y("_y"),
+            detail="line:N",
+            color=alt.Color("colour:N", scale=None),
+        )
+    )
+    ends = [
+        _text(state, f"{TRACK_LEFT - 6}", place, text, align="right")
+        for place, text in (("curve_top + 3", "'100\u2009%'"), ("curve_top + curve_height - 3", "'0\u2009%'"))
+    ]
+    head = f"{TRACK_LEFT} + track_width * moment / max(state.n - 1, 1)"
+    playhead = _box(state, f"{head} - 1.5", "track_top", f"{head} + 1.5", "height", fill=INK)
+    dots = _points(_shown().transform_filter("isValid(datum.accuracy)"), x, y, 90)
+    return [bands, names, curves, *ends, playhead, dots]
+
+
+def _shown() -> alt.Chart:
+    """The row of each encoder at the moment that is shown."""
+    return alt.Chart(data()).transform_filter("datum.first <= moment && moment <= datum.last")
+
+
+def _points(chart: alt.Chart, x: str, y: str, size: int) -> alt.Chart:
+    """A point for each encoder, in its colour and with its shape."""
+    return (
+        chart.transform_calculate(_x=x, _y=y)
+        .mark_point(
+            filled=True,
+            opacity=1,
+            size=size,
+            aria=False,
+            shape=alt.expr(f"datum.side ? '{SHAPES[1]}' : '{SHAPES[0]}'"),
+            tooltip=None,
+        )
+        .encode(x=pixel_x("_x"), y=pixel_y("_y"), color=alt.Color("colour:N", scale=None))
+    )
+
+
+def _box(chart: alt.Chart, x: str, y: str, x2: str, y2: str, **mark: Any) -> alt.Chart:
+    """A rectangle between these expressions, in pixels."""
+    return (
+        chart.transform_calculate(_x=x, _y=y, _x2=x2, _y2=y2)
+        .mark_rect(aria=False, **mark)
+        .encode(x=pixel_x("_x"), x2="_x2:Q", y=pixel_y("_y"), y2="_y2:Q")
+    )
+
+
+def _text(chart: alt.Chart, x: str, y: str, text: str, **mark: Any) -> alt.Chart:
+    """The value of the expression `text` at these pixels."""
+    options: Kwargs = {"color": INK, "baseline": "middle", "align": "left", "fontSize": SMALL, "aria": False}
+    return (
+        chart.transform_calculate(_x=x, _y=y, _text=text)
+        .mark_text(**options | mark)
+        .encode(x=pixel_x("_x"), y=pixel_y("_y"), text="_text:N")
+    )
+
+
+def _image(chart: alt.Chart, x: str, y: str, width: str, height: str, url: str) -> alt.Chart:
+    return (
+        chart.transform_calculate(_x=x, _y=y, _url=url)
+        .mark_image(
+            width=alt.expr(width),
+            height=alt.expr(height),
+            align="left",
+            baseline="top",
+            aspect=False,
+            tooltip=None,
+            aria=False,
+        )
+        .encode(x=pixel_x("_x"), y=pixel_y("_y"), url="_url:N")
+    )
