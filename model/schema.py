@@ -95,10 +95,10 @@ def _error_sentence(
         return f"{field} must be one of {', '.join(map(str, allowed_values))}, {got_phrase}"
     if not message.startswith("Expected "):
         return f"{field}: {message}, {got_phrase}"
-    expected = message.removeprefix("Expected ").partition(", got ")[0]
+    expected_type = message.removeprefix("Expected ").partition(", got ")[0]
     for word, description in _WORDS.items():
-        expected = expected.replace(word, description)
-    return f"{field} must be {expected}, {got_phrase}"
+        expected_type = expected_type.replace(word, description)
+    return f"{field} must be {expected_type}, {got_phrase}"
 
 
 def _type_at(kind: Any, step: str | int) -> Any:

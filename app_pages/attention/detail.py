@@ -155,7 +155,7 @@ def _draw_map(
                 scale=scale,
                 whole=subject.record,
             )
-            for position in record.at("class"):
+            for position in record.positions_with_role("class"):
                 st.button(
                     "Back to the class token",
                     key="to_class",

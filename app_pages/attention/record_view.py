@@ -41,7 +41,7 @@ def choose_view(subject: Subject, slots: Slots, through: LensChoice) -> RecordVi
     position_sets = (record, record.attended)
     merged = hidden = False
     with slots.view:
-        if any(positions.at("continuation") for positions in position_sets):
+        if any(positions.positions_with_role("continuation") for positions in position_sets):
             merged = WORDS.choose()
         if any(hidden_positions(positions) for positions in position_sets):
             hidden = HIDE_SPECIAL.choose()

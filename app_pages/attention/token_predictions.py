@@ -19,7 +19,7 @@ _MOST_TOKENS = 512
 def draw_masked_token_guesses(subject: LiveSubject) -> None:
     """Draws a line for each masked token, such as [MASK], with the most probable tokens in its place."""
     record = subject.record
-    if not (positions := record.at("mask")):
+    if not (positions := record.positions_with_role("mask")):
         return
     name = record.tokens[positions[0]]
     if not record.config.masked_token_output:

@@ -80,7 +80,7 @@ def _hidden_word(subject: LiveSubject) -> None:
 def _deciding_position(subject: LiveSubject) -> int | None:
     """Position of a token without which the predicted class changes; None if there is none or the text is long."""
     record = subject.record
-    if record.at("mask") or len(record) > MOST_TOKENS:
+    if record.positions_with_role("mask") or len(record) > MOST_TOKENS:
         return None
     influential = most_influential_position(subject)
     return influential.position if influential is not None and influential.changes_class else None
@@ -92,7 +92,7 @@ def _example_that_changes(own: LiveSubject) -> tuple[LiveSubject, int | None]:
     for text in map(Text, sentences().values()):
         example = replace(own, model_input=text)
         record = example.record
-        if record.at("mask") or (influential := most_influential_position(example)) is None:
+        if record.positions_with_role("mask") or (influential := most_influential_position(example)) is None:
             continue
         is_clear = influential.changes_class and correct_class(example) == record.logits.argmax()
         candidates.append((is_clear, influential.change, example, influential.position))

@@ -74,7 +74,7 @@ def why_cells_differ(first: Side, second: Side) -> str | None:
 def _patches(record: ForwardRecord) -> str:
     assert record.patch_grid is not None, record.unit
     patches = "{} × {} patches".format(*record.patch_grid)
-    return f"{patches} and a class token" if record.at("class") else patches
+    return f"{patches} and a class token" if record.positions_with_role("class") else patches
 
 
 def map_name(head: HeadIndex, lens: Lens) -> str:
@@ -89,7 +89,7 @@ def choose_furthest(pairing: Pairing) -> None:
             "Pair that differs most",
             key="most_different",
             on_click=take_head,
-            args=pairing.furthest,
+            args=pairing.furthest_head,
             help="The pair with the largest head distance on this input.",
         )
 

@@ -10,7 +10,7 @@ from app_pages.subject.stored_results import States, is_of, layers_of, over, sta
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
-from model.atlas.results import EncoderComparison, comparison_file, read_comparison
+from model.atlas.results import EncoderComparison, comparison_file_name, read_comparison
 from model.checkpoint.seeds import split_seed
 from viz.compare.stage_curves import Band
 
@@ -34,7 +34,7 @@ def comparison(one: str, other: str) -> EncoderComparison | None:
 
 
 def _path(first: str, second: str) -> Path:
-    return checkpoint.CHECKPOINTS / first / comparison_file(second)
+    return checkpoint.CHECKPOINTS / first / comparison_file_name(second)
 
 
 def _states(first: str, second: str) -> States:
@@ -68,7 +68,7 @@ def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
 def comparisons_of_seeds(one: str, other: str) -> dict[str, EncoderComparison]:
     """Other stored comparisons, of encoders that differ in seed and read the same kind of input, by what they differ in."""
     states = []
-    for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{comparison_file('*')}")):
+    for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{comparison_file_name('*')}")):
         names = path.parent.name, path.stem.removeprefix("against-")
         if names not in ((one, other), (other, one)):
             states.append((names, _states(*names)))

@@ -83,7 +83,7 @@ def _changes(side: Side, kind: KnockOutKind, class_name: str | None) -> _Changes
     """Effects of all knock-outs on one side; None if it lacks the class."""
     record = side.record
     # A class token that is no token of a text can be masked, and not greyed.
-    positions = record.at("patch") if kind == "grey" else range(len(record))
+    positions = record.positions_with_role("patch") if kind == "grey" else range(len(record))
     answers = knock_out_answers(side.subject, [(position,) for position in positions], kind, side.title)
     if class_name is not None and class_name not in record.class_names:
         return None

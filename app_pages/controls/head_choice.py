@@ -159,11 +159,13 @@ def choose_query(record: AttentionRecord) -> int:
 def _token_notes(record: AttentionRecord) -> list[str]:
     """A sentence for each token that is neither a word nor a patch."""
     meanings = {
-        record.tokens[position]: meaning for role, meaning in _ROLES.items() for position in record.at(role)
+        record.tokens[position]: meaning
+        for role, meaning in _ROLES.items()
+        for position in record.positions_with_role(role)
     }
     if record.has_class_token and record.has_classes:
         meanings[record.tokens[0]] += ": the classifier reads its row of the last layer"
-    if record.continuing_prefix and record.at("continuation"):
+    if record.continuing_prefix and record.positions_with_role("continuation"):
         meanings[f"{record.continuing_prefix}…"] = "goes on with the word before it"
     sentences = [f"{as_code(token)} {meaning}." for token, meaning in meanings.items()]
     if record.patch_grid is not None:

@@ -141,7 +141,7 @@ def _accuracy(steps: list[PruningStep], index: int) -> str:
 def _change(step: PruningStep) -> str:
     if not step.n:
         return ""
-    return f"{format_number(100 * step.change, '+.1f')} ± {format_number(100 * step.error, '.1f')} points"
+    return f"{format_number(100 * step.change, '+.1f')} ± {format_number(100 * step.standard_error, '.1f')} points"
 
 
 def _curve(name: str, steps: list[PruningStep]) -> Curve:

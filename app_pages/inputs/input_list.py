@@ -14,7 +14,7 @@ from app_pages.inputs.drawing.code import from_code
 from app_pages.inputs.own_picture import HELD
 from app_pages.subject import encoders, shipped_inputs
 from model.config import ModelConfig
-from model.evaluate.__main__ import class_of
+from model.evaluate.__main__ import class_index_of
 from model.inputs import Input, Picture, Text
 
 
@@ -107,7 +107,7 @@ def right_class(kind: str, name: str | None, model_input: Input | None) -> int |
     if model_input is None or model_input != item.as_input(config, reads_pairs=encoders.reads_pairs(name)):
         return None
     try:
-        return class_of(item.label, config.class_names)
+        return class_index_of(item.label, config.class_names)
     except ValueError:
         return None
 

@@ -31,7 +31,12 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     run = by_mask[mask]
     show(
         permutation(
-            run.output, run.output_of_reordered, run.order, record.tokens, query=query, is_equal=run.holds
+            run.output,
+            run.output_of_reordered,
+            run.order,
+            record.tokens,
+            query=query,
+            is_equal=run.is_equivariant,
         ),
         key="permutation",
     )
@@ -51,7 +56,7 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     new_row = run.row_of(query)
     movement = f"moves from row {query} to row {new_row}" if new_row != query else f"keeps its row {query}"
     has_bias = record.config.has_distance_bias
-    if mask == NO_MASK and run.holds:
+    if mask == NO_MASK and run.is_equivariant:
         st.markdown(
             f"The framed token {movement} and takes its output along unchanged: each row is a weighted mean "
             "over the same set of vectors, whichever order they stand in. Any difference is rounding: sums "
@@ -65,7 +70,7 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         )
     elif mask == NO_MASK:
         st.markdown(f"The framed token {movement}, and its output changes by more than rounding.")
-    elif run.holds:
+    elif run.is_equivariant:
         st.markdown(
             f"The framed token {movement}. In this order every row's output stays the same, even with the mask."
         )

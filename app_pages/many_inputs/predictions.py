@@ -14,7 +14,7 @@ from app_pages.subject.subject import encoded_text
 from app_pages.toolkit.markdown import beginning, counted
 from app_pages.toolkit.stoppable import in_steps
 from model.config import ModelConfig
-from model.evaluate.__main__ import class_of
+from model.evaluate.__main__ import class_index_of
 from model.experiments.answers import answers, token_answers
 from model.experiments.probabilities import probabilities
 from model.experiments.surprise import binary_entropies, entropies, losses, most_similar_states
@@ -146,7 +146,7 @@ def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> t
         label = items[number].label
         try:
             label_classes.append(
-                class_of(label, config.class_names) if label and config.chooses_class else -1
+                class_index_of(label, config.class_names) if label and config.chooses_class else -1
             )
         except ValueError:
             label_classes.append(-1)

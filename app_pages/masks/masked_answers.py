@@ -8,7 +8,7 @@ from app_pages.show.prediction import prediction
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject.two_sides import Side, share, verdict
 from model.capture.intervention import MaskChoice
-from model.measures.attended_kinds import depends_on_input
+from model.measures.attended_kinds import can_depend_on_input
 from model.measures.changes import largest_change, prediction_change
 from viz.builders.number_format import format_number
 
@@ -24,7 +24,7 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
         if before.predicted:
             predicted = f"{before.predicted} ({share(before.record.probabilities.max())})"
             sentence = f"Nothing is masked: the encoder says {predicted}."
-    elif depends_on_input(after.record):
+    elif can_depend_on_input(after.record):
         sentence = verdict(mask, before.record, after.record)
     else:
         sentence = _independent_sentence(mask, after)

@@ -38,7 +38,7 @@ def draw_checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
         _draw_pairs(name, record, n)
     else:
         show(learned_positions(cache.of(embeddings.position_table, name)[:n]), key="positions_own_numbers")
-        if on_grid and record.at("class"):
+        if on_grid and record.positions_with_role("class"):
             st.caption("Position 0 is that of the class token; the patches follow, row by row.")
     st.markdown(_what_is_added(name, record))
 
@@ -97,7 +97,7 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
         f"Mean cosine similarity of patches side by side **{format_short(means.beside)}**, one above the other "
         f"**{format_short(means.above)}**, of all other pairs **{format_short(means.others)}**."
     )
-    remark = "was learned in training" if means.neighbours_alike else "is not visible here"
+    remark = "was learned in training" if means.are_neighbours_similar else "is not visible here"
     learned = f"The table is a plain list that does not say which patches touch: the grid {remark}."
     computed = "These sinusoids count the patches as one long row: that they lie in a grid is not in them."
     note = learned if record.config.positions == "learned" else computed

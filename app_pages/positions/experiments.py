@@ -99,7 +99,9 @@ def _what_is_permuted(record: ForwardRecord) -> str:
         if record.unit == "token"
         else "a picture with its patches in other places"
     )
-    fixed_tokens = list(dict.fromkeys(record.tokens[position] for position in record.at(*FIXED_ROLES)))
+    fixed_tokens = list(
+        dict.fromkeys(record.tokens[position] for position in record.positions_with_role(*FIXED_ROLES))
+    )
     if fixed_tokens:
         equivalent += (
             f"; {' and '.join(map(plain, fixed_tokens))} {'stay' if len(fixed_tokens) > 1 else 'stays'}"

@@ -23,7 +23,7 @@ class InfluentialPosition(NamedTuple):
 def most_influential_position(subject: LiveSubject) -> InfluentialPosition | None:
     """The word or patch on which the answer depends most; None if there are none, or too many to try."""
     record = subject.record
-    positions = record.at("word", "continuation", "patch", "unknown")
+    positions = record.positions_with_role("word", "continuation", "patch", "unknown")
     if not positions or len(record) > MOST_POSITIONS:
         return None
     answers = of(

@@ -22,7 +22,7 @@ from ..loaded import Loaded
 from .dataset_examples import examples_for
 from .measure_dataset import EXTRA, SAMPLE, MeasureOptions, measure_dataset
 from .on_ray import on_ray
-from .results import comparison_file, write_comparison
+from .results import comparison_file_name, write_comparison
 from .two_encoders import compare_encoders
 
 
@@ -45,11 +45,13 @@ def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
     if arguments.against:
         examples = examples_for(loaded, arguments.data, arguments.limit or SAMPLE, arguments.name)
         other = load_checkpoint(arguments.against, arguments.device)
-        path = out_folder / comparison_file(other.name)
-        write_comparison(path, compare_encoders(loaded, other, examples, _command(loaded, arguments, other)))
+        path = out_folder / comparison_file_name(other.name)
+        write_comparison(
+            path, compare_encoders(loaded, other, examples, _command_line(loaded, arguments, other))
+        )
         return [path]
     examples = examples_for(loaded, arguments.data, arguments.limit, arguments.name)
-    command = _command(loaded, arguments)
+    command = _command_line(loaded, arguments)
     options = MeasureOptions(extra=arguments.extra, sample=arguments.sample, show_data=arguments.show_data)
     if arguments.engine == "local":
         return measure_dataset(loaded, examples, out_folder, command, options)
@@ -57,7 +59,7 @@ def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
         return measure_dataset(loaded, examples, out_folder, command, options, engine)
 
 
-def _command(loaded: Loaded, arguments: argparse.Namespace, other: Loaded | None = None) -> str:
+def _command_line(loaded: Loaded, arguments: argparse.Namespace, other: Loaded | None = None) -> str:
     """The command line that repeats this run, without local paths."""
     command_words = ["python -m model.atlas", loaded.name]
     command_words += ["--data", arguments.data.name] if arguments.data else []
@@ -85,21 +87,21 @@ def _parser() -> argparse.ArgumentParser:
     )
     add(
         "--limit",
-        type=_count,
+        type=_parse_count,
         metavar="N",
         help="N examples at equal distances in the data; else all of them",
     )
     add(
         "--with",
         dest="extra",
-        type=_extra,
+        type=_parse_extra,
         default=(),
         metavar="WHAT",
         help=f"also, separated by commas, any of: {', '.join(EXTRA)}",
     )
     add(
         "--sample",
-        type=_count,
+        type=_parse_count,
         default=SAMPLE,
         metavar="N",
         help=f"how many examples --with takes where it needs many forwards for each, {SAMPLE} unless said; stored with the figures",
@@ -121,25 +123,30 @@ def _parser() -> argparse.ArgumentParser:
         help="ray: on several cores or machines (docs/scale.md)",
     )
     add("--address", help="of a Ray cluster; else Ray is started here")
-    add("--workers", type=_workers, metavar="N", help="processes of Ray, with one core each; else one a core")
+    add(
+        "--workers",
+        type=_parse_workers,
+        metavar="N",
+        help="processes of Ray, with one core each; else one a core",
+    )
     add("--device", default="auto", help="cpu, cuda, ...; auto takes the GPU where there is one")
     return parser
 
 
-def _extra(words: str) -> tuple[str, ...]:
+def _parse_extra(words: str) -> tuple[str, ...]:
     chosen_names = {word.strip() for word in words.split(",") if word.strip()}
     if unknown := sorted(chosen_names - set(EXTRA)):
         raise argparse.ArgumentTypeError(f"there is no {unknown[0]!r}; choose from {', '.join(EXTRA)}")
     return tuple(name for name in EXTRA if name in chosen_names)
 
 
-def _count(word: str) -> int:
+def _parse_count(word: str) -> int:
     if not word.isdecimal() or not 2 <= int(word) <= 10**9:
         raise argparse.ArgumentTypeError(f"{word!r} is no number of examples: at least 2 are needed")
     return int(word)
 
 
-def _workers(word: str) -> int:
+def _parse_workers(word: str) -> int:
     if not word.isdecimal() or not 1 <= int(word) <= 10**5:
         raise argparse.ArgumentTypeError(f"{word!r} is no number of workers")
     return int(word)

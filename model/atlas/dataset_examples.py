@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..evaluate.__main__ import class_of
+from ..evaluate.__main__ import class_index_of
 from ..inputs import Input, Picture, Text, digits
 from ..loaded import Loaded
 
@@ -139,7 +139,7 @@ def labelled_examples(loaded: Loaded, examples: Examples) -> list[tuple[int, Inp
         if label is None:
             raise ValueError(f"{examples.name} lacks the column label")
         try:
-            labelled.append((number, text_or_image, class_of(label, loaded.config.class_names)))
+            labelled.append((number, text_or_image, class_index_of(label, loaded.config.class_names)))
         except ValueError as error:
             raise ValueError(f"example {number}: {error}") from error
     return labelled

@@ -276,7 +276,7 @@ def read_rows(path: Path) -> ResultTable | None:
     return ResultTable(source=source, rows=rows)
 
 
-def comparison_file(other: str) -> str:
+def comparison_file_name(other: str) -> str:
     """Name of the file that compares an encoder with the encoder `other`; slashes, as in `hub:owner/name`, become hyphens."""
     return f"against-{other.replace('/', '-')}.json"
 

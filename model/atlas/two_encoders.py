@@ -46,9 +46,9 @@ def compare_encoders(
         pair_counts[heads, partners[heads]] += 1
         n_stages = min(len(first.residual), len(second.residual))
         cross_moments.add(states_for_cka(first)[:n_stages], states_for_cka(second)[:n_stages])
-    count = int(distances.n.max())
-    if count < 2:
-        raise ValueError(f"a spread needs two examples at least, {examples.name} holds {count}")
+    n_examples = int(distances.n.max())
+    if n_examples < 2:
+        raise ValueError(f"a spread needs two examples at least, {examples.name} holds {n_examples}")
     partners = match_heads(distances.mean)
     first_half, second_half = (match_heads(half.mean) for half in half_distances)
     weight_hashes = tuple(
@@ -56,7 +56,7 @@ def compare_encoders(
     )
     return EncoderComparison(
         source=DataSource(
-            command=command, data=examples.name, sha256=examples.sha256, n=count, weights=weight_hashes
+            command=command, data=examples.name, sha256=examples.sha256, n=n_examples, weights=weight_hashes
         ),
         shapes=shapes,
         distances=distances.spread,

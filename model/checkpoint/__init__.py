@@ -303,10 +303,12 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
         _check_sizes(config, len(shapes), sum(map(math.prod, shapes.values())))  # before anything is built
         with torch_seed(0):  # weights that are written over, but not with the numbers of somebody else's seed
             model = Transformer(config)
-        expected = {name: tuple(value.shape) for name, value in model.state_dict().items()}
+        expected_shapes = {name: tuple(value.shape) for name, value in model.state_dict().items()}
         for name in shapes:
-            if shapes[name] != expected.get(name):
-                raise ValueError(f"{name} is {shapes[name]}, but config.json asks for {expected.get(name)}")
+            if shapes[name] != expected_shapes.get(name):
+                raise ValueError(
+                    f"{name} is {shapes[name]}, but config.json asks for {expected_shapes.get(name)}"
+                )
         missing_names, _ = load_model(model, path, strict=False)
         if missing_names:
             raise ValueError(f"{min(missing_names)} is missing, but config.json asks for it")

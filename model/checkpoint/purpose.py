@@ -1,4 +1,4 @@
-"""What an encoder is for, in words: from the data of its training, or else from its outputs."""
+"""What an encoder is for, in words, by the data of its training or else by its outputs."""
 
 import re
 
@@ -29,9 +29,9 @@ _UNNAMED = re.compile(r"(class|label)?[ _]?\d+", re.IGNORECASE)
 
 
 def purpose(loaded: Loaded) -> str:
-    """What the encoder does, to go on after “This encoder”: "judges film reviews".
+    """What the encoder does, as a phrase that follows “This encoder”: "judges film reviews".
 
-    Where nothing says what it was trained for, its outputs are named: classes, masked words, or an embedding.
+    If nothing tells what it was trained for, its outputs are named: classes, masked words, or an embedding.
     """
     config = loaded.config
     data = loaded.history.get("data")
@@ -42,7 +42,7 @@ def purpose(loaded: Loaded) -> str:
 
 
 def _of_outputs(config: ModelConfig) -> str:
-    """The outputs of an encoder as a verb with its object, the first that it has."""
+    """Phrase with a verb for the first output that the encoder has, such as "guesses masked words"."""
     family, names = config.family, config.class_names
     read = "a text" if config.is_text else "a picture"
     if names:
@@ -74,7 +74,7 @@ def _of_classes(config: ModelConfig, read: str) -> str:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    """The first names in brackets; nothing where they are only numbers."""
+    """The first of the names in brackets, as text; "" if they are only numbers."""
     if all(_UNNAMED.fullmatch(name) for name in names):
         return ""
     return f" ({', '.join(names[:MOST_NAMES])}{', …' * (len(names) > MOST_NAMES)})"

@@ -17,7 +17,7 @@ from .. import checkpoint
 from ..checkpoint.cli import exit_with_one_sentence
 from .measurements import CLAIMS_FILE, read_measurements, write_measurements
 from .trained import measure_trained
-from .untrained import measure_untrained, stored_runs
+from .untrained import measure_stored_runs, measure_untrained
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def measure(data: Path, out: Path, *, again: bool = False) -> None:
         untrained_measurements = list(measure_untrained())
         write_measurements(out, untrained_measurements)
     trained_measurements = list(measure_trained(data))
-    write_measurements(out, [*untrained_measurements, *stored_runs(), *trained_measurements])
+    write_measurements(out, [*untrained_measurements, *measure_stored_runs(), *trained_measurements])
     print(
         f"{len(untrained_measurements)} measurements of fresh encoders and short runs, {len(trained_measurements)} of trained ones: {out}"
     )

@@ -52,7 +52,7 @@ class Claim:
         """Verdict of each measurement that tests this claim, in the order of the measurements."""
         claim_measurements = self.measurements(measured)
         counted_measurements = [
-            measurement for measurement in claim_measurements if self._learns(measurement, measured)
+            measurement for measurement in claim_measurements if self._has_learned(measurement, measured)
         ]
         judgement_by_measurement = dict(
             zip(counted_measurements, judge(self.rule, counted_measurements), strict=True)
@@ -62,7 +62,7 @@ class Claim:
             for measurement in claim_measurements
         ]
 
-    def _learns(self, measurement: Measurement, measured: Sequence[Measurement]) -> bool:
+    def _has_learned(self, measurement: Measurement, measured: Sequence[Measurement]) -> bool:
         """Whether the median post-LN encoder of this measurement reaches `LEARNED` in one of the accuracies that
         `learns_in` names.
         """

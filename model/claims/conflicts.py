@@ -47,16 +47,16 @@ def _find_last_or_all_parameters(measured: Sequence[Measurement]) -> Iterator[Co
 def _find_start_or_end_of_training(measured: Sequence[Measurement]) -> Iterator[Conflict]:
     for trained in _select(measured, "gradient, trained"):
         for untrained in _select(measured, "gradient, fresh", f"{trained.where}, untrained"):
-            for name, before, after in (
+            for name, start_ratios, end_ratios in (
                 ("pre-LN", untrained.pre, trained.pre),
                 ("post-LN", untrained.post, trained.post),
             ):
-                if {_side_of(1.0, before), _side_of(1.0, after)} == {-1, 1}:
-                    late, early = ("late", "early") if before[0] > 1 else ("early", "late")
+                if {_side_of(1.0, start_ratios), _side_of(1.0, end_ratios)} == {-1, 1}:
+                    late, early = ("late", "early") if start_ratios[0] > 1 else ("early", "late")
                     yield Conflict(
                         f"In {trained.where} with {name}, {late} layers have the larger gradient at the start "
                         f"({_seeds_text(untrained)}), {early} ones at the end ({_seeds_text(trained)}). Last block to first: "
-                        f"{mean(before):.2g}, then {mean(after):.2g}.",
+                        f"{mean(start_ratios):.2g}, then {mean(end_ratios):.2g}.",
                         "Papers measured it at different moments: at the start (Xiong et al. 2020), or "
                         "during pretraining (Shleifer et al. 2021). Here training reverses the order.",
                     )
@@ -72,9 +72,11 @@ def _find_warmup_steps(measured: Sequence[Measurement]) -> Iterator[Conflict]:
             (steps.removesuffix(" of warm-up"), run_without.post[0], run_with.post[0])
         )
     for encoder, rows in rows_by_encoder.items():
-        accuracies = [after for _, _, after in rows]
+        accuracies = [accuracy_after for _, _, accuracy_after in rows]
         if len(rows) > 1 and max(accuracies) - min(accuracies) > TOUCHED:
-            accuracies_text = ", ".join(f"{_percent(after)} with {steps}" for steps, _, after in rows)
+            accuracies_text = ", ".join(
+                f"{_percent(accuracy_after)} with {steps}" for steps, _, accuracy_after in rows
+            )
             yield Conflict(
                 f"Post-LN ({encoder}, one seed) reaches {_percent(rows[0][1])} of the digits without warm-up, "
                 f"{accuracies_text}.",

@@ -47,7 +47,9 @@ def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measuremen
     yield from _measure_untrained(family, subset)
 
     def trained_figures(loaded: Loaded) -> Figures:
-        return stream_and_attention(loaded, subset) | {"gradient, trained": gradient(loaded, subset).ratio}
+        return stream_and_attention(loaded, subset) | {
+            "gradient, trained": gradient_norms(loaded, subset).ratio
+        }
 
     def accuracy_figure(loaded: Loaded) -> Figures:
         return {"accuracy": accuracy(loaded, examples)}
@@ -59,7 +61,7 @@ def measure_family(family: SeedFamily, examples: HeldOut) -> Iterator[Measuremen
         yield from _measure_encoders(family, learning_figure, n=n_logged, of="logged steps")
     yield from _measure_encoders(family, trained_figures, n=len(subset.inputs), of=examples.of)
     yield from _measure_encoders(family, accuracy_figure, n=len(examples.inputs), of=examples.of)
-    yield distances(family, examples.subset(N_MATCHED))
+    yield head_distances(family, examples.subset(N_MATCHED))
 
 
 def _measure_untrained(family: SeedFamily, examples: HeldOut) -> Iterator[Measurement]:
@@ -67,12 +69,12 @@ def _measure_untrained(family: SeedFamily, examples: HeldOut) -> Iterator[Measur
 
     def figures(trained: Loaded, seed: int) -> Figures:
         untrained = _untrained(trained, seed)
-        gradient_norms = gradient(untrained, examples)
+        norms_at_start = gradient_norms(untrained, examples)
         return {
             "stream growth": stream_and_attention(untrained, examples)["stream growth"],
-            "gradient of the last layer": gradient_norms.last,
-            "gradient of all parameters": gradient_norms.whole,
-            "gradient, fresh": gradient_norms.ratio,
+            "gradient of the last layer": norms_at_start.last,
+            "gradient of all parameters": norms_at_start.whole,
+            "gradient, fresh": norms_at_start.ratio,
         }
 
     pre, post = ([figures(encoders[0], seed) for seed in SEEDS] for encoders in (family.pre, family.post))
@@ -151,7 +153,7 @@ def accuracy(loaded: Loaded, examples: HeldOut) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Gradient:
+class GradientNorms:
     """Norms of the gradient of the classification loss, averaged over batches."""
 
     last: float  # second matrix of the last feed-forward, as in Theorem 1 of Xiong et al. 2020
@@ -159,7 +161,7 @@ class Gradient:
     ratio: float  # last block's parameters relative to the first block's
 
 
-def gradient(loaded: Loaded, examples: HeldOut) -> Gradient:
+def gradient_norms(loaded: Loaded, examples: HeldOut) -> GradientNorms:
     """Gradient norms in evaluation mode, in batches of `GRADIENT_BATCH` consecutive examples."""
     model, rows = loaded.model, []
     for start in range(0, len(examples.inputs), GRADIENT_BATCH):
@@ -183,7 +185,7 @@ def gradient(loaded: Loaded, examples: HeldOut) -> Gradient:
         )
     model.zero_grad()
     last_matrix_norm, whole_norm, first_block_norm, last_block_norm = np.mean(rows, axis=0).tolist()
-    return Gradient(last_matrix_norm, whole_norm, last_block_norm / first_block_norm)
+    return GradientNorms(last_matrix_norm, whole_norm, last_block_norm / first_block_norm)
 
 
 def _padded_batch(loaded: Loaded, inputs: tuple) -> Tensor:
@@ -208,22 +210,24 @@ def _first_phase_losses(loaded: Loaded) -> list[float]:
 # Figures of two encoders
 
 
-def distances(family: SeedFamily, examples: HeldOut) -> Measurement:
+def head_distances(family: SeedFamily, examples: HeldOut) -> Measurement:
     """Measures the mean distance (Jensen-Shannon, nats) of matched heads, for each pair of encoders in the family."""
     encoders = (*family.pre, *family.post)
     pairs = list(itertools.combinations(range(len(encoders)), 2))
     sums: dict[tuple[int, int], np.ndarray] = {pair: np.zeros(()) for pair in pairs}
     for text_or_image in examples.inputs:
         patterns = [_patterns(loaded, text_or_image) for loaded in encoders]
-        for first, second in pairs:
-            sums[first, second] = sums[first, second] + distance_matrix(patterns[first], patterns[second])
+        for first_index, second_index in pairs:
+            sums[first_index, second_index] = sums[first_index, second_index] + distance_matrix(
+                patterns[first_index], patterns[second_index]
+            )
     distances_by_placement: dict[str, list[float]] = {"pre": [], "post": [], "across": []}
-    for (first, second), matrix_sum in sums.items():
+    for (first_index, second_index), matrix_sum in sums.items():
         matrix = matrix_sum / len(examples.inputs)
         distance = float(matrix[np.arange(len(matrix)), match_heads(matrix)].mean())
         n_seeds = len(family.pre)
         distances_by_placement[
-            "pre" if second < n_seeds else "post" if first >= n_seeds else "across"
+            "pre" if second_index < n_seeds else "post" if first_index >= n_seeds else "across"
         ].append(distance)
     return Measurement(
         figure="distance of heads",

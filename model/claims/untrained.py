@@ -35,13 +35,13 @@ XAVIER = UntrainedConfig(expansion=4, initialisation="Xavier")
 
 def measure_untrained() -> Iterator[Measurement]:
     """Yields all measurements that need no trained encoder."""
-    yield from start_in_theory()
+    yield from measure_start()
     for n_layers in DEPTHS:
-        yield early_update(n_layers)
-    yield from short_runs()
+        yield measure_early_update(n_layers)
+    yield from measure_short_runs()
 
 
-def start_in_theory() -> Iterator[Measurement]:
+def measure_start() -> Iterator[Measurement]:
     """Yields how the gradient of the last layer and the residual stream change with the depth of untrained encoders.
 
     The setting is that of Xiong et al. 2020, section 3.3.
@@ -69,7 +69,7 @@ def start_in_theory() -> Iterator[Measurement]:
         yield _measurement(figure, encoders, N_SEQUENCES, "random sequences", *values)
 
 
-def early_update(n_layers: int) -> Measurement:
+def measure_early_update(n_layers: int) -> Measurement:
     """Measures how far the first steps of Adam, without warm-up, move the output of an encoder of `n_layers` layers."""
 
     def last_update(variant: str, seed: int) -> float:
@@ -82,7 +82,7 @@ def early_update(n_layers: int) -> Measurement:
     return _measurement("early update", f"untrained, {n_layers} layers", N_PROBES, "test digits", *values)
 
 
-def short_runs() -> Iterator[Measurement]:
+def measure_short_runs() -> Iterator[Measurement]:
     """Yields accuracies with and without warm-up at several learning rates, and the largest learning rate at which a run
     learns.
     """
@@ -112,7 +112,7 @@ def short_runs() -> Iterator[Measurement]:
     yield _measurement("largest learning rate", encoders, N_HELD_OUT, "test digits", *_by_seed(largest_rate))
 
 
-def stored_runs() -> Iterator[Measurement]:
+def measure_stored_runs() -> Iterator[Measurement]:
     """Yields accuracies with and without warm-up in the stored training runs.
 
     These are digit encoders of full size, with one seed, trained with AdamW.

@@ -160,10 +160,10 @@ def sign_flip_p(differences: Sequence[float]) -> float:
 
 def holm(p: Sequence[float]) -> list[float]:
     """p-values corrected for the number of tests after Holm (1979), in the same order."""
-    corrected, largest = [0.0] * len(p), 0.0
+    corrected, largest_so_far = [0.0] * len(p), 0.0
     for rank, index in enumerate(sorted(range(len(p)), key=p.__getitem__)):
-        largest = max(largest, min(1.0, (len(p) - rank) * p[index]))
-        corrected[index] = largest
+        largest_so_far = max(largest_so_far, min(1.0, (len(p) - rank) * p[index]))
+        corrected[index] = largest_so_far
     return corrected
 
 

@@ -52,10 +52,10 @@ def evaluate(
         raise ValueError(f"{loaded.name} reads digits, which a CSV does not hold")
     if not loaded.config.n_classes:
         raise ValueError(f"{loaded.name} has no classes: there is no answer that could be right")
-    batches, labels = _digits(loaded) if csv is None else _texts(loaded, csv)
+    batches, labels = _read_digits(loaded) if csv is None else _read_texts(loaded, csv)
     if labels.max() >= loaded.config.n_classes:
-        n_classes, largest = loaded.config.n_classes, labels.max()
-        raise ValueError(f"{loaded.name} has {n_classes} classes, the labels go up to {largest}")
+        n_classes, largest_label = loaded.config.n_classes, labels.max()
+        raise ValueError(f"{loaded.name} has {n_classes} classes, the labels go up to {largest_label}")
     logits = torch.empty(len(labels), loaded.config.n_classes)
     with torch.inference_mode(), tqdm(total=len(labels), desc=loaded.name, disable=None) as progress_bar:
         for indices, inputs in batches:
@@ -67,24 +67,24 @@ def evaluate(
 Batches = Iterator[tuple[Tensor, Tensor]]  # indices of some examples, and the encoder's input for them
 
 
-def _digits(loaded: Loaded) -> tuple[Batches, Int[Tensor, " digit"]]:
+def _read_digits(loaded: Loaded) -> tuple[Batches, Int[Tensor, " digit"]]:
     images, labels = examples()
     batches = torch.arange(len(images)).split(BATCH)
     return ((indices, to_input(images[indices], loaded.config)) for indices in batches), to_labels(labels)
 
 
-def _texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
+def _read_texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
     """Batches of texts from a CSV, and all labels. The labels are checked first; the texts are read later, `WINDOW` at a time."""
     if missing_columns := {"text", "label"} - set(pd.read_csv(csv, nrows=0).columns):
         raise ValueError(f"{csv.name} lacks the columns {sorted(missing_columns)}")
     label_column = pd.read_csv(csv, usecols=["label"], dtype=str, keep_default_na=False).label
-    labels = [class_of(label, loaded.config.class_names) for label in label_column]
+    labels = [class_index_of(label, loaded.config.class_names) for label in label_column]
     if not labels:
         raise ValueError(f"{csv.name} holds no text")
-    return _batches(loaded, csv), torch.tensor(labels)
+    return _text_batches(loaded, csv), torch.tensor(labels)
 
 
-def _batches(loaded: Loaded, csv: Path) -> Batches:
+def _text_batches(loaded: Loaded, csv: Path) -> Batches:
     """Yields batches of texts of similar length; batches of a single text if the encoder has no padding."""
     assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     config, encode = loaded.config, loaded.tokenizer.encode
@@ -109,7 +109,7 @@ def _batches(loaded: Loaded, csv: Path) -> Batches:
             release_memory()
 
 
-def class_of(label: object, names: tuple[str, ...]) -> int:
+def class_index_of(label: object, names: tuple[str, ...]) -> int:
     """Index of the class with this name, in upper or lower case, or with this index, given as text.
 
     Raises ValueError if there is no such class.

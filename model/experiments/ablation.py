@@ -110,7 +110,7 @@ def _replace_heads(heads: list[int], layer: int, means: Means | None) -> Replace
 
 def _checked_means(means: Means, config: ModelConfig) -> Float32[np.ndarray, "layer head d_v"]:
     """The means as float32. Raises ValueError if their shape is not [layer, head, d_v] of this encoder."""
-    expected = (config.n_layers, config.n_heads, config.d_v)
-    if means.shape != expected:
-        raise ValueError(f"means of z must be of {expected}, [layer, head, d_v], got {means.shape}")
+    expected_shape = (config.n_layers, config.n_heads, config.d_v)
+    if means.shape != expected_shape:
+        raise ValueError(f"means of z must be of {expected_shape}, [layer, head, d_v], got {means.shape}")
     return np.array(means, np.float32)

@@ -223,7 +223,7 @@ class GridMeans(NamedTuple):
     others: float
 
     @property
-    def neighbours_alike(self) -> bool:
+    def are_neighbours_similar(self) -> bool:
         """Whether horizontal or vertical neighbours are more similar than other pairs, by more than 0.1."""
         return bool(np.fmax(self.beside, self.above) > self.others + 0.1)
 
@@ -254,7 +254,9 @@ def neighbours(vectors: Float[np.ndarray, "vector d_model"], row: int, n: int) -
     cosines[row] = np.nan
     ranked = np.argsort(-cosines, kind="stable")  # NaN comes last
     return [
-        Neighbour(int(other), float(cosines[other])) for other in ranked[:n] if not np.isnan(cosines[other])
+        Neighbour(int(other_row), float(cosines[other_row]))
+        for other_row in ranked[:n]
+        if not np.isnan(cosines[other_row])
     ]
 
 

@@ -123,7 +123,7 @@ def _standard_ranks(values: Float[np.ndarray, "*maps position"]) -> Float[np.nda
     return np.divide(ranks, norm_of_ranks, out=np.full_like(ranks, np.nan), where=norm_of_ranks > 0)
 
 
-def correlates(of_maps: Agreement) -> Bool[np.ndarray, "*maps"]:
+def is_correlated(of_maps: Agreement) -> Bool[np.ndarray, "*maps"]:
     """Whether each map passes part 1 of the rule: a high and significant correlation."""
     return np.asarray((of_maps.spearman >= LEAST_CORRELATION) & (of_maps.p < SIGNIFICANT))
 
@@ -143,7 +143,7 @@ def random_orders(positions: Sequence[int], n: int = N_ORDERS) -> tuple[tuple[in
     return tuple(tuple(np.random.default_rng(seed).permutation(positions).tolist()) for seed in range(n))
 
 
-def steps(n: int) -> tuple[int, ...]:
+def removal_counts(n: int) -> tuple[int, ...]:
     """Numbers of removed positions at which a deletion curve is computed, from 0 to `n`, symmetric about the middle."""
     lower_half = {n * step // N_STEPS for step in range(N_STEPS // 2 + 1)}
     return tuple(sorted(lower_half | {n - count for count in lower_half}))
@@ -152,7 +152,7 @@ def steps(n: int) -> tuple[int, ...]:
 def deletion(
     loaded: Loaded, model_input: InputLike, orders: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
 ) -> Float[np.ndarray, "order step"]:
-    """Deletion curves: the drop of the answer after the first k positions of each order are removed, for every k in `steps`.
+    """Deletion curves: the drop of the answer after the first k positions of each order are removed, for every k in `removal_counts`.
 
     The unit is that of `model.experiments.knock_out.falls`: nats, or cosine distance. All orders must hold the same
     positions.
@@ -160,7 +160,7 @@ def deletion(
     The insertion curve of an order is its reverse's deletion curve read backwards, since keeping the first k positions
     removes the first n - k of the reversed order: `deletion(loaded, model_input, [order[::-1]])[0, ::-1]`.
     """
-    counts = steps(len(orders[0]))
+    counts = removal_counts(len(orders[0]))
     removed_sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
     distinct_sets = list(dict.fromkeys(removed_sets))  # all orders begin and end with the same
     answers = probabilities(
@@ -178,7 +178,7 @@ def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, 
     """Area under each deletion curve by the trapezoidal rule; the horizontal axis is the removed share of `n` positions, 0
     to 1.
     """
-    return np.asarray(np.trapezoid(curve, np.array(steps(n)) / max(n, 1), axis=-1))
+    return np.asarray(np.trapezoid(curve, np.array(removal_counts(n)) / max(n, 1), axis=-1))
 
 
 # Other attention weights
@@ -264,7 +264,7 @@ class Verdict(NamedTuple):
     undecidable: Undecidable | None  # why no map can be judged here; None also where that is not known yet
 
     @property
-    def deletes(self) -> bool | None:
+    def passes_deletion(self) -> bool | None:
         """Whether the map passes part 2 of the rule, on deletion; None if that was not computed."""
         return None if self.area is None or self.deleted is None else self.area > self.deleted.bound
 
@@ -273,7 +273,7 @@ class Verdict(NamedTuple):
         """Whether the map passes both parts of the rule; None if no map can be judged, or the curves were not computed."""
         if self.undecidable is not None or self.deleted is None:
             return None
-        return False if not self.correlates else self.deletes
+        return False if not self.correlates else self.passes_deletion
 
 
 def verdict(
@@ -299,7 +299,7 @@ def verdict(
         low=float(of_map.low),
         high=float(of_map.high),
         n=n,
-        correlates=bool(correlates(of_map)),
+        correlates=bool(is_correlated(of_map)),
         area=map_area,
         deleted=deletion_areas,
         undecidable=reason,
@@ -336,7 +336,9 @@ def faithfulness(
     positions = list(removable_positions(record))
     effect = falls(record, knock_out(loaded, model_input, kind, positions))
     agreements = {name: agreement(scores[..., positions], effect) for name, scores in maps.items()}
-    readable = {name: np.zeros_like(correlates(map_agreement)) for name, map_agreement in agreements.items()}
+    readable = {
+        name: np.zeros_like(is_correlated(map_agreement)) for name, map_agreement in agreements.items()
+    }
     n, deletion_areas = len(positions), None
     candidates: list[tuple] = []
     areas = np.empty(0)
@@ -344,7 +346,7 @@ def faithfulness(
         candidates = [
             (name, *index)
             for name, map_agreement in agreements.items()
-            for index in np.argwhere(correlates(map_agreement))
+            for index in np.argwhere(is_correlated(map_agreement))
         ]
         perfect_order = sort_by_score(dict(zip(positions, effect.tolist(), strict=True)), positions)
         candidate_orders = [sort_by_score(maps[name][tuple(index)], positions) for name, *index in candidates]

@@ -37,7 +37,7 @@ def kinds(loaded: Loaded) -> tuple[KnockOutKind, ...]:
 def removable_positions(positions: Positions) -> tuple[int, ...]:
     """Positions that can be knocked out: in a text all except class token and padding, in a picture the patches."""
     if positions.patch_grid is not None:
-        return positions.at("patch")
+        return positions.positions_with_role("patch")
     roles = enumerate(positions.roles)
     return tuple(position for position, role in roles if role not in ("class", "padding"))
 
@@ -152,7 +152,7 @@ def _check_positions(
         raise ValueError(
             f"{loaded.name} can be asked with {' and '.join(supported_kinds)}, not with {kind!r}"
         )
-    allowed = range(len(positions)) if kind != "grey" else positions.at("patch")
+    allowed = range(len(positions)) if kind != "grey" else positions.positions_with_role("patch")
     if invalid_positions := sorted(
         {position for position_set in sets for position in position_set} - set(allowed)
     ):

@@ -28,7 +28,7 @@ def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess
     >>> guesses[0].token
     'very'
     """
-    positions = list(prepare(loaded, text)[1].at("mask"))
+    positions = list(prepare(loaded, text)[1].positions_with_role("mask"))
     config, tokenizer = loaded.config, loaded.tokenizer
     if not positions or not config.masked_token_output or tokenizer is None or config.vocab_size is None:
         return {}

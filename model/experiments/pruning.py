@@ -40,7 +40,7 @@ class PruningStep(NamedTuple):
         return (self.turned_right - self.turned_wrong) / self.n
 
     @property
-    def error(self) -> float:
+    def standard_error(self) -> float:
         """Standard error of `change`, a mean of -1, 0 and 1 over the inputs; NaN for fewer than two inputs."""
         if self.n < 2:
             return math.nan
@@ -48,9 +48,9 @@ class PruningStep(NamedTuple):
         return math.sqrt(max(n_changed - net_change**2 / self.n, 0) / (self.n - 1) / self.n)
 
     @property
-    def loses(self) -> bool:
+    def is_worse(self) -> bool:
         """Whether the accuracy is lower than at step 0 by more than BAND standard errors."""
-        return -self.change > BAND * self.error
+        return -self.change > BAND * self.standard_error
 
 
 def greedy(
@@ -117,13 +117,13 @@ def _step(
 
 
 def n_removable_heads(steps: Sequence[PruningStep]) -> int:
-    """Number of heads that can be removed before the accuracy is clearly lower (`PruningStep.loses`) for the first time.
+    """Number of heads that can be removed before the accuracy is clearly lower (`PruningStep.is_worse`) for the first time.
 
     Raises ValueError unless `steps` begin with step 0.
     """
     if not steps or steps[0].step != 0:
         raise ValueError("what may go is counted from step 0, before the first head goes")
-    return next((step.step - 1 for step in steps if step.loses), steps[-1].step)
+    return next((step.step - 1 for step in steps if step.is_worse), steps[-1].step)
 
 
 class _LabelledBatches:

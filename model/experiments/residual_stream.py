@@ -48,7 +48,9 @@ def sublayer_outputs(
     """
     layers = range(loaded.config.n_layers)
     names = [f"blocks.{layer}.{sublayer}_out" for layer in layers for sublayer in SUBLAYERS]
-    outputs = np.concatenate([out.cpu() for out in activations(loaded, [text_or_image], names).values()])
+    outputs = np.concatenate(
+        [output.cpu() for output in activations(loaded, [text_or_image], names).values()]
+    )
     return outputs.reshape(len(layers), len(SUBLAYERS), *outputs.shape[1:])
 
 

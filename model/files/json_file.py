@@ -63,5 +63,5 @@ def folder_and_name(path: Path) -> str:
 def replace_text(path: Path, text: str) -> None:
     """Replaces the content of a text file. Raises OSError if it cannot be written; the old content is then kept."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as new:
-        new.write_text(text, encoding="utf-8")
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

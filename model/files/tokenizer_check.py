@@ -57,10 +57,10 @@ KNOWN = frozenset(
 def open_tokenizer(values: dict[str, Any]) -> Tokenizer:
     """The tokenizer that the content of a `tokenizer.json` describes, without its padding, truncation and BPE dropout.
 
-    Raises ValueError, with a one-sentence message, if `check` refuses the content, and any error of the library if it is
+    Raises ValueError, with a one-sentence message, if `check_tokenizer` refuses the content, and any error of the library if it is
     damaged.
     """
-    check(values)
+    check_tokenizer(values)
     # The library reads what was checked, not the file: of a key that occurs twice there it could take the other value.
     tokenizer = Tokenizer.from_str(json.dumps(values | {"padding": None, "truncation": None}))
     if getattr(tokenizer.model, "dropout", None):
@@ -68,7 +68,7 @@ def open_tokenizer(values: dict[str, Any]) -> Tokenizer:
     return tokenizer
 
 
-def check(values: dict[str, Any]) -> None:
+def check_tokenizer(values: dict[str, Any]) -> None:
     """Raises ValueError, with a one-sentence message, if the content of a `tokenizer.json` could ask for unbounded work."""
     for kind_of_part, (plural, allowed, max_growth) in _KINDS.items():
         growth = 1.0

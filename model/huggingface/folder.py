@@ -69,11 +69,11 @@ def is_foreign(folder: Path) -> bool:
         file_status = path.stat()
     except OSError:
         return False
-    return _names_a_model(path, file_status.st_size, file_status.st_mtime_ns, file_status.st_ino)
+    return _is_transformers_config(path, file_status.st_size, file_status.st_mtime_ns, file_status.st_ino)
 
 
 @lru_cache(maxsize=1024)
-def _names_a_model(path: Path, *_state: int) -> bool:
+def _is_transformers_config(path: Path, *_state: int) -> bool:
     """Whether the file is a config.json of `transformers`; `_state` makes the cache distinguish versions of the file."""
     try:
         values = read_object(path, CONFIG)

@@ -166,8 +166,8 @@ class Layout:
         """Maps the weight and, if `bias`, the bias of the model's linear layer or norm `ours` to those of `theirs` in the
         file.
         """
-        for part in ("weight", "bias")[: 1 + bias]:
-            self.map_tensor(f"{ours}.{part}", f"{theirs}.{part}")
+        for parameter in ("weight", "bias")[: 1 + bias]:
+            self.map_tensor(f"{ours}.{parameter}", f"{theirs}.{parameter}")
 
     def map_blocks(self, stored_names: Sequence[str], parts: Mapping[str, str], *, bias: bool = True) -> None:
         """Maps the weights and, if `bias`, the biases of the blocks that have these names in the file.
@@ -184,9 +184,9 @@ class Layout:
 
     def map_output_linear(self, ours: str, theirs: str) -> None:
         """Maps the weight and the bias of the model's output layer `ours` to those of `theirs` in the file."""
-        for part in ("weight", "bias"):
-            name = self.output_tensor_name(f"{theirs}.{part}") or f"{theirs}.{part}"
-            self.sources[f"{ours}.{part}"] = Source(name)
+        for parameter in ("weight", "bias"):
+            name = self.output_tensor_name(f"{theirs}.{parameter}") or f"{theirs}.{parameter}"
+            self.sources[f"{ours}.{parameter}"] = Source(name)
 
     def n_output_rows(self, name: str) -> int:
         """The number of classes of an output layer: the rows of its weight. Raises ValueError if it is not stored."""

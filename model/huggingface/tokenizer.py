@@ -11,7 +11,7 @@ from ..config import ModelConfig
 from ..files.encoder_files import MERGES, TOKENIZER, TOKENIZER_CONFIG, VOCABULARY, VOCABULARY_LINES
 from ..files.errors import errors_in_one_sentence
 from ..files.json_file import LARGEST_JSON, read_object
-from ..files.tokenizer_check import check, open_tokenizer
+from ..files.tokenizer_check import check_tokenizer, open_tokenizer
 from ..inputs.text import encode
 
 FILES = (TOKENIZER, VOCABULARY_LINES, VOCABULARY, MERGES, TOKENIZER_CONFIG)
@@ -97,7 +97,7 @@ def _tokenizer_from_files(folder: Path, options: dict[str, Any]) -> Tokenizer:
     elif (folder / VOCABULARY).is_file() and (folder / MERGES).is_file():
         tokenizer = _byte_pair_tokenizer(folder, options)
     if tokenizer is not None:
-        check(json.loads(tokenizer.to_str()))
+        check_tokenizer(json.loads(tokenizer.to_str()))
         return tokenizer
     sentencepiece_models = sorted(path.name for path in folder.glob("*.model"))
     if sentencepiece_models:

@@ -96,8 +96,8 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
 
 
 def _map_outer_layer(layout: Layout, ours: str, theirs: str) -> None:
-    for part in ("weight", "bias"):
-        layout.sources[f"{ours}.{part}"] = Source(f"{theirs}.{part}")
+    for parameter in ("weight", "bias"):
+        layout.sources[f"{ours}.{parameter}"] = Source(f"{theirs}.{parameter}")
 
 
 def _shape_of(stored: Stored, name: str) -> tuple[int, ...]:

@@ -102,16 +102,16 @@ def resized(
     resampling = Image.Resampling[pixels.resample.upper()]
     image = Image.fromarray(picture)
     image = image.convert("RGB" if config.n_channels == 3 else "L")
-    size = pixels.resized
-    if isinstance(size, int):  # the shorter side; the other keeps the proportions
+    target_size = pixels.resized
+    if isinstance(target_size, int):  # the shorter side; the other keeps the proportions
         width, height = image.size
         shorter_side = min(width, height)
-        size = (
-            max(1, min(LARGEST_SIDE, int(size * height / shorter_side))),
-            max(1, min(LARGEST_SIDE, int(size * width / shorter_side))),
+        target_size = (
+            max(1, min(LARGEST_SIDE, int(target_size * height / shorter_side))),
+            max(1, min(LARGEST_SIDE, int(target_size * width / shorter_side))),
         )
-    if size is not None and (size[1], size[0]) != image.size:
-        image = image.resize((size[1], size[0]), resampling)
+    if target_size is not None and (target_size[1], target_size[0]) != image.size:
+        image = image.resize((target_size[1], target_size[0]), resampling)
     if pixels.cropped:
         left, top = (image.width - side) // 2, (image.height - side) // 2
         image = image.crop((left, top, left + side, top + side))  # with black around, where it is smaller

@@ -43,7 +43,7 @@ class Encoded(Positions):
     @property
     def n_unknown(self) -> int:
         """Number of tokens that are not in the vocabulary, among the `n_read` ones."""
-        return len(self.at("unknown"))
+        return len(self.positions_with_role("unknown"))
 
 
 def encode(

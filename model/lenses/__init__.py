@@ -15,7 +15,7 @@ from ..record import AttentionRecord, ForwardRecord
 from .norms import norm_weighted, with_residual_and_norm
 from .relevance import gradient_weighted_attention, relevance
 from .rollout import rollout
-from .value_zeroing import changes_of_layers, roll_out_zeroing, zeroed
+from .value_zeroing import changes_of_layers, roll_out_zeroing, zeroing_record
 
 ATTENTION, NORM_WEIGHTED, WITH_RESIDUAL = "attention", "norm-weighted", "residual and LayerNorm"
 VALUE_ZEROING, ROLLED_OUT = "value zeroing", "value zeroing, rolled out"
@@ -142,7 +142,7 @@ def through(
     if lens == WITH_RESIDUAL:
         return with_residual_and_norm(loaded.model, record)
     if lens in (VALUE_ZEROING, ROLLED_OUT):
-        map_by_layer = zeroed(record, changes_of_layers(loaded.model, record))
+        map_by_layer = zeroing_record(record, changes_of_layers(loaded.model, record))
         return roll_out_zeroing(map_by_layer) if lens == ROLLED_OUT else map_by_layer
     if lens == ROLLOUT:
         return rollout(record)

@@ -109,17 +109,17 @@ def _terms(model: Transformer, record: ForwardRecord, layer: int) -> _Terms:
     )
     terms = transformed_values(block, to_model_device(model, record.v[layer])).double()
     own_term = torch.einsum("hii,ihm->im", pattern, terms)
-    total = torch.einsum("hqk,khm->qm", pattern, terms)
+    total_vector = torch.einsum("hqk,khm->qm", pattern, terms)
     skip_term, divisor = block.skip * x, x.new_ones(len(x))
     if block.norm_placement != "pre":
         norm, bias = block.norm_attention, block.attention.w_o.bias
-        divisor = ((skip_term + total + bias).var(dim=-1, correction=0) + norm.eps).sqrt()
-        terms, own_term, total, skip_term = (
+        divisor = ((skip_term + total_vector + bias).var(dim=-1, correction=0) + norm.eps).sqrt()
+        terms, own_term, total_vector, skip_term = (
             (vectors - vectors.mean(dim=-1, keepdim=True)) * norm.weight
-            for vectors in (terms, own_term, total, skip_term)
+            for vectors in (terms, own_term, total_vector, skip_term)
         )
     own_vector = (own_term + skip_term) / divisor[:, None]
-    mixed_vector = (total - own_term) / divisor[:, None]
+    mixed_vector = (total_vector - own_term) / divisor[:, None]
     return _Terms(pattern, terms, divisor, own_vector, mixed_vector)
 
 

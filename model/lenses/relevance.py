@@ -57,5 +57,5 @@ def relevance(record: AttentionRecord, steps: Float[np.ndarray, "layer query key
     """
     identity = np.eye(len(record))
     gained_relevance = products_over_layers(steps + identity) - identity
-    largest = gained_relevance.max(axis=(1, 2, 3), keepdims=True)
-    return as_record(record, gained_relevance / np.maximum(largest, LEAST), reachable_keys(record))
+    largest_values = gained_relevance.max(axis=(1, 2, 3), keepdims=True)
+    return as_record(record, gained_relevance / np.maximum(largest_values, LEAST), reachable_keys(record))

@@ -18,7 +18,7 @@ MULTIPLICATIONS_A_STEP = 2**34  # of the feed-forward's second map
 ROUNDING = 1e-10  # of the sum of a row: two float32 states that should be the same are about 1e-13 apart
 
 
-def zeroed(record: ForwardRecord, changes: Float[np.ndarray, "layer query key"]) -> AttentionRecord:
+def zeroing_record(record: ForwardRecord, changes: Float[np.ndarray, "layer query key"]) -> AttentionRecord:
     """Record of value zeroing, one map per layer: the result of `changes_of_layers` with each row divided by its sum.
 
     Zeroing the value of a position does not change the attention weights. A row without any change is zeros.
@@ -27,7 +27,7 @@ def zeroed(record: ForwardRecord, changes: Float[np.ndarray, "layer query key"])
 
 
 def roll_out_zeroing(zeroing: AttentionRecord) -> AttentionRecord:
-    """Record of rolled-out value zeroing: for each layer l the product C_l … C_0 of the maps C of `zeroed`.
+    """Record of rolled-out value zeroing: for each layer l the product C_l … C_0 of the maps C of `zeroing_record`.
 
     Unlike in `rollout` no identity is added, since the states already include the residual connection.
     """

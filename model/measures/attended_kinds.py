@@ -25,7 +25,9 @@ class AttentionByKind(NamedTuple):
 def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> AttentionByKind | None:
     """How one head divides its attention among kinds of keys; None if the input has no keys of these kinds."""
     single_head = single_head_record(record, layer, head)
-    if not (kinds := {kind: float(share[0, 0]) for kind, share in shares_by_kind(single_head).items()}):
+    if not (
+        share_by_kind := {kind: float(share[0, 0]) for kind, share in shares_by_kind(single_head).items()}
+    ):
         return None
     received = single_head.pattern[0, 0].sum(axis=0)
     total_weight = float(received.sum()) or 1.0
@@ -38,7 +40,7 @@ def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> Attenti
         short_name_by_kind["first"] = record.attended.tokens[0]
     short_names = tuple(dict.fromkeys(short_name_by_kind[name] for name in attention_shares(single_head)))
     return AttentionByKind(
-        kinds,
+        share_by_kind,
         short_names,
         float(remaining_share(single_head)[0, 0]),
         key,
@@ -56,7 +58,7 @@ def shares_by_kind(record: AttentionRecord) -> dict[str, Float[np.ndarray, "laye
 
 def _kind_names(record: AttentionRecord) -> dict[str, str]:
     unit = "word" if record.merged else "token"
-    plural = "s" if len(record.attended.at("separator")) > 1 else ""
+    plural = "s" if len(record.attended.positions_with_role("separator")) > 1 else ""
     return {
         "next": f"the next {unit}",
         "previous": f"the {unit} before",
@@ -68,7 +70,9 @@ def _kind_names(record: AttentionRecord) -> dict[str, str]:
 
 def _separators(record: AttentionRecord) -> tuple[str, ...]:
     return tuple(
-        dict.fromkeys(record.attended.tokens[position] for position in record.attended.at("separator"))
+        dict.fromkeys(
+            record.attended.tokens[position] for position in record.attended.positions_with_role("separator")
+        )
     )
 
 
@@ -96,7 +100,7 @@ def reachable_positions(
     return is_reachable
 
 
-def depends_on_input(record: ForwardRecord) -> bool:
+def can_depend_on_input(record: ForwardRecord) -> bool:
     """Whether the answer can depend on the input at all, which means on a position other than the class token."""
     if not record.has_class_token:
         return True

@@ -112,11 +112,11 @@ def log_odds(probabilities: Float[np.ndarray, "*axes class"], followed: int) -> 
     float32.
     """
     probabilities = np.asarray(probabilities, np.float64)
-    smallest = float(np.finfo(np.float32).tiny)
+    smallest_probability = float(np.finfo(np.float32).tiny)
     other_probability = np.delete(probabilities, followed, axis=-1).sum(axis=-1)
     return np.asarray(
-        np.log(np.maximum(probabilities[..., followed], smallest))
-        - np.log(np.maximum(other_probability, smallest))
+        np.log(np.maximum(probabilities[..., followed], smallest_probability))
+        - np.log(np.maximum(other_probability, smallest_probability))
     )
 
 

@@ -62,7 +62,7 @@ class Pairing:
         return np.where(self.partners < 0, np.nan, distances).reshape(self.shapes[0])
 
     @property
-    def furthest(self) -> HeadIndex:
+    def furthest_head(self) -> HeadIndex:
         """The head of the first encoder that is furthest from its partner. Raises ValueError if there is no `matrix`."""
         return divmod(int(np.nanargmax(self.distances)), self.shapes[0][1])
 

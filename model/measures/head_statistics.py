@@ -75,7 +75,7 @@ def remaining_share(record: AttentionRecord) -> Float[np.ndarray, "layer head"]:
         is_counted |= np.eye(n_queries, n_keys, offset) > 0
     if (first_position := first_token(record.attended)) is not None:
         is_counted[:, first_position] = True
-    is_counted[:, record.attended.at("separator")] = True
+    is_counted[:, record.attended.positions_with_role("separator")] = True
     total_weight = record.pattern.sum(axis=(-2, -1))
     remaining_weight = record.pattern[..., ~is_counted].sum(axis=-1)
     return np.asarray(remaining_weight / np.where(total_weight > 0, total_weight, 1))
@@ -99,7 +99,7 @@ def _attention_shares(
     weights = {name: _diagonal_sums(record.pattern, offset) for name, offset in _offsets(record).items()}
     if (first_position := first_token(record.attended)) is not None:
         weights["first"] = received[..., first_position]
-    if separators := record.attended.at("separator"):
+    if separators := record.attended.positions_with_role("separator"):
         weights["separator"] = received[..., separators].sum(axis=-1)
     total_weight = received.sum(axis=-1)
     return {name: weight / np.where(total_weight > 0, total_weight, 1) for name, weight in weights.items()}

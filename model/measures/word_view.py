@@ -48,7 +48,7 @@ def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False)
 
 def hidden_positions(positions: Positions) -> tuple[int, ...]:
     """Positions of the special tokens, which can be hidden; none if all tokens are special."""
-    special = positions.at(*SPECIAL)
+    special = positions.positions_with_role(*SPECIAL)
     return special if len(special) < len(positions) else ()
 
 

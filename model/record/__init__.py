@@ -85,7 +85,7 @@ class Positions:
         """Index of the patch at `position`; None for the class token and other positions before the first patch."""
         return position - self.first_patch if position >= self.first_patch else None
 
-    def at(self, *roles: Role) -> tuple[int, ...]:
+    def positions_with_role(self, *roles: Role) -> tuple[int, ...]:
         """The positions that have one of these `roles`, in order."""
         return tuple(position for position, role in enumerate(self.roles) if role in roles)
 

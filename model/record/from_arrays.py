@@ -191,7 +191,8 @@ def _check_labels(name: str, labels: Sequence[str], n: int) -> None:
 def _roles_from_spelling(tokens: Sequence[str]) -> tuple[list[str], str]:
     """Role of each token, inferred from its spelling, and the prefix of pieces that continue a word."""
     word_begin = next(
-        (mark for mark in _WORD_BEGINS if any(token.startswith(mark) for token in tokens)), None
+        (word_mark for word_mark in _WORD_BEGINS if any(token.startswith(word_mark) for token in tokens)),
+        None,
     )
     roles: list[str] = []
     for index, token in enumerate(tokens):

@@ -248,7 +248,7 @@ class _FolderSearch:
             with os.scandir(folder) as entries:
                 for entry in entries:
                     self._n_entries += 1
-                    if self._reached_limit():
+                    if self._has_reached_limit():
                         return
                     if not entry.name.startswith("."):
                         (subfolders if _is_folder(entry) else files).append(entry.name)
@@ -269,7 +269,7 @@ class _FolderSearch:
             ):  # else it would be walked again and again
                 yield from self._search(path, depth - 1)
 
-    def _reached_limit(self) -> bool:
+    def _has_reached_limit(self) -> bool:
         self.gave_up |= self._n_entries > MOST_ENTRIES or self._n_encoders >= MOST_LISTED
         self.gave_up |= time.monotonic() > self._until
         return self.gave_up

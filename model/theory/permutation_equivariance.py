@@ -59,7 +59,7 @@ class ReorderedAttention:
         return float(np.abs(self.output).max())
 
     @property
-    def holds(self) -> bool:
+    def is_equivariant(self) -> bool:
         """Whether Attention(P X) equals P Attention(X) up to rounding, taken as `WITHIN` times the largest output."""
         return self.largest_difference <= WITHIN * self.largest_output
 

@@ -115,8 +115,8 @@ def largest_deviation(
     `at_offsets` holds the expected values for the offsets -(n - 1) to n - 1, where n is the number of positions.
     """
     positions = np.arange(len(matrix))
-    expected = at_offsets[positions - positions[:, None] + len(matrix) - 1]
-    return float(np.abs(matrix - expected).max())
+    expected_values = at_offsets[positions - positions[:, None] + len(matrix) - 1]
+    return float(np.abs(matrix - expected_values).max())
 
 
 def asymmetry(matrix: Float[np.ndarray, "position position"]) -> float:

@@ -35,10 +35,10 @@ def negation_sentences(n: int, treebank: pd.DataFrame, seed: int) -> list[Senten
     random = np.random.default_rng(seed)
     templates = _Templates(random, _neutral_phrases(treebank))
     probability_by_generator: dict[Callable[[], Sentence], float] = {
-        templates.same: 0.2,
-        templates.opposite: 0.3,
-        templates.fixed: 0.07,
-        templates.written: 0.25,
+        templates.same_sentiment: 0.2,
+        templates.opposite_sentiment: 0.3,
+        templates.fixed_sentence: 0.07,
+        templates.written_sentence: 0.25,
         _RatedPhrases(random, treebank, templates).sentence: 0.18,
     }
     functions = list(probability_by_generator)
@@ -69,50 +69,52 @@ class _Templates:
         """One of the options at random."""
         return options[self.random.integers(len(options))]
 
-    def chance(self, p: float) -> bool:
+    def draw_bool(self, p: float) -> bool:
         """True with probability `p`, drawn at random."""
         return bool(self.random.random() < p)
 
-    def same(self) -> Sentence:
+    def same_sentiment(self) -> Sentence:
         """A random sentence whose sentiment is that of its words."""
         kind = self.choose(["good", "bad"])
-        text = self.fill(self.choose(self.templates["same"]), kind)
-        return self.vary(text), GOOD if kind == "good" else BAD
+        text = self.fill_slots(self.choose(self.templates["same"]), kind)
+        return self.random_variant(text), GOOD if kind == "good" else BAD
 
-    def opposite(self) -> Sentence:
+    def opposite_sentiment(self) -> Sentence:
         """A random sentence whose sentiment is the opposite of that of its words."""
         kind = self.choose(["good", "bad"])
         template = self.choose(self.templates["opposite"])
         if template.startswith("+"):  # makes sense with good words only
             kind, template = "good", template[1:]
-        return self.vary(self.fill(template, kind)), NOT_GOOD if kind == "good" else NOT_BAD
+        return self.random_variant(self.fill_slots(template, kind)), NOT_GOOD if kind == "good" else NOT_BAD
 
-    def fixed(self) -> Sentence:
+    def fixed_sentence(self) -> Sentence:
         """A random sentence of those in `negation.toml` that have no slots."""
         kind = self.choose(["good", "bad"])
-        return self.vary(self.choose(self.fixed_sentences[kind])), GOOD - 0.1 if kind == "good" else BAD
+        return self.random_variant(
+            self.choose(self.fixed_sentences[kind])
+        ), GOOD - 0.1 if kind == "good" else BAD
 
-    def written(self) -> Sentence:
+    def written_sentence(self) -> Sentence:
         """A random sentence of `negation_written.csv`."""
         text, positive = self.written_sentences[self.random.integers(len(self.written_sentences))]
-        return self.vary(text), GOOD if positive else BAD
+        return self.random_variant(text), GOOD if positive else BAD
 
-    def fill(self, template: str, kind: str) -> str:
+    def fill_slots(self, template: str, kind: str) -> str:
         """The template with words of the sentiment `kind` in its slots."""
-        subject = self.subject()
+        subject = self.subject_words()
         for name in ("isnt", "found_not"):
             template = template.replace(f"{{{name}}}", self.choose(self.negations[name]))
         slots = [name for _, name, _, _ in Formatter().parse(template) if name]
-        return template.format(**{name: self.slot(name, kind, subject) for name in slots})
+        return template.format(**{name: self.words_for_slot(name, kind, subject) for name in slots})
 
-    def slot(self, name: str, kind: str, subject: dict[str, str]) -> str:
-        """Words for the slot `name`, of the sentiment `kind`; `subject` is the result of the method of that name."""
+    def words_for_slot(self, name: str, kind: str, subject: dict[str, str]) -> str:
+        """Words for the slot `name`, of the sentiment `kind`; `subject` is the result of `subject_words`."""
         if name in subject:
             return subject[name]
         if name in self.neutral:
             return self.choose(self.neutral[name])
         if name == "O":
-            return self.object()
+            return self.object_noun()
         if name == "do_s":
             base = self.choose(self.words[kind]["does"])
             return base if subject["it"] == "they" else _third_person(base)
@@ -122,10 +124,10 @@ class _Templates:
         name = {"does_base": "does", "a_noun": "noun"}.get(name, name.rstrip("2"))
         return article + self.choose(self.words[kind][name])
 
-    def subject(self) -> dict[str, str]:
+    def subject_words(self) -> dict[str, str]:
         """Words for the slots of two random subjects, and of the verbs that agree with them, by slot."""
-        plural, past = self.chance(0.2), self.chance(0.35)
-        other_plural = self.chance(0.2)
+        plural, past = self.draw_bool(0.2), self.draw_bool(0.35)
+        other_plural = self.draw_bool(0.2)
         to_be = {(False, False): "is", (False, True): "was", (True, False): "are", (True, True): "were"}
         be, other_be = to_be[plural, past], to_be[other_plural, past]
         does = "did" if past else "do" if plural else "does"
@@ -134,8 +136,8 @@ class _Templates:
         who = self.choose(self.neutral["who"])
         who_is_plural = who in ("we", "my friends", "my kids", "most viewers", "my parents", "you")
         return {
-            "S": self.noun(plural=plural),
-            "S2": self.noun(plural=other_plural),
+            "S": self.subject_noun(plural=plural),
+            "S2": self.subject_noun(plural=other_plural),
             "it": "they" if plural else "it",
             "is": be,
             "is1": "was" if past else "is",
@@ -155,20 +157,20 @@ class _Templates:
             **{verb: verb if plural else _third_person(verb) for verb in verbs.split()},
         }
 
-    def noun(self, *, plural: bool) -> str:
+    def subject_noun(self, *, plural: bool) -> str:
         """A noun for a subject, sometimes followed by a neutral phrase such as "about a dog"."""
         noun = self.choose(self.neutral["subjects" if plural else "subject"])
-        if noun.startswith(("the ", "this ")) and self.neutral_phrases and self.chance(0.2):
+        if noun.startswith(("the ", "this ")) and self.neutral_phrases and self.draw_bool(0.2):
             return f"{noun} {self.choose(self.neutral_phrases)}"
         return noun
 
-    def object(self) -> str:
+    def object_noun(self) -> str:
         """A singular noun that can be the object of a sentence."""
-        while (noun := self.noun(plural=False)) in ("he", "she"):
+        while (noun := self.subject_noun(plural=False)) in ("he", "she"):
             pass
         return noun
 
-    def vary(self, sentence: str) -> str:
+    def random_variant(self, sentence: str) -> str:
         """A random variant of the sentence.
 
         Neutral words may be put before or after it, "it is" contracted to "it's", apostrophes left out ("dont"), and the
@@ -176,16 +178,16 @@ class _Templates:
         """
         ending = sentence[-1] if sentence[-1] in ".!?" else "."
         sentence = sentence.rstrip(".!?")
-        if self.chance(0.25):
+        if self.draw_bool(0.25):
             sentence = f"{self.choose(self.neutral['before']).rstrip()} {sentence}"
-        if self.chance(0.12):
+        if self.draw_bool(0.12):
             sentence += self.choose(self.neutral["after"])
         sentence = re.sub(r"\ba (?=[aeiou])", "an ", sentence)
-        if self.chance(0.4):
+        if self.draw_bool(0.4):
             sentence = re.sub(r"\b(it|that|there|he|she) is\b", r"\1's", sentence)
-        if self.chance(0.04):
+        if self.draw_bool(0.04):
             sentence = sentence.replace("'", "")
-        return sentence + ("" if self.chance(0.15) else "!" if self.chance(0.06) else ending)
+        return sentence + ("" if self.draw_bool(0.15) else "!" if self.draw_bool(0.06) else ending)
 
 
 class _RatedPhrases:
@@ -198,15 +200,15 @@ class _RatedPhrases:
             _third_person(verb): verb for verb in groups.pop("verbs").split()
         }
         n_words = treebank.text.str.count(" ") + 1
-        rated = treebank[
+        rated_phrases = treebank[
             (treebank.rating != 2) & n_words.between(2, 9) & ~treebank.text.str.contains(NEGATION)
         ]
         self.groups = []
         for group in groups.values():
             begins = group["begins"].replace("VERB", "|".join(self.base_forms))
             # What follows is one phrase: it ends neither in a comma nor in a word that asks for another.
-            whole = rf"(?:{begins}) [\w', -]+(?<!,)(?<! and)(?<! the)(?<! of)(?<! a)"
-            phrases = rated[rated.text.str.fullmatch(whole, case=False)]
+            whole_pattern = rf"(?:{begins}) [\w', -]+(?<!,)(?<! and)(?<! the)(?<! of)(?<! a)"
+            phrases = rated_phrases[rated_phrases.text.str.fullmatch(whole_pattern, case=False)]
             if len(phrases):
                 plain, negated = (split_options(group[name]) for name in ("plain", "negated"))
                 self.groups.append(
@@ -216,23 +218,23 @@ class _RatedPhrases:
     def sentence(self) -> Sentence:
         """A random sentence around a phrase, plain or negated; a sentence from the templates if there is no suitable phrase."""
         if not self.groups:
-            return self.templates.same()
+            return self.templates.same_sentiment()
         plain, negated, phrases, ratings = self.groups[self.random.integers(len(self.groups))]
         index = self.random.integers(len(phrases))
-        is_negated = self.templates.chance(0.55)
-        positive = (0.04, 0.15, 0.5, 0.85, 0.96)[ratings[index]]
+        is_negated = self.templates.draw_bool(0.55)
+        probability = (0.04, 0.15, 0.5, 0.85, 0.96)[ratings[index]]
         if is_negated:
-            positive = 0.12 if positive > 0.5 else 0.75
-        first_word, _, rest = phrases[index].partition(" ")
+            probability = 0.12 if probability > 0.5 else 0.75
+        first_word, _, other_words = phrases[index].partition(" ")
         text = self.templates.choose(negated if is_negated else plain).format(
-            subject=self.templates.noun(plural=first_word == "are"),
-            object=self.templates.object(),
+            subject=self.templates.subject_noun(plural=first_word == "are"),
+            object=self.templates.object_noun(),
             phrase=phrases[index],
             first=first_word,
-            rest=rest,
+            rest=other_words,
             base=self.base_forms.get(first_word),
         )
-        return self.templates.vary(text), positive
+        return self.templates.random_variant(text), probability
 
 
 def split_options(text: str) -> list[str]:

@@ -238,10 +238,10 @@ def _cached_folder(runs: Path, inputs: Iterable[str], name: str, fill: Callable[
     digest = hashlib.sha256("\n".join(inputs).encode()).hexdigest()[:8]
     folder = runs / f"imdb-{digest}-{name}"
     if not folder.exists():
-        with new_folder(folder) as new:
-            fill(new)
+        with new_folder(folder) as new_path:
+            fill(new_path)
             with suppress(OSError):  # another run was faster
-                new.rename(folder)
+                new_path.rename(folder)
     return folder
 
 

@@ -44,19 +44,19 @@ def word_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Teache
 
     Labels are 0, 1, or -1 if unknown; unlabelled reviews are used for the ratios only.
     """
-    words = _counter(min_reviews=5)
-    counts = words.fit_transform(texts)
+    counter = _counter(min_reviews=5)
+    counts = counter.fit_transform(texts)
     is_labelled = labels >= 0
     positive, is_counted = labels.astype(np.float32), is_labelled
     for _ in range(ROUNDS):
-        ratio = log_count_ratio(counts[is_counted], positive[is_counted])
+        log_ratios = log_count_ratio(counts[is_counted], positive[is_counted])
         classifier = LogisticRegression(C=0.1, solver="liblinear", dual=True, random_state=0)
-        classifier.fit(_weighted(counts[is_labelled], ratio), labels[is_labelled])
+        classifier.fit(_weighted(counts[is_labelled], log_ratios), labels[is_labelled])
         if is_labelled.all():
             break
-        positive[~is_labelled] = classifier.predict_proba(_weighted(counts[~is_labelled], ratio))[:, 1]
+        positive[~is_labelled] = classifier.predict_proba(_weighted(counts[~is_labelled], log_ratios))[:, 1]
         is_counted = np.ones_like(is_labelled)
-    return Teacher(words, ratio, classifier)
+    return Teacher(counter, log_ratios, classifier)
 
 
 def document_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Teacher:
@@ -65,8 +65,8 @@ def document_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Te
     Labels are 0, 1, or -1 if unknown. The vectors are fitted to all reviews, so that the errors of this classifier differ
     from those of one that weights every word separately.
     """
-    words = _counter(min_reviews=10)
-    counts = words.fit_transform(texts)
+    counter = _counter(min_reviews=10)
+    counts = counter.fit_transform(texts)
     # Squared, unlike the usual weight: more of the labelled reviews not fitted to are then classified correctly.
     rarity = np.log(len(texts) / counts.getnnz(axis=0)) ** 2
     vectors = make_pipeline(
@@ -80,7 +80,7 @@ def document_teacher(texts: list[str], labels: Int[np.ndarray, " review"]) -> Te
     linear_classifier = LogisticRegression(C=0.01, max_iter=1000).fit(
         documents[is_labelled], labels[is_labelled]
     )
-    return Teacher(words, rarity, make_pipeline(vectors, linear_classifier))
+    return Teacher(counter, rarity, make_pipeline(vectors, linear_classifier))
 
 
 def log_count_ratio(

@@ -76,7 +76,7 @@ def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: 
         rule.sort_by_score(dict(zip(checked.positions, values.tolist(), strict=True)), checked.positions)
         for values in (checked.scores, checked.effects)
     )
-    work_key, counts = ("curves", subject, checked.kind, by_score), rule.steps(n)
+    work_key, counts = ("curves", subject, checked.kind, by_score), rule.removal_counts(n)
     n_forwards = (rule.N_ORDERS + 3) * len(counts)
     label = "Draw the curves of this map"
     if not wanted(subject, work_key, n_forwards, label, key, besides=_forwards(by_score)):

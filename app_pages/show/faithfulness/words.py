@@ -114,7 +114,7 @@ def areas(of_map: Verdict) -> str:
         return ""
     curve = of_map.deleted
     mean, sd = float(curve.random.mean()), float(curve.random.std(ddof=1))
-    comparison = "above" if of_map.deletes else "not above"
+    comparison = "above" if of_map.passes_deletion else "not above"
     perfect = "above it as well" if curve.perfect > curve.bound else "not above it either"
     return (
         f"Area under the deletion curve {format_number(of_map.area, '.3f')}; {N_ORDERS} random orders "

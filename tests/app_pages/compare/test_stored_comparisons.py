@@ -8,7 +8,7 @@ import pytest
 
 from app_pages.subject.subject import LiveSubject
 from model.atlas.data_source import Spread
-from model.atlas.results import LAYERS, comparison_file, write_comparison, write_results
+from model.atlas.results import LAYERS, comparison_file_name, write_comparison, write_results
 from model.checkpoint import save, weights_hash
 from model.measures.head_matching import distance_matrix, match_heads
 from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, words
@@ -27,7 +27,7 @@ def stored(checkpoints: Path) -> Path:
     found = against(
         weights=(weights_hash(PRE), weights_hash(POST)), distances=Spread(mean=mean, sd=mean / 10)
     )
-    write_comparison(checkpoints / PRE / comparison_file(POST), found)
+    write_comparison(checkpoints / PRE / comparison_file_name(POST), found)
     for name in (PRE, POST):
         write_results(checkpoints / name / LAYERS, layers(weights=weights_hash(name)))
     return checkpoints
@@ -40,7 +40,7 @@ def put_seeds(folder: Path) -> None:
     for one, other in (("pre-ln-seed0", "pre-ln-seed1"), ("pre-ln-seed0", "post-ln-seed0")):
         names = f"small-{one}", f"small-{other}"
         hashes = tuple(map(weights_hash, names))
-        write_comparison(folder / names[0] / comparison_file(names[1]), against(weights=hashes))
+        write_comparison(folder / names[0] / comparison_file_name(names[1]), against(weights=hashes))
 
 
 # Heads
@@ -98,7 +98,7 @@ def test_what_is_of_other_weights_is_not_used(open_compare: Open, stored: Path) 
 
 
 def test_a_damaged_file_is_one_sentence(open_compare: Open, stored: Path) -> None:
-    (stored / PRE / comparison_file(POST)).write_text("{")
+    (stored / PRE / comparison_file_name(POST)).write_text("{")
     app = open_compare(text=TEXT, checkpoint=PRE)
     assert f"{PRE}/against-{POST}.json cannot be read" in captions(app)
     assert app.segmented_control(key="compare_pairing").options == [
@@ -161,7 +161,7 @@ def test_digits_are_not_set_beside_seeds_of_texts(open_compare: Open, stored: Pa
     put_seeds(stored)
     names = "mnist-pre-ln", "mnist-post-ln"
     write_comparison(
-        stored / names[0] / comparison_file(names[1]), against(weights=tuple(map(weights_hash, names)))
+        stored / names[0] / comparison_file_name(names[1]), against(weights=tuple(map(weights_hash, names)))
     )
     app = open_compare(kind="Digit", checkpoint=names[0], compare_part="Representations")
     assert f"CKA, over 5 stages, of {names[0]} against {names[1]}" in descriptions(app)

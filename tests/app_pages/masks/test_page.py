@@ -110,7 +110,7 @@ def test_an_app_that_was_opened_without_a_choice_hides_what_the_answer_hangs_on(
         LiveSubject(name, text, changed=masked(MaskChoice(kind="keys", keys=(key,)))).record.probabilities[
             said
         ]
-        for key in record.at("word", "continuation", "unknown")
+        for key in record.positions_with_role("word", "continuation", "unknown")
     ]
     hidden = LiveSubject(name, text, changed=masked(MaskChoice(kind="keys", keys=(blocked,)))).record
     assert hidden.probabilities[said] == pytest.approx(min(after), abs=1e-6)

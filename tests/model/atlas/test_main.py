@@ -12,7 +12,7 @@ from model.atlas.results import (
     HEADS,
     LAYERS,
     PRUNING,
-    comparison_file,
+    comparison_file_name,
     read_comparison,
     read_heads,
     read_rows,
@@ -64,7 +64,7 @@ def test_the_names_of_the_app_are_those_of_the_command(monkeypatch, text, csv, t
     source = read_heads(tmp_path / "models" / "team" / "mine" / HEADS).source
     assert source.command == "python -m model.atlas team/mine --data texts.csv"
     run(monkeypatch, "text", "--data", csv, "--against", "team/yours")
-    found = read_comparison(text / comparison_file("team/yours"))
+    found = read_comparison(text / comparison_file_name("team/yours"))
     assert found.source.command == "python -m model.atlas text --data texts.csv --against team/yours"
 
 

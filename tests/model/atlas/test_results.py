@@ -18,7 +18,7 @@ from model.atlas.results import (
     HEADS,
     LAYERS,
     ResultTable,
-    comparison_file,
+    comparison_file_name,
     read_comparison,
     read_heads,
     read_layers,
@@ -109,7 +109,7 @@ def test_no_file_is_nothing_stored(tmp_path):
     assert read_heads(tmp_path / HEADS) is None
     assert read_layers(tmp_path / LAYERS) is None
     assert all(read_rows(tmp_path / name) is None for name in COLUMNS_BY_FILE)
-    assert read_comparison(tmp_path / comparison_file("x")) is None
+    assert read_comparison(tmp_path / comparison_file_name("x")) is None
 
 
 # Damaged files, and files that somebody made to be read here
@@ -332,7 +332,7 @@ def test_a_damaged_comparison_is_refused_in_one_sentence(tmp_path, changes):
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "[" * 100_000])
 def test_what_is_no_json_of_ours_is_refused(tmp_path, content):
-    path = tmp_path / comparison_file("x")
+    path = tmp_path / comparison_file_name("x")
     path.write_text(content)
     with pytest.raises(ValueError, match=r"against-x\.json cannot be read: ."):
         read_comparison(path)

@@ -15,7 +15,7 @@ def test_fresh_encoders_are_measured_once_and_trained_ones_each_time(tmp_path, m
 
     monkeypatch.setattr(command, "measure_untrained", untrained)
     monkeypatch.setattr(command, "measure_trained", lambda _: [TRAINED])
-    monkeypatch.setattr(command, "stored_runs", list)
+    monkeypatch.setattr(command, "measure_stored_runs", list)
     out = tmp_path / "claims.json"
     write_measurements(out, [OLD])
     command.measure(tmp_path, out)

@@ -7,7 +7,7 @@ from model import checkpoint
 from model.capture import capture
 from model.claims import trained
 from model.claims.seed_families import HeldOut, batches, load_families
-from model.claims.trained import accuracy, gradient, measure_trained, stream_and_attention
+from model.claims.trained import accuracy, gradient_norms, measure_trained, stream_and_attention
 from model.experiments.probabilities import probabilities
 from model.experiments.residual_stream import mean_norms, sublayer_shares
 from model.inputs.digits import examples as digits
@@ -105,7 +105,7 @@ def test_batches_measure_what_single_records_do(placement):
 def test_gradients_are_those_of_the_loss():
     loaded = tiny.loaded(tiny.DIGIT)
     images = np.random.default_rng(1).integers(0, 256, (4, 8, 8), np.uint8)
-    found = gradient(loaded, HeldOut(inputs=tuple(images), labels=(0, 1, 2, 3), of="digits"))
+    found = gradient_norms(loaded, HeldOut(inputs=tuple(images), labels=(0, 1, 2, 3), of="digits"))
     logits = loaded.model(torch.from_numpy(images / np.float32(255)))
     loss = -logits.log_softmax(-1)[range(4), range(4)].mean()
     named = dict(loaded.model.named_parameters())

@@ -5,7 +5,7 @@ import pytest
 
 from model import checkpoint
 from model.claims import untrained
-from model.claims.untrained import measure_untrained, stored_runs
+from model.claims.untrained import measure_stored_runs, measure_untrained
 from model.claims.verdict import FEWEST_TESTED
 from model.theory import warmup_grid
 from model.theory.early_update import model_update
@@ -61,7 +61,7 @@ def test_every_figure_of_fresh_encoders():
 
 def test_the_longest_warm_up_of_the_stored_runs(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", tmp_path)
-    assert not list(stored_runs())
+    assert not list(measure_stored_runs())
     reached = {
         ("pre", 0): 0.5,
         ("pre", 9): 0.6,
@@ -72,7 +72,7 @@ def test_the_longest_warm_up_of_the_stored_runs(tmp_path, monkeypatch):
     }
     runs = [replace(RUN, norm_placement=p, warmup=n, accuracy=it) for (p, n), it in reached.items()]
     write_runs(tmp_path / RUNS, runs)
-    found = {(each.figure, each.where): each for each in stored_runs()}
+    found = {(each.figure, each.where): each for each in measure_stored_runs()}
     gains = [each for (figure, _), each in found.items() if figure == "gain by warm-up"]
     assert [(each.where, each.seeds) for each in gains] == [
         ("full size, rate 0.001, 99 steps of warm-up", (0,))

@@ -104,14 +104,14 @@ def test_windows_and_batches_of_any_size_come_to_the_same(review_folder, tmp_pat
     monkeypatch.setattr(module, "WINDOW", 5)
     monkeypatch.setattr(module, "LENGTHS", 3)
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", limit := 2 * 12 * loaded.config.d_ff)
-    sizes, batches = [], module._batches
+    sizes, batches = [], module._text_batches
 
     def noted(*arguments):
         for places, inputs in batches(*arguments):
             sizes.append(tuple(inputs.shape))
             yield places, inputs
 
-    monkeypatch.setattr(module, "_batches", noted)
+    monkeypatch.setattr(module, "_text_batches", noted)
     torch.testing.assert_close(evaluate(loaded, csv)[0], at_once, atol=1e-4, rtol=1e-4)
     assert sum(n for n, _ in sizes) == 23
     assert all(n == 1 or n * length * loaded.config.d_ff <= limit for n, length in sizes)

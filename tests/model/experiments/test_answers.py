@@ -31,7 +31,7 @@ def test_tokens_of_another_class_than_most_are_named(tmp_path: Path) -> None:
     record = capture(loaded, SENTENCE)
     said = record.token_probabilities.argmax(axis=-1).tolist()
     usual = max(range(3), key=lambda at: (said.count(at), -at))
-    words = record.at("word", "continuation")
+    words = record.positions_with_role("word", "continuation")
     (found,) = token_answers(loaded, [SENTENCE])
     expected = [(record.tokens[at], record.token_class_names[said[at]]) for at in words if said[at] != usual]
     assert found.named == tuple(expected)
@@ -46,7 +46,7 @@ def test_of_one_class_those_tokens_are_named_of_which_it_holds(tmp_path: Path) -
     (found,) = token_answers(loaded, [SENTENCE])
     p = record.token_probabilities[:, 0].astype(float)
     assert [token for token, _ in found.named] == [
-        record.tokens[at] for at in record.at("word", "continuation") if p[at] >= 0.5
+        record.tokens[at] for at in record.positions_with_role("word", "continuation") if p[at] >= 0.5
     ]
     expected = float(-(p * np.log(p) + (1 - p) * np.log(1 - p)).mean())
     assert found.entropy == pytest.approx(expected, rel=1e-5)

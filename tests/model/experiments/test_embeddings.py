@@ -142,12 +142,12 @@ def test_the_means_over_a_grid_by_hand():
     cosines = np.array([[1, 0.5, 0.25, -1], [0.5, 1, -0.5, 0], [0.25, -0.5, 1, 0.75], [-1, 0, 0.75, 1]])
     means = grid_means(cosines, (2, 2))
     assert means == pytest.approx(((0.5 + 0.75) / 2, (0.25 + 0) / 2, (-1 - 0.5) / 2))
-    assert means.neighbours_alike
+    assert means.are_neighbours_similar
 
 
 def test_patches_of_unrelated_positions_show_no_grid():
-    assert not GridMeans(beside=-0.006, above=-0.016, others=0.0).neighbours_alike
-    assert GridMeans(beside=0.54, above=np.nan, others=-0.05).neighbours_alike
+    assert not GridMeans(beside=-0.006, above=-0.016, others=0.0).are_neighbours_similar
+    assert GridMeans(beside=0.54, above=np.nan, others=-0.05).are_neighbours_similar
 
 
 def test_a_row_of_patches_has_none_above():

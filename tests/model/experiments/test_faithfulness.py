@@ -21,14 +21,14 @@ from model.experiments.faithfulness import (
     Undecidable,
     agreement,
     area,
-    correlates,
     deletion,
     faithfulness,
     head_scores,
+    is_correlated,
     other_attention,
     random_orders,
+    removal_counts,
     sort_by_score,
-    steps,
     verdict,
 )
 from model.experiments.knock_out import falls, knock_out, removable_positions
@@ -59,7 +59,7 @@ def test_two_tokens_by_hand():
     assert agreement(np.array([0.25, 0.75]), np.array([1.0, 2.0])).spearman == pytest.approx(1)
     assert agreement(np.array([0.25, 0.75]), np.array([2.0, 1.0])).spearman == pytest.approx(-1)
     # A deletion curve of two positions has the steps 0, 1 and 2: two trapezoids of width 1/2.
-    assert steps(2) == (0, 1, 2)
+    assert removal_counts(2) == (0, 1, 2)
     assert area(np.array([1.0, 0.5, 0.0]), 2) == 0.5
     assert area(np.array([0.9, 0.1, 0.3]), 2) == pytest.approx(0.25 * (0.9 + 2 * 0.1 + 0.3))
 
@@ -87,7 +87,7 @@ def test_spearman_is_that_of_scipy(scores, effect):
         else:
             assert value == pytest.approx(stats.spearmanr(row, effect).statistic, abs=1e-9)
             assert 1 / (1 + N_SHUFFLES) <= p <= 1
-    assert correlates(found).dtype == bool
+    assert is_correlated(found).dtype == bool
 
 
 @settings(max_examples=30)
@@ -126,14 +126,14 @@ def test_one_position_correlates_with_nothing(n):
     found = agreement(np.ones((2, n)), np.ones(n))
     assert np.isnan(found.spearman).all()
     assert found.n == n
-    assert not correlates(found).any()
+    assert not is_correlated(found).any()
 
 
 def test_few_positions_never_suffice():
     """The least p of 4 positions is 2 of 24 orders, and of 3 there is no interval."""
-    assert not correlates(agreement(np.arange(4.0), np.arange(4.0)))
+    assert not is_correlated(agreement(np.arange(4.0), np.arange(4.0)))
     assert math.isnan(agreement(np.arange(3.0), np.arange(3.0)).low)
-    assert correlates(agreement(np.arange(6.0), np.arange(6.0)))
+    assert is_correlated(agreement(np.arange(6.0), np.arange(6.0)))
 
 
 # Curves
@@ -141,7 +141,7 @@ def test_few_positions_never_suffice():
 
 @given(st.integers(0, 400))
 def test_steps_are_the_same_from_either_end(n):
-    found = steps(n)
+    found = removal_counts(n)
     assert found == tuple(sorted({n - step for step in found}))
     assert (found[0], found[-1]) == (0, n)
     assert len(found) <= 12
@@ -167,7 +167,7 @@ def test_a_deletion_curve_is_what_a_plain_loop_finds(loaded, given_input):
     followed = int(record.logits.argmax())
     left = [
         capture(loaded, given_input, without_keys(*order[:k])).probabilities if k else record.probabilities
-        for k in steps(len(order))
+        for k in removal_counts(len(order))
     ]
     (curve,) = deletion(loaded, given_input, [order])
     fallen = log_odds(record.probabilities, followed) - log_odds(np.array(left), followed)
@@ -179,7 +179,7 @@ def test_insertion_is_deletion_of_the_reversed_order_read_backwards(text_loaded)
     record = capture(text_loaded, TEXT)
     order = (3, 1, 2, 6, 5, 4, 7)
     by_loop = []
-    for k in steps(len(order)):
+    for k in removal_counts(len(order)):
         missing = [at for at in order if at not in order[:k]]
         changed = without_keys(*missing) if missing else None
         by_loop.append(capture(text_loaded, TEXT, changed).probabilities)
@@ -204,7 +204,7 @@ def test_without_classes_a_curve_is_a_cosine_distance():
 
 @given(st.integers(1, 60), st.floats(0, 1))
 def test_the_area_under_a_constant_is_that_constant(n, height):
-    assert area(np.full((2, len(steps(n))), height), n) == pytest.approx([height, height])
+    assert area(np.full((2, len(removal_counts(n))), height), n) == pytest.approx([height, height])
 
 
 # Other attention
@@ -267,7 +267,7 @@ def test_both_parts_of_the_rule_must_hold(spearman, p, area_under, readable):
     assert judged.readable is readable
     assert judged.area == pytest.approx(area_under)
     assert judged.deleted.bound == pytest.approx(areas.mean() + BAND * areas.std(ddof=1))
-    assert judged.deletes == (area_under > judged.deleted.bound)
+    assert judged.passes_deletion == (area_under > judged.deleted.bound)
 
 
 def test_where_the_perfect_map_fails_nothing_can_be_told():

@@ -119,7 +119,7 @@ def test_the_standard_error_is_that_of_paired_differences(wrong, right, n):
     differences = np.repeat([-1.0, 1.0, 0.0], [wrong, right, n - wrong - right])
     made = step(wrong, right, n)
     assert made.change == pytest.approx(differences.mean())
-    assert made.error == pytest.approx(differences.std(ddof=1) / np.sqrt(n))
+    assert made.standard_error == pytest.approx(differences.std(ddof=1) / np.sqrt(n))
 
 
 @pytest.mark.parametrize(
@@ -127,12 +127,12 @@ def test_the_standard_error_is_that_of_paired_differences(wrong, right, n):
     [(0, 0, False), (1, 0, False), (3, 2, False), (9, 4, False), (12, 2, True), (5, 0, True), (0, 9, False)],
 )
 def test_a_loss_is_one_beyond_two_standard_errors(wrong, right, loses):
-    assert step(wrong, right).loses == loses
+    assert step(wrong, right).is_worse == loses
 
 
 def test_one_input_tells_no_loss():
-    assert np.isnan(step(1, 0, 1).error)
-    assert not step(1, 0, 1).loses
+    assert np.isnan(step(1, 0, 1).standard_error)
+    assert not step(1, 0, 1).is_worse
 
 
 def test_how_many_may_go():

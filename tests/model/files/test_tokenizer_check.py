@@ -8,7 +8,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from model.checkpoint import CHECKPOINTS, available
-from model.files.tokenizer_check import KNOWN, MOST_ADDED, MOST_COMPONENTS, check, open_tokenizer
+from model.files.tokenizer_check import KNOWN, MOST_ADDED, MOST_COMPONENTS, check_tokenizer, open_tokenizer
 from model.inputs.text import encode
 from tests.model.huggingface.folders import tokenizer
 
@@ -151,7 +151,7 @@ ORDINARY: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", ORDINARY)
 def test_trained_tokenizers_are_opened(name: str) -> None:
-    check(WHOLE | ORDINARY[name])
+    check_tokenizer(WHOLE | ORDINARY[name])
 
 
 @pytest.mark.parametrize("pattern", sorted(KNOWN))

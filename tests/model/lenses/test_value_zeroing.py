@@ -14,7 +14,7 @@ from model.lenses.value_zeroing import (
     changes_of_layers,
     roll_out_zeroing,
     steps,
-    zeroed,
+    zeroing_record,
 )
 from tests.model import tiny
 from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
@@ -40,7 +40,9 @@ def test_post_ln_by_hand():
     # In two dimensions a LayerNorm leaves (−1, 1) or (1, −1): what is left out turns it round, or does nothing.
     expected = [[0, 2], [0, 0]]  # (1, 1.5), (1.75, 1); (0, 2), (1.5, 3)
     np.testing.assert_allclose(changes_in_layer(loaded.model, record, 0), expected, atol=1e-6)
-    np.testing.assert_allclose(zeroed(record, np.array([[[0.0, 2], [0, 0]]])).pattern[0, 0], [[0, 1], [0, 0]])
+    np.testing.assert_allclose(
+        zeroing_record(record, np.array([[[0.0, 2], [0, 0]]])).pattern[0, 0], [[0, 1], [0, 0]]
+    )
 
 
 def layer_norm(x, norm):
@@ -157,10 +159,10 @@ def test_a_head_without_output_changes_nothing(name, tmp_path):
 def test_what_is_masked_is_zero(name, tmp_path):
     loaded, _ = read_by(name, tmp_path)
     padded = capture(loaded, TEXT, masked(MaskChoice(kind="padding", n_padding=2)))
-    found = zeroed(padded, changes_of_layers(loaded.model, padded))
+    found = zeroing_record(padded, changes_of_layers(loaded.model, padded))
     assert not found.pattern[..., -2:].any()
     assert not roll_out_zeroing(found).pattern[..., :-2, -2:].any()
     alone = through(VALUE_ZEROING, loaded, TEXT).pattern
     np.testing.assert_allclose(found.pattern[..., :-2, :-2], alone, rtol=1e-2, atol=1e-5)
     blind = capture(loaded, TEXT, without_keys(*range(5)))
-    assert not zeroed(blind, changes_of_layers(loaded.model, blind)).pattern.any()
+    assert not zeroing_record(blind, changes_of_layers(loaded.model, blind)).pattern.any()

@@ -7,8 +7,8 @@ from model.capture import capture
 from model.capture.intervention import MaskChoice, masked
 from model.measures.attended_kinds import (
     attention_by_kind,
+    can_depend_on_input,
     clearest_head,
-    depends_on_input,
     reachable_positions,
     shares_by_kind,
 )
@@ -91,13 +91,13 @@ def test_one_head_that_sees_is_enough() -> None:
 def test_under_some_masks_the_answer_is_of_no_text(choice: MaskChoice, depends: bool) -> None:
     loaded = tiny.loaded(tiny.TEXT)
     first, second = (capture(loaded, text, masked(choice)) for text in ("not great film", "great great"))
-    assert depends_on_input(first) == depends
+    assert can_depend_on_input(first) == depends
     assert np.allclose(first.logits, second.logits) != depends
 
 
 def test_a_mean_over_the_positions_depends_on_each() -> None:
     loaded = tiny.loaded(replace(tiny.TEXT, pooling="mean"))
-    assert depends_on_input(capture(loaded, "great film", masked(MaskChoice(kind="window", radius=0))))
+    assert can_depend_on_input(capture(loaded, "great film", masked(MaskChoice(kind="window", radius=0))))
 
 
 def test_of_merged_words_the_next_one_is_a_word() -> None:

@@ -77,7 +77,7 @@ def test_partners_by_hand():
     assert found.unpaired == ([(0, 1), (1, 1)], [(0, 0)])
     assert found.n_pairs == 2
     np.testing.assert_array_equal(found.distances, [[0.1, NONE], [0.2, NONE]])
-    assert found.furthest == (1, 0)
+    assert found.furthest_head == (1, 0)
     assert (found.n_further_pairs((0, 0)), found.n_further_pairs((1, 0))) == (1, 0)
     change = found.change(np.array([1.0, 2.0, 4.0, 8.0]), np.array([10.0, 20.0, 30.0]))
     np.testing.assert_array_equal(change, [[19, NONE], [26, NONE]])
@@ -111,7 +111,7 @@ def test_a_pairing_says_the_same_head_by_head(seed, first, second):
             [one for one in ones if one not in pairs],
             [other for other in others if other not in pairs.values()],
         )
-        assert found.furthest == max(distances, key=distances.get)
+        assert found.furthest_head == max(distances, key=distances.get)
         for one, distance in distances.items():
             assert found.distances[one] == distance
             assert found.n_further_pairs(one) == sum(other > distance for other in distances.values())

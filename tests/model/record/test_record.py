@@ -40,8 +40,8 @@ def test_what_the_config_says_can_be_asked_of_the_record(record, image):
 
 def test_the_roles_of_the_positions_can_be_asked_for(record):
     assert record.roles == ("class", "word", "word", "word", "separator")
-    assert record.at("class", "separator") == (0, 4)
-    assert record.at("padding") == ()
+    assert record.positions_with_role("class", "separator") == (0, 4)
+    assert record.positions_with_role("padding") == ()
     assert len(record) == 5
 
 

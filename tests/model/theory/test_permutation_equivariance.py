@@ -32,7 +32,7 @@ def test_difference_by_hand():
     assert made.difference.tolist() == [[0, 1], [0, 0]]
     assert (made.largest_difference, made.largest_output) == (1, 4)
     assert (made.row_of(0), made.row_of(1)) == (1, 0)
-    assert not made.holds
+    assert not made.is_equivariant
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_the_equation_holds_within_a_ten_thousandth_of_the_largest_output(differ
     made = ReorderedAttention(
         order=np.array([0, 1]), output=output, output_of_reordered=output + np.float32(10 * difference)
     )
-    assert made.holds == holds
+    assert made.is_equivariant == holds
 
 
 @pytest.mark.parametrize("kind", REORDERINGS)

@@ -59,7 +59,7 @@ def test_every_template_can_be_filled_with_good_and_with_bad_words(templates):
     parts = tomllib.loads((HERE / "negation.toml").read_text(encoding="utf-8"))
     for template in split_options(parts["same"]["list"]) + split_options(parts["opposite"]["list"]):
         for kind in ("good", "bad"):
-            filled = templates.fill(template.removeprefix("+"), kind)
+            filled = templates.fill_slots(template.removeprefix("+"), kind)
             assert "{" not in filled
             assert "_" not in filled
 
@@ -77,7 +77,7 @@ def test_a_label_follows_its_word_or_is_turned_around(templates, template, name,
     templates.neutral |= {"before": [""], "after": [""]}
     templates.templates[name] = [template]
     for _ in range(40):
-        text, positive = getattr(templates, name)()
+        text, positive = getattr(templates, f"{name}_sentiment")()
         word = text.rstrip(".!").split()[-1]
         assert (positive > 0.5) == ((word in good_words) == good_is_positive)
 
