@@ -1,1 +1,1 @@
-"""The encoder, and how its activations are captured and measured and its weights trained."""
+"""The encoder: its code, capturing and measuring its activations, changing them, and training its weights."""

@@ -10,7 +10,10 @@ OutOfMemory = torch.OutOfMemoryError
 
 
 def find_device(name: str = "auto") -> torch.device:
-    """The torch device called `name`; "auto" is the GPU, or the CPU if there is none. Raises ValueError if it cannot be used."""
+    """The torch device called `name`; "auto" is the GPU, or the CPU if there is none.
+
+    Raises ValueError if the device cannot be used.
+    """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:

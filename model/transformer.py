@@ -218,7 +218,7 @@ class MaskedTokenOutput(nn.Module):
 
 
 class Transformer(nn.Module):
-    """An encoder, with a classifier of its pooled output."""
+    """An encoder and a classifier, which reads the encoder's pooled output."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

@@ -46,7 +46,7 @@ class Moments:
 
     @property
     def spread(self) -> Spread:
-        """Mean, and standard deviation with the divisor n - 1; NaN where there are too few numbers: none, or fewer than two."""
+        """Mean, which is NaN without numbers, and standard deviation with the divisor n - 1, which is NaN for fewer than two."""
         mean = np.where(self.n > 0, self.mean, np.nan)
         return Spread(
             mean=mean, sd=np.where(self.n > 1, np.sqrt(self.squares / np.maximum(self.n - 1, 1)), np.nan)

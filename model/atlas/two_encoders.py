@@ -78,7 +78,7 @@ def states_for_cka(record: ForwardRecord) -> Float[np.ndarray, "stage row d_mode
 
 
 def _capture_example(loaded: Loaded, text_or_image: Input, number: int) -> ForwardRecord:
-    """Record of a forward pass. Raises ValueError with the number of the example if it cannot be read."""
+    """The record of a forward pass on one example. Raises ValueError with the example's `number` if it cannot be read."""
     try:
         return capture(loaded, text_or_image)
     except ValueError as error:

@@ -19,10 +19,10 @@ CHECKPOINT = (
 
 
 def load_checkpoint(name_or_path: str, device: str) -> Loaded:
-    """Loads a checkpoint by name or path; names of encoders in the folder that the environment variable `LOUPE_MODELS`
-    names are known, too.
+    """Loads a checkpoint by its name or path.
 
-    Raises FileNotFoundError if there is no such checkpoint, and ValueError if the checkpoint or that folder cannot be read.
+    Encoders in the folder given by the environment variable `LOUPE_MODELS` can be named, too. Raises FileNotFoundError if
+    there is no such checkpoint, and ValueError if the checkpoint or that folder cannot be read.
     """
     locations.use_variable(os.environ)
     return load(name_or_path, device)

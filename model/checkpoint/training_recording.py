@@ -121,8 +121,9 @@ def _checked_array(arrays: dict[str, np.ndarray], name: str, kind: type, *shape:
 
 
 def formation_step(recording: TrainingRecording, probe: int) -> Int[np.ndarray, "layer head"]:
-    """Training step from which on each head's pattern on the probe with index `probe` is close to its final one
-    (`formation_index`).
+    """For each head, the training step from which on its pattern on a probe is close to the final one (`formation_index`).
+
+    `probe` is the index of the probe.
     """
     return recording.run_step[formation_index(distances_to_final(recording.probes[probe].pattern))]
 

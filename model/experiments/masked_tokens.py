@@ -19,8 +19,8 @@ class Guess(NamedTuple):
 def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess]]:
     """The `n` most probable tokens for each [MASK] of the text, by position, the most probable first.
 
-    Ids without a token are left out. The result is empty for a
-    text without [MASK], or an encoder without a masked-token output.
+    Ids without a token are left out. The result is empty for a text without [MASK], or an encoder without masked-token
+    output.
 
     >>> from loupe import guess_masked, load
     >>> encoder = load("checkpoints/imdb-pre-ln")

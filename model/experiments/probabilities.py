@@ -49,7 +49,7 @@ def probabilities(
 def _answers(
     model: Transformer, inputs: Tensor, interventions: dict[int, Intervention]
 ) -> Iterator[tuple[list[int], Float32[Tensor, "intervention input answer"]]]:
-    """Yields the answers under a few interventions at a time, preceded by the keys of these in `interventions`."""
+    """Yields, for a few interventions at a time, their keys in `interventions` and the answers under them."""
 
     def first_layer(key: int) -> int:
         return interventions[key].first_layer(model.config)

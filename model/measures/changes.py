@@ -134,7 +134,7 @@ class LostWeight(NamedTuple):
 
 
 def weight_lost_to_mask(before: Float[np.ndarray, " key"], allowed: Bool[np.ndarray, " key"]) -> LostWeight:
-    """Weight `before` a mask on the keys that are not `allowed`, for one query; of equal weights the earlier key comes first."""
+    """Weights that one query gave, `before` the mask, to the keys that are not `allowed`, the largest first."""
     masked_keys = np.flatnonzero(~allowed)
     keys = masked_keys[np.argsort(-before[masked_keys], kind="stable")]
     return LostWeight(float(before[masked_keys].sum()), tuple(keys.tolist()), tuple(before[keys].tolist()))

@@ -49,8 +49,8 @@ def from_arrays(
     if a `picture` is given; the patches are the last positions. `mask`, of the same shape, is True where a query may attend
     to a key, by default everywhere. `roles` (`model.record.Role`) are by default inferred from the spelling of the tokens.
 
-    Rows need not sum to 1 (`model.measures.head_measures.odd_rows`). Raises ValueError for
-    shapes and labels that do not fit each other, and for weights outside 0 to 1.
+    Rows need not sum to 1 (`model.measures.head_measures.odd_rows`). Raises ValueError for shapes and labels that do not
+    fit each other, and for weights outside 0 to 1.
 
     >>> from loupe import from_arrays
     >>> from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"])

@@ -24,7 +24,7 @@ FloatSequence = Sequence[int | float] | np.ndarray
 
 
 class LayerType(NamedTuple):
-    """A row of table 1 as LaTeX, with the exponent of n and the number of multiply-adds of this implementation."""
+    """A row of table 1 of Vaswani et al. 2017 as LaTeX, with the exponent of n and the multiply-adds of this implementation."""
 
     name: str
     order: str  # complexity per layer

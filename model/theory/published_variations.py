@@ -41,7 +41,7 @@ _LEARNED = "(E)"  # "positional embedding instead of sinusoids", written across 
 
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """A row of table 3, with the configuration of its encoder."""
+    """A row of table 3 of Vaswani et al. 2017, with the configuration of its encoder."""
 
     name: str  # the row's letter and its changes
     group: str  # "base", "(A)" to "(E)", "big"

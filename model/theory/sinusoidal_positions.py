@@ -94,7 +94,7 @@ class OffsetSummary(NamedTuple):
 
     @property
     def largest_spread(self) -> float:
-        """Largest of the spreads, over all offsets."""
+        """The largest spread of any offset."""
         return float(self.spreads.max())
 
 
