@@ -11,6 +11,7 @@ from app_pages.subject.most_influential_position import most_influential_positio
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.attended_kinds import clearest_head
+from tests.app_pages.linked import charts, linked
 from tests.app_pages.shown_subject import subject_of
 
 Open = Callable[..., AppTest]
@@ -93,7 +94,8 @@ def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.Mo
 def test_one_digit_under_two_norms(open_app: Open) -> None:
     app = open_app().button(key="try_2").click().run()
     assert not app.exception
-    assert [metric.label for metric in app.metric] == ["mnist-pre-ln", "mnist-post-ln"]
+    titles = [linked(app, key).data["title"] for key in charts(app)]
+    assert [title.partition(" ")[0] for title in titles] == ["mnist-pre-ln", "mnist-post-ln"]
     digit = app.number_input(key="digit").value
     made = [encoders.predictions(name)["predicted"][digit] for name in ("mnist-pre-ln", "mnist-post-ln")]
     assert made[0] != made[1]

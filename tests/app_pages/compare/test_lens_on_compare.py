@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.subject import cache
 from model.lenses import LENSES, through
 from tests.app_pages.charts import shown, weights
+from tests.app_pages.linked import ROUNDING, linked
 
 Open = Callable[..., AppTest]
 
@@ -26,12 +27,12 @@ def expected(lens: str, name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("lens", LENSES)
 def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
-    app = open_compare(compare_view="all weights", **by_number(lens))
+    app = open_compare(**by_number(lens))
     for number, name in zip(("first", "second"), SIDES, strict=True):
-        figure = shown(app, f"matrix_{number}")
-        np.testing.assert_allclose(weights(figure), expected(lens, name), rtol=1e-5)
-        assert figure["data"][0]["colorbar"]["title"]["text"].startswith(LENSES[lens].quantity)
-        assert (f"lens: {lens}" in figure["layout"]["xaxis"]["title"]["text"]) == (lens != "attention")
+        chart = linked(app, f"heads_{number}")
+        np.testing.assert_allclose(chart.map, np.clip(expected(lens, name), 0, 1), atol=ROUNDING + 1e-6)
+        assert chart.state("quantity") == LENSES[lens].quantity
+        assert (f"lens: {lens}" in chart.state("notes")) == (lens != "attention")
     assert any(LENSES[lens].formula in said.value for said in app.markdown)
 
 
@@ -48,16 +49,17 @@ def test_layers_are_paired_by_number(open_compare: Open) -> None:
     app = open_compare(**by_number("rollout"))
     assert not app.exception
     assert any("layers are paired by number" in said.value for said in app.markdown)
-    assert app.segmented_control(key="compare_view").options == ["one query", "all weights"]
+    assert not any(control.key == "compare_view" for control in app.segmented_control)
     assert not any(button.key == "most_different" for button in app.button)
 
 
 def test_two_encoders_with_the_same_classes_share_the_chosen_one(open_compare: Open) -> None:
     lens = "gradient × attention"
-    app = open_compare(compare_view="all weights", lens_class="negative", **by_number(lens))
+    app = open_compare(lens_class="negative", **by_number(lens))
     for number, name in zip(("first", "second"), SIDES, strict=True):
         made = through(lens, cache.loaded(name), TEXT, 0).pattern[1, 0]
-        np.testing.assert_allclose(weights(shown(app, f"matrix_{number}")), made, rtol=1e-5)
+        shown_map = linked(app, f"heads_{number}").map
+        np.testing.assert_allclose(shown_map, np.clip(made, 0, 1), atol=ROUNDING + 1e-6)
 
 
 def test_two_digits(open_compare: Open) -> None:

@@ -14,6 +14,7 @@ from model.capture import capture
 from model.checkpoint import load
 from model.config import ModelConfig
 from model.measures.head_matching import distance_matrix, match_heads
+from tests.app_pages.linked import charts, choose, linked
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -30,6 +31,17 @@ def titles(app: AppTest) -> list[str]:
 def descriptions(app: AppTest) -> list[str]:
     assert not app.exception
     return [json.loads(chart.proto.spec).get("description", "") for chart in app.get("vega_lite_chart")]
+
+
+def sides(app: AppTest) -> list[str]:
+    """The titles of the two linked charts: the name of each side, and its answer."""
+    return [linked(app, key).data["title"] for key in charts(app)]
+
+
+def assert_sides(app: AppTest, *names: str) -> None:
+    actual = sides(app)
+    assert len(actual) == len(names)
+    assert all(title.startswith(name) for title, name in zip(actual, names, strict=True)), actual
 
 
 def captions(app: AppTest) -> str:
@@ -62,20 +74,20 @@ def test_a_checkpoint_is_first_set_beside_the_other_of_its_pair(
 ) -> None:
     put(checkpoints, "a-digit-encoder", tiny.DIGIT)
     app = open_compare(kind="Digit", checkpoint=name)
-    assert [metric.label for metric in app.metric] == [name, other]
+    assert_sides(app, name, other)
     assert app.selectbox(key="compare_with").options == [other, "a-digit-encoder"]
 
 
 def test_any_checkpoint_that_takes_the_input_can_be_the_other(open_compare: Open, checkpoints: Path) -> None:
     put(checkpoints, "mine", tiny.TEXT)
     app = open_compare(checkpoint="imdb-pre-ln", compare_with="mine")
-    assert [metric.label for metric in app.metric] == ["imdb-pre-ln", "mine"]
+    assert_sides(app, "imdb-pre-ln", "mine")
 
 
 def test_the_other_follows_when_it_is_chosen_as_the_first(open_compare: Open) -> None:
     app = open_compare(checkpoint="imdb-pre-ln")
     app.selectbox(key="checkpoint").set_value("imdb-post-ln").run()
-    assert [metric.label for metric in app.metric] == ["imdb-post-ln", "imdb-pre-ln"]
+    assert_sides(app, "imdb-post-ln", "imdb-pre-ln")
 
 
 def test_without_another_checkpoint_two_inputs_remain(open_compare: Open, checkpoints: Path) -> None:
@@ -84,7 +96,7 @@ def test_without_another_checkpoint_two_inputs_remain(open_compare: Open, checkp
     assert titles(app) == []
     assert app.info[0].value.startswith("No other encoder reads a text")
     app.segmented_control(key="compare_what").set_value("two inputs").run()
-    assert [metric.label for metric in app.metric] == ["first text", "second text"]
+    assert_sides(app, "first text", "second text")
 
 
 def test_a_damaged_checkpoint_gives_one_sentence(open_compare: Open, checkpoints: Path) -> None:
@@ -97,7 +109,10 @@ def test_a_damaged_checkpoint_gives_one_sentence(open_compare: Open, checkpoints
 @pytest.mark.parametrize("part", PARTS)
 def test_two_digits_on_one_checkpoint(open_compare: Open, part: str) -> None:
     app = open_compare(kind="Digit", compare_what="two inputs", compare_digit="5", compare_part=part)
-    assert [metric.label for metric in app.metric] == ["first digit", "second digit"]
+    if part == "Heads":
+        assert_sides(app, "first digit", "second digit")
+    else:
+        assert [metric.label for metric in app.metric] == ["first digit", "second digit"]
     assert "compare_pairing" not in app.session_state
     assert not app.exception
 
@@ -139,8 +154,7 @@ def test_what_a_second_text_is_too_long_for_is_said(open_compare: Open) -> None:
 def test_nonsense_in_the_address_falls_back(open_compare: Open) -> None:
     nonsense = {f"compare_{key}": "x" for key in ("what", "with", "part", "pairing", "view")}
     app = open_compare(**nonsense, forgiven=nonsense)
-    assert [metric.label for metric in app.metric] == ["imdb-pre-ln", "imdb-post-ln"]
-    assert not app.exception
+    assert_sides(app, "imdb-pre-ln", "imdb-post-ln")
     two = {"kind": "Digit", "compare_what": "two inputs"}
     assert not open_compare(**two, compare_digit="x", forgiven=["compare_digit"]).exception
 
@@ -154,7 +168,8 @@ def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare: Open,
     cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
     assert f"Cosine similarity of the two embeddings: {cosine:.3f}" in said
     app = open_compare(checkpoint="headless", compare_with="imdb-pre-ln")
-    assert [metric.label for metric in app.metric] == ["imdb-pre-ln"]
+    assert sides(app)[0] == "headless"  # it has no answer to tell
+    assert sides(app)[1].startswith("imdb-pre-ln ")
     put(checkpoints, "another", replace(tiny.TEXT, class_names=()), seed=6)
     app = open_compare(checkpoint="headless", compare_with="another")
     assert "Neither encoder has classes" in captions(app)
@@ -166,13 +181,18 @@ def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare: Open,
 @pytest.mark.parametrize("head", [0, 1])
 def test_a_matched_head_stands_beside_its_partner(open_compare: Open, head: int) -> None:
     app = open_compare(
-        text=TEXT, checkpoint="imdb-pre-ln", layer="1", head=str(head), compare_view="all weights"
+        text=TEXT, checkpoint="imdb-pre-ln", layer="1", head=str(head), compare_view="all heads"
     )
     other = "L{} H{}".format(*divmod(int(matched()[2 + head]), 2))
-    assert titles(app) == [f"imdb-pre-ln L1 H{head}", f"imdb-post-ln {other}"]
+    assert [linked(app, key).name for key in charts(app)] == [f"L1 H{head}", other]
+    partners = linked(app, "heads_first").data["partners"]
+    assert "L{} H{}".format(*partners[2 + head]) == other
     assert f"**L1 H{head}** of imdb-pre-ln ↔ **{other}** of imdb-post-ln" in words(app)
     assert "each is paired with one that looks alike" in captions(app)
     assert not app.warning
+    _, old_head, _ = linked(app, "heads_second").kept
+    choose(app, "heads_second", head=1 - old_head)  # the choice on the other side is kept as one of the first
+    assert linked(app, "heads_second").kept[1] == 1 - old_head
 
 
 def test_heads_of_one_number_come_with_a_warning(open_compare: Open) -> None:
@@ -181,7 +201,7 @@ def test_heads_of_one_number_come_with_a_warning(open_compare: Open) -> None:
         checkpoint="imdb-pre-ln",
         layer="1",
         compare_pairing="of the same number",
-        compare_view="all weights",
+        compare_view="all heads",
     )
     assert titles(app) == ["imdb-pre-ln L1 H0", "imdb-post-ln L1 H0"]
     assert app.warning[0].value.startswith("Paired by number")
