@@ -166,9 +166,9 @@ def _read(message: Any, record: AttentionRecord) -> Choice | None:
     if not isinstance(message, Mapping) or not {"stamp", "number", *Choice._fields} <= message.keys():
         return None
     values = [message[name] for name in Choice._fields]
-    if not all(isinstance(value, int | float) for value in (*values, message["number"])):
+    if not all(type(value) is int for value in (*values, message["number"])):
         return None
-    choice = Choice(*map(int, values))
+    choice = Choice(*values)
     n_layers, n_heads, n_queries, _ = record.pattern.shape
     inside = all(0 <= value < n for value, n in zip(choice, (n_layers, n_heads, n_queries), strict=True))
     return choice if inside else None

@@ -1,0 +1,91 @@
+"""Reads the linked chart of all heads on a page under test, and sends choices as its script in the browser does."""
+
+import base64
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
+from streamlit.testing.v1 import AppTest
+
+from viz.attention.linked_heads import TOP
+
+ROUNDING = 0.5 / TOP  # by which a weight that the browser has may differ from the record's
+
+
+@dataclass(frozen=True)
+class LinkedChart:
+    """What the browser is given: the data of the script, and the frames of the chart by name."""
+
+    data: dict[str, Any]
+    frames: dict[str, pd.DataFrame]
+    component: str  # its id
+
+    @property
+    def kept(self) -> tuple[int, int, int]:
+        """The chosen layer, head and query."""
+        return tuple(self.data["kept"][name] for name in ("layer", "head", "query"))
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Those of all heads, [query, layer, head, key]."""
+        assert self.data["is_whole"]
+        shape = (self.data[name] for name in ("n_queries", "layers", "heads", "n_keys"))
+        return self.numbers("weights").reshape(*shape) / TOP
+
+    @property
+    def map(self) -> np.ndarray:
+        """The weights of the chosen head, [query, key]."""
+        layer, head, _ = self.kept
+        return self.weights[:, layer, head]
+
+    @property
+    def about(self) -> str:
+        """The sentence above the large map."""
+        layer, head, _ = self.kept
+        return self.frames["frame"]["about"][self.data["heads"] * layer + head]
+
+    @property
+    def name(self) -> str:
+        layer, head, _ = self.kept
+        return self.frames["frame"]["name"][self.data["heads"] * layer + head]
+
+    def state(self, name: str) -> Any:
+        """This value of the one row that holds for the whole chart."""
+        (value,) = self.frames["state"][name]
+        return value
+
+    def numbers(self, name: str) -> np.ndarray:
+        """The array of this name as the script decodes it, flat."""
+        return np.frombuffer(base64.b64decode(self.data[name]), "<u2")
+
+
+def linked(app: AppTest, key: str = "all_heads") -> LinkedChart:
+    """The linked chart with this key."""
+    assert not app.exception
+    (component,) = (
+        block.proto for block in app.get("bidi_component") if block.proto.id.endswith(f"-{key}_tokens")
+    )
+    (chart,) = (chart for chart in app.get("vega_lite_chart") if "state" in _names(chart))
+    frames = {
+        dataset.name: convert_arrow_bytes_to_pandas_df(dataset.data.data) for dataset in chart.proto.datasets
+    }
+    return LinkedChart(json.loads(component.json), frames, component.id)
+
+
+def choose(app: AppTest, message: object = None, **changes: object) -> AppTest:
+    """The app after its script sent this message or, without one, what stays chosen with these changes."""
+    chart = linked(app)
+    if message is None:
+        number = chart.data["answered"] + 1
+        message = {**chart.data["kept"], "stamp": chart.data["stamp"], "number": number, **changes}
+    states = app._tree.get_widget_states()
+    trigger = states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{chart.component}__events")
+    trigger.json_trigger_value = json.dumps([{"event": "chosen", "value": message}])
+    return app._run(states)
+
+
+def _names(chart: Any) -> set[str]:
+    return {dataset.name for dataset in chart.proto.datasets}
