@@ -101,7 +101,7 @@ def linked_view(
 
     def taken() -> None:
         message = st.session_state[component_key].chosen
-        choice = _read(message, record)
+        choice = _read(message, record, has_query=chosen.query >= 0)
         if choice is None or message["stamp"] != stamp:
             return
         answered[key] = int(message["number"])
@@ -161,8 +161,11 @@ def linked_view(
         )
 
 
-def _read(message: Any, record: AttentionRecord) -> Choice | None:
-    """The choice in a message of the browser; None if it is none or lies outside of the record."""
+def _read(message: Any, record: AttentionRecord, *, has_query: bool) -> Choice | None:
+    """The choice in a message of the browser; None if it is none or lies outside of the record.
+
+    Where no query was chosen before, without `has_query`, a head can be chosen without one.
+    """
     if not isinstance(message, Mapping) or not {"stamp", "number", *Choice._fields} <= message.keys():
         return None
     values = [message[name] for name in Choice._fields]
@@ -170,7 +173,8 @@ def _read(message: Any, record: AttentionRecord) -> Choice | None:
         return None
     choice = Choice(*values)
     n_layers, n_heads, n_queries, _ = record.pattern.shape
-    inside = all(0 <= value < n for value, n in zip(choice, (n_layers, n_heads, n_queries), strict=True))
+    ranges = range(n_layers), range(n_heads), range(0 if has_query else -1, n_queries)
+    inside = all(value in allowed for value, allowed in zip(choice, ranges, strict=True))
     return choice if inside else None
 
 

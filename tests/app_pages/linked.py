@@ -68,24 +68,25 @@ def linked(app: AppTest, key: str = "all_heads") -> LinkedChart:
     (component,) = (
         block.proto for block in app.get("bidi_component") if block.proto.id.endswith(f"-{key}_tokens")
     )
-    (chart,) = (chart for chart in app.get("vega_lite_chart") if "state" in _names(chart))
+    (chart,) = (chart for chart in app.get("vega_lite_chart") if f"loupe-{key}-layer" in chart.proto.spec)
     frames = {
         dataset.name: convert_arrow_bytes_to_pandas_df(dataset.data.data) for dataset in chart.proto.datasets
     }
     return LinkedChart(json.loads(component.json), frames, component.id)
 
 
-def choose(app: AppTest, message: object = None, **changes: object) -> AppTest:
-    """The app after its script sent this message or, without one, what stays chosen with these changes."""
-    chart = linked(app)
-    if message is None:
-        number = chart.data["answered"] + 1
-        message = {**chart.data["kept"], "stamp": chart.data["stamp"], "number": number, **changes}
+def choose(app: AppTest, key: str = "all_heads", **changes: object) -> AppTest:
+    """The app after a choice in the browser: what is chosen, with these changes."""
+    data = linked(app, key).data
+    message = {**data["kept"], "stamp": data["stamp"], "number": data["answered"] + 1, **changes}
+    return send(app, message, key)
+
+
+def send(app: AppTest, message: object, key: str = "all_heads") -> AppTest:
+    """The app after the script of the chart sent it this message."""
+    chart = linked(app, key)
     states = app._tree.get_widget_states()
     trigger = states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{chart.component}__events")
     trigger.json_trigger_value = json.dumps([{"event": "chosen", "value": message}])
     return app._run(states)
 
-
-def _names(chart: Any) -> set[str]:
-    return {dataset.name for dataset in chart.proto.datasets}

@@ -5,12 +5,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.attention.head_summary import in_words
-from app_pages.subject.subject import LiveSubject
+from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model.inputs import Text
 from model.measures.attended_kinds import attention_by_kind
 from model.measures.head_roles import roles_on_input
 from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
+from tests.app_pages.linked import linked
 
 Open = Callable[..., AppTest]
 TEXT = "great films not x y z"  # [CLS] great film ##s not x y z [SEP]
@@ -20,9 +21,10 @@ WORDS = ("[CLS]", *"bcdefgh", "[SEP]")
 
 
 def line(app: AppTest, name: str) -> str:
-    assert not app.exception
-    (found,) = (block.value for block in app.markdown if block.value.startswith(f"**{name}**"))
-    return found
+    """The sentence of a head; its measures, which follow it, are those of what is shown."""
+    chart = linked(app)
+    assert chart.name == name
+    return chart.about.partition(" · ")[0]
 
 
 def of(pattern: np.ndarray, tokens: tuple[str, ...] | None = WORDS, **more: object) -> AttentionRecord:
@@ -51,13 +53,14 @@ def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
     called = ", ".join(
         role.name for role in roles_on_input(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head)
     )
-    assert viewed.startswith(f"**{name}** · {called}: " if called else f"**{name}** · :gray")
+    assert viewed.startswith(f"{called}: " if called else "")
+    assert "% of its weight" in viewed.replace("\u2009", " ")
 
 
 def test_a_kind_of_key_that_gets_much() -> None:
     assert said(of(np.eye(N))) == "100 % of its weight on the query itself, mean over the queries"
     assert (
-        said(of(column(N - 1, 0.6))) == "60 % of its weight on the separator \\[SEP\\], mean over the queries"
+        said(of(column(N - 1, 0.6))) == "60 % of its weight on the separator [SEP], mean over the queries"
     )
 
 
@@ -67,13 +70,23 @@ def test_a_sink_is_named() -> None:
     twice = (*WORDS[:6], "e", *WORDS[7:])
     assert said(of(column(4, 0.42), twice)) == "42 % of its weight on “e ₄”, mean over the queries"
     marked = (*WORDS[:4], "*", *WORDS[5:])
-    assert "on “\\*”" in said(of(column(4, 0.42), marked))
+    assert "on “*”" in said(of(column(4, 0.42), marked))
+
+
+def test_no_token_is_read_as_markup(open_app: Open) -> None:
+    """The chart shows text as it is, and beside a single map the page does, which is Markdown."""
+    record = of(column(4, 0.42), (*WORDS[:4], "*[x]*", *WORDS[5:]))
+    session = {OPENED: FileSubject(file_name="mine.npz", record=record, settings={}, picture=None)}
+    assert "“*[x]*”" in linked(open_app(kind="Record", session=session)).about
+    app = open_app(kind="Record", session=session, view="lines")
+    (summary,) = (block.value for block in app.markdown if block.value.startswith("**L0 H0**"))
+    assert r"“\*\[x\]\*”" in summary
 
 
 def test_where_most_of_the_weight_is_on_no_such_key_that_is_said_first() -> None:
     away = (np.roll(np.eye(N), 3, axis=1) + np.roll(np.eye(N), 5, axis=1)) / 2
     assert said(of(away)) == (
-        "78 % of its weight on other tokens; at most 11 % each on neighbours, itself, \\[CLS\\] and \\[SEP\\], on average"
+        "78 % of its weight on other tokens; at most 11 % each on neighbours, itself, [CLS] and [SEP], on average"
     )
 
 

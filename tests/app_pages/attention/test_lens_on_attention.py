@@ -19,7 +19,8 @@ from model import checkpoint
 from model.lenses import LENSES, through
 from model.lenses.rollout import rollout
 from model.record.from_arrays import from_arrays
-from tests.app_pages.charts import described, shown, weights
+from tests.app_pages.charts import described, shown
+from tests.app_pages.linked import ROUNDING, choose, linked
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 
@@ -45,10 +46,10 @@ def expected(
 def test_the_address_restores_the_lens(open_app: Open, lens: str) -> None:
     app = open_app(text=TEXT, **through_lens(lens, **CHOSEN))
     assert app.selectbox(key="lens").value == lens
-    np.testing.assert_allclose(weights(shown(app)), expected(lens, TEXT), rtol=1e-5)
-    title = shown(app)["data"][0]["colorbar"]["title"]["text"]
-    assert title.startswith(f"{LENSES[lens].quantity}, 0 to 1")
-    assert ("same weight for all" in title) == LENSES[lens].sums_to_1
+    chart = linked(app)
+    np.testing.assert_allclose(chart.map, expected(lens, TEXT), atol=ROUNDING)
+    assert (chart.state("quantity"), chart.state("reach")) == (LENSES[lens].quantity, "1")
+    assert ("same weight for all" in chart.state("even_text")) == LENSES[lens].sums_to_1
     (about,) = (said.value for said in app.markdown if LENSES[lens].formula in said.value)
     assert LENSES[lens].source in about
 
@@ -65,7 +66,7 @@ def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str
     loaded = tiny.loaded(replace(config, class_names=(), pooling="mean", **_grid(kind)))
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     app = open_app(kind=kind, text=TEXT, checkpoint="headless", lens=lens)
-    assert weights(shown(app)).max() > 0
+    assert linked(app).map.max() > 0
     assert not app.warning
     told = any("the gradient is of $p \\cdot p$" in said.value for said in app.markdown)
     assert told == (lens == "gradient × attention")
@@ -75,44 +76,71 @@ def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str
 def test_every_lens_of_a_digit(open_app: Open, lens: str) -> None:
     app = open_app(kind="Digit", checkpoint="mnist-post-ln", **through_lens(lens))
     model_input = subject_of(app).model_input
-    np.testing.assert_allclose(weights(shown(app)), expected(lens, model_input, "mnist-post-ln"), rtol=1e-5)
+    np.testing.assert_allclose(
+        linked(app).map, expected(lens, model_input, "mnist-post-ln"), atol=ROUNDING
+    )
 
 
 def test_a_lens_without_heads_leaves_the_head_that_was_chosen(open_app: Open) -> None:
     app = open_app(text=TEXT, lens="rollout", head="1", **CHOSEN, forgiven=["head"])
     assert app.selectbox(key="no_head").disabled
-    assert "**L1**" in " ".join(said.value for said in app.markdown)
-    assert described(app, "Share of the attention of 2 layers; L1 is chosen")["tables"]
+    chart = linked(app)
+    assert (chart.kept[:2], chart.name, chart.frames["frame"]["name"].tolist()) == (
+        (1, 0),
+        "L1",
+        ["L0", "L1"],
+    )
+    assert described(app, "Share of the attention of 2 layers")
     app.button(key="step_up").click().run()
     assert app.selectbox(key="layer").value == 0
     app.selectbox(key="lens").set_value("attention").run()
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (0, 1)
 
 
-@pytest.mark.parametrize("lens", ["value zeroing", "attention"])
-def test_a_click_chooses_a_layer_where_there_are_no_heads(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch, lens: str
+def test_a_choice_in_the_chart_is_a_layer_where_there_are_no_heads(open_app: Open) -> None:
+    app = open_app(text=TEXT, head="1", lens="rollout", **CHOSEN, forgiven=["head"])
+    choose(app, layer=0, query=2)
+    assert linked(app).kept == (0, 0, 2)
+    app.selectbox(key="lens").set_value("attention").run()
+    assert linked(app).kept == (0, 1, 2)  # the head that was chosen before
+    choose(app, layer=1, head=0)
+    assert linked(app).kept == (1, 0, 2)
+
+
+def test_beside_lines_a_click_chooses_a_layer_where_there_are_no_heads(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clicks, taken = {}, {}
-    monkeypatch.setattr(all_heads, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
-    assert not open_app(text=TEXT, **through_lens(lens, **CHOSEN)).exception
-    monkeypatch.setattr(Control, "take", lambda control, value: taken.update({control.key: value}))
-    clicks["overview"]({"layer": 0.0, "head": 0.0})
-    assert taken == ({"layer": 0, "head": 0} if LENSES[lens].has_heads else {"layer": 0})
+    for lens in ("value zeroing", "attention"):
+        clicks, taken = {}, {}
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                all_heads,
+                "clickable",
+                lambda _, key, take, clicks=clicks, **__: clicks.update({key: take}),
+            )
+            assert not open_app(text=TEXT, view="lines", **through_lens(lens, **CHOSEN)).exception
+            patched.setattr(
+                Control, "take", lambda control, value, taken=taken: taken.update({control.key: value})
+            )
+            clicks["overview"]({"layer": 0.0, "head": 0.0})
+        assert taken == ({"layer": 0, "head": 0} if LENSES[lens].has_heads else {"layer": 0})
 
 
 @pytest.mark.parametrize(("name", "number"), [("negative", 0), ("positive", 1)])
 def test_the_relevance_is_for_the_chosen_class(open_app: Open, name: str, number: int) -> None:
     lens = "gradient × attention"
     app = open_app(text=TEXT, lens_class=name, **through_lens(lens, **CHOSEN))
-    np.testing.assert_allclose(weights(shown(app)), expected(lens, TEXT, number=number), rtol=1e-5)
-    assert f"lens: {lens}, of the class {name}" in shown(app)["layout"]["xaxis"]["title"]["text"]
+    chart = linked(app)
+    np.testing.assert_allclose(chart.map, expected(lens, TEXT, number=number), atol=ROUNDING)
+    assert f"lens: {lens}, of the class {name}" in chart.state("notes")
 
 
 def test_figures_say_their_lens(open_app: Open) -> None:
     app = open_app(text=TEXT, **CHOSEN)
-    assert "lens" not in shown(app)["layout"]["xaxis"]["title"]["text"]
+    assert "lens" not in linked(app).state("notes")
     app.selectbox(key="lens").set_value("norm-weighted").run()
+    assert "lens: norm-weighted" in linked(app).state("notes")
+    app = open_app(text=TEXT, part="mean", lens="norm-weighted", **CHOSEN)
     assert "lens: norm-weighted" in shown(app)["layout"]["xaxis"]["title"]["text"]
     assert any("lens: norm-weighted" in chart.proto.spec for chart in app.get("vega_lite_chart"))
 
@@ -121,14 +149,15 @@ def test_words_are_merged_behind_the_lens(open_app: Open) -> None:
     app = open_app(text="films", words="true", lens="value zeroing", **CHOSEN)
     assert not app.exception
     one = expected("value zeroing", "films")
-    assert weights(shown(app)).shape[0] < len(one)
-    np.testing.assert_allclose(weights(shown(app))[0].sum(), one[0].sum(), rtol=1e-5)
+    merged = linked(app).map
+    assert merged.shape[0] < len(one)
+    np.testing.assert_allclose(merged[0].sum(), one[0].sum(), atol=len(merged) * ROUNDING)
 
 
 def test_what_rows_were_divided_by_stands_beside(open_app: Open) -> None:
     def said(lens: str) -> str:
         app = open_app(text=TEXT, **through_lens(lens, **CHOSEN))
-        return next(line.value for line in app.markdown if line.value.startswith("**L1"))
+        return " ".join(caption.value for caption in app.caption)
 
     assert "Before each row is divided by its sum" in said("norm-weighted")
     assert "Mixing ratio 0." in said("residual and LayerNorm")
@@ -154,7 +183,7 @@ def test_a_record_has_the_lenses_that_need_no_encoder(open_app: Open) -> None:
     assert app.selectbox(key="lens").value == "attention"
     assert any("The other lenses need the encoder" in said.value for said in app.markdown)
     app.selectbox(key="lens").set_value("rollout").run()
-    np.testing.assert_allclose(weights(shown(app)), rollout(record).pattern[0, 0], rtol=1e-5)
+    np.testing.assert_allclose(linked(app).map, rollout(record).pattern[0, 0], atol=ROUNDING)
 
 
 def test_attention_between_two_inputs_has_no_other_lens(open_app: Open) -> None:

@@ -13,6 +13,7 @@ from model import checkpoint
 from model.experiments.masked_tokens import guesses
 from model.measures.attended_kinds import shares_by_kind
 from tests.app_pages.charts import shown, weights
+from tests.app_pages.linked import ROUNDING, choose, linked
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 
@@ -21,27 +22,34 @@ Open = Callable[..., AppTest]
 TEXT = "not great film"
 
 
-@pytest.mark.parametrize(
-    ("part", "title", "reduce"),
-    [
-        ("this head", "**L1 H0** ", lambda heads: heads[0]),
-        ("mean", "**L1, mean over its heads**", lambda heads: heads.mean(axis=0)),
-        ("maximum", "**L1, maximum over its heads**", lambda heads: heads.max(axis=0)),
-    ],
-)
-def test_the_matrix_is_of_what_is_chosen(open_app: Open, part: str, title: str, reduce: Callable) -> None:
+def test_the_maps_are_those_of_the_record_and_the_chosen_one_is_in_large(open_app: Open) -> None:
+    chart = linked(open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1", head="1", query="2 great"))
+    assert (chart.kept, chart.name) == ((1, 1, 2), "L1 H1")
+    pattern = LiveSubject("imdb-pre-ln", TEXT).record.pattern
+    np.testing.assert_allclose(chart.weights, np.moveaxis(pattern, 2, 0), atol=ROUNDING)
+    np.testing.assert_allclose(chart.map, pattern[1, 1], atol=ROUNDING)
+
+
+@pytest.mark.parametrize("part", ["mean", "maximum"])
+def test_over_the_heads_of_a_layer_the_matrix_is_alone(open_app: Open, part: str) -> None:
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1", part=part)
     figure = shown(app)
-    assert any(block.value.startswith(title) for block in app.markdown)
-    expected = reduce(LiveSubject("imdb-pre-ln", TEXT).record.pattern[1])
+    assert any(block.value.startswith(f"**L1, {part} over its heads**") for block in app.markdown)
+    heads = LiveSubject("imdb-pre-ln", TEXT).record.pattern[1]
+    expected = heads.mean(axis=0) if part == "mean" else heads.max(axis=0)
     np.testing.assert_allclose(weights(figure), expected, rtol=1e-6)
 
 
 def test_the_colour_scale_is_said(open_app: Open) -> None:
     app = open_app(text=TEXT)
-    assert "0 to 1" in shown(app)["data"][0]["colorbar"]["title"]["text"]
+    chart = linked(app)
+    assert (chart.state("reach"), chart.data["tops"]) == ("1", None)
     app.segmented_control(key="scale").set_value("to own maximum").run()
-    assert "this map's own maximum" in shown(app)["data"][0]["colorbar"]["title"]["text"]
+    chart = linked(app)
+    assert chart.state("reach") == "each map's own maximum"
+    largest = LiveSubject(subject_of(app).checkpoint, TEXT).record.pattern.max(axis=(-2, -1)).ravel()
+    np.testing.assert_allclose(chart.data["tops"], largest)
+    np.testing.assert_allclose(chart.frames["frame"]["top"], largest)
 
 
 def test_lines_take_the_place_of_the_matrix(open_app: Open) -> None:
@@ -53,12 +61,14 @@ def test_lines_take_the_place_of_the_matrix(open_app: Open) -> None:
     assert not app.exception
 
 
-def test_the_way_back_to_the_class_token(open_app: Open) -> None:
+def test_of_a_digit_the_class_token_is_a_button_and_the_patches_are_the_picture(open_app: Open) -> None:
     app = open_app(kind="Digit", query="r1c0")
-    assert app.selectbox(key="query").value == 3
-    app.button(key="to_class").click().run()
+    chart = linked(app)
+    assert chart.kept[2] == 3
+    assert chart.data["queries"] == ["[CLS]"]
+    assert chart.frames["patches"]["position"].tolist() == [1, 2, 3, 4]
+    choose(app, query=0)
     assert app.selectbox(key="query").value == 0
-    assert app.button(key="to_class").disabled
 
 
 def test_the_answer_and_whether_it_is_right(open_app: Open) -> None:
@@ -128,7 +138,7 @@ def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Ope
 
 
 def test_what_the_query_looks_at_most_is_listed(open_app: Open) -> None:
-    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", query="1 not")
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", query="1 not", view="lines")
     (listed,) = (html.proto.body for html in app.get("html") if "“not” attends to" in html.proto.body)
     weights = LiveSubject("imdb-pre-ln", TEXT).record.pattern[0, 0, 1]
     assert f"<td>{weights.max():.3f}</td>" in listed
@@ -140,16 +150,19 @@ def test_a_head_is_described_by_what_it_looks_at_most(open_app: Open) -> None:
     by_what = {
         what: values[0, 0] for what, values in shares_by_kind(LiveSubject("imdb-pre-ln", TEXT).record).items()
     }
-    (said,) = (block.value for block in app.markdown if block.value.startswith("**L0 H0**"))
-    assert max(by_what, key=by_what.get) in said.replace("\\", "")
+    said = linked(app).about
+    assert max(by_what, key=by_what.get) in said
     assert f"{100 * max(by_what.values()):.0f}" in said
 
 
 def test_a_token_that_occurs_twice_is_called_as_in_the_matrix(open_app: Open) -> None:
-    app = open_app(text="not great not x y z a", checkpoint="imdb-pre-ln", query="3 not")
+    look = {"text": "not great not x y z a", "checkpoint": "imdb-pre-ln", "query": "3 not"}
+    app = open_app(**look, view="lines")
     (listed,) = (html.proto.body for html in app.get("html") if "“not ₃” attends to" in html.proto.body)
     assert "<td>not ₁</td>" in listed or "<td>not ₃</td>" in listed
     assert "sum of these 8" in listed
+    names = linked(open_app(**look)).frames["keys"]["label"].tolist()
+    assert names[1:4] == ["not ₁", "great", "not ₃"]
 
 
 def test_the_largest_weight_leads_to_the_steps_that_it_comes_from(open_app: Open) -> None:

@@ -7,7 +7,8 @@ from streamlit.testing.v1 import AppTest
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.word_view import view
-from tests.app_pages.charts import described, shown, table, weights
+from tests.app_pages.charts import described, shown
+from tests.app_pages.linked import ROUNDING, choose, linked
 
 Open = Callable[..., AppTest]
 
@@ -28,19 +29,19 @@ def viewed(**how: bool) -> np.ndarray:
         (WORDS | HIDDEN, {"merged": True, "hidden": True}),
     ],
 )
-def test_overview_detail_and_text_follow(open_app: Open, query: dict, how: dict) -> None:
+def test_all_maps_and_the_tokens_follow(open_app: Open, query: dict, how: dict) -> None:
     app = open_app(**AT, **query, layer="1", head="1", query="2 film" if "words" not in query else "2 films")
-    expected = viewed(**how)
-    np.testing.assert_allclose(weights(shown(app)), expected[1, 1], rtol=1e-6)
-    at = app.selectbox(key="query")
-    assert at.value == 2
-    row = at.options.index("2 films" if "words" in query else "2 film")
-    strip = table(app, f"The {expected.shape[-1]} ", "weight", "selected")
-    np.testing.assert_allclose(strip["weight"], expected[1, 1, row], rtol=1e-6)
-    assert strip["position"][strip["selected"]].tolist() == [2]
-    heads = table(app, "Attention of 2 layers", "layer", "head")
+    expected, chart = viewed(**how), linked(app)
+    np.testing.assert_allclose(chart.weights, np.moveaxis(expected, 2, 0), atol=ROUNDING)
+    chosen = app.selectbox(key="query")
+    assert chosen.value == 2
+    row = chosen.options.index("2 films" if "words" in query else "2 film")
+    assert chart.kept == (1, 1, row)
+    assert chart.data["queries"][row] == ("films" if "words" in query else "film")
     measure = "sum of a row (mean over queries)" if "hide_special" in query else "entropy"
-    assert measure in heads
+    assert measure in chart.about
+    choose(app, query=row - 1)
+    assert app.selectbox(key="query").value == 1  # positions are numbered as in the whole input
 
 
 @pytest.mark.parametrize("kind", ["matrix", "lines"])
@@ -50,16 +51,17 @@ def test_the_figures_say_it(open_app: Open, kind: str) -> None:
     hidden = "special tokens hidden: [CLS], [SEP]"
     shares = viewed(merged=True, hidden=True)[0, 0].sum(axis=-1)
     share = f"{100 * shares.mean():.0f}\u2009% of the weight is shown (mean over the queries), without renormalising"
-    assert described(app, "Attention of")["title"]["text"] == [words, hidden]
-    assert described(app, "The 3 words of the text")["title"]["text"] == [words, hidden, share]
     if kind == "lines":
+        assert described(app, "Attention of")["title"]["text"] == [words, hidden]
+        assert described(app, "The 3 words of the text")["title"]["text"] == [words, hidden, share]
         assert described(app, "Lines from")["title"]["text"] == [words, hidden, share]
     else:
-        assert shown(app)["layout"]["xaxis"]["title"]["text"] == "<br>".join(("key", words, hidden, share))
+        assert linked(app).state("notes") == "; ".join((words, hidden, share))
 
 
 def test_without_a_view_nothing_is_said(open_app: Open) -> None:
-    app = open_app(**AT)
+    assert linked(open_app(**AT)).state("notes") == ""
+    app = open_app(**AT, part="mean")
     assert "title" not in described(app, "Attention of")
     assert shown(app)["layout"]["xaxis"]["title"]["text"] == "key"
 
@@ -86,11 +88,11 @@ def test_a_hidden_query_makes_way_for_the_next_one(open_app: Open) -> None:
 
 def test_of_a_digit_the_class_token_can_be_hidden_and_nothing_merged(open_app: Open) -> None:
     app = open_app(kind="Digit", **HIDDEN)
-    assert not app.exception
-    assert weights(shown(app)).shape == (4, 4)
+    chart = linked(app)
+    assert chart.map.shape == (4, 4)
     assert "words" not in [toggle.key for toggle in app.toggle]
-    assert "to_class" not in [button.key for button in app.button]
-    assert any("without renormalising" in said.value for said in app.caption)
+    assert chart.data["queries"] == []  # no class token that could be a button
+    assert "without renormalising" in chart.state("notes")
 
 
 def test_where_no_word_has_pieces_none_can_be_merged(open_app: Open) -> None:
@@ -99,4 +101,4 @@ def test_where_no_word_has_pieces_none_can_be_merged(open_app: Open) -> None:
     assert [toggle.key for toggle in app.toggle if toggle.key in ("words", "hide_special")] == [
         "hide_special"
     ]
-    assert weights(shown(app)).shape == (4, 4)
+    assert linked(app).map.shape == (4, 4)

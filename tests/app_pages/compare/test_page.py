@@ -203,7 +203,7 @@ def test_heads_of_one_number_come_with_a_warning(open_compare: Open) -> None:
         compare_pairing="of the same number",
         compare_view="all heads",
     )
-    assert titles(app) == ["imdb-pre-ln L1 H0", "imdb-post-ln L1 H0"]
+    assert [linked(app, key).name for key in charts(app)] == ["L1 H0", "L1 H0"]
     assert app.warning[0].value.startswith("Paired by number")
 
 
