@@ -18,7 +18,7 @@ from app_pages.show.linked_view import Choice, Hiding, linked_view
 from app_pages.subject.subject import LensChoice, Subject
 from app_pages.toolkit.markdown import plain
 from model.experiments.knock_out import KnockOutKind
-from model.inputs import preprocessed_picture
+from model.inputs import Picture, preprocessed_picture
 from model.lenses import ATTENTION
 from viz.attention.head_overview import head_maxima, head_overview
 from viz.attention.token_heatmaps import weight_heatmap
@@ -68,9 +68,7 @@ def draw_all_heads(
             scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
             tops=head_maxima(record) if chosen.scale == "own" else None,
             reach="each map's own maximum" if chosen.scale == "own" else "1",
-            picture=None
-            if subject.picture is None
-            else preprocessed_picture(subject.picture, subject.record),
+            picture=_picture(subject),
             hiding=_hiding(checked, view),
         )
     pattern = record.pattern[head]
@@ -108,6 +106,12 @@ def download_buttons(chosen: HeadChoice, view: RecordView, query: int) -> None:
         ),
         "matrix",
     )
+
+
+def _picture(subject: Subject) -> np.ndarray | None:
+    """The picture as the encoder reads it, a blank one where a record of patches has none; None for a text."""
+    read = subject.model_input
+    return preprocessed_picture(read.array, subject.record) if isinstance(read, Picture) else None
 
 
 def link_to_steps(chosen: HeadChoice, view: RecordView, query: int) -> None:

@@ -104,7 +104,7 @@ def draw_cells(chosen: HeadChoice, view: RecordView, pattern: np.ndarray, query:
     drawn = _Map(record, pattern, mask, query, scale, view.notes_on(pattern))
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
-            _draw_matrix(drawn, ranges)
+            _draw_matrix(drawn, ranges, key="matrix_cells")
         if ranges is not None:
             with st.container(width=190):
                 choose_window(pattern, ranges, scale)
@@ -167,8 +167,10 @@ def _draw_map(
             _draw_matrix(drawn, None)
 
 
-def _draw_matrix(drawn: _Map, shown: tuple[range, range] | None) -> None:
-    """Draws the weights as a heatmap; `shown` are the visible ranges of queries and keys, None if all are visible."""
+def _draw_matrix(drawn: _Map, shown: tuple[range, range] | None, key: str = "matrix") -> None:
+    """Draws the weights as a heatmap with this `key`; `shown` are the visible ranges of queries and keys, None if all are
+    visible.
+    """
     record = drawn.record
     figure = weight_heatmap(
         drawn.pattern,
@@ -182,7 +184,7 @@ def _draw_matrix(drawn: _Map, shown: tuple[range, range] | None) -> None:
         notes=drawn.notes,
     )
     with st.container(key="matrix_place"):
-        show(figure, key="matrix", height="stretch")
+        show(figure, key=key, height="stretch")
         rows = range(len(record)) if shown is None else shown[0]
         row_clicks("matrix_place", len(rows), lambda row: take_query(record.number(rows[row])))
         arrow_keys("matrix_place", step)

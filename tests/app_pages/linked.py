@@ -52,6 +52,15 @@ class LinkedChart:
         layer, head, _ = self.kept
         return self.frames["frame"]["name"][self.data["heads"] * layer + head]
 
+    @property
+    def top(self) -> float:
+        """The weight at which the colours of the chosen head end, the same in the chart and in its tokens."""
+        layer, head, _ = self.kept
+        index = self.data["heads"] * layer + head
+        top = float(self.frames["frame"]["top"][index])
+        assert top == (1 if self.data["tops"] is None else self.data["tops"][index])
+        return top
+
     def state(self, name: str) -> Any:
         """This value of the one row that holds for the whole chart."""
         (value,) = self.frames["state"][name]
@@ -60,6 +69,14 @@ class LinkedChart:
     def numbers(self, name: str) -> np.ndarray:
         """The array of this name as the script decodes it, flat."""
         return np.frombuffer(base64.b64decode(self.data[name]), "<u2")
+
+
+def charts(app: AppTest) -> list[str]:
+    """The keys of all linked charts on the page."""
+    components = [
+        block.proto for block in app.get("bidi_component") if block.proto.component_name == "linked_heads"
+    ]
+    return [json.loads(component.json)["channel"] for component in components]
 
 
 def linked(app: AppTest, key: str = "all_heads") -> LinkedChart:
@@ -89,4 +106,3 @@ def send(app: AppTest, message: object, key: str = "all_heads") -> AppTest:
     trigger = states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{chart.component}__events")
     trigger.json_trigger_value = json.dumps([{"event": "chosen", "value": message}])
     return app._run(states)
-

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.subject.subject import LiveSubject
 from tests.app_pages.charts import described
+from tests.app_pages.linked import charts, linked
 from viz.builders.palette import POST_LN, PRE_LN
 
 Open = Callable[..., AppTest]
@@ -17,21 +18,20 @@ Open = Callable[..., AppTest]
 TEXT = "not great film"
 OWN = "to own maximum"
 HEAT = {"inside": "Why √d_k", "inside_scale": "temperature", "inside_temperature": "5"}
-MATRICES = {"compare_view": "all weights"}
 PAGES = [
-    ("attention", {}, 2),  # the text or the digit, and the matrix
+    ("attention", {}, 1),
+    ("attention", {"part": "mean"}, 2),  # the text or the digit, and the matrix
     ("masks", {"masks_kind": "Local window"}, 2),
     ("positions", {"positions": "Experiments"}, 4),
     ("inside_a_head", HEAT, 2),
     ("compare", {}, 2),
-    ("compare", MATRICES, 2),
 ]
 
 
 def reaches(app: AppTest) -> list[float]:
-    """Where the colours of attention end, in each figure of the page but the overviews."""
+    """Where the colours of attention end, in each figure of the page but the overviews: of the chosen head."""
     assert not app.exception
-    found = []
+    found = [linked(app, key).top for key in charts(app)]
     for chart in app.get("vega_lite_chart"):
         spec = json.loads(chart.proto.spec)
         values = {each["name"]: each.get("value") for each in spec.get("params", ())}
@@ -65,7 +65,7 @@ def test_what_is_compared_shares_a_maximum_too(
 
 def test_the_maximum_is_that_of_the_larger_side(open_app: Open) -> None:
     query = {"checkpoint": "imdb-pre-ln", "compare_pairing": "of the same number", "scale": OWN}
-    found = reaches(open_app("app_pages/compare/page.py", text=TEXT, **query, **MATRICES))
+    found = reaches(open_app("app_pages/compare/page.py", text=TEXT, **query))
     names = ("imdb-pre-ln", "imdb-post-ln")
     largest = max(float(LiveSubject(name, TEXT).record.pattern[0, 0].max()) for name in names)
     assert found == pytest.approx([largest] * 2)
@@ -96,7 +96,7 @@ def test_two_inputs_of_one_encoder_have_no_hue_of_a_placement(open_app: Open) ->
 
 
 def test_the_browser_is_left_to_put_in_the_colours_of_the_theme(open_app: Open) -> None:
-    app = open_app(text=TEXT)
+    app = open_app(text=TEXT, part="mean")
     (chart,) = app.get("plotly_chart")
     found = json.loads(chart.proto.spec)["data"][0]["colorscale"]
     expected = plotly.io.templates["streamlit"].layout.colorscale.sequential

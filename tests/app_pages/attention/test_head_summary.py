@@ -59,9 +59,7 @@ def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
 
 def test_a_kind_of_key_that_gets_much() -> None:
     assert said(of(np.eye(N))) == "100 % of its weight on the query itself, mean over the queries"
-    assert (
-        said(of(column(N - 1, 0.6))) == "60 % of its weight on the separator [SEP], mean over the queries"
-    )
+    assert said(of(column(N - 1, 0.6))) == "60 % of its weight on the separator [SEP], mean over the queries"
 
 
 def test_a_sink_is_named() -> None:

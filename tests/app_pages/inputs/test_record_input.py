@@ -18,7 +18,8 @@ from model.capture.provenance import settings
 from model.inputs import Picture, Text
 from model.record.from_arrays import attention_alone, from_arrays
 from model.record.record_file import dump, from_bytes
-from tests.app_pages.charts import described, shown, table, weights
+from tests.app_pages.charts import shown, table
+from tests.app_pages.linked import ROUNDING, linked
 
 Open = Callable[..., AppTest]
 
@@ -79,7 +80,7 @@ def test_a_reopened_text_gives_the_same_pictures(open_app: Open, query: dict[str
     assert not again.exception
     figures = [[chart.proto.spec for chart in each.get("plotly_chart")] for each in (app, again)]
     assert figures[0] == figures[1]
-    assert len(figures[0]) == ("view" not in query)
+    assert len(figures[0]) == ("part" in query)
     charts = [
         [
             (chart.proto.spec, [part.data.data for part in chart.proto.datasets])
@@ -88,7 +89,7 @@ def test_a_reopened_text_gives_the_same_pictures(open_app: Open, query: dict[str
         for each in (app, again)
     ]
     assert charts[0] == charts[1]
-    assert len(charts[0]) >= 2
+    assert len(charts[0]) >= (2 if query else 1)
     assert [metric.value for metric in app.metric] == [metric.value for metric in again.metric]
 
 
@@ -97,15 +98,16 @@ def test_a_reopened_digit_gives_the_same_pictures(open_app: Open) -> None:
     digit = Picture.of(shipped_inputs.test_digits()[0][0])
     again = show(open_app, opened(saved(digit, "mnist-pre-ln")), layer="1", query="r0c1")
     assert not again.exception
-    for start in ("The picture over", "Attention of 2 layers"):
-        one, other = (described(each, start) for each in (app, again))
-        assert all(left.equals(right) for left, right in zip(one["tables"], other["tables"], strict=True))
-    np.testing.assert_array_equal(weights(shown(app)), weights(shown(again)))
+    one, other = linked(app), linked(again)
+    assert one.frames.keys() == other.frames.keys() >= {"picture", "patches", "small_patches"}
+    assert all(one.frames[name].equals(other.frames[name]) for name in one.frames)
+    np.testing.assert_array_equal(one.weights, other.weights)
+    assert (one.kept, one.data["hidden"] is None, other.data["hidden"]) == (other.kept, False, None)
 
 
 def test_attention_alone_is_shown_with_its_own_labels(open_app: Open) -> None:
     app = show(open_app, opened(dump(from_arrays(PATTERN, TOKENS), {})), query="2 ##s")
-    np.testing.assert_array_equal(weights(shown(app)), PATTERN[0, 0])
+    np.testing.assert_allclose(linked(app).map, PATTERN[0, 0], atol=ROUNDING)
     assert not app.metric
     assert app.selectbox(key="query").options == ["0 [CLS]", "1 film", "2 ##s", "3 [SEP]"]
     assert app.selectbox(key="query").value == 2
@@ -120,11 +122,13 @@ def test_keys_that_are_no_queries(open_app: Open, view: str) -> None:
     app = show(open_app, opened(dump(record, {})), query="1 film", view=view)
     assert not app.exception
     if view == "matrix":
-        assert shown(app)["data"][0]["x"] == ["x ₀", "y", "x ₂"]
-        assert weights(shown(app)).shape == (4, 3)
-    else:
-        lines = table(app, "Lines from", "query", "key")
-        assert set(lines["key token"]) <= {"x", "y"}
+        chart = linked(app)
+        assert chart.frames["keys"]["label"].tolist() == ["x ₀", "y", "x ₂"]
+        assert (chart.data["queries"], chart.data["keys"]) == (list(TOKENS), ["x", "y", "x"])
+        assert chart.map.shape == (4, 3)
+        return
+    lines = table(app, "Lines from", "query", "key")
+    assert set(lines["key token"]) <= {"x", "y"}
     strip = table(app, "The 3 tokens of the text", "weight")
     np.testing.assert_allclose(strip["weight"], PATTERN[0, 0, 1, :3], rtol=1e-6)
     assert not strip["selected"].any()
@@ -133,7 +137,7 @@ def test_keys_that_are_no_queries(open_app: Open, view: str) -> None:
 def test_patches_without_a_picture_lie_on_a_blank_one(open_app: Open) -> None:
     pattern = np.full((1, 2, 7, 7), 1 / 7, np.float32)
     app = show(open_app, opened(dump(from_arrays(pattern, patch_grid=(2, 3)), {})))
-    assert len(described(app, "The picture over")["tables"][0]) == 6
+    assert len(linked(app).frames["patches"]) == 6
 
 
 def test_rows_that_do_not_sum_to_one_are_counted(open_app: Open) -> None:
@@ -143,7 +147,7 @@ def test_rows_that_do_not_sum_to_one_are_counted(open_app: Open) -> None:
     said = [caption.value for caption in app.caption]
     assert "4 of 24 rows do not sum to 1 but to 0.5. They are shown as they are." in said
     assert any("**sum of a row**" in block.value for block in app.markdown)
-    np.testing.assert_array_equal(weights(shown(app)), odd[0, 0])
+    np.testing.assert_allclose(linked(app).map, odd[0, 0], atol=ROUNDING)
 
 
 def test_a_file_of_many_positions_shows_a_window(open_app: Open) -> None:
@@ -152,7 +156,10 @@ def test_a_file_of_many_positions_shows_a_window(open_app: Open) -> None:
     app = show(
         open_app, opened(dump(from_arrays(pattern, [f"w{at}" for at in range(n)]), {})), query="80 w80"
     )
-    assert shown(app)["data"][0]["y"] == [f"w{at}" for at in range(50, 90)]
+    assert len(linked(app).map) == n
+    app.session_state["cell_by_cell"] = True  # as a click on the heading does
+    app.run()
+    assert shown(app, "matrix_cells")["data"][0]["y"] == [f"w{at}" for at in range(50, 90)]
 
 
 def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,11 +177,11 @@ def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_upload_is_opened_and_another_takes_its_place(open_app: Open) -> None:
     app = open_app(ATTENTION, KIND.to("Record"))
     app.file_uploader[0].upload("a.npz", dump(from_arrays(PATTERN, TOKENS), {})).run()
-    np.testing.assert_array_equal(weights(shown(app)).shape, (4, 4))
+    assert linked(app).map.shape == (4, 4)
     assert any("`a.npz`" in block.value for block in app.markdown)
     cross = from_arrays(PATTERN[..., :3], TOKENS, keys=("x", "y", "z"))
     app.file_uploader[0].upload("b.safetensors", dump(cross, {}, kind=".safetensors")).run()
-    assert weights(shown(app)).shape == (4, 3)
+    assert linked(app).map.shape == (4, 3)
     assert any("`b.safetensors`" in block.value for block in app.markdown)
 
 

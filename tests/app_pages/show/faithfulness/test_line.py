@@ -1,3 +1,4 @@
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,8 +51,19 @@ assert not {"model", "viz", "numpy"} & set(sys.modules)
 
 
 def said(app: AppTest) -> list[str]:
+    """The lines with the numbers, which stand above the details."""
     assert not app.exception
     return [block.value for block in app.markdown if "Rank correlation with" in block.value]
+
+
+def conclusions(app: AppTest) -> list[str]:
+    """The lines that are always in sight."""
+    assert not app.exception
+    return [
+        block.value
+        for block in app.markdown
+        if re.match(r":small\[(This map is|By the rule|Whether it is)", block.value)
+    ]
 
 
 def expected(name: str, model_input: object, layer: int, head: int, kind: str = "keys") -> float:
@@ -69,15 +81,20 @@ def expected(name: str, model_input: object, layer: int, head: int, kind: str = 
 @pytest.mark.parametrize("head", [(0, 0), (1, 1)])
 def test_the_line_is_always_in_sight(open_app: Open, head: tuple[int, int]) -> None:
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln", layer=str(head[0]), head=str(head[1]))
+    (conclusion,) = conclusions(app)
+    assert not said(app)
+    assert not app.toggle(key="faithful").value
+    app.toggle(key="faithful").set_value(True).run()
     (line,) = said(app)
+    assert conclusions(app) == [conclusion]
+    assert conclusion.removeprefix(":small[").removesuffix("]") in line
     value = f"{expected('imdb-pre-ln', TEXT, *head):.2f}".replace("-", "−")
     assert f"hiding each token (from every query): **{value}** over 7 tokens." in line
     assert "If all heads attended evenly, the prediction shifts by" in line
-    assert not app.toggle(key="faithful").value
 
 
 def test_of_a_digit(open_app: Open) -> None:
-    app = open_app(kind="Digit", digit="5", knock_out="greyed")
+    app = open_app(kind="Digit", digit="5", knock_out="greyed", faithful="true")
     (line,) = said(app)
     selection = subject_of(app)
     value = expected(selection.checkpoint, selection.model_input, 0, 0, "grey")
@@ -86,7 +103,7 @@ def test_of_a_digit(open_app: Open) -> None:
 
 
 def test_other_kinds_of_knock_out(open_app: Open) -> None:
-    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", knock_out="behind [MASK]")
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", knock_out="behind [MASK]", faithful="true")
     (line,) = said(app)
     value = f"{expected('imdb-pre-ln', TEXT, 0, 0, 'mask'):.2f}".replace("-", "−")
     assert f"(behind [MASK]): **{value}** over 7 tokens" in line
@@ -129,12 +146,14 @@ def test_details_have_points_and_curves(open_app: Open) -> None:
 
 
 def test_merged_words_leave_the_check_as_it_is(open_app: Open) -> None:
-    query = {"text": "films not great", "checkpoint": "imdb-pre-ln"}
-    assert said(open_app(**query, words="true", hide_special="true")) == said(open_app(**query))
+    query = {"text": "films not great", "checkpoint": "imdb-pre-ln", "faithful": "true"}
+    lines = said(open_app(**query))
+    assert len(lines) == 1
+    assert said(open_app(**query, words="true", hide_special="true")) == lines
 
 
 def test_of_the_mean_of_a_layer(open_app: Open) -> None:
-    (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", part="mean"))
+    (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", part="mean", faithful="true"))
     record = LiveSubject("imdb-pre-ln", TEXT).record
     at = list(removable_positions(record))
     effect = falls(record, knock_out(cache.loaded("imdb-pre-ln"), TEXT))
@@ -187,7 +206,7 @@ def test_an_ended_run_leaves_the_button(open_app: Open, monkeypatch: pytest.Monk
         app.button(key="faithfulness_check").click().run()
         assert app.exception
     app.run()
-    assert not said(app)
+    assert not conclusions(app)
     assert app.button(key="faithfulness_check")
 
 
@@ -199,13 +218,14 @@ def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkp
     ).assign(told=140, too_few=100, unmoved=10, no_sooner=50)
     table_of = ResultTable(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
     write_results(folder / FAITHFULNESS, table_of)
-    (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", layer="1"))
+    look = {"text": TEXT, "checkpoint": "imdb-pre-ln", "faithful": "true"}
+    (line,) = said(open_app(**look, layer="1"))
     assert (
         "this can be told on 140 of 300 films, and on 12\u2009% of those this map passes as an explanation."
         in line
     )
     for other in ({"layer": "1", "head": "1"}, {"part": "mean"}, {"knock_out": "behind [MASK]"}):
-        assert "films" not in said(open_app(text=TEXT, checkpoint="imdb-pre-ln", **other))[0]
+        assert "films" not in said(open_app(**look, **other))[0]
 
 
 def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
@@ -232,6 +252,7 @@ def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
 def test_a_record_from_a_file_has_no_encoder_to_ask(open_app: Open) -> None:
     app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), faithful="true", forgiven=["faithful"])
     assert not said(app)
+    assert not conclusions(app)
     assert words.NO_ENCODER in [caption.value for caption in app.caption]
 
 
@@ -239,7 +260,8 @@ def test_each_side_of_a_comparison_has_its_line(open_app: Open) -> None:
     app = open_app(
         "app_pages/compare/page.py", text=TEXT, checkpoint="imdb-pre-ln", compare_pairing="of the same number"
     )
-    found = said(app)
+    assert len(conclusions(app)) == 2
+    found = [block.help for block in app.markdown if "Rank correlation with" in block.help]
     assert len(found) == 2
     value = f"{expected('imdb-pre-ln', TEXT, 0, 0):.2f}".replace("-", "−")
     assert f"(from every query): **{value}** over 7 tokens" in found[0]
