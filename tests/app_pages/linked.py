@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,6 +91,12 @@ def linked(app: AppTest, key: str = "all_heads") -> LinkedChart:
         dataset.name: convert_arrow_bytes_to_pandas_df(dataset.data.data) for dataset in chart.proto.datasets
     }
     return LinkedChart(json.loads(component.json), frames, component.id)
+
+
+def captions(app: AppTest) -> str:
+    """All captions of the page, as they are read."""
+    assert not app.exception
+    return re.sub(r"\\(?=\W)", "", "\n".join(caption.value for caption in app.caption))
 
 
 def choose(app: AppTest, key: str = "all_heads", **changes: object) -> AppTest:

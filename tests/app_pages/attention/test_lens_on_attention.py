@@ -20,7 +20,7 @@ from model.lenses import LENSES, through
 from model.lenses.rollout import rollout
 from model.record.from_arrays import from_arrays
 from tests.app_pages.charts import described, shown
-from tests.app_pages.linked import ROUNDING, choose, linked
+from tests.app_pages.linked import ROUNDING, captions, choose, linked
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 
@@ -130,14 +130,14 @@ def test_the_relevance_is_for_the_chosen_class(open_app: Open, name: str, number
     app = open_app(text=TEXT, lens_class=name, **through_lens(lens, **CHOSEN))
     chart = linked(app)
     np.testing.assert_allclose(chart.map, expected(lens, TEXT, number=number), atol=ROUNDING)
-    assert f"lens: {lens}, of the class {name}" in chart.state("notes")
+    assert f"lens: {lens}, of the class {name}" in captions(app)
 
 
 def test_figures_say_their_lens(open_app: Open) -> None:
     app = open_app(text=TEXT, **CHOSEN)
-    assert "lens" not in linked(app).state("notes")
+    assert "lens: " not in captions(app)
     app.selectbox(key="lens").set_value("norm-weighted").run()
-    assert "lens: norm-weighted" in linked(app).state("notes")
+    assert "lens: norm-weighted" in captions(app)
     app = open_app(text=TEXT, part="mean", lens="norm-weighted", **CHOSEN)
     assert "lens: norm-weighted" in shown(app)["layout"]["xaxis"]["title"]["text"]
     assert any("lens: norm-weighted" in chart.proto.spec for chart in app.get("vega_lite_chart"))

@@ -8,7 +8,7 @@ from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 from model.measures.word_view import view
 from tests.app_pages.charts import described, shown
-from tests.app_pages.linked import ROUNDING, choose, linked
+from tests.app_pages.linked import ROUNDING, captions, choose, linked
 
 Open = Callable[..., AppTest]
 
@@ -56,11 +56,12 @@ def test_the_figures_say_it(open_app: Open, kind: str) -> None:
         assert described(app, "The 3 words of the text")["title"]["text"] == [words, hidden, share]
         assert described(app, "Lines from")["title"]["text"] == [words, hidden, share]
     else:
-        assert linked(app).state("notes") == "; ".join((words, hidden, share))
+        assert "  \n".join((words, hidden, share)) in captions(app)
 
 
 def test_without_a_view_nothing_is_said(open_app: Open) -> None:
-    assert linked(open_app(**AT)).state("notes") == ""
+    said = captions(open_app(**AT))
+    assert not any(words in said for words in ("merged", "hidden:", "renormalising"))
     app = open_app(**AT, part="mean")
     assert "title" not in described(app, "Attention of")
     assert shown(app)["layout"]["xaxis"]["title"]["text"] == "key"
@@ -92,7 +93,7 @@ def test_of_a_digit_the_class_token_can_be_hidden_and_nothing_merged(open_app: O
     assert chart.map.shape == (4, 4)
     assert "words" not in [toggle.key for toggle in app.toggle]
     assert chart.data["queries"] == []  # no class token that could be a button
-    assert "without renormalising" in chart.state("notes")
+    assert "without renormalising" in captions(app)
 
 
 def test_where_no_word_has_pieces_none_can_be_merged(open_app: Open) -> None:
