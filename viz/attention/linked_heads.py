@@ -455,7 +455,7 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
                 strongest,
                 f"{_TILE_X} + tile / 2",
                 f"{middle} - (tile >= 44 ? 8 : 0)",
-                "data('keys')[datum.key].label",
+                "isNumber(datum.key) ? data('keys')[datum.key].label : ''",
                 align="center",
                 font=FONT,
                 fontWeight="bold",

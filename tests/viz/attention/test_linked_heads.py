@@ -1,0 +1,329 @@
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+
+from model.record import AttentionRecord, Positions
+from model.record.from_arrays import from_arrays
+from tests.viz.pixels import pixels
+from tests.viz.scene import drawn, whole
+from viz.attention import linked_heads as module
+from viz.attention.linked_heads import linked_heads, stamp_of, weight_numbers
+from viz.builders.figure import VegaFigure
+from viz.builders.palette import ACCENT
+from viz.export.drawing import svg
+
+# Two tokens, two heads: the first looks back at "not", the second mostly at itself.
+PATTERN = np.array([[[[0.975, 0.025], [0.25, 0.75]], [[0.5, 0.5], [0.0, 1.0]]]])
+NOT_GOOD = from_arrays(PATTERN, ["not", "good"])
+GRID = from_arrays(np.full((2, 1, 6, 6), 1 / 6), patch_grid=(2, 3))
+
+
+def texts(figure: VegaFigure) -> list[str]:
+    """All that is written in the figure and can be seen, after Vega has computed its expressions."""
+    items = (item for layer in drawn(figure) for item in layer)
+    return [str(item["text"]) for item in items if item.get("text") and item.get("opacity", 1) > 0]
+
+
+def told(figure: VegaFigure, **message: object) -> VegaFigure:
+    """The figure, after the script of its channel sent it this message."""
+    parameters = [
+        {**each, "value": {"a": message}} if each["name"] == "asked" else each
+        for each in figure.specification["params"]
+    ]
+    return VegaFigure({**figure.specification, "params": parameters}, figure.frames)
+
+
+def message(query: int, *, layer: int = 0, head: int = 0, record: AttentionRecord = NOT_GOOD) -> dict:
+    """What the script sends while this head and query are chosen."""
+    numbers = {
+        name: values[query].ravel().tolist() for name, values in weight_numbers(record, (0, 0)).items()
+    }
+    chosen = {"layer": layer, "head": head, "query": query, "own_layer": 0, "own_head": 0}
+    return {"stamp": stamp_of(record), "is_whole": True, "hidden": None, **chosen, **numbers}
+
+
+def framed(figure: VegaFigure) -> list[tuple[float, float]]:
+    """Where the small maps with a thick frame in the accent lie."""
+    frames = [layer for layer in drawn(figure) if {"strokeDash"} <= set(layer[0])]
+    return [(item["x"], item["y"]) for item in frames[0] if item["stroke"] == ACCENT]
+
+
+def test_weights_travel_as_whole_numbers_query_by_query() -> None:
+    numbers = weight_numbers(NOT_GOOD, (0, 0))
+    assert {values.dtype for values in numbers.values()} == {np.dtype(np.uint16)}
+    # [query, layer, head, key]: of "not" both heads, then of "good" both heads.
+    expected = [[[[63897, 1638], [32768, 32768]]], [[[16384, 49151], [0, 65535]]]]
+    assert numbers["weights"].tolist() == expected
+    assert numbers["best"].tolist() == [[[0, 0]], [[1, 1]]]
+    assert numbers["most"].tolist() == [[[63897, 32768]], [[49151, 65535]]]
+
+
+def test_weights_come_back_within_half_a_step() -> None:
+    pattern = np.random.default_rng(0).dirichlet(np.ones(7), (3, 2, 7))
+    numbers = weight_numbers(from_arrays(pattern, list("abcdefg")), (0, 0))
+    np.testing.assert_allclose(
+        numbers["weights"] / module.TOP, np.moveaxis(pattern, 2, 0), atol=0.51 / module.TOP
+    )
+
+
+def test_what_is_no_weight_between_0_and_1_does_not_wrap_around() -> None:
+    pattern = np.array([[[[np.nan, 1.5], [-0.5, 1.0]]]])
+    record = AttentionRecord(
+        tokens=("a", "b"), roles=("word",) * 2, pattern=pattern, mask=np.ones(pattern.shape, bool)
+    )
+    assert weight_numbers(record, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 65535]
+
+
+def test_of_a_large_record_the_chosen_head_is_sent_and_of_the_others_the_strongest_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_WEIGHTS", 7)
+    numbers = weight_numbers(NOT_GOOD, (0, 1))
+    assert numbers["weights"].tolist() == [[[[32768, 32768]]], [[[0, 65535]]]]
+    assert numbers["best"].shape == numbers["most"].shape == (2, 1, 2)
+    figure = linked_heads(NOT_GOOD, selected=(0, 1), query=1)
+    assert not figure.frames["state"]["is_whole"].item()
+    assert {"1.000", "0.000"} <= set(texts(figure))
+
+
+def test_the_stamp_changes_with_tokens_and_with_weights() -> None:
+    other_weights = PATTERN.copy()
+    other_weights[0, 0, 0] = [0.974, 0.026]
+    stamps = [
+        stamp_of(record)
+        for record in (
+            NOT_GOOD,
+            from_arrays(PATTERN, ["not", "bad"]),
+            from_arrays(PATTERN, ["no", "tgood"]),
+            from_arrays(other_weights, ["not", "good"]),
+        )
+    ]
+    assert len(set(stamps)) == 4
+    assert stamp_of(from_arrays(PATTERN.copy(), ["not", "good"])) == stamps[0]
+
+
+@pytest.mark.parametrize("channel", ["", "a"])
+@pytest.mark.parametrize("compact", [False, True])
+def test_every_form_is_valid(channel: str, compact: bool) -> None:
+    options = {"channel": channel, "compact": compact}
+    picture = np.zeros((16, 24), np.uint8)
+    masked = from_arrays(np.tril(np.full((1, 1, 3, 3), 0.5)), list("abc"))
+    for figure in (
+        linked_heads(NOT_GOOD, **options),
+        linked_heads(masked, **options),
+        linked_heads(GRID, picture=picture, **options),
+        linked_heads(from_arrays(np.full((1, 2, 2, 3), 1 / 3), ["a", "b"], keys=list("xyz")), **options),
+    ):
+        whole(figure)
+        assert drawn(figure)
+
+
+def test_the_form_does_not_change_with_the_data() -> None:
+    other = from_arrays(np.full((3, 4, 5, 5), 0.2), list("vwxyz"))
+    forms = [linked_heads(record, channel="a").specification for record in (NOT_GOOD, other)]
+    for each in forms:
+        del each["description"]
+    assert forms[0] == forms[1]
+
+
+def test_the_row_of_the_query_is_written_in_numbers() -> None:
+    first = texts(linked_heads(NOT_GOOD))
+    assert {"“not” attends to", "0.975", "0.025", "L0 H0"} <= set(first)
+    assert {".98", ".02"} <= set(first)  # in the cells of the large map
+    assert first.index("0.975") < first.index("0.025")  # the strongest first
+    second = texts(linked_heads(NOT_GOOD, query=1))
+    assert {"“good” attends to", "0.250", "0.750"} <= set(second)
+    assert not {"0.975", "0.025"} & set(second)
+    assert {"0.000", "1.000"} <= set(texts(linked_heads(NOT_GOOD, selected=(0, 1), query=1)))
+
+
+def test_the_file_of_the_chart_has_the_tokens_and_the_numbers_of_the_row() -> None:
+    written = [
+        unescape(text) for text in re.findall(r"<text[^>]*?>([^<]*)</text>", svg(linked_heads(NOT_GOOD)))
+    ]
+    assert {"not", "good", "“not” attends to", "0.975", "0.025"} <= set(written)
+
+
+def test_no_query_has_no_row() -> None:
+    written = texts(linked_heads(NOT_GOOD, query=None))
+    assert not any("attends to" in text for text in written)
+    assert not {"0.975", "0.250"} & set(written)
+    assert {"L0 H0", "not", "good"} <= set(written)
+
+
+def test_what_is_said_of_a_head_stands_above_its_large_map() -> None:
+    figure = linked_heads(
+        NOT_GOOD,
+        selected=(0, 1),
+        about=["looks back", "stays"],
+        measures={"entropy": np.array([[0.5, 0.25]])},
+    )
+    assert figure.frame["about"].tolist() == ["looks back · entropy 0.5", "stays · entropy 0.25"]
+    assert {"L0 H1", "stays · entropy 0.25"} <= set(texts(figure))
+    assert "looks back · entropy 0.5" not in texts(figure)
+
+
+def test_a_token_that_occurs_twice_is_followed_by_its_position() -> None:
+    record = from_arrays(np.full((1, 1, 3, 3), 1 / 3), ["not", "good", "not"])
+    frames = linked_heads(record).frames
+    assert frames["keys"]["label"].tolist() == ["not ₀", "good", "not ₂"]
+    assert frames["queries"]["label"].tolist() == ["not ₀", "good", "not ₂"]
+
+
+def test_keys_that_are_no_queries_have_their_own_names() -> None:
+    pattern = np.array([[[[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]]])
+    written = texts(linked_heads(from_arrays(pattern, ["a", "b"], keys=["x", "y", "z"])))
+    assert {"a", "b", "x", "y", "z", "“a” attends to", "0.500", "0.300", "0.200"} <= set(written)
+
+
+def test_the_scale_is_drawn_once_with_the_even_weight() -> None:
+    assert any("same weight for all: 1/2 = 0.5" in text for text in texts(linked_heads(NOT_GOOD)))
+    own = linked_heads(NOT_GOOD, tops=PATTERN.max(axis=(-2, -1)), reach="each map's own maximum")
+    assert own.frame["top"].tolist() == [0.975, 1.0]
+    written = texts(own)
+    assert any(text.startswith("each map's own maximum") for text in written)
+    assert not any("same weight" in text for text in written)
+
+
+def test_a_map_of_zeros_has_colours_to_1() -> None:
+    record = from_arrays(np.zeros((1, 1, 2, 2)), ["a", "b"])
+    assert linked_heads(record, tops=np.zeros((1, 1))).frame["top"].tolist() == [1]
+
+
+def test_with_tops_a_faint_map_has_the_colours_of_a_strong_one() -> None:
+    faint = from_arrays(PATTERN / 4, ["not", "good"])
+    figures = (linked_heads(NOT_GOOD), linked_heads(faint), linked_heads(faint, tops=np.full((1, 2), 0.25)))
+    strong, dull, bright = (pixels(figure.frame["on_light"][0]).astype(int) for figure in figures)
+    assert np.abs(strong - bright).max() <= 2
+    assert np.abs(strong - dull).max() > 50
+
+
+def test_masked_cells_are_hatched_and_only_where_there_are_any() -> None:
+    causal = from_arrays(
+        np.array([[[[1.0, 0.0], [0.4, 0.6]]]]), ["a", "b"], mask=np.tril(np.ones((1, 1, 2, 2), bool))
+    )
+    figure = linked_heads(causal)
+    hatched = pixels(figure.frame["hatched"][0])[..., 3] > 0
+    height, width = (side // 2 for side in hatched.shape)
+    quarters = [[hatched[i * height :, j * width :][:height, :width].any() for j in (0, 1)] for i in (0, 1)]
+    assert quarters == [[False, True], [False, False]]
+    assert "hatched" not in linked_heads(NOT_GOOD).frame
+
+
+def test_no_frame_has_a_row_for_each_weight_of_a_long_text() -> None:
+    n = module.MOST_CELLS + 1
+    tokens = [f"w{index}" for index in range(n)]
+    frames = linked_heads(from_arrays(np.full((2, 2, n, n), 1 / n), tokens), channel="a").frames
+    assert max(map(len, frames.values())) == n
+    short = linked_heads(from_arrays(np.full((2, 2, n - 1, n - 1), 1 / n), tokens[:-1]), channel="a").frames
+    assert len(short["cells"]) == (n - 1) ** 2
+
+
+def test_with_a_channel_the_chart_brings_no_weights() -> None:
+    """They come from the script, so that the chart is the same for every choice."""
+    state = linked_heads(NOT_GOOD, channel="a").frames["state"]
+    assert not {"weights", "best", "most"} & set(state)
+    alone = linked_heads(NOT_GOOD).frames["state"]
+    assert alone["weights"][0] == weight_numbers(NOT_GOOD, (0, 0))["weights"].ravel().tolist()
+
+
+def test_the_chart_shows_what_its_script_tells_it() -> None:
+    figure = linked_heads(NOT_GOOD, channel="a")
+    assert not any("attends to" in text for text in texts(figure))
+    assert {"0.975", "0.025", "L0 H0"} <= set(texts(told(figure, **message(0))))
+    assert {"0.000", "1.000", "L0 H1"} <= set(texts(told(figure, **message(1, head=1))))
+
+
+def test_what_was_chosen_for_another_text_is_not_shown() -> None:
+    figure = linked_heads(NOT_GOOD, channel="a")
+    stale = message(1, head=1) | {"stamp": "0123456789ab"}
+    assert texts(told(figure, **stale)) == texts(figure)
+
+
+def test_a_head_that_is_pointed_at_is_shown_and_the_chosen_one_stays_framed() -> None:
+    figure = linked_heads(NOT_GOOD, channel="a")
+    pointed = told(figure, **message(1), over_layer=0, over_head=1)
+    assert {"L0 H1", "0.000", "1.000"} <= set(texts(pointed))
+    assert len(framed(told(figure, **message(1)))) == 1
+    assert len(framed(pointed)) == 2
+
+
+def test_while_a_query_is_pointed_at_each_small_map_names_its_strongest_key() -> None:
+    figure = linked_heads(NOT_GOOD, channel="a")
+    kept = texts(told(figure, **message(1)))
+    pointed = texts(told(figure, **message(1), over_query=1))
+    assert pointed.count("good") == kept.count("good") + 2  # one for each head
+    assert {"0.75", "1.00"} <= set(pointed)
+    assert not {"0.75", "1.00"} & set(kept)
+
+
+def test_a_head_whose_weights_are_not_there_has_no_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_WEIGHTS", 7)
+    figure = linked_heads(NOT_GOOD, channel="a")
+    sent = message(0) | {"is_whole": False}
+    assert {"0.975", "0.025"} <= set(texts(told(figure, **sent)))
+    other = texts(told(figure, **sent, over_layer=0, over_head=1))
+    assert "L0 H1" in other
+    assert not [text for text in other if re.fullmatch(r"[01]\.\d{3}", text)]
+
+
+def test_patches_lie_on_their_picture() -> None:
+    picture = np.zeros((16, 24), np.uint8)
+    figure = linked_heads(GRID, picture=picture, query=4)
+    patches = figure.frames["patches"]
+    assert patches[["position", "row", "column"]].to_numpy().tolist() == [
+        [position, *divmod(position, 3)] for position in range(6)
+    ]
+    assert len(figure.frames["small_patches"]) == 2 * 6
+    shape = {name: int(figure.frames["picture"][name][0]) for name in ("rows", "columns", "first")}
+    assert shape == {"rows": 2, "columns": 3, "first": 0}
+    boxes = [layer for layer in drawn(figure) if len(layer) == 6 and "strokeWidth" in layer[0]]
+    thick = [item for item in boxes[-1] if item["strokeWidth"] == 4]
+    (chosen,) = thick
+    assert chosen["y"] > boxes[-1][0]["y"]  # row 1, column 1
+    assert boxes[-1][0]["x"] < chosen["x"] < boxes[-1][2]["x"]
+
+
+def test_a_class_token_comes_before_the_patches() -> None:
+    tokens = ("[CLS]", *(f"r{row}c{column}" for row in range(2) for column in range(3)))
+    record = AttentionRecord(
+        tokens=tokens,
+        roles=("class", *("patch",) * 6),
+        patch_grid=(2, 3),
+        pattern=np.full((1, 1, 7, 7), 1 / 7, np.float32),
+        mask=np.ones((1, 1, 7, 7), bool),
+    )
+    frames = linked_heads(record, picture=np.zeros((16, 24), np.uint8)).frames
+    assert frames["patches"]["position"].tolist() == [1, 2, 3, 4, 5, 6]
+    assert frames["picture"]["first"].tolist() == [1]
+
+
+def test_each_layer_alone_has_no_names_of_heads() -> None:
+    record = from_arrays(np.full((2, 1, 2, 2), 0.5), ["a", "b"])
+    written = texts(linked_heads(record, by_layer=True))
+    assert {"L0", "L1"} <= set(written)
+    assert "H0" not in written
+    assert "H0" in texts(linked_heads(record))
+
+
+@pytest.mark.parametrize("name", ["measures", "tops"])
+def test_an_array_of_another_shape_is_an_error(name: str) -> None:
+    wrong = np.ones((2, 1))
+    with pytest.raises(ValueError, match=r"\(1, 2\)|\[1, 2\]|1 × 2"):
+        linked_heads(NOT_GOOD, **{name: {"entropy": wrong} if name == "measures" else wrong})
+
+
+def test_positions_of_a_view_keep_their_numbers() -> None:
+    record = AttentionRecord(
+        tokens=("not", "not"),
+        roles=("word",) * 2,
+        numbers=(3, 7),
+        pattern=PATTERN[:, :1].astype(np.float32),
+        mask=np.ones((1, 1, 2, 2), bool),
+        keys=Positions(tokens=("x", "x"), roles=("word",) * 2),
+    )
+    frames = linked_heads(record).frames
+    assert frames["queries"]["label"].tolist() == ["not ₃", "not ₇"]
+    assert frames["keys"]["label"].tolist() == ["x ₀", "x ₁"]
