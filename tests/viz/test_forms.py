@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.viz.attention import test_linked_heads
 from tests.viz.attention.test_head_overview import overview
 from tests.viz.attention.test_head_view import PATTERN, view_of
 from tests.viz.attention.test_picture_patches import knocked_out, overlay
@@ -53,6 +54,7 @@ from tests.viz.positions import (
 )
 from tests.viz.theory import test_placements
 from tests.viz.training import test_recorded_heads, test_run_curves
+from viz.attention.linked_heads import linked_heads
 from viz.attention.small_map import small_map
 from viz.attention.token_bars import knock_out_bars, row_sums
 from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
@@ -113,6 +115,14 @@ def figures() -> dict[str, Figure]:
     table = test_run_curves.TABLE
     made: list[tuple[str, Figure]] = [
         ("head overview", overview()),
+        ("linked heads", linked_heads(test_linked_heads.NOT_GOOD)),
+        ("linked heads with a script", linked_heads(test_linked_heads.NOT_GOOD, channel="a")),
+        ("linked heads, compact", linked_heads(test_linked_heads.NOT_GOOD, channel="a", compact=True)),
+        ("linked heads, masked", linked_heads(test_linked_heads.MASKED, channel="a")),
+        (
+            "linked heads of a picture",
+            linked_heads(test_linked_heads.GRID, picture=np.zeros((16, 24), np.uint8), channel="a"),
+        ),
         ("lines between tokens", view_of(PATTERN, ["[CLS]", "good", "film", "good"], query=None).chart),
         ("lines of one query", view_of(PATTERN, ["[CLS]", "good", "film", "good"], query=3).chart),
         ("weights on a picture", overlay(query=2)),

@@ -17,6 +17,9 @@ from viz.export.drawing import svg
 # Two tokens, two heads: the first looks back at "not", the second mostly at itself.
 PATTERN = np.array([[[[0.975, 0.025], [0.25, 0.75]], [[0.5, 0.5], [0.0, 1.0]]]])
 NOT_GOOD = from_arrays(PATTERN, ["not", "good"])
+MASKED = from_arrays(
+    np.array([[[[1.0, 0.0], [0.4, 0.6]]]]), ["a", "b"], mask=np.tril(np.ones((1, 1, 2, 2), bool))
+)
 GRID = from_arrays(np.full((2, 1, 6, 6), 1 / 6), patch_grid=(2, 3))
 
 
@@ -109,10 +112,9 @@ def test_the_stamp_changes_with_tokens_and_with_weights() -> None:
 def test_every_form_is_valid(channel: str, compact: bool) -> None:
     options = {"channel": channel, "compact": compact}
     picture = np.zeros((16, 24), np.uint8)
-    masked = from_arrays(np.tril(np.full((1, 1, 3, 3), 0.5)), list("abc"))
     for figure in (
         linked_heads(NOT_GOOD, **options),
-        linked_heads(masked, **options),
+        linked_heads(MASKED, **options),
         linked_heads(GRID, picture=picture, **options),
         linked_heads(from_arrays(np.full((1, 2, 2, 3), 1 / 3), ["a", "b"], keys=list("xyz")), **options),
     ):
@@ -201,10 +203,7 @@ def test_with_tops_a_faint_map_has_the_colours_of_a_strong_one() -> None:
 
 
 def test_masked_cells_are_hatched_and_only_where_there_are_any() -> None:
-    causal = from_arrays(
-        np.array([[[[1.0, 0.0], [0.4, 0.6]]]]), ["a", "b"], mask=np.tril(np.ones((1, 1, 2, 2), bool))
-    )
-    figure = linked_heads(causal)
+    figure = linked_heads(MASKED)
     hatched = pixels(figure.frame["hatched"][0])[..., 3] > 0
     height, width = (side // 2 for side in hatched.shape)
     quarters = [[hatched[i * height :, j * width :][:height, :width].any() for j in (0, 1)] for i in (0, 1)]
@@ -219,6 +218,17 @@ def test_no_frame_has_a_row_for_each_weight_of_a_long_text() -> None:
     assert max(map(len, frames.values())) == n
     short = linked_heads(from_arrays(np.full((2, 2, n - 1, n - 1), 1 / n), tokens[:-1]), channel="a").frames
     assert len(short["cells"]) == (n - 1) ** 2
+
+
+def test_of_a_long_text_the_large_map_is_exact_and_the_small_ones_say_how_they_are_pooled() -> None:
+    n = 2 * module.MOST_CELLS
+    record = from_arrays(np.eye(n)[None, None], [f"w{index}" for index in range(n)])
+    figure = linked_heads(record)
+    small, large = (pixels(figure.frame[name][0]) for name in ("on_light", "exact_on_light"))
+    assert small.shape[:2] == (n // 2, n // 2)
+    assert large.shape[:2] == (n, n)
+    assert "up to 2 × 2 weights" in figure.frames["state"]["notes"][0]
+    assert "exact_on_light" not in linked_heads(NOT_GOOD).frame
 
 
 def test_with_a_channel_the_chart_brings_no_weights() -> None:

@@ -1,0 +1,111 @@
+"""The linked chart of all heads: what its script tells it, and the pointer over its parts."""
+
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.watching import ready
+
+# After the chart has answered the last move of the pointer.
+_TOLD = """() => new Promise(resolve => {
+  requestAnimationFrame(() => requestAnimationFrame(() => resolve(document.body.value?.all_heads ?? {})))
+})"""
+_STEP = 14  # pixels; no part that is pointed at is smaller
+_FIRST = 60  # pixels below the chart's upper edge: within the first row of small maps
+
+
+def told(page: Page) -> dict[str, Any]:
+    """What the chart is told: the head and query that are chosen and pointed at, and the weights of that query."""
+    return page.evaluate(_TOLD)
+
+
+def wait_until_told(page: Page, **values: object) -> None:
+    """Waits until the chart is told these values; None stands for one that it is not told."""
+    page.wait_for_function(
+        """values => {
+          const told = document.body.value?.all_heads;
+          return told && Object.entries(values).every(([name, value]) => (told[name] ?? null) === value);
+        }""",
+        arg=values,
+    )
+
+
+def canvas(page: Page) -> Locator:
+    return page.locator(".st-key-all_heads_chart canvas").first
+
+
+def tokens(page: Page) -> Locator:
+    """The buttons of the tokens."""
+    return page.locator(".st-key-linked_words .tokens button")
+
+
+def token(page: Page, position: int) -> Locator:
+    return tokens(page).nth(position)
+
+
+def announced(page: Page) -> Locator:
+    """What a screen reader says after a choice."""
+    return page.locator(".st-key-linked_words .announced")
+
+
+def point_at_head(page: Page, layer: int, head: int) -> None:
+    """Moves the pointer to that small map."""
+    x, _ = _search(page, lambda over: over.get("over_head") == head and "over_layer" in over)
+    _search(page, lambda over: (over.get("over_layer"), over.get("over_head")) == (layer, head), x=x)
+
+
+def point_at_row(page: Page, query: int) -> None:
+    """Moves the pointer to that row of the large map, or to that patch of a picture."""
+    for x in range(0, int(_box(page)["width"]), _STEP):
+        if "over_query" in _over(page, x, _FIRST + 60):
+            break
+    _search(page, lambda over: over.get("over_query") == query, x=x + 6)
+
+
+def click_head(page: Page, layer: int, head: int) -> None:
+    _settle(page)
+    point_at_head(page, layer, head)
+    page.mouse.down()
+    page.mouse.up()
+
+
+def click_row(page: Page, query: int) -> None:
+    _settle(page)
+    point_at_row(page, query)
+    page.mouse.down()
+    page.mouse.up()
+
+
+def _settle(page: Page) -> None:
+    ready(page)  # or the chart may be replaced under the pointer
+    expect(canvas(page)).to_be_visible()
+    canvas(page).scroll_into_view_if_needed()
+    page.wait_for_function("document.body.value?.all_heads?.stamp")
+
+
+def _box(page: Page) -> dict[str, float]:
+    box = canvas(page).bounding_box()
+    assert box is not None
+    return dict(box)
+
+
+def _over(page: Page, x: float, y: float) -> dict[str, int]:
+    """What is pointed at that many pixels from the chart's upper left corner."""
+    box = _box(page)
+    page.mouse.move(box["x"] + x, box["y"] + y)
+    return {name: value for name, value in told(page).items() if name.startswith("over_")}
+
+
+def _search(page: Page, is_it: Any, x: float | None = None) -> tuple[float, float]:
+    """Moves the pointer from left to right or, at `x`, downwards, until it is over what is sought."""
+    _settle(page)
+    box = _box(page)
+    end = box["width"] if x is None else box["height"]
+    for pixel in range(_STEP // 2, int(end), _STEP):
+        place = (pixel, _FIRST) if x is None else (x, pixel)
+        if is_it(_over(page, *place)):
+            # A little further, away from the border.
+            further = (pixel + 4, _FIRST) if x is None else (x, pixel + 4)
+            if is_it(_over(page, *further)):
+                return further
+    raise AssertionError("it is not in the chart")
