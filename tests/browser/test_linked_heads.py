@@ -22,7 +22,7 @@ def test_pointing_is_answered_without_the_server(page: Page) -> None:
     sent: list[object] = []
 
     def watch(socket: WebSocket) -> None:
-        socket.on("framesent", sent.append)
+        socket.on("framesent", lambda frame: sent.append(frame))
 
     page.on("websocket", watch)
     page.goto("/?text=a+great+film&checkpoint=imdb-pre-ln")

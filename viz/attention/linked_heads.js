@@ -196,13 +196,19 @@ class Panel {
     this.heard = true;
     queueMicrotask(() => {
       this.heard = false;
-      const isMine = this.under.stamp === this.data.stamp;
-      const over = {};
-      for (const [name, asked] of Object.entries(FIELDS))
-        if (isMine && Number.isInteger(this.under[name])) over[asked] = this.under[name];
+      const over = this.marked();
       this.inChart = Object.keys(over).length > 0;
       this.point(over);
     });
+  }
+
+  // What the mark under the pointer points at.
+  marked() {
+    const isMine = this.under.stamp === this.data.stamp;
+    const over = {};
+    for (const [name, asked] of Object.entries(FIELDS))
+      if (isMine && Number.isInteger(this.under[name])) over[asked] = this.under[name];
+    return over;
   }
 
   others() {
@@ -306,7 +312,8 @@ class Panel {
       if (event.target.matches(":focus-visible")) pointed(event);
     });
     on(list, "pointerleave", () => this.point({}));
-    on(list, "focusout", () => this.point({}));
+    // A press on the chart takes the focus from a token: the click that follows is on what the pointer is over.
+    on(list, "focusout", () => this.point(this.marked()));
     on(list, "click", (event) => token(event) && this.choose({ query: Number(token(event).dataset.position) }));
     on(list, "keydown", (event) => {
       const step = STEPS[event.key];
