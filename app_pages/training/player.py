@@ -195,21 +195,24 @@ def _colours(names: Sequence[Checkpoint]) -> dict[str, str]:
 
 def _at_moment(films: Mapping[Checkpoint, TrainingRecording], moment: int, n: int) -> str:
     """What the slider says to whoever does not see the chart."""
-    parts = []
-    for name, recorded in films.items():
-        own = round(moment * (len(recorded) - 1) / max(n - 1, 1))
-        parts.append(
-            f"{name}: step {recorded.run_step[own]:,} of {recorded.n_steps:,}, "
-            f"phase: {recorded.tasks[recorded.phase[own]]}, accuracy {_accuracy_text(recorded, own)}"
-        )
-    return "; ".join(parts)
+    own = [round(moment * (len(recorded) - 1) / max(n - 1, 1)) for recorded in films.values()]
+    steps = [
+        f"step {recorded.run_step[index]:,} of {recorded.n_steps:,}, phase: {recorded.tasks[recorded.phase[index]]}"
+        for recorded, index in zip(films.values(), own, strict=True)
+    ]
+    accuracies = [
+        _accuracy_text(recorded, index) for recorded, index in zip(films.values(), own, strict=True)
+    ]
+    if len(set(steps)) > 1:
+        parts = zip(films, steps, accuracies, strict=True)
+        return "; ".join(f"{name}: {step}, accuracy {accuracy}" for name, step, accuracy in parts)
+    of_each = [f"{name} {accuracy}" for name, accuracy in zip(films, accuracies, strict=True)]
+    return f"{steps[0]}, accuracy {', '.join(of_each) if len(films) > 1 else accuracies[0]}"
 
 
 def _accuracy_text(recorded: TrainingRecording, moment: int) -> str:
     share = float(recorded.accuracy[moment])
-    if np.isnan(share):
-        return "not measured"
-    return f"{percent(share)} {_error_text(recorded, moment)}".strip()
+    return "not measured" if np.isnan(share) else percent(share)
 
 
 def _error_text(recorded: TrainingRecording, moment: int) -> str:

@@ -117,14 +117,16 @@ def recorded_heads(
     sides: list[dict[str, Any]] = []
     names: list[dict[str, Any]] = []
     for side, (run, span) in enumerate(zip(runs, spans, strict=True)):
-        sheets = head_sheets(run.pattern, own=colours == "own", is_rooted=is_rooted)
+        n_layers, n_heads = run.pattern.shape[1:3]
+        is_across = n_heads == 1  # layers of one head each stand beside each other, or they would be tiny
+        pattern = run.pattern.swapaxes(1, 2) if is_across else run.pattern
+        sheets = head_sheets(pattern, own=colours == "own", is_rooted=is_rooted)
         shown = [index for index, (first, last) in enumerate(span) if not alone or first <= moment <= last]
         (on_light, on_dark), bodies = shared_png(sheets[shown])
         pictures += [
             {"side": side, "first": span[index][0], "last": span[index][1], "body": body}
             for index, body in zip(shown, bodies, strict=True)
         ]
-        n_layers, n_heads = run.pattern.shape[1:3]
         rows, columns = sheets.shape[1:]
         sides.append(
             {
@@ -138,11 +140,11 @@ def recorded_heads(
             }
         )
         names += [
-            {"side": side, "is_head": False, "text": f"L{layer}", "share": (layer + 0.5) / n_layers}
+            {"side": side, "is_above": is_across, "text": f"L{layer}", "share": (layer + 0.5) / n_layers}
             for layer in range(n_layers)
         ]
         names += [
-            {"side": side, "is_head": True, "text": f"H{head}", "share": (head + 0.5) / n_heads}
+            {"side": side, "is_above": not is_across, "text": f"H{head}", "share": (head + 0.5) / n_heads}
             for head in range(n_heads)
         ]
     longest = next(run for run in runs if len(run) == n)
@@ -345,14 +347,14 @@ def _maps() -> list[alt.Chart]:
     return [
         pictures,
         _text(
-            names.transform_filter("datum.is_head"),
+            names.transform_filter("datum.is_above"),
             "datum.left + datum.share * datum.map_width",
             "datum.top - 10",
             "datum.text",
             align="center",
         ),
         _text(
-            names.transform_filter("!datum.is_head"),
+            names.transform_filter("!datum.is_above"),
             f"datum.left - {_LEFT}",
             "datum.top + datum.share * datum.map_height",
             "datum.text",

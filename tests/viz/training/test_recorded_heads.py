@@ -87,6 +87,14 @@ def test_a_figure_for_a_file_has_the_pictures_of_its_moment_alone():
     assert len(figure.frame) == 8  # the curves are whole
 
 
+def test_layers_of_one_head_stand_beside_each_other():
+    pattern = np.zeros((2, 3, 1, 2, 2), np.uint8)
+    frames = recorded_heads([run(pattern=pattern)]).frames
+    assert frames["sides"][["rows", "columns"]].to_numpy().tolist() == [[2, 8]]
+    above = frames["names"][frames["names"]["is_above"]]
+    assert above["text"].tolist() == ["L0", "L1", "L2"]
+
+
 def test_what_was_not_measured_is_no_point_of_the_curve():
     frame = recorded_heads([run(accuracy=np.array([np.nan, 0.5]))]).frame
     assert frame["accuracy"].isna().tolist() == [True, False]
