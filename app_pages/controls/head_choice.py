@@ -120,7 +120,7 @@ def _choose_layer_and_head(record: AttentionRecord, stepped: bool, has_heads: bo
             if heads and not has_heads:
                 continue
             st.button(
-                "",
+                action.capitalize(),
                 icon=f":material/{icon}:",
                 key=f"step_{key}",
                 help=f"{action.capitalize()} (the {key} arrow key does the same while a head map has the focus)",

@@ -46,7 +46,9 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
             image, label = images[chosen], int(labels[chosen])
     drawn = image if image is not None and image.any() else None
     with picture:  # black until something is drawn: it takes the same room, and the row stays where it is
-        st.image(BLANK if drawn is None else drawn, width=SIDE, output_format="PNG")
+        st.image(
+            BLANK if drawn is None else drawn, width=SIDE, output_format="PNG", alt="The picture that is read"
+        )
     return (None, None) if drawn is None else (Picture.of(drawn), label)
 
 
@@ -58,7 +60,7 @@ def second_digit(control: controls.DigitNumber) -> tuple[Picture | None, int | N
     picture = st.container(width="content", key=f"{control.key}_picture")
     number = control.choose(most=len(images) - 1)
     with picture:
-        st.image(images[number], width=SIDE, output_format="PNG")
+        st.image(images[number], width=SIDE, output_format="PNG", alt="The second picture")
     return Picture.of(images[number]), int(labels[number])
 
 

@@ -124,7 +124,7 @@ def draw_stepper(kind: str, name: str | None, model_input: Input | None) -> None
 
     def button(which: str, sign: str, to: int) -> None:
         st.button(
-            "",
+            f"{which.capitalize()} input",
             icon=f":material/{sign}:",
             key=f"several_{which}",
             help=f"The {which} input of the list",

@@ -48,7 +48,7 @@ def record_input() -> FileSubject | None:
     else:
         size_text = f"{len(record)} queries × {len(attended)} keys"
     st.markdown(f"{as_code(subject.file_name)} :gray[{layers} × {heads} heads, {size_text}]", width="content")
-    with st.popover("", icon=":material/info:", type="tertiary", key="about_record"):
+    with st.popover("About the record", icon=":material/info:", type="tertiary", key="about_record"):
         _draw_description(subject)
     with st.popover("Open another", key="another_record"):
         _draw_upload()

@@ -217,7 +217,7 @@ def _draw_description(loaded: Loaded, n_parameters: int) -> None:
     """Draws a button that opens a description of the encoder, with its accuracies."""
     config = loaded.config
     published = loaded.history.get("recipe", {}).get("published")
-    with st.popover("", icon=":material/info:", type="tertiary", key="about_encoder"):
+    with st.popover("About the encoder", icon=":material/info:", type="tertiary", key="about_encoder"):
         st.caption(
             f"{n_parameters:,} parameters  \n{PLACEMENTS[config.norm_placement]}, "
             f"{counted(config.n_layers, 'layer')} × {counted(config.n_heads, 'head')}  \n"

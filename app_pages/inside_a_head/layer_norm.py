@@ -130,7 +130,7 @@ def _norm_position(norm_placement: str, sublayer: str) -> str:
 
 def _draw_batch(values: np.ndarray) -> None:
     """Draws the same numbers under layer normalisation and under batch normalisation."""
-    st.markdown("#### LayerNorm beside batch normalisation, on the same numbers")
+    st.markdown("## LayerNorm beside batch normalisation, on the same numbers")
     axes: tuple[Literal["features", "batch"], ...] = ("features", "batch")
     for axis, column in zip(axes, beside(*axes), strict=True):
         normed = normalise(values, axis)

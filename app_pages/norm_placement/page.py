@@ -55,7 +55,7 @@ with st.expander("Why “seeds agree” is not “holds”, and how effect and v
     st.markdown(EFFECT)
 if contradictions := conflicts(measured):
     with st.container(key="contradictions"):
-        st.subheader("Numbers above that seem to contradict each other, and why they do not")
+        st.header("Numbers above that seem to contradict each other, and why they do not")
         for because in dict.fromkeys(conflict.because for conflict in contradictions):
             seeming, reason = st.columns(2, gap="medium")
             seeming.markdown(

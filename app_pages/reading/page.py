@@ -44,7 +44,7 @@ def draw(paper: Paper, text: str) -> None:
     section = SECTION.choose(paper.sections)
     with st.container(width=WIDTH):
         st.markdown(paper.about)
-        st.subheader(section)
+        st.header(section)
         st.markdown(opening_here(paper.sections[section], text), unsafe_allow_html=True)
 
 

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.show.download import download
 from app_pages.toolkit.callbacks import callback
 from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
-from viz.builders.theme import in_theme
+from viz.builders.theme import in_theme, page_config
 
 LABEL = 14  # pixels, of the axes of figures that grow with the window: to be read from the last row
 BY_CLICK = "by a click"
@@ -120,4 +120,4 @@ def clickable(
 
 def _with_data(figure: VegaFigure) -> dict:
     """The Vega-Lite specification with its data sets, as a new dict: Streamlit writes into what it is passed."""
-    return {**figure.specification, "datasets": figure.frames}
+    return {**figure.specification, "datasets": figure.frames, "config": page_config()}

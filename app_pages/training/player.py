@@ -239,7 +239,7 @@ def _by_moment(film: TrainingRecording, values: np.ndarray, run: str) -> pd.Data
 
 def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None:
     with st.container(key="curves_heading"):
-        st.markdown("#### What else was recorded?")
+        st.markdown("## What else was recorded?")
     with bar("curves")[0]:
         measure = CURVES.choose()
     for column, (name, recorded) in zip(st.columns(len(films), gap="medium"), films.items(), strict=True):
@@ -271,7 +271,7 @@ def _draw_curves(films: dict[Checkpoint, TrainingRecording], probe: int) -> None
 
 def _draw_formation(films: Mapping[Checkpoint, TrainingRecording], probe: int) -> None:
     with st.container(key="formation_heading"):
-        st.markdown("#### When did each head form?", help=_FORMATION_HELP)
+        st.markdown("## When did each head form?", help=_FORMATION_HELP)
     by_encoder: dict[str, np.ndarray] = {name: formation_steps(name, probe) for name in films}
     every: Any = np.concatenate([steps.ravel() for steps in by_encoder.values()])
     for column, (name, steps) in zip(st.columns(len(films), gap="medium"), by_encoder.items(), strict=True):

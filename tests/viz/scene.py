@@ -6,21 +6,41 @@ from typing import Any
 import vl_convert
 
 from viz.builders.figure import VegaFigure
+from viz.builders.theme import OTHER_INK
 
 
 def drawn(figure: VegaFigure, *, width: int | None = None, dark: bool = False) -> list[list[dict]]:
-    """The items of each layer, from the bottom; `width` and the theme as Streamlit would hand them over."""
-    view = scene(figure, width=width, dark=dark)["items"][0]
+    """The items of each layer, from the bottom; `width` and the theme as Streamlit would hand them over.
+
+    Lines in the page's colour under frames are left out: `tests/viz/builders/test_cells.py` tests them.
+    """
+    view = _laid_out(_without_casings(whole(figure)), width=width, dark=dark)["items"][0]
     return [mark["items"] for mark in view["items"] if mark["role"] == "mark"]
 
 
 def scene(figure: VegaFigure, *, width: int | None = None, dark: bool = False) -> dict[str, Any]:
     """Everything that Vega lays out, as a tree of groups, marks and items."""
-    spec = whole(figure)
+    return _laid_out(whole(figure), width=width, dark=dark)
+
+
+def _laid_out(spec: dict, *, width: int | None, dark: bool) -> dict[str, Any]:
     spec["config"] = {"background": "#171614" if dark else "#ffffff"}
     if width is not None:
         spec["width"] = width
     return vl_convert.vegalite_to_scenegraph(spec)["scenegraph"]
+
+
+def _without_casings(spec: Any) -> Any:
+    if isinstance(spec, list):
+        return [_without_casings(part) for part in spec if not _is_casing(part)]
+    if isinstance(spec, dict):
+        return {name: _without_casings(part) for name, part in spec.items()}
+    return spec
+
+
+def _is_casing(part: Any) -> bool:
+    mark = part.get("mark") if isinstance(part, dict) else None
+    return isinstance(mark, dict) and mark.get("stroke") == OTHER_INK.to_dict()
 
 
 def whole(figure: VegaFigure) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import numpy as np
 
-from ..builders.cells import framed, head_axis
+from ..builders.cells import casing, framed, head_axis
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.number_format import head_name
 from ..builders.palette import TILE_SIDE, TO_ONE, WEIGHT, ColourScale, WeightScale, tiles
@@ -145,5 +145,6 @@ def _chart_form(
     ]
     cover = framed(cover, (4, 0.5)).encode(**position, description="name:N", tooltip=tooltip)
     cover = cover.add_params(click_on("head", "layer", "head")) if clickable else cover
+    frame = casing(alt.Chart(data()), 4, **square_size).encode(**position)
     # Streamlit would squeeze the tiles to make room for the labels.
-    return alt.layer(pictures, cover).properties(autosize="pad")
+    return alt.layer(pictures, frame, cover).properties(autosize="pad")

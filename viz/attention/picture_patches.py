@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from ..builders.cells import framed
+from ..builders.cells import casing, framed
 from ..builders.figure import Form, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import CHOOSE, picture_ink, whole_picture
@@ -168,5 +168,6 @@ def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) ->
         base.mark_rect(aria=False).encode(color=colour),
         whole_picture("picture").transform_calculate(url=CHOOSE),
         *hatched,
+        casing(base, 4),
         click_area.add_params(click),
     ).properties(autosize="pad")  # Streamlit would squeeze the patches, but not the picture

@@ -3,8 +3,9 @@
 import altair as alt
 import numpy as np
 
+from ..builders.cells import chosen_frame
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, tip
-from ..builders.palette import ACCENT, NEUTRAL, tiles
+from ..builders.palette import NEUTRAL, tiles
 from ..builders.picture_marks import CHOOSE, pixel_x, pixel_y, whole_picture
 
 _SIDE = 168  # pixels
@@ -57,12 +58,12 @@ def _chart_form() -> alt.TopLevelMixin:
     window_box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
     border = alt.Chart(data("picture")).mark_rect(fill=None, stroke=NEUTRAL, strokeWidth=0.5)
     whole_map = {"x": alt.value(0), "x2": alt.value(_SIDE), "y": alt.value(0), "y2": alt.value(_SIDE)}
-    window = alt.Chart(data("window")).mark_rect(fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False)
+    window = chosen_frame(alt.Chart(data("window")).encode(**window_box))
     click_area = alt.Chart(data()).mark_rect(fill="transparent", cursor="pointer")
     click_area = click_area.encode(**window_box, description="said:N", tooltip=[tip("said:N", title="show")])
     return alt.layer(
         whole_picture("picture", aspect=False).transform_calculate(url=CHOOSE),
         border.encode(**whole_map),
-        window.encode(**window_box),
+        *window,
         click_area.add_params(click_on("place", "query", "key")),
     ).properties(autosize="pad")

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
-from ..builders.cells import STRONG, framed
+from ..builders.cells import FULL_INK, OTHER_FULL_INK, STRONG, casing, framed
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x
-from ..builders.theme import INK, OTHER_INK, lines_above
+from ..builders.theme import INK, lines_above
 from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
 from ..builders.vega_colours import attention_colour, weight_legend
@@ -129,7 +129,7 @@ def _chart_form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopL
         font=FONT,
         fontSize=_FONT_SIZE,
         fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
-        color=alt.expr(f"datum.weight > {STRONG} * largest ? {OTHER_INK.expr} : {INK.expr}"),
+        color=alt.expr(f"datum.weight > {STRONG} * largest ? ({OTHER_FULL_INK}) : ({FULL_INK})"),
         limit=alt.expr("datum.end - datum.start"),
     ).encode(x=pixel_x("middle"), text="label:N")
     strike = base.transform_filter("datum.blocked").mark_rule(color=INK, strokeWidth=2.5, aria=False)
@@ -145,7 +145,8 @@ def _chart_form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopL
     )
     click = click_on("key", "position", "blocked") if blockable else click_on("token", "position")
     struck = [strike.encode(x2="right:Q")] if blockable else []
-    return alt.layer(colours, text, *struck, click_area.add_params(click)).properties(
+    outline = casing(base, 2.5, **box).encode(x2="right:Q")
+    return alt.layer(colours, text, *struck, outline, click_area.add_params(click)).properties(
         width=1000,  # pixels, where Streamlit gives none
         height=alt.Step(_LINE),
         autosize="pad",  # the number of lines makes the height, and Vega fits nothing to a size of such a kind

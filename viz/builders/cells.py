@@ -10,12 +10,15 @@ import pandas as pd
 from .figure import Kwargs, LayeredChart, data, either
 from .number_format import head_name
 from .palette import ACCENT, NEUTRAL
-from .theme import INK, LIGHT_INK, OTHER_INK
+from .theme import CASING, INK, LIGHT_INK, ON_DARK, OTHER_INK
 from .vega_colours import colour
 
 # Of the scale: from there on the colours are too far from the page for its ink, and those of a signed scale too dark.
-STRONG, SIGNED_STRONG = 0.48, 0.8
-INK_ON_CELLS = alt.expr(f"datum.strong ? {OTHER_INK.expr} : {INK.expr}")
+STRONG, SIGNED_STRONG = 0.5, 0.8
+# Black and white: in the middle of the scale no softer ink has a contrast of 4.5.
+FULL_INK = f"{ON_DARK} ? 'white' : 'black'"
+OTHER_FULL_INK = f"{ON_DARK} ? 'black' : 'white'"
+INK_ON_CELLS = alt.expr(f"datum.strong ? ({OTHER_FULL_INK}) : ({FULL_INK})")
 INK_ON_SIGNED = alt.expr(f"datum.strong ? '{LIGHT_INK}' : {INK.expr}")
 
 BARE_AXIS: Kwargs = {"ticks": False, "domain": False, "grid": False}  # the cells are line enough
@@ -87,6 +90,7 @@ def cells(
     click_layer = click_layer.encode(description="name:N", tooltip=tooltip)
     if selectable:
         click_layer = framed(click_layer, borders).add_params(selectable)
+        layers.append(casing(base, borders[0]))
     return alt.layer(*layers, click_layer)
 
 
@@ -97,6 +101,23 @@ def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Cha
         stroke=either("datum.selected", ACCENT, NEUTRAL),
         strokeWidth=either("datum.selected", wide_border, thin_border),
     )
+
+
+def casing(base: alt.Chart, width: float, /, **mark: Any) -> alt.Chart:
+    """A line in the colour of the page under the frame, `width` pixels wide, of the row whose column `selected` is true.
+
+    It shows on both sides of the frame, whose green is too close to the colours of middle weights.
+    """
+    return _line(base, OTHER_INK, width + CASING, mark).encode(strokeOpacity=either("datum.selected", 1, 0))
+
+
+def chosen_frame(base: alt.Chart, width: float = 2.5) -> list[alt.Chart]:
+    """Two layers that frame every row of `base`: the casing, and on it the green line, `width` pixels wide."""
+    return [_line(base, OTHER_INK, width + CASING, {}), _line(base, ACCENT, width, {})]
+
+
+def _line(base: alt.Chart, stroke: object, width: float, mark: Mapping[str, Any]) -> alt.Chart:
+    return base.mark_rect(fill=None, stroke=stroke, strokeWidth=width, aria=False, tooltip=None, **mark)
 
 
 def head_axis(letter: str, **options: Any) -> alt.Axis:

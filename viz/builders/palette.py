@@ -21,7 +21,7 @@ from PIL import Image, ImageColor
 # themes hold ten.
 WEIGHTS = (
     *("#ffffff", "#cfe0db", "#9bc5bf", "#5facac", "#28909a"),
-    *("#1d7591", "#215884", "#2b3b60", "#242835", "#171614"),
+    *("#1a718d", "#215884", "#2b3b60", "#242835", "#171614"),
 )
 # Where the norm stands. Nothing else has these two hues, and no other order gives them away.
 PRE_LN, POST_LN = "#b45309", "#2563eb"

@@ -16,10 +16,11 @@ import numpy as np
 import plotly.graph_objects as go
 from PIL import ImageColor
 
+from ..builders.cells import FULL_INK, OTHER_FULL_INK, STRONG
 from ..builders.figure import PlotlyFigure
-from ..builders.palette import WEIGHTS, data_uri
+from ..builders.palette import ACCENT, WEIGHTS, data_uri
 from ..builders.picture_marks import CHOOSE
-from ..builders.theme import INK, ON_DARK, OTHER_INK
+from ..builders.theme import CASING, ON_DARK, OTHER_INK
 from .export_style import LABEL
 
 _LETTER = 7.2  # pixels of a letter of a tick label, which is monospaced nowhere: a generous mean
@@ -234,8 +235,8 @@ def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
             {"data": {"values": urls}, "mark": {**whole, **mark_size}, "encoding": {"url": {"field": "url"}}}
         )
     if panel["written"]:
-        is_strong = f"datum.value > {0.48 * panel['scale']['zmax']!r}"
-        ink = {"expr": f"{is_strong} ? {OTHER_INK.expr} : {INK.expr}"}
+        is_strong = f"datum.value > {STRONG * panel['scale']['zmax']!r}"
+        ink = {"expr": f"{is_strong} ? ({OTHER_FULL_INK}) : ({FULL_INK})"}
         mark = {"type": "text", "fontSize": 10, "color": ink}
         text = {"x": x, "y": y, "text": {"field": "text"}}
         layers.append({"data": {"values": panel["written"]}, "mark": mark, "encoding": text})
@@ -243,8 +244,12 @@ def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
         corners = {name.removesuffix("0").replace("1", "2"): frame[name] for name in ("x0", "x1", "y0", "y1")}
         line = {"stroke": frame["line"]["color"], "strokeWidth": frame["line"]["width"]}
         box = {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
-        mark = {"type": "rect", "fill": None, "fillOpacity": 0, "clip": True, **line}
-        layers.append({"data": {"values": [corners]}, "mark": mark, "encoding": box})
+        lines = [line]
+        if line["stroke"] == ACCENT:
+            lines.insert(0, {"stroke": {"expr": OTHER_INK.expr}, "strokeWidth": line["strokeWidth"] + CASING})
+        for stroke in lines:
+            mark = {"type": "rect", "fill": None, "fillOpacity": 0, "clip": True, **stroke}
+            layers.append({"data": {"values": [corners]}, "mark": mark, "encoding": box})
     for trace in panel["points"]:
         points = [{"x": column, "y": row} for column, row in zip(trace["x"], trace["y"], strict=True)]
         marker = trace["marker"]

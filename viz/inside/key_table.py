@@ -8,9 +8,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ..builders.cells import chosen_frame
 from ..builders.figure import VegaFigure, data, either, form, tip
 from ..builders.number_format import format_number
-from ..builders.palette import ACCENT, EMPHASIS, FALLS, RISES, WeightScale, largest
+from ..builders.palette import EMPHASIS, FALLS, RISES, WeightScale, largest
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK
 from ..builders.vega_colours import colour
@@ -113,8 +114,8 @@ def _chart_form() -> alt.TopLevelMixin:
     texts = texts.encode(
         x=pixel_x("x"), y=pixel_y("y"), text="text:N", opacity=either("datum.small", 0.75, 1)
     )
-    framed = alt.Chart(data("framed")).mark_rect(fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False)
-    return alt.layer(cells, bars, texts, framed.encode(**box)).properties(autosize="pad")
+    framed = chosen_frame(alt.Chart(data("framed")).encode(**box))
+    return alt.layer(cells, bars, texts, *framed).properties(autosize="pad")
 
 
 def _upper(row: Any) -> Any:

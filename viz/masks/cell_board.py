@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
+from ..builders.cells import chosen_frame
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip
 from ..builders.heatmap import position_labels
-from ..builders.palette import ACCENT, NEUTRAL, TO_ONE, WeightScale, hatching
+from ..builders.palette import NEUTRAL, TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import whole_picture
 from ..builders.vega_colours import attention_colour, weight_legend
 
@@ -70,6 +71,7 @@ def _chart_form(legend: tuple[str, ...]) -> alt.TopLevelMixin:
             tip("blocked:N", title="masked"),
         ],
     ).add_params(click_on("cell", "query", "key", "blocked"))
-    frame: Kwargs = {"fill": None, "stroke": ACCENT, "strokeWidth": 2, "x": 0, "x2": alt.expr("width")}
-    row = alt.Chart(data("chosen")).mark_bar(**frame, tooltip=None, aria=False).encode(y="query:O")
-    return alt.layer(board, whole_picture("hatched", aspect=False), row).properties(autosize="pad")
+    row = alt.Chart(data("chosen")).encode(y="query:O")
+    return alt.layer(board, whole_picture("hatched", aspect=False), *chosen_frame(row, 2)).properties(
+        autosize="pad"
+    )

@@ -97,7 +97,7 @@ def _chart_form(log: bool, axis: str) -> alt.TopLevelMixin:
         of_one_placement.transform_aggregate(
             least="min(value)", largest="max(value)", groupby=["variant", "y"]
         )
-        .mark_rule(strokeWidth=3, opacity=0.4)
+        .mark_rule(strokeWidth=3, opacity=0.4, aria=False)
         .encode(x=along("least"), x2="largest:Q", color=channels["color"])
     )
     dots, between = (marks.encode(tooltip=tooltip) for marks in _dots(base, channels, 0.9, 60, 40))
@@ -105,7 +105,9 @@ def _chart_form(log: bool, axis: str) -> alt.TopLevelMixin:
         align="left", baseline="middle", fontSize=11.5, color=INK, limit=0
     )
     text = text.encode(x=alt.value(0), y=y, text="label:N")
-    about = alt.Chart(data(_REFERENCE)).mark_rule(color=NEUTRAL, strokeDash=[4, 3], strokeWidth=1.5)
+    about = alt.Chart(data(_REFERENCE)).mark_rule(
+        color=NEUTRAL, strokeDash=[4, 3], strokeWidth=1.5, aria=False
+    )
     return alt.layer(about.encode(x=x), extents, dots, between, text).properties(autosize=FIT)
 
 
@@ -116,5 +118,7 @@ def _dots(
     dots = base.transform_filter(f"datum.variant != '{ACROSS}'")
     dots = dots.mark_point(filled=True, opacity=opacity, size=size)
     between = base.transform_filter(f"datum.variant == '{ACROSS}'")
-    grey = between.mark_point(filled=True, opacity=opacity, size=size_across, color=NEUTRAL, shape="diamond")
+    grey = between.mark_point(
+        filled=True, opacity=opacity, size=size_across, color=NEUTRAL, shape="diamond", aria=False
+    )
     return dots.encode(color=channels["color"], shape=channels["shape"]), grey

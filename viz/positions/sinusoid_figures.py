@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.cells import cells
+from ..builders.cells import cells, chosen_frame
 from ..builders.figure import Kwargs, VegaFigure, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
@@ -99,7 +99,7 @@ def _clocks() -> alt.TopLevelMixin:
     hands_before = base.mark_rule(**hand, stroke=NEUTRAL, strokeWidth=2.5, opacity=0.6).encode(
         x=pixel_x("middle"), x2="tip_x_before:Q", y=pixel_y("centre"), y2="tip_y_before:Q"
     )
-    hands = base.mark_rule(**hand, stroke=ACCENT, strokeWidth=3).encode(
+    hands = base.mark_rule(**hand, stroke=INK, strokeWidth=3).encode(
         x=pixel_x("middle"), x2="tip_x:Q", y=pixel_y("centre"), y2="tip_y:Q"
     )
     text = base.mark_text(aria=False, color=INK, fontSize=11)
@@ -173,10 +173,8 @@ def _table(heading: str) -> alt.TopLevelMixin:
         strokeWidth=0.5,
         opacity=0.75,
     )
-    frame = alt.Chart(data("framed")).mark_rect(
-        fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False, tooltip=None
-    )
-    return alt.layer(table, frame.encode(y=y)).properties(autosize="pad")
+    frame = chosen_frame(alt.Chart(data("framed")).encode(y=y))
+    return alt.layer(table, *frame).properties(autosize="pad")
 
 
 def wave_curves(

@@ -124,6 +124,20 @@ def test_plain_colours_read_on_every_page(colour, page):
     assert contrast(colour, page) >= 3  # what WCAG asks of graphics
 
 
+def test_contrast_is_that_of_wcag():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    # 0x77 is 0.1845 of the light of white: 1.05 / 0.2345.
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize(("theme", "page"), [("light", "#ffffff"), ("dark", "#0e1117")])
+def test_what_is_chosen_reads_on_the_page_and_on_its_tint(theme, page):
+    green = CONFIG["theme"][theme]["primaryColor"]
+    tint = "#" + "".join(f"{round(channel):02x}" for channel in (rgb(green) * 0.1 + rgb(page) * 0.9)[0])
+    assert min(contrast(green, page), contrast(green, tint)) >= 4.5
+    assert contrast(CONFIG["theme"][theme]["codeTextColor"], page) >= 7
+
+
 @pytest.mark.parametrize("blindness", EYES)
 def test_the_two_placements_are_apart(blindness):
     one, other = seen(rgb(PRE_LN, POST_LN), blindness)

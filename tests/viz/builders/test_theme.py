@@ -1,25 +1,21 @@
 import altair as alt
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
-from PIL import ImageColor
+import vl_convert
 
 from tests.viz.scene import drawn, whole
+from tests.viz.vision import contrast
 from viz.builders.figure import data, form
-from viz.builders.theme import FIT, INK, heading_with_reading
-
-
-def luminance(colour):
-    channels = (value / 255 for value in ImageColor.getrgb(colour))
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+from viz.builders.palette import ACCENT
+from viz.builders.theme import DARK_LABEL, FIT, INK, LIGHT_LABEL, heading_with_reading, in_theme, page_config
 
 
 @pytest.mark.parametrize(("dark", "page"), [(True, "#0e1117"), (False, "#ffffff")])
 def test_ink_reads_on_the_page(dark, page):
     text = alt.Chart(pd.DataFrame({"a": ["a"]})).mark_text(color=INK).encode(text="a:N")
     ((item,),) = drawn(alt.layer(text), dark=dark)
-    lower, higher = sorted([luminance(item["fill"]), luminance(page)])
-    assert (higher + 0.05) / (lower + 0.05) > 12  # WCAG asks for 4.5, and for 7 at its strictest
+    assert contrast(item["fill"], page) > 12  # WCAG asks for 4.5, and for 7 at its strictest
 
 
 @form
@@ -41,3 +37,23 @@ def test_what_stands_below_the_name_reads_on_either_theme():
 def test_the_plot_keeps_its_height_under_a_heading():
     ((rect,),) = drawn(titled("a", "b"), width=300)
     assert rect["height"] == 200
+
+
+def test_axes_and_legends_read_on_either_page():
+    assert contrast(DARK_LABEL, "#ffffff") > 6
+    assert contrast(LIGHT_LABEL, "#0e1117") > 6
+    chart = alt.Chart(pd.DataFrame({"a": ["a"]})).mark_bar().encode(x="a:N").to_dict()
+    for page, ink in (("#ffffff", DARK_LABEL), ("#0e1117", LIGHT_LABEL)):
+        chart["config"] = page_config() | {"background": page}
+        assert f'fill="{ink}"' in vl_convert.vegalite_to_svg(chart)
+
+
+def test_a_frame_on_a_page_has_a_line_under_it_and_another_line_none():
+    lines = [{"color": ACCENT, "width": 2}, {"color": "#787d87", "width": 1}]
+    figure = go.Figure().update_layout(
+        shapes=[{"type": "rect", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "line": line} for line in lines]
+    )
+    under, frame, other = in_theme(figure).layout.shapes
+    assert (frame.line.color, other.line.color) == (ACCENT, "#787d87")
+    assert under.line.width > frame.line.width
+    assert (under.x0, under.x1) == (frame.x0, frame.x1)

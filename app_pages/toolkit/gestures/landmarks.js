@@ -1,0 +1,56 @@
+// For those who hear the page or use the keyboard alone: what Streamlit gives no way to say.
+//
+// The navigation is a landmark, "Skip to main content" goes behind it, a button's icon does not read out its file name, and
+// what scrolls takes the focus. Streamlit draws elements anew, so this looks again after each change of the page.
+
+const SCROLLS = ".katex-display, [data-testid=stMarkdownContainer]:has(> table)";
+
+function set(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
+function nameParts() {
+  const navigation = document.querySelector(".st-key-navigation");
+  if (navigation !== null) {
+    set(navigation, "role", "navigation");
+    set(navigation, "aria-label", "Pages");
+    for (const link of navigation.querySelectorAll("a"))
+      if (link.closest(".st-key-here") !== null) set(link, "aria-current", "page");
+      else link.removeAttribute("aria-current");
+  }
+  for (const icon of document.querySelectorAll("button [data-testid=stIconMaterial]"))
+    if (icon.closest("button").querySelector("[data-testid=stMarkdownContainer]")?.textContent.trim())
+      set(icon, "aria-hidden", "true");
+  for (const box of document.querySelectorAll(SCROLLS)) {
+    if (box.scrollWidth > box.clientWidth) set(box, "tabindex", "0");
+    else box.removeAttribute("tabindex");
+  }
+}
+
+function skip(event) {
+  if (event.target.closest?.("[data-testid=stSkipToContent]") == null) return;
+  const heading = document.querySelector("[data-testid=stMain] h1");
+  if (heading === null) return;
+  event.preventDefault();
+  event.stopPropagation();
+  heading.tabIndex = -1;
+  heading.focus();
+}
+
+let waiting = 0;
+const changes = new MutationObserver(() => {
+  waiting ||= requestAnimationFrame(() => {
+    waiting = 0;
+    nameParts();
+  });
+});
+
+export default function () {
+  nameParts();
+  changes.observe(document.body, { subtree: true, childList: true });
+  window.addEventListener("click", skip, true);
+  return () => {
+    changes.disconnect();
+    window.removeEventListener("click", skip, true);
+  };
+}
