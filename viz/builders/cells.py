@@ -116,7 +116,7 @@ def chosen_frame(base: alt.Chart, width: float = 2.5) -> list[alt.Chart]:
     return [_line(base, OTHER_INK, width + CASING, {}), _line(base, ACCENT, width, {})]
 
 
-def _line(base: alt.Chart, stroke: object, width: float, mark: Mapping[str, Any]) -> alt.Chart:
+def _line(base: alt.Chart, stroke: str | alt.SchemaBase, width: float, mark: Mapping[str, Any]) -> alt.Chart:
     return base.mark_rect(fill=None, stroke=stroke, strokeWidth=width, aria=False, tooltip=None, **mark)
 
 

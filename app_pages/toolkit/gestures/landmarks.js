@@ -3,7 +3,8 @@
 // The navigation is a landmark, "Skip to main content" goes behind it, a button's icon does not read out its file name, and
 // what scrolls takes the focus. Streamlit draws elements anew, so this looks again after each change of the page.
 
-const SCROLLS = ".katex-display, [data-testid=stMarkdownContainer]:has(> table)";
+const SCROLLS = ".katex-display, [data-testid=stMarkdownContainer]";
+const PAUSE = 200; // milliseconds: a figure under the pointer changes the page many times a second
 
 function set(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
@@ -39,10 +40,10 @@ function skip(event) {
 
 let waiting = 0;
 const changes = new MutationObserver(() => {
-  waiting ||= requestAnimationFrame(() => {
+  waiting ||= setTimeout(() => {
     waiting = 0;
     nameParts();
-  });
+  }, PAUSE);
 });
 
 export default function () {
