@@ -123,7 +123,7 @@ def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path)
     text = said(app)
     assert len(app.get("vega_lite_chart")) == BLOCKS_AND_AXIS + 1
     assert text.count("Not measured") == len(CLAIMS) - 1
-    assert "contradict" not in "\n".join(each.value for each in app.subheader)
+    assert "contradict" not in "\n".join(each.value for each in app.header)
 
 
 def test_contradictions_are_told_where_the_numbers_contradict(open_app: Open, checkpoints: Path) -> None:
@@ -133,7 +133,7 @@ def test_contradictions_are_told_where_the_numbers_contradict(open_app: Open, ch
     ]
     write_measurements(checkpoints / STORED, measured)
     app = open_app(PAGE)
-    assert any("contradict" in each.value for each in app.subheader)
+    assert any("contradict" in each.value for each in app.header)
     assert "about one matrix" in said(app)
 
 

@@ -22,7 +22,18 @@ LINKS = links(TEXT)
 PAGES = sorted({link.page for link in LINKS})
 FIRST = "attention"
 # What stands on a page in words or in a figure; options that are not chosen do not count.
-WORDS = ("markdown", "caption", "latex", "subheader", "info", "metric", "expander", "toggle", "file_uploader")
+WORDS = (
+    "markdown",
+    "caption",
+    "latex",
+    "header",
+    "subheader",
+    "info",
+    "metric",
+    "expander",
+    "toggle",
+    "file_uploader",
+)
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ LARGEST_PICTURES = 250_000  # bytes
 
 def shown(app: AppTest) -> str:
     assert not app.exception
-    return "\n".join(part.value for part in (*app.subheader, *app.markdown))
+    return "\n".join(part.value for part in (*app.header, *app.markdown))
 
 
 def test_the_page_opens_with_the_stops_of_the_tour(open_app: Open) -> None:
