@@ -1,4 +1,4 @@
-"""One head as lines from the queries on the left to the keys on the right, after BertViz' head view."""
+"""One head as lines from the queries on the left to the keys on the right, as in the head view of BertViz."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
-"""A picture over the colours of one value for each of its patches.
+"""Pictures drawn over coloured patches: one value for each patch.
 
 The values [patch] fill `patch_grid` (rows, columns) row by row. The patch `query` is outlined; None stands for the
-class token, which is not in the picture. A click on a patch sets the point selection `patch`, field `position`,
-counted from 0. The pixels are sharp at the chart's own width, so give it no other. All functions raise ValueError
-where the values do not fill the grid.
+class token, which is not in the picture. A click on a patch sets the point selection `patch`, field `position`, counted
+from 0. The pixels are sharp only at the chart's own width. All functions raise ValueError where the values do not fill
+the grid.
 """
 
 from collections.abc import Mapping
@@ -75,7 +75,8 @@ def knock_out_patches(
 ) -> VegaFigure:
     """A picture drawn over the `change` [patch] of the quantity `what` when each patch is hidden.
 
-    Falls are purple and rises gold; the colours end at ±`limit`. `how` describes how patches are hidden.
+    Negative changes are purple, positive ones gold; the colours end at ±`limit`. `how` describes how patches are
+    hidden.
     """
     description = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
     return _patches(
@@ -116,8 +117,8 @@ def _patches(
     values: Mapping[str, Any],
     description: str,
 ) -> VegaFigure:
-    """The figure of `numbers` [patch] in the form that `_layers` makes; `name` is their field, `values` are those of the
-    form.
+    """A figure of `numbers` [patch], stored in the data field `name`, with a `form` made by `_layers` and the `values`
+    that it needs.
     """
     rows, columns = patch_grid
     need_shape((rows * columns,), **{name: numbers})

@@ -55,7 +55,8 @@ def knock_out_bars(
     what: str,
     how: str = "from every query",
 ) -> VegaFigure:
-    """Bars of the `change` [position] of the probability `what` when each token is hidden: falls purple, rises gold.
+    """Bars of the `change` [position] of the probability `what` when each token is hidden: negative changes are purple,
+    positive ones gold.
 
     The axis goes from -`limit` to `limit`; `how` describes how tokens are hidden. The bar of the token `query` is
     outlined. A click on a bar sets the point selection `token`, field `position`. Raises ValueError if tokens and

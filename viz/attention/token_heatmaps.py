@@ -68,11 +68,12 @@ def weight_heatmap(
     numbers: Sequence[int] | None = None,
     **options: Unpack[MapOptions],
 ) -> PlotlyFigure:
-    """A heatmap of any weights [query, key] over `tokens`; `keys` are the tokens of the columns if these are others.
+    """A heatmap of any weights [query, key] over `tokens`; `keys` are the tokens of the columns if they are not the
+    same.
 
-    A masked cell shows no weight, since the zero there says nothing about the head. In a map with few keys, the weights of
-    the `query` are written in their cells. `window` are the queries and the keys that are drawn at all; `numbers`, the positions
-    of the tokens where these are not counted from 0.
+    A masked cell shows no weight, since the zero there says nothing about the head. In a map with few keys, the weights
+    of the `query` are written in their cells. Only the queries and the keys in `window` are drawn. `numbers` are the
+    positions of the tokens, by default counted from 0.
     """
     n_keys, query, title = weights.shape[-1], options.get("query"), options.get("title", "")
     if mask is None or query is None or mask[query].all():
@@ -198,7 +199,9 @@ def _token_heatmap(
     numbers: Sequence[int] | None = None,
     notes: Sequence[str] = (),
 ) -> PlotlyFigure:
-    """Draws `values` [query, key] over tokens; a zoomed heatmap is lower, as two of them are shown side by side."""
+    """A heatmap of `values` [query, key] over `tokens`; with `zoom` it is lower, since two such heatmaps are shown side
+    by side.
+    """
     n_keys = len(tokens if keys is None else keys)
     need_shape((len(tokens), n_keys), values=values)
     if mask is not None:

@@ -27,7 +27,8 @@ BARE_AXIS: Kwargs = {"ticks": False, "domain": False, "grid": False}  # the cell
 def head_cells(
     values: np.ndarray, selected: tuple[int, int] | None = None, *, called: str = "value"
 ) -> pd.DataFrame:
-    """A data frame with a row for each head of `values` [layer, head]: layer, head, name, and the value as `called`.
+    """A data frame with a row for each head of `values` [layer, head]: layer, head, name, and the value in a column
+    named `called`.
 
     The row of the `selected` (layer, head) is marked and comes last, so that no neighbour's border covers its frame.
     The index counts the heads layer by layer.
@@ -48,7 +49,7 @@ def head_cells(
 
 
 def strong(values: np.ndarray, largest: float, *, signed: bool) -> np.ndarray:
-    """Whether each value's colour is so dark that text on it must be light; bool, of the shape of `values`."""
+    """Whether each value's colour is so dark that text on it must be light: bools in the shape of `values`."""
     return np.abs(np.nan_to_num(np.asarray(values, float))) > (SIGNED_STRONG if signed else STRONG) * largest
 
 
@@ -70,10 +71,10 @@ def cells(
 ) -> LayeredChart:
     """Chart layers with coloured cells at `x` and `y`, and the column `text` written in them.
 
-    Cells have the channel `colour(field, signed, legend)`. In rows with the column `strong`, text is drawn in the
-    opposite ink; screen readers read the column `name`. With `selectable`, a click selects a cell. The cell whose column
-    `selected` is true is framed; `borders` are the widths of its frame and of the other borders. The layers `between`
-    are drawn between colours and text. `writing` are options of the text, `mark` those of the cells.
+    Cells have the channel `colour(field, signed, legend)`. Where the column `strong` is true, text is drawn in the
+    opposite ink; screen readers read the column `name`. With `selectable`, a click selects a cell. The cell whose
+    column `selected` is true is framed; `borders` are the widths of its frame and of the other borders. The layers
+    `between` are drawn between colours and text. `writing` are options of the text, `mark` those of the cells.
     """
     base = alt.Chart(data()).encode(x=x, y=y)
     coloured = base.mark_rect(aria=False, **mark)
@@ -95,7 +96,9 @@ def cells(
 
 
 def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Chart:
-    """`marks` with a border, wide and green for rows whose column `selected` is true."""
+    """`marks` with a border: wide and green for rows whose column `selected` is true. `borders` are the widths in
+    pixels of selected and of other rows.
+    """
     wide_border, thin_border = borders
     return marks.encode(
         stroke=either("datum.selected", ACCENT, NEUTRAL),

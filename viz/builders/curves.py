@@ -69,7 +69,7 @@ _MOST_UPRIGHT = 6  # names of stages that stand beside each other without being 
 
 
 def stage_axis(stages: Sequence[str], title: str, **options: Any) -> alt.X:
-    """The x axis of the column `stage`, with names in the order of `stages`, slanted where there are many."""
+    """The x channel of the column `stage`, whose axis names the `stages` in this order; many names are slanted."""
     axis = alt.Axis(labelAngle=-45 if len(stages) > _MOST_UPRIGHT else 0, labelOverlap="greedy")
     return alt.X("stage:N", sort=list(stages), title=title, axis=axis, **options)
 

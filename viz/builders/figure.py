@@ -158,7 +158,9 @@ def click_on(name: str, *fields: str) -> alt.Parameter:
 
 
 def need_shape(shape: Sequence[Any], /, **given: Any) -> None:
-    """Raises ValueError, with its name, for an array or list that does not have this `shape`, which may end with `...`."""
+    """Raises ValueError that names each array or list in `given` whose shape is not `shape`; a `shape` that ends with
+    `...` fixes only its first axes.
+    """
     axes = slice(len(shape) - 1 if ... in shape else None)
     shapes = {name: np.shape(actual) for name, actual in given.items()}
     if wrong := [

@@ -102,9 +102,10 @@ def _entropy_form() -> LayeredChart:
 
 
 def formation_map(steps: np.ndarray, *, among: np.ndarray, title: str = "") -> VegaFigure:
-    """A grid of training steps [layer, head], coloured by their order in `among`, the steps of all heads compared.
+    """A grid of the training `steps` [layer, head] at which heads formed, coloured by their rank in `among`, the steps
+    of all heads that are compared.
 
-    Most heads form late in a run: by step, nearly all of them would have one colour.
+    Most heads form late in a run, so colours by the step itself would be nearly the same for all.
     """
     frame = head_cells(steps, called="step")
     ordered = np.sort(among, axis=None)
@@ -137,7 +138,9 @@ def _steps_form() -> LayeredChart:
 def _head_cells_chart(
     tooltip: list[alt.Tooltip], *, titles: tuple[str | None, str | None] = (None, None), **options: Any
 ) -> LayeredChart:
-    """A chart of cells for heads, whose tooltip has the head's name and `tooltip`; `titles` are those of the two axes."""
+    """A chart with a cell for each head, whose tooltip has the head's name and the lines `tooltip`; `titles` are those
+    of the y and the x axis.
+    """
     return cells(
         alt.X("head:O", title=titles[1], axis=head_axis("H", orient="top")),
         alt.Y("layer:O", title=titles[0], axis=head_axis("L", orient="left")),

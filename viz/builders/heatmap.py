@@ -108,7 +108,7 @@ def position_labels(tokens: Sequence[str], numbers: Sequence[int] | None = None)
 def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) -> dict:
     """Plotly's options for colours from -`largest` (0 unless `signed`) to `largest`.
 
-    The colour bar's title is the quantity `what` and the text `reach` on the range of the colours.
+    The colour bar's title is the quantity `what` and `reach`, a text on the range of the colours.
     """
     lowest = -largest if signed else 0.0
     return {
@@ -122,7 +122,9 @@ def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) 
 
 
 def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> dict:
-    """Plotly's options for colours of attention weights, whose colour bar has the marks of `weight_legend`."""
+    """Plotly's options for colours of attention weights; the colour bar has the marks of `weight_legend`, and `keys`
+    says which `n_keys` keys are counted.
+    """
     legend = weight_legend(scale, n_keys, keys)
     texts = [EVEN if mark == EVEN else f"{mark}{tick:.3g}" for tick, mark in legend.ticks.items()]
     bar = colour_bar("<br>".join(as_text(legend.title)), list(legend.ticks)) | {"ticktext": texts}

@@ -35,6 +35,8 @@ def panels(
 
 
 def heading(text: str, x: float, size: int, shift: int = 0) -> dict:
-    """The heading of a panel, an annotation in pixels of `size` above its middle `x`, a share of the width."""
+    """Plotly's annotation with the heading of a panel: `size` pixels high, centred at `x` (a share of the width),
+    raised by `shift` pixels.
+    """
     position = {"x": x, "xref": "paper", "xanchor": "center", "y": 1, "yref": "paper", "yanchor": "bottom"}
     return {"text": text, "font": {"size": size}, "yshift": shift, "showarrow": False, **position}

@@ -9,8 +9,9 @@ _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def format_number(value: float, spec: str, *, otherwise: str = "–") -> str:
-    """A number as text in Python's format `spec`; `otherwise` where it is not finite. What rounds to 0 has no sign
-    and no power of ten.
+    """A number as text in Python's format `spec`, or `otherwise` if it is not finite.
+
+    A number that rounds to 0 is written without a sign and without a power of ten.
     """
     if not math.isfinite(value):
         return otherwise
@@ -26,7 +27,7 @@ def format_tex(value: float, spec: str = ".3g") -> str:
 
 
 def percent(share: float, digits: int = 1, *, below: str = "", above: str = "") -> str:
-    """A share of 1 as a percentage.
+    """A share from 0 to 1 as a percentage.
 
     With `below` and `above` (such as "<" and ">"), a share that only rounds to 0 % or 100 % is marked: "<0.1 %".
     """
@@ -39,7 +40,7 @@ def percent(share: float, digits: int = 1, *, below: str = "", above: str = "") 
 
 
 def with_error(share: float, error: float, digits: int = 1) -> str:
-    """A share of 1 and its standard error as a percentage: "86.6 ± 1.2 %"."""
+    """A share from 0 to 1 and its standard error as a percentage: "86.6 ± 1.2 %"."""
     return f"{format_number(100 * share, f'.{digits}f')} ± {format_number(error, f'.{digits}%')}"
 
 
@@ -49,7 +50,7 @@ def format_short(value: float) -> str:
 
 
 def abbreviated(count: int) -> str:
-    """A whole number in three digits and a unit from 1000 on: 37858304 is "37.9 M"."""
+    """A whole number as text; from 1000 on with three digits and a unit (k, M, G or T): 37858304 is "37.9 M"."""
     for factor, unit in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):
         if count >= 0.9995 * factor:
             return f"{count / factor:.3g} {unit}"
@@ -85,7 +86,9 @@ def head_name(layer: int, head: int) -> str:
 
 
 def _parts(value: float, spec: str) -> tuple[str, int]:
-    """The digits of a number as text, without sign if all are 0, and its exponent of ten (0 if it is not written)."""
+    """The digits of a number in the format `spec`, without sign if all are 0, and its exponent of ten (0 if none is
+    written).
+    """
     digits, _, power = f"{value:{spec}}".partition("e")
     if not any(digit in digits for digit in "123456789"):
         return digits.lstrip("+-"), 0

@@ -1,8 +1,8 @@
 """The colours of every figure, and small images as data URIs.
 
-Altair, Plotly and the tiles colour weights by one table and interpolate in RGB. It begins with white and ends almost
-black. On a dark page it is reversed, so that zero always has the colour of the page. The server does not know the theme,
-so the browser reverses the table.
+Altair, Plotly and the tiles take the colours of weights from one table, `WEIGHTS`, and interpolate in RGB. The table
+begins with white and ends almost black. On a dark page it is reversed, so that zero always has the colour of the page.
+The server does not know the theme, so the browser reverses the table.
 """
 
 import base64
@@ -70,7 +70,7 @@ TO_ONE = WeightScale()
 def weight_scale(
     choice: ColourScale, maximum: str, *weights: np.ndarray, what: str = WEIGHT, shares: bool = True
 ) -> WeightScale:
-    """The colour scale of these weights, from 0 to 1 or from 0 to the largest of them, by `choice`.
+    """The colour scale of these weights: from 0 to 1 for the `choice` "fixed", from 0 to the largest of them for "own".
 
     `maximum` is the legend's name for that largest value; `what` and `shares` are those of `WeightScale`. Raises
     ValueError for another `choice`.
@@ -86,7 +86,9 @@ def weight_scale(
 
 
 def side_colours(placements: Sequence[str]) -> tuple[str, ...]:
-    """A colour for each encoder: the one of its norm placement if all placements differ, else colours in order."""
+    """A colour for each encoder: that of its norm placement if all placements differ, else the first colours of
+    `CATEGORIES`.
+    """
     if len(set(placements)) == len(placements):
         return tuple(PLACEMENTS[placement] for placement in placements)
     return CATEGORIES[: len(placements)]

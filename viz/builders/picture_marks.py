@@ -19,8 +19,8 @@ CHOOSE = f"{ON_DARK} ? datum.on_dark : datum.on_light"  # the url, of a row with
 
 
 def picture_ink(image: np.ndarray, *, side: int, opacity: float = 1.0) -> dict[str, str]:
-    """A uint8 image [height, width] or [height, width, 3] as data URIs for a light and a dark page, about `side`
-    pixels wide.
+    """A uint8 image [height, width] or [height, width, 3] as data URIs "on_light" and "on_dark", for a light and a dark
+    page, about `side` pixels wide.
 
     Bright pixels of a grey image become ink, of that `opacity` where they are brightest; an image in colours has that
     opacity everywhere.

@@ -24,8 +24,9 @@ def distance_heatmap(
     """A heatmap of distances [head of the first, head of the second] in nats; heads are numbered layer by layer,
     `n_heads` in a layer.
 
-    `partners` has for each head of the first encoder the number of its partner, or -1: that cell has a ring, and a
-    frame where the head is `selected`. A click on a cell sets the point selection `pair`, fields `one` and `other`.
+    `partners` holds, for each head of the first encoder, the number of its partner (-1: none). The cells of pairs have
+    rings, and that of the head `selected` has a frame. A click on a cell sets the point selection `pair`, fields `one`
+    and `other`.
     """
     row, column = np.indices(distances.shape).reshape(2, -1)
     row_names, column_names = (

@@ -21,11 +21,12 @@ def pair_spread(
     others: Sequence[int],
     selected: int | None,
 ) -> VegaFigure:
-    """A row for each pair of heads, the most distant first: mean ± standard deviation [pair] as a bar, this input as a dot.
+    """A row for each pair of heads, the most distant first: mean ± standard deviation [pair] as a bar, this input as a
+    dot.
 
-    `ones` and `others` are the numbers of the heads; the pair whose first head is `selected` is marked. A click on a
-    row sets the point selection `pair`, fields `one` and `other`. Raises ValueError where the shapes do not fit each
-    other.
+    `ones` and `others` are the numbers of the first and of the second heads; the pair whose first head is `selected` is
+    marked. A click on a row sets the point selection `pair`, fields `one` and `other`. Raises ValueError where the
+    shapes do not fit each other.
     """
     n_pairs = len(names)
     need_shape((n_pairs,), here=here, mean=mean, sd=sd, ones=ones, others=others)

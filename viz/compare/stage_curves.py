@@ -107,7 +107,8 @@ def logit_curves(
     title: str,
     domain: tuple[float, float],
 ) -> VegaFigure:
-    """Curves of logits [stage, class]: classes in `marked` have their colour and their name, the others are grey.
+    """Curves of logits [stage, class]: `marked` maps the names of some classes to the colours of their curves, which
+    are labelled; all others are grey.
 
     The axis spans `domain`. Raises ValueError where the shapes do not fit each other.
     """

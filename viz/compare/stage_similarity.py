@@ -28,8 +28,8 @@ def stage_similarity(
     undefined: str = "not defined",
     title: str = "",
 ) -> VegaFigure:
-    """A grid of similarities [row, column], coloured from 0, or -1 where `signed`, to 1; `names` are those of rows
-    and columns.
+    """A grid of similarities [row, column], coloured from 0 (-1 if `signed`) to 1; `rows` and `columns` are stages, and
+    `names` the titles of these two axes.
 
     The longer side is about `side` pixels. NaN is drawn as a dash, and the tooltip says why: `undefined`. Raises
     ValueError where the shapes do not fit.

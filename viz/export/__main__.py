@@ -1,7 +1,7 @@
 """python -m viz.export FILE.npz --out FILE.{html,svg,png} [--head L H] [--theme dark] [--width-cm 8.5] [--font-pt 8]
 
 A record file as `python -m model.capture` writes it, as a page of all heads that opens offline, or as a picture: of all
-heads, or with `--head` of one. What goes wrong is one sentence, and exit code 2.
+heads, or with `--head` of one. An error is printed as one sentence, with exit code 2.
 """
 
 import argparse

@@ -79,8 +79,8 @@ def _drawn(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
 
 
 def _layout(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
-    """A function that gives the specification for a width, the width that the figure has by itself, and whether it
-    can have others.
+    """The function from a width in pixels to the specification, the figure's own width (None if it is not known), and
+    whether the width can change.
     """
     if isinstance(figure, PlotlyFigure):
         is_vega = vega_panels(figure)
@@ -92,7 +92,7 @@ def _layout(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
 
 
 def _stretches(specification: dict[str, Any]) -> bool:
-    """Whether the chart takes its width from the page; others have their own."""
+    """Whether the chart takes its width from the page instead of having its own."""
     if (specification.get("usermeta") or {}).get("stretches"):
         return True
     autosize = specification.get("autosize")
@@ -176,5 +176,5 @@ def _datasets(figure: VegaFigure) -> dict[str, list[dict]]:
 
 
 def _plain(value: Any) -> Any:
-    """A number or an array of numpy as Python's own."""
+    """A NumPy scalar or array as a Python number or list."""
     return value.tolist()

@@ -43,7 +43,9 @@ class ExportStyle:
 
     @property
     def page(self) -> str:
-        """The colour of the page behind the figure; inks are chosen for it even where it is transparent."""
+        """The colour of the page behind the figure. Colours of text and lines are chosen to contrast with it, even if
+        the figure has no background of its own.
+        """
         return _PAGE[self.theme]
 
 
@@ -51,7 +53,7 @@ PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True, dpi=300)  # one c
 
 
 def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
-    """Vega's configuration in this style, as Streamlit sets it, with letters enlarged by a factor."""
+    """Vega's configuration in this style, as Streamlit sets it, with letters larger by the factor `enlargement`."""
     ink, grid = _INK[style.theme], _GRID[style.theme]
     small_size, large_size = LABEL * enlargement, (LABEL if style.font_pt else 14) * enlargement
     text = {"labelFontSize": small_size, "labelColor": ink, "titleColor": ink, "titleFontWeight": "normal"}

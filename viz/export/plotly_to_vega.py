@@ -76,7 +76,7 @@ def vega_panels(figure: PlotlyFigure) -> VegaPanels:
 
 
 def _has_no_colours(trace: Mapping) -> bool:
-    """Whether a trace has no colours: its cells are only there for the tooltip."""
+    """Whether all colours of a trace are transparent: its cells are only there for the tooltip."""
     return "colorscale" in trace and all(colour.endswith(" 0)") for _, colour in _stops(trace["colorscale"]))
 
 
@@ -141,7 +141,7 @@ def _array(values: Any) -> np.ndarray:
 
 
 def _visible_range(axis: Mapping, n: int) -> tuple[int, int]:
-    """The first visible cell and the one after the last."""
+    """Indices of the first visible cell and of the one after the last."""
     bounds = sorted(axis.get("range") or (-0.5, n - 0.5))
     return max(round(bounds[0] + 0.5), 0), min(round(bounds[1] + 0.5), n)
 
@@ -260,7 +260,9 @@ def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
 
 
 def _position(axis: Mapping, channel: str, length: float) -> dict:
-    """The channel of an axis: cells are at whole numbers, and their names come from a list, not from an expression."""
+    """The x or y `channel` for an `axis` of `length` pixels: cells are at whole numbers, and their names come from a
+    list, not from an expression.
+    """
     shown_range = axis["shown"]
     domain = [shown_range.start - 0.5, shown_range.stop - 0.5]
     scale = {"domain": domain[::-1] if channel == "y" else domain, "nice": False, "zero": False}

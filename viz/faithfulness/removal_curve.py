@@ -26,13 +26,12 @@ def removal_curve(
     units: str,
     reading: str,
 ) -> VegaFigure:
-    """The `curve` [step] of a map beside the mean of `random` curves [order, step], over the share of units removed
-    or put back.
+    """The `curve` [step] of a map beside the mean of `random` curves [order, step], over the share of units removed or
+    put back.
 
-    `counts` [step] are how many are removed or back. The band is the mean of the random orders ± 2 standard
-    deviations. `what` is the title of the y axis, with its unit, `units` are the things that are removed, and
-    `reading` says how to read the figure. Raises ValueError where the shapes do not fit each other, KeyError for
-    another kind.
+    `counts` [step] are the numbers of units removed or put back. The band is the mean of the random orders ± 2 standard
+    deviations. `what` is the title of the y axis, with its unit, `units` are the things that are removed, and `reading`
+    says how to read the figure. Raises ValueError where the shapes do not fit each other, KeyError for another kind.
     """
     need_shape((len(counts),), curve=curve, mean=random[0] if len(random) else curve)
     mean, two_deviations = random.mean(axis=0), 2 * random.std(axis=0, ddof=1)

@@ -17,13 +17,13 @@ _WIDTH, _NARROWEST, _WIDEST, _HEIGHT = 560, 38, 58, 34
 def ablation_grid(
     effects: np.ndarray, away: np.ndarray, *, what: str, signed: bool, over: np.ndarray | None = None
 ) -> VegaFigure:
-    """A grid of effects [layer, heads, then all heads, then feed-forward]: the change of `what` when one part alone
-    is removed.
+    """A grid of effects [layer, heads, then all heads, then feed-forward]: the change of `what` when one part alone is
+    removed.
 
-    Parts that are `away` now (True) are framed. `signed` effects are coloured symmetrically about 0. `over` holds the
-    same effects over a data set for the tooltip, NaN where they are not known. A click sets the point selection
-    `part`, fields `layer`, `column` and `away`, so that a second click differs from the first. Raises ValueError
-    where the shapes differ.
+    Parts that are removed at present (True in `away`) are framed. `signed` effects are coloured symmetrically about 0.
+    `over` holds the same effects over a data set for the tooltip, NaN where they are not known. A click sets the point
+    selection `part`, fields `layer`, `column` and `away`, so that a second click differs from the first. Raises
+    ValueError where the shapes differ.
     """
     need_shape(effects.shape, away=away, **({} if over is None else {"over": over}))
     n_layers, n_columns = effects.shape

@@ -27,8 +27,8 @@ def digit_examples(
     """Captioned uint8 images [example, height, width], `columns` in a row; queries and keys are patches, None for the
     class token.
 
-    The caption has the weight. A click sets the point selection `example`, field `digit_number`. Raises ValueError where
-    the lists differ in length.
+    The caption has the weight. A click sets the point selection `example`, field `number`. Raises ValueError where the
+    lists differ in length.
     """
     n_examples = len(images)
     need_shape((n_examples, ...), images=images)

@@ -30,8 +30,8 @@ class Curve(NamedTuple):
 def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
     """Curves of accuracy over the number of heads removed, by the name of the encoder.
 
-    A dashed vertical line stands at the `may_go` of each encoder that has one. A click on a point sets the point
-    selection `step`, fields `encoder` and `went`.
+    A dashed vertical line marks the step `may_go` of each encoder for which it is known. A click on a point sets the
+    point selection `step`, fields `encoder` and `went`.
     """
     rows = [
         (name, step, head, accuracy, loss, change)

@@ -25,9 +25,9 @@ def image_gallery(
 ) -> VegaFigure:
     """Captioned images, `columns` in a row, from uint8 [image, height, width] or [image, height, width, 3].
 
-    The image with the id `selected` is framed. A click on an image or its caption sets the
-    point selection `image`, field `id`. The pixels are sharp at the chart's own width, 61 for each column, so give it
-    no other. Raises ValueError where images, ids and captions differ in number.
+    The image with the id `selected` is framed. A click on an image or its caption sets the point selection `image`,
+    field `id`. The pixels are sharp only at the chart's own width, 61 for each column. Raises ValueError where images,
+    ids and captions differ in number.
     """
     need_shape((len(ids), ...), images=images, captions=captions)
     row, column = np.divmod(np.arange(len(images)), columns)

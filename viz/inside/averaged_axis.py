@@ -25,8 +25,9 @@ def averaged_axis(
     """A table of `values` and `output`, both [batch, feature]; a frame marks the numbers that share a `mean` and a
     `deviation`.
 
-    Over the "features" a group is a row (layer normalisation), over the "batch" a column (batch normalisation).
-    `mean` and `deviation` hold one number for each group, in any shape. Raises ValueError where they do not.
+    Over the "features" a group is a row (layer normalisation), over the "batch" a column (batch normalisation). `mean`
+    and `deviation` hold one number for each group, in any shape. Raises ValueError if they hold another number of
+    values, or if `output` has not the shape of `values`.
     """
     by_row = over == "features"
     n_rows, n_columns = values.shape

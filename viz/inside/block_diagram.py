@@ -24,10 +24,12 @@ _BY_ITSELF = ("products", "values")  # the first and the last step that every he
 def block_diagram(
     labels: Mapping[str, str], *, opened: Collection[str], head: str, placement: str
 ) -> VegaFigure:
-    """A diagram with a box for each step; `labels` are by the step names of `model.experiments.head_steps.ORDER`.
+    """A diagram with a box for each step, from top to bottom; `labels` maps step names of
+    `model.experiments.head_steps.ORDER` to the texts of the boxes.
 
-    The boxes in `opened` are framed; a dashed line surrounds the steps that `head` takes by itself. A click on a box
-    sets the point selection `step`, field `step`. The chart has its own width, so give it no other.
+    The boxes in `opened` are framed. A dashed line, labelled `head`, surrounds the steps that each head does
+    separately. `placement` is the name of the norm placement, for screen readers. A click on a box sets the point
+    selection `step`, field `step`. The chart sets its own width; do not override it.
     """
     upper = {name: _TOP + row * _STEP for row, name in enumerate(labels)}
     frame: dict[str, Any] = {
@@ -118,7 +120,7 @@ def _connections(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _head_box(upper: Mapping[str, int]) -> dict[str, list[float]]:
-    """The box around the steps that a head takes by itself."""
+    """The box around the steps that each head does separately."""
     first_top, last_top = (upper[name] for name in _BY_ITSELF)
     margin = (_STEP - _BOX) / 2 - 1
     return {

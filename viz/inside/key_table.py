@@ -93,7 +93,9 @@ def key_table(table: KeyTable) -> VegaFigure:
 
 
 def column_digits(values: np.ndarray) -> int:
-    """How many digits all numbers of a column get after the point: three in all for its largest, but at least one there."""
+    """Number of decimals for a column of numbers: its largest has three significant digits, but all have at least one
+    decimal and at most four.
+    """
     maximum = float(np.abs(values).max(initial=0))
     return min(max(2 - math.floor(math.log10(maximum)), 1), 4) if maximum else 1
 
@@ -129,7 +131,9 @@ def _cells(
     column: tuple[int, int],
     end: float | None = None,
 ) -> pd.DataFrame:
-    """Cells of vectors [row, component], `share` their value as a part of `end`, by default the largest of all."""
+    """A row for each cell of vectors [row, component]; the column `share` is its value divided by `end`, by default the
+    largest absolute value of all.
+    """
     left, right = column[0], column[1] - _GAP
     n_rows, n_components = vectors.shape
     row, component = np.indices(vectors.shape).reshape(2, -1)

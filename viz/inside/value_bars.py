@@ -1,4 +1,4 @@
-"""Horizontal bars of named values from a common zero, over what they were before: hidden units."""
+"""Horizontal bars of named values, with outlines of what the values were before: used for hidden units."""
 
 from collections.abc import Mapping
 
@@ -20,7 +20,7 @@ def value_bars(
 ) -> VegaFigure:
     """Bars of `values` by name, coloured by sign, with their numbers; `what` is the title of the axis.
 
-    Outlines show what each value was `before`, and `was` names these.
+    Outlines show what each value was `before`; `was` is the name of the outlines.
     """
     numbers = np.array(list(values.values()), float)
     earlier = np.array([before[name] for name in values], float)

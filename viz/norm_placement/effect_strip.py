@@ -17,7 +17,9 @@ _TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
 
 
 class EffectDot(NamedTuple):
-    """Effect in one kind of encoders, in spreads of the seeds: the mean over pairs, the least and the largest pair."""
+    """Effect of the norm placement in one kind of encoders, in spreads (standard deviations over seeds): mean, least
+    and largest over the pairs.
+    """
 
     encoders: str
     n_seeds: int
@@ -32,7 +34,9 @@ def axis_end(dots: Sequence[EffectDot]) -> float:
 
 
 def effect_strip(dots: Sequence[EffectDot], *, end: float, title: str) -> VegaFigure:
-    """The dots of one claim below each other, on an axis from -`end` to `end`; `title` is for whoever cannot see it."""
+    """The dots of one claim below each other, on an axis from -`end` to `end`; `title` begins the description for
+    screen readers.
+    """
     step = HEIGHT / (len(dots) + 1)
     columns: dict[str, list] = {
         "encoders": [dot.encoders for dot in dots],
@@ -54,7 +58,7 @@ def effect_strip(dots: Sequence[EffectDot], *, end: float, title: str) -> VegaFi
 
 
 def effect_axis(end: float) -> VegaFigure:
-    """The axis of all strips, with the words for its two directions."""
+    """The axis from -`end` to `end` that all strips share, with words for its two directions."""
     return _axis_form().with_data(
         {"tick": _ticks(end)},
         values={"end": end},
@@ -125,6 +129,6 @@ def _axis_form() -> alt.TopLevelMixin:
 
 
 def _in_width(text: str) -> alt.ExprRef:
-    """The text with “larger under” in its gap, or without where both ends would not fit beside each other."""
+    """Expression for `text` with “larger under” in place of its {}, or with nothing there if the chart is narrow."""
     long, short = text.format("larger under "), text.format("")
     return alt.expr(f"width < {_LONG_WORDS} ? '{short}' : '{long}'")

@@ -25,7 +25,7 @@ _POST = {"sublayer": 16, "plus": 42, "norm": 72}
 def placement_diagram(placement: Literal["pre", "post"]) -> VegaFigure:
     """A block with its norms before the sublayers ("pre") or behind the additions ("post").
 
-    The chart has its own width, so give it no other.
+    The chart sets its own width; do not override it.
     """
     steps = _PRE if placement == "pre" else _POST
     is_pre = placement == "pre"

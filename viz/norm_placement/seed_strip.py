@@ -22,8 +22,8 @@ _REFERENCE = "reference"
 class SeedLine(NamedTuple):
     """One measurement: its label, and one value for each seed.
 
-    Where `across` is given, `pre` and `post` compare encoders of two seeds, and `across` compares encoders of the two
-    placements.
+    If `across` is given, each value compares two encoders: of one placement and two seeds in `pre` and `post`, of the
+    two placements in `across`.
     """
 
     label: str
@@ -43,8 +43,8 @@ def seed_strip(
 ) -> VegaFigure:
     """The lines of dots on one axis, which is logarithmic if `log`; a dashed line marks the value `reference`.
 
-    `title` describes the figure for whoever cannot see it, `axis` is the title of the axis. Raises ValueError where seeds
-    and values of a line differ in number.
+    `title` describes the figure for screen readers, `axis` is the title of the axis. Raises ValueError where seeds and
+    values of a line differ in number.
     """
     rows = []
     for number, line in enumerate(lines):

@@ -36,8 +36,8 @@ def embedding_scatter(
     """Points at `places` [vector, 2]: `tokens` in the colours of their positions, and `background` words behind them.
 
     Lines join `selected` to its `neighbours`, which are counted over tokens and background words. `thumbnails`, uint8
-    [patch, height, width] or [patch, height, width, 3], stand for the last tokens. Both axes have the same unit. A
-    click on a token sets the point selection `token`, field `position`. Raises ValueError where places and names
+    [patch, height, width] or [patch, height, width, 3], are drawn in place of the last tokens. Both axes have the same
+    unit. A click on a token sets the point selection `token`, field `position`. Raises ValueError if points and names
     differ in number.
     """
     names = [*tokens, *background]

@@ -114,12 +114,12 @@ def seed_spread(
     guided: Mapping[str, np.ndarray] | None = None,
     what: str,
 ) -> VegaFigure:
-    """A line for each variant through the mean over seeds of values [seed, position], with a band from the smallest
-    to the largest.
+    """A line for each variant through the mean over seeds of values [seed, position], with a band from the smallest to
+    the largest.
 
-    `x` and `y` are the titles of the axes, `what` describes the chart; `guided` holds the values [position] of the
-    `guides`, which are drawn below the curves. Raises ValueError where positions and values differ in number,
-    KeyError for a variant whose name begins with no known placement.
+    `x` and `y` are the titles of the axes, `what` describes the chart; `guided` maps the field of each of the `guides`,
+    which are drawn below the curves, to its values [position]. Raises ValueError where positions and values differ in
+    number, KeyError for a variant whose name begins with no known placement.
     """
     frame = spread(values, positions)
     log_ticks = {}

@@ -24,10 +24,10 @@ WarmupRun = tuple[float, int, float | None, float | None]
 def loss_curves(
     runs: Mapping[int, tuple[Sequence[int], Sequence[float | None]]], *, highest: float, title: str
 ) -> VegaFigure:
-    """A curve of the loss for each warm-up in steps, from steps and losses; losses are None from where a run
-    diverged.
+    """A curve of the loss for each warm-up; `runs` maps the warm-up in steps to the training steps and the losses,
+    which are None once a run diverged.
 
-    The axis ends at `highest`.
+    The axis ends at the loss `highest`.
     """
     runs_by_name = {f"{warmup} steps" if warmup else "none": run for warmup, run in sorted(runs.items())}
     frame = long_table(runs_by_name, "warm-up", "step", "loss")
@@ -60,11 +60,12 @@ def warmup_grid(
     title: str,
     errors: Sequence[str] = (),
 ) -> VegaFigure:
-    """A grid of runs, each (learning rate, warm-up in steps, final loss, accuracy); the loss is None where a run
-    diverged.
+    """A grid with a cell for each run, coloured by the final loss.
 
-    `rates` and `warmups` are the axes. The colours reach from 0 to `highest`, so that several grids compare. `errors`
-    are the standard errors of the accuracies, as texts for the tooltip.
+    A run is (learning rate, warm-up in steps, final loss in nats, accuracy); the loss is None if the run diverged, the
+    accuracy if it was not measured. `rates` and `warmups` are the values on the axes. The colour scale goes from 0 to
+    `highest`, so that several grids can be compared. `errors` are the standard errors of the accuracies, one text for
+    each run, for the tooltip.
     """
     loss = np.array([np.nan if run[2] is None else run[2] for run in runs], float)
     loss_texts = [DIVERGED if np.isnan(cell) else f"{cell:.2f}" for cell in loss]
