@@ -127,7 +127,8 @@ def draw_heads(
 def _takes(
     first: Side, second: Side, pairing: Pairing, chosen: HeadChoice
 ) -> tuple[Callable[[Choice], None], Callable[[Choice], None]]:
-    """What a choice on each side does: the choice is kept as one of the first side."""
+    """Callbacks for a choice on the first and on the second side; both choose the head and the query of the first side.
+    """
 
     def take_head(layer: int, head: int) -> None:
         (head_choice.take_head if chosen.lens.has_heads else head_choice.take_layer)(layer, head)
@@ -156,7 +157,7 @@ def _partners(pairing: Pairing) -> tuple[list[HeadIndex | None], list[HeadIndex 
 
 
 def _titles(sides: Sequence[Side]) -> list[Title]:
-    """The sides' names and answers; those of two encoders of different norm placement in the colours of these."""
+    """A title for each side: its name and its answer, in the colour of its norm placement if the placements differ."""
     placements = [side.record.config.norm_placement for side in sides]
     differ = len(set(placements)) == len(sides)
     return [
@@ -169,7 +170,7 @@ def _titles(sides: Sequence[Side]) -> list[Title]:
 
 
 def _maxima_of_pairs(records: Sequence[AttentionRecord], pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
-    """For each side [layer, head] the largest weight of the head and of its partner, if it has one."""
+    """For each side, [layer, head]: the larger of the maximum weights of the head and of its partner, if it has one."""
     ones, others = (head_maxima(record).copy() for record in records)
     for index in np.ndindex(ones.shape):
         if (partner := pairing.partner(index)) is not None:
@@ -187,7 +188,9 @@ def _draw_downloads(
     *,
     patterns: Sequence[np.ndarray],
 ) -> None:
-    """Draws the button that makes a file of the chosen head's map; its colours end where those of both `patterns` do."""
+    """Draws the button that downloads the chosen head's map; a colour scale to the own maximum ends at the largest of
+    `patterns`.
+    """
     download(
         lambda: attention_heatmap(
             viewed.record,

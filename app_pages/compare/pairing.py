@@ -21,7 +21,8 @@ LISTED = 8  # heads by name; of 144, most may be without a partner
 
 
 def pair_heads(first: Side, second: Side) -> Pairing:
-    """Pairs of heads of the two sides; draws the control that chooses how they are paired, where there is a choice.
+    """Draws the control that chooses how heads are paired, where there is a choice; returns the pairs of heads of the
+    two sides.
 
     Heads of the same number are paired within one encoder, and where the two maps have no cells in common.
     """

@@ -29,7 +29,9 @@ def draw_recipes(first: tuple[str, dict], second: tuple[str, dict]) -> None:
 
 
 def card(history: dict) -> Card:
-    """Facts from `history["recipe"]` by name: optimiser, rates, warm-up, clipping, batches, seed, and one line for each phase."""
+    """Facts on the training from `history["recipe"]`, by name: optimiser, rates, warm-up, clipping, batches, seed, and
+    one line for each phase.
+    """
     recipe = history.get("recipe")
     if not recipe:
         return {}

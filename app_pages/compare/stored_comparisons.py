@@ -48,7 +48,10 @@ def _read(first: str, second: str, _states: States) -> EncoderComparison | None:
 
 
 def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
-    """Stored mean and deviation of `curve` for each side, and a sentence about them; {} and "" if both sides are one encoder."""
+    """Stored mean and standard deviation of the curve named `curve`, by the side's title, and a sentence about them.
+
+    Returns {} and "" if both sides are one encoder, or if nothing is stored.
+    """
     if sides[0].checkpoint == sides[1].checkpoint:
         return {}, ""
     stored = {side.title: layers_of(side.checkpoint) for side in sides}
@@ -66,7 +69,11 @@ def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
 
 
 def comparisons_of_seeds(one: str, other: str) -> dict[str, EncoderComparison]:
-    """Other stored comparisons, of encoders that differ in seed and read the same kind of input, by what they differ in."""
+    """Stored comparisons of encoders of one recipe that read the same kind of input as `one`, by title (see
+    `_difference_title`).
+
+    The comparison of `one` with `other` is left out.
+    """
     states = []
     for path in sorted(checkpoint.CHECKPOINTS.glob(f"*/{comparison_file_name('*')}")):
         names = path.parent.name, path.stem.removeprefix("against-")

@@ -1,4 +1,4 @@
-"""Token knock-out on both sides: which token or patch does the answer hang on?"""
+"""Token knock-out on both sides: on which token or patch does the answer depend most?"""
 
 from collections.abc import Callable, Sequence
 from functools import partial

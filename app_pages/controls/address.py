@@ -1,12 +1,14 @@
-"""Controls: widgets whose value stands in the page's address, so that a link restores it, and that keep it on other pages.
+"""Controls: widgets whose value stands in the page's address, so that a link restores it, and that keep it on other
+pages.
 
-A control is declared once, with its key, which is that of the widget and in the address, and with what it offers:
+A control is declared once, with its key, which names it in the session and in the address, and with its options:
 
     MASK = Row("masks_kind", "Mask", ("Causal", "None"))
 
-`MASK.choose()` draws it and returns what is chosen, `MASK.take("None")` sets it in a callback, and `MASK.to("None")` is a
-part of a link (`app_pages.controls.pages`), made only if there is such an option. What depends on the encoder or the input,
-such as the options of a list of layers, is passed to `choose`. A value that is chosen to begin with leaves the address.
+`MASK.choose()` draws it and returns what is chosen, `MASK.take("None")` sets it in a callback, and `MASK.to("None")` is
+a part of a link (`app_pages.controls.pages`); it raises ValueError if there is no such option. Options that depend on
+the encoder or the input, such as layers, are passed to `choose`. A control with its initial value is left out of the
+address.
 """
 
 import math
@@ -33,19 +35,21 @@ LONGEST = 3500
 
 
 def first(_value: Any, options: Sequence[Option]) -> Option | None:
-    """The first option; None where there are none."""
+    """The first option, as the substitute for a value that is no longer offered; None without options."""
     return next(iter(options), None)
 
 
 def nearest(value: Any, options: Sequence[int]) -> int | None:
-    """The option nearest to a number, the first where the value is none."""
+    """The option nearest to the number `value`; the first option if `value` is no number."""
     if not isinstance(value, int):
         return first(value, options)
     return min(options, key=lambda option: abs(option - value))
 
 
 def dropped(_value: Any, _options: Sequence[Option]) -> None:
-    """For `Boxes`: an option that is no longer there is left out, the other chosen ones stay."""
+    """None, as the substitute for an option that is no longer offered: `Boxes` leaves it out and keeps the other chosen
+    ones.
+    """
 
 
 @dataclass(frozen=True)
@@ -57,15 +61,15 @@ class Choice:
     written: str | list[str]  # as in the address
 
     def take(self) -> None:
-        """For callbacks: the control has this value from now on."""
+        """Callback: sets the control to this value."""
         self.control.take(self.value)
 
 
 class Control(Generic[Value]):
     """What all controls have in common.
 
-    `pattern`, a regular expression, says what a link may hold, and `format_func` how it is written there. Other keywords
-    of a declaration, or of `choose`, are those of Streamlit's widget.
+    `pattern` is a regular expression for the texts that a link may hold; `format_func` turns a value into such a text.
+    Other keywords of a declaration, or of `choose`, are passed to Streamlit's widget.
     """
 
     def __init__(
@@ -86,7 +90,7 @@ class Control(Generic[Value]):
         return f"{type(self).__name__}({self.key!r})"
 
     def held(self, default: Any = None) -> Any:
-        """The value, also where the control is drawn elsewhere; `default` where it was not drawn yet."""
+        """The value, even if the control is drawn on another page; `default` if it was not drawn yet."""
         return st.session_state.get(self.key, default)
 
     def take(self, value: Value) -> None:
@@ -95,13 +99,13 @@ class Control(Generic[Value]):
         st.session_state[self.key] = value
 
     def to(self, value: Value) -> Choice:
-        """For links. Raises ValueError where the control has no such value."""
+        """This choice of `value`, as a part of a link. Raises ValueError if the control has no such value."""
         written = self._write(value)
         self.check(written)
         return Choice(self, value, written)
 
     def check(self, written: str | list[str]) -> None:
-        """Raises ValueError where no value is written so."""
+        """Raises ValueError if `written`, a text or texts from an address, is no value of this control."""
         for text in [written] if isinstance(written, str) else written:
             if not self._accepts(text):
                 raise ValueError(f"{self.key}={text} is no value of the control “{self.label or self.key}”")
@@ -116,17 +120,19 @@ class Control(Generic[Value]):
         return self.format_func(value)
 
     def _draw(self, widget: Callable[..., Any], **arguments: Any) -> Any:
-        """Draws the widget; its value. On the first run of a page it is set anew, so that the address has it again."""
+        """Draws the widget and returns its value. On the first run of a page the value is set anew, so that the address
+        has it again.
+        """
         if self.key in st.session_state and st.session_state.get("arrived"):
             st.session_state[self.key] = st.session_state[self.key]
         return widget(**self.widget | arguments)
 
     def _replace(self, options: tuple[Any, ...], mended: Callable[[Any], Any]) -> None:
-        """Before a widget is drawn: replaces its value by `mended(value)`, which is one of the present options.
+        """Replaces the value by `mended(value)`, one of the present options; called before the widget is drawn.
 
-        It is written even where it stays what it is, once the options are others: Streamlit knows a choice by its label
-        and a slider by its bounds, and left alone the browser and the address would keep the old label, or lose the value.
-        In any other run it is left alone, or what is being dragged would jump back.
+        Once the options are others, even an unchanged value is written: Streamlit knows a choice by its label and a
+        slider by its bounds, and the browser and the address would else keep the old label, or lose the value. In any
+        other run an unchanged value is not written, since that would interrupt a drag.
         """
         session, options_key = st.session_state, f"{self.key}_options"
         if self.key in session:
@@ -137,10 +143,10 @@ class Control(Generic[Value]):
 
 
 class OfOptions(Control[Value], Generic[Value, Option]):
-    """A control that offers options; where they depend on the encoder or the input they are passed to `choose`.
+    """A control with options; those that depend on the encoder or the input are passed to `choose`.
 
-    `former` returns today's option for the name that links of earlier versions hold, or None. `gone` says what takes the
-    place of a chosen option that is there no longer.
+    `former` returns the present option for an option's name in links of earlier versions, or None. `gone` returns the
+    substitute for a chosen option that is no longer offered.
     """
 
     def __init__(
@@ -164,7 +170,9 @@ class OfOptions(Control[Value], Generic[Value, Option]):
         return text in map(self.format_func, self.options)
 
     def _offered(self, options: Iterable[Option] | None = None) -> list[Option]:
-        """What is offered now: `options`, or else those of the declaration. A former name becomes today's option."""
+        """The options that are offered now: `options`, or else those of the declaration. If the address holds a former
+        name, the present option of that name is chosen.
+        """
         if self.key not in st.session_state:
             renamed = self.former(st.query_params.get(self.key, ""))
             if renamed is not None:
@@ -173,7 +181,8 @@ class OfOptions(Control[Value], Generic[Value, Option]):
 
 
 class Row(OfOptions[Option, Option]):
-    """A row of buttons of which one is chosen: the first at the start, and where the chosen option is no longer there."""
+    """A row of buttons of which one is chosen: at first, or if the chosen option is no longer offered, the first one.
+    """
 
     def choose(self, options: Iterable[Option] | None = None, **widget: Any) -> Option:
         """Draws the control and returns the chosen option."""
@@ -222,7 +231,7 @@ class Box(OfOptions[Option, Option]):
 
 
 class Boxes(OfOptions[list[Option], Option]):
-    """A drop-down list of which several can be chosen; they come in the order in which they were chosen."""
+    """A drop-down list in which several options can be chosen; they are returned in the order of choosing."""
 
     def choose(self, options: Iterable[Option] | None = None, default: Sequence[Option] = ()) -> list[Option]:
         """Draws the control and returns the chosen options."""
@@ -243,7 +252,7 @@ class Boxes(OfOptions[list[Option], Option]):
 
 
 class Pills(OfOptions[list[Option], Option]):
-    """A row of buttons of which several can be chosen; the chosen come in the order of the options."""
+    """A row of buttons of which several can be chosen; the chosen options are returned in the order of the row."""
 
     def choose(self) -> list[Option]:
         """Draws the control and returns the chosen options."""
@@ -262,9 +271,9 @@ class SelectSlider(OfOptions[Option, Option]):
 
 
 class Bounded(Control[Quantity]):
-    """A number, or a range, from `least` to `most`; what is outside moves to the nearer end.
+    """A number, or a range, from `least` to `most`; numbers outside are set to the nearer bound.
 
-    What is largest depends on the encoder or the input where `most` is None, and is passed to `choose`.
+    If `most` is None, the upper bound depends on the encoder or the input and is passed to `choose`.
     """
 
     def __init__(
@@ -286,7 +295,9 @@ class Bounded(Control[Quantity]):
         )
 
     def _draw_within(self, widget: Callable[..., Any], most: Any, default: Any, **arguments: Any) -> Any:
-        """Draws the widget with the bounds of now, within which the held value is brought; its value."""
+        """Draws the widget with its current bounds and returns its value; a held value outside them is set to the
+        nearer bound.
+        """
         most = self.most if most is None else most
         begin = next(value for value in (default, self.default, self.least) if value is not None)
         bounds = (self.least, most, self.widget.get("step"))
@@ -295,7 +306,7 @@ class Bounded(Control[Quantity]):
 
 
 class Number(Bounded[int]):
-    """A box for a whole number; the least is chosen to begin with where nothing else is declared."""
+    """A box for a whole number; at first the declared default, or else the least number."""
 
     def choose(self, most: int | None = None, default: int | None = None) -> int:
         """Draws the control and returns the chosen number."""
@@ -317,7 +328,7 @@ class Slider(Bounded[Quantity]):
 
 
 class Toggle(Control[bool]):
-    """A switch; off at the start where nothing else is declared."""
+    """A switch; at first off, unless declared otherwise."""
 
     def __init__(self, key: str, label: str = "", default: bool = False, **widget: Any) -> None:
         super().__init__(
@@ -330,7 +341,7 @@ class Toggle(Control[bool]):
 
 
 class TextBox(Control[str]):
-    """A box for a text: two lines high, and as high as the text while one writes in it.
+    """A box for a text: two lines high, and as high as the text while it has the focus.
 
     Enter applies what was typed and Shift+Enter breaks the line; where the text is read `by_line`, Enter breaks it.
     """
@@ -344,7 +355,7 @@ class TextBox(Control[str]):
         self._container_key = f"text_{'by_line_' if by_line else ''}{key}"
 
     def choose(self, default: str | None = None) -> str:
-        """Draws the control and returns its text, which is `default` at first."""
+        """Draws the control and returns its text; at first that is `default`, or else the declared one."""
         with st.container(key=self._container_key):
             return self._draw(st.text_area, value=self.default if default is None else default) or ""
 
@@ -358,12 +369,13 @@ class TextLine(Control[str]):
 
 
 class Code(Control[str]):
-    """A text in the address that no widget holds, such as cells blocked by clicks; "" for nothing."""
+    """A text in the address that no widget holds, such as cells blocked by clicks; "" if there is none."""
 
     def read(self) -> str:
-        """The text in the address. If it is missing because the page changed, it is restored.
+        """The text in the address; "" if there is none.
 
-        If it is missing on the same page, the reader went back in the browser, and it stays empty.
+        If it is missing because the page changed, it is restored. If it is missing on the same page, the reader went
+        back in the browser, and it stays empty.
         """
         _codes().add(self.key)
         if self.key in st.query_params:
@@ -376,7 +388,7 @@ class Code(Control[str]):
         return st.session_state.get(self.key, "")
 
     def take(self, value: str) -> None:
-        """For callbacks: writes `value` into the address."""
+        """Callback: writes `value` into the address."""
         _codes().add(self.key)
         st.session_state[self.key] = value
         if value:
@@ -385,7 +397,8 @@ class Code(Control[str]):
             self.leave()
 
     def is_of_other_text(self, tokens: Sequence[str]) -> bool:
-        """Whether the input has other `tokens` than at the last call, so that the positions in the code are other tokens.
+        """Whether the input's `tokens` differ from those at the last call, so that positions in the code mean other
+        tokens.
 
         The names of patches are the same in every digit.
         """
@@ -394,7 +407,7 @@ class Code(Control[str]):
         return before != tokens
 
     def leave(self) -> None:
-        """For callbacks: takes it out of the address; its value stays in the session for later."""
+        """Keeps the address in the session for the next run; called after everything is drawn."""
         st.query_params.pop(self.key, None)
         _put_back().add(self.key)
 
@@ -403,11 +416,11 @@ class Code(Control[str]):
 
 
 def arrive(page: str) -> None:
-    """Before anything is drawn: notes which page this run draws.
+    """Notes which page this run draws; called before anything is drawn.
 
-    Going to another page, the browser leaves out of the address what stands in a closed popover. Widgets that are drawn for
-    the first time there are set to what they hold, and so written into the address again. A link wins over what is held:
-    its values are those that were not in the address of the page before.
+    On a new page every widget writes its value into the address again when it is first drawn, since the browser leaves
+    out widgets in closed popovers. Values of a link replace those of the session: they are the values in the address
+    that were not in that of the previous page.
     """
     arrived = st.session_state["arrived"] = st.session_state.get("page") != page
     st.session_state["page"] = page
@@ -425,12 +438,14 @@ def leave() -> None:
 
 
 def opened_bare() -> bool:
-    """Whether the session began with an address that chooses nothing: then rules choose what is shown first."""
+    """Whether the session began with an address without parameters; if so, rules choose the head and the query that are
+    shown first.
+    """
     return st.session_state.setdefault("opened_bare", not st.query_params)
 
 
 def _number(text: str) -> float:
-    """The number that the text writes; NaN where it writes none."""
+    """The number that the text stands for; NaN if it is no number."""
     try:
         return float(text)
     except ValueError:
@@ -438,7 +453,7 @@ def _number(text: str) -> float:
 
 
 def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
-    """A number, or both ends of a range, brought within the bounds; `default` for None."""
+    """A number, or both ends of a range, each set to the nearer bound if outside; `default` if `value` is None."""
     if value is None:
         return default
     if isinstance(value, tuple):
@@ -447,10 +462,11 @@ def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
 
 
 def _codes() -> set[str]:
-    """The codes that the session knows."""
+    """Keys of the codes that were used in this session."""
     return st.session_state.setdefault("codes", set())
 
 
 def _put_back() -> set[str]:
-    """Codes that are not in the address now, but come back into it once the page asks for them."""
+    """Keys of codes that the address has lost with a change of page; each is written again once the new page reads it.
+    """
     return st.session_state.setdefault("codes_put_back", set())

@@ -25,7 +25,7 @@ def blocked(code: Code, n: int) -> tuple[Blocked, ...]:
 
 
 def block(code: Code, positions: Iterable[Blocked]) -> None:
-    """Callback: blocks exactly these."""
+    """Callback: blocks exactly these `positions`, which are keys or cells."""
     code.take(".".join("-".join(map(str, position)) for position in sorted(positions)))
 
 
@@ -35,7 +35,7 @@ def toggle(code: Code, position: Blocked, n: int) -> None:
 
 
 def block_in(record: ForwardRecord, key: int) -> None:
-    """Blocks one key of this input; in another text it will be free again."""
+    """Callback: blocks one key of this input, and no others; in another text it is free again."""
     BLOCKED_KEYS.is_of_other_text(record.tokens)
     st.session_state[OPENED] = True
     block(BLOCKED_KEYS, [(key,)])

@@ -8,7 +8,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 
 def bar(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """A line for controls, whose labels are inside them: its main container, and one at its end."""
+    """Draws an empty line for controls, whose labels are inside them; returns its main container and the container at
+    its end.
+    """
     with st.container(horizontal=True, gap="xsmall", key=f"bar_{key}"):
         controls = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
         return controls, st.container(width="content")

@@ -39,7 +39,7 @@ _NO_HEADS = "This lens has one map for the whole layer, all its heads together."
 
 @dataclass(frozen=True, kw_only=True)
 class HeadChoice:
-    """The head that a page, or a part of it, is about, and the colour scale of its weights."""
+    """The head that a page or one of its sections is about, the colour scale of its weights, and the lens."""
 
     layer: int
     head: int
@@ -89,7 +89,7 @@ def choose_head(
 def _choose_clear_head(record: AttentionRecord) -> None:
     """Chooses a head and a query with a clear pattern if nothing is chosen yet.
 
-    That is: neither in the address nor in this session, or not since the kind of input was changed.
+    That is the case in a session that began without parameters in its address, and after the kind of input was changed.
     """
     is_unchosen = opened_bare() and not any(
         value is not None
@@ -138,8 +138,8 @@ def choose_scale() -> ColourScale:
 def choose_query(record: AttentionRecord) -> int:
     """Draws the list of positions; returns the position in `record` whose row is shown. Repeated tokens are numbered.
 
-    The held value, also in the address, is a position in the input: if the record merges word pieces or hides tokens, the
-    word that contains it is chosen.
+    The value of the control, also in the address, is a position in the input: if the record merges word pieces or hides
+    tokens, the word that contains it is chosen.
     """
     help = [
         "The token or patch whose attention is shown. Click one in the figures to choose it.",
@@ -174,7 +174,7 @@ def _token_notes(record: AttentionRecord) -> list[str]:
 
 
 def take_query(position: float) -> None:
-    """Callback: makes the position in the input the query, and shows only its lines."""
+    """Callback: makes this `position` in the input the query, and shows the lines of that query alone."""
     QUERY.take(int(position))
     _show_alone()
 

@@ -76,9 +76,11 @@ _UNFOLDED_AT_FIRST = ("products", "softmax", "values")
 
 
 def take_former_steps() -> None:
-    """Before the step is chosen: opens what a link of an earlier version unfolded, a parameter for each step.
+    """Chooses the step that a link of an earlier version unfolded, if there is one; called before the step's control is
+    drawn.
 
-    Of several steps it is the one to which the link scrolls, or else the first.
+    Such links have a parameter for each step. Of several unfolded steps, the one to which the link scrolls is chosen,
+    or else the first.
     """
     former = {name: f"inside_step_{name}" for name in STEP_TITLES}
     linked = {name: st.query_params.pop(key) for name, key in former.items() if key in st.query_params}

@@ -45,7 +45,7 @@ def about_lens(subject: Subject, lens: Lens) -> None:
 
 
 def number_beside(subject: Subject, chosen: HeadChoice) -> str:
-    """Sentence with a number that the chosen map does not show; "" if there is none."""
+    """Sentence with a number that describes the chosen map but cannot be seen in it; "" if there is none."""
     if isinstance(subject, FileSubject):
         return ""
     if chosen.lens.name == NORM_WEIGHTED:

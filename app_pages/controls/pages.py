@@ -70,7 +70,7 @@ def controls_of(name: str) -> dict[str, Control[Any]]:
 
 
 def go_to(page: Page, *choices: Choice) -> None:
-    """Callback: opens `page` next; what is chosen stays.
+    """Callback: opens `page` next; the choices made so far are kept.
 
     A control that was not drawn yet takes its value from the address, so it must be among `choices`.
     """

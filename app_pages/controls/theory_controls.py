@@ -89,7 +89,9 @@ LIVE_RATE = Box[str]("theory_live_rate", "Losses at learning rate", width=260)
 
 
 def choose_setting() -> UntrainedConfig:
-    """Draws the boxes for width, heads and start of the encoders; what was chosen in them."""
+    """Draws the controls of the untrained encoders (width, number of heads, initialisation, feed-forward width, gain)
+    and returns the chosen configuration.
+    """
     return UntrainedConfig(
         d_model=WIDTH.choose(),
         n_heads=HEADS.choose(),

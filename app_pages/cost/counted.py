@@ -35,7 +35,7 @@ def draw_totals(config: ModelConfig) -> None:
 
 
 def _draw_total(label: str, count: int, remark: str = "") -> None:
-    """Draws a count in three digits; all of its digits stand behind the question mark."""
+    """Draws a count in three digits; its tooltip has all digits and the `remark`."""
     st.metric(label, abbreviated(count), width="content", help=f"{count:,}. {remark}")
 
 
@@ -71,7 +71,9 @@ def _crossing(config: ModelConfig) -> VegaFigure:
 
 
 def _formulas(parts: tuple[cost.ComponentCost, ...]) -> pd.DataFrame:
-    """Table with a row for each part; the braces in its formulas keep them on one line."""
+    """Table with a row for each part of the encoder: name, numbers of parameters and of multiply-adds, and their
+    formulas.
+    """
     return pd.DataFrame(
         {
             "Part": [part.name for part in parts],

@@ -27,14 +27,14 @@ def sizes_of(start: ModelConfig) -> tuple[str, ...]:
 
 
 def load() -> None:
-    """Callback: fills the number inputs with the sizes of the chosen preset."""
+    """Callback: fills the number boxes with the sizes of the chosen preset."""
     start = STARTS[START.held()]
     for size in sizes_of(start):
         SIZES[size].take(getattr(start, size))
 
 
 def described(config: ModelConfig) -> str:
-    """Sentence on the properties that no box holds."""
+    """A sentence on the properties of `config` that cannot be set in the number boxes."""
     properties = [
         f"{config.norm_placement.capitalize()}-LN",
         "a norm at the end" if config.final_norm else "no norm at the end",

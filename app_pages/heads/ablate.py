@@ -69,7 +69,7 @@ def ablate(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
 
 
 def _choose_means(stored: HeadResults | None, record: ForwardRecord) -> np.ndarray | None:
-    """The mean outputs z that replace ablated heads, [layer, head, d_v]; None if zeros do."""
+    """The mean outputs z that replace ablated heads, [layer, head, d_v]; None if zeros replace them."""
     config = record.config
     if stored is None or stored.z.shape != (config.n_layers, config.n_heads, config.d_v):
         return None

@@ -1,4 +1,6 @@
-"""Answers when parts of the encoder are changed, and how far each is from the unchanged answer."""
+"""The encoder's answers while single heads, layers or positions are changed, and the number of forward passes that this
+takes.
+"""
 
 from collections.abc import Iterator
 
@@ -69,13 +71,15 @@ def each_position_patched(subject: LiveSubject, source: Input) -> np.ndarray:
 
 
 def forwards_of_heads(before: ForwardRecord) -> int:
-    """Approximate number of forward passes for all heads: a change in one layer reruns only the layers after it."""
+    """Approximate number of forward passes to change all heads in turn: a change in one layer reruns only the layers
+    after it.
+    """
     n_layers, n_heads, *_ = before.pattern.shape
     return -(-n_heads * n_layers // 2)
 
 
 def forwards_of_positions(before: ForwardRecord) -> int:
-    """Approximate number of forward passes for all positions at all stages."""
+    """Approximate number of forward passes to change all positions at all stages in turn."""
     return -(-len(before.stages) * len(before) // 2)
 
 

@@ -61,7 +61,9 @@ class Numbers:
 
     @property
     def values(self) -> dict[str, np.ndarray]:
-        """The numbers that are compared, in the order of `COLUMNS`."""
+        """The measures that exist on the chosen data (this input or the data set): arrays [layer, head] by name, in the
+        order of `COLUMNS`.
+        """
         means = {name: spread.mean for name, spread in self.spreads.items()}
         values = self.here if self.first == HERE else means
         return {name: values[name] for name in COLUMNS if name in values}
@@ -77,7 +79,7 @@ class Numbers:
 
 
 def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
-    """Draws the control for this input or the data set, where there is a choice; the numbers."""
+    """Draws the control that chooses between this input and the data set, if both have numbers; returns the numbers."""
     stored, record = subject.stored_heads, subject.record
     if stored is not None and stored.z.shape[:2] != record.pattern.shape[:2]:
         stored = None
@@ -175,7 +177,7 @@ def command(name: str, *options: str) -> str:
 
 
 def effects(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.ndarray]:
-    """Importance, and size of the answer's change with each head ablated, each [layer, head].
+    """Importance of each head and sizes of the answer's change without it, each [layer, head], by name of the column.
 
     If that takes long, draws a button and returns {} until it is pressed.
     """

@@ -1,4 +1,4 @@
-"""Activation patching: one head's output, or one position's state, taken from another input; for each in turn."""
+"""Activation patching: the answer with one head's output, or one position's state, taken from another input."""
 
 from dataclasses import replace
 

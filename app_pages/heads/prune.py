@@ -67,7 +67,7 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
 
 
 def _judged_by(tables: Iterable[ResultTable]) -> str:
-    """Sentence on how many examples chose the heads and how many judged them; "" for files that do not say it."""
+    """Sentence on how many examples chose the heads and how many judged them; "" for files that do not record it."""
     sentences = [
         f"{source.samples[CHOOSING]:,} of {plain(over(source))} choose the head; accuracy is of "
         f"{source.samples[JUDGING]:,} others."

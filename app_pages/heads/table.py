@@ -113,7 +113,9 @@ def _matches(head: Head, word: str) -> bool:
 
 
 def ordered(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> list[Head]:
-    """The heads sorted by the column that `sort` names, NaN last; in their own order where it names none."""
+    """The heads sorted by the column that `sort` names (after a minus sign: largest first), NaN last; in the given
+    order if it names none.
+    """
     column = sort.removeprefix("-")
     if column == "head":
         return sorted(heads, key=lambda head: (head.layer, head.head), reverse=True)

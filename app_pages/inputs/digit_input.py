@@ -21,7 +21,7 @@ SIDE = 44  # pixels of the picture in the row
 
 
 def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
-    """Draws the picture, its number and a button behind which another is chosen. Returns picture and label.
+    """Draws the picture, its number and a button with which another is chosen; returns (picture, label).
 
     The picture is None where nothing is drawn, the label where none is known. Encoders of colour take any picture.
     """
@@ -53,7 +53,8 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
 
 
 def second_digit(control: controls.DigitNumber) -> tuple[Picture | None, int | None]:
-    """Draws a box for a second test digit. Its picture and label; None where the test digits cannot be read."""
+    """Draws a box for a second test digit; returns (picture, label), or (None, None) if the test digits cannot be read.
+    """
     if (digits := _test_digits()) is None:
         return None, None
     images, labels = digits
@@ -101,9 +102,10 @@ def _draw_gallery(images: np.ndarray, labels: np.ndarray, digit: int, checkpoint
 
 
 def _choose_listed(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarray, list[str], str]:
-    """Numbers of the digits in the gallery, their captions, and a legend to these.
+    """Draws the controls for class and order; returns the numbers of the digits in the gallery, their captions, and a
+    legend of the captions.
 
-    Orders that need predictions are offered where these were written down.
+    Orders that need predictions are offered only if predictions are stored.
     """
     pair = encoders.pair(checkpoint) if checkpoint else None
     names = {controls.AS_THEY_COME: (), controls.HARDEST: (checkpoint,), controls.DISAGREE: pair or (None,)}
@@ -147,5 +149,5 @@ def _go_to_first_page() -> None:
 
 
 def take_digit(point: dict) -> None:
-    """For callbacks: the digit from now on."""
+    """Callback: chooses the digit whose number is the `id` of the clicked `point`."""
     controls.DIGIT.take(int(point["id"]))

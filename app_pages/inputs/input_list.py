@@ -40,7 +40,7 @@ class Item:
         return Picture.of(from_code(self.drawing)) if self.drawing else None
 
     def choose(self, config: ModelConfig) -> list[Choice]:
-        """For callbacks: makes this the input. Returns the choices that a link to another page needs."""
+        """Callback: makes this item the input; returns the choices to put in a link to another page."""
         if self.text is not None:
             choices = [controls.TEXT.to(self.text.text), controls.SECOND_PART.to(self.text.second or "")]
         elif self.digit is not None:
@@ -80,7 +80,9 @@ class EnteredList:
 
 
 def entered(kind: str) -> EnteredList:
-    """The list of this kind, which can be changed; an empty one where none was entered."""
+    """The list that was entered for this `kind` of input, as an object that can be changed; it is empty if none was
+    entered.
+    """
     return st.session_state.setdefault("entered_lists", {}).setdefault(kind, EnteredList())
 
 
@@ -90,9 +92,9 @@ def hold(kind: str, listed: InputList | None) -> None:
 
 
 def open_item(kind: str, number: int, name: str) -> list[Choice]:
-    """For callbacks: makes an item of the list the input of the encoder with this name.
+    """Callback: makes item `number` in the list of this `kind` the input, in the form that the encoder `name` reads.
 
-    Returns the choices that a link to another page needs; kind and encoder are in the address of every page.
+    Returns the choices to put in a link to another page, without kind and encoder, which every address already has.
     """
     entered(kind).opened = number
     item, config = entered(kind).item, encoders.config_of(name)

@@ -23,7 +23,7 @@ WHAT = (
 def open_record(name: str, content: bytes) -> None:
     """Callback: opens the file as the record of this session, for the pages that show attention.
 
-    Raises ValueError, in one sentence, if it is no record.
+    Raises ValueError, with a one-sentence message, if it is no record.
     """
     name = name.rpartition("/")[2][-LONGEST_NAME:]
     opened = from_bytes(content, name)

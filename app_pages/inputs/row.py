@@ -59,10 +59,12 @@ NO_NUMBERS = (
 def choose_input(
     places: tuple[DeltaGenerator, DeltaGenerator] | None = None, *, with_answer: bool = True
 ) -> tuple[LiveSubject, Slots]:
-    """Draws the input row and, unless the page has made one itself, the bar of controls below; returns both.
+    """Draws the input row and the bar of controls below it; returns the chosen encoder with its input, and the page's
+    containers.
 
-    If there is no input or no encoder, the page ends with a sentence. Without `with_answer`, for pages that show more
-    answers than one, the line below the title says what the encoder is for but not what it answers.
+    `places` are the two containers of the bar, if the page has drawn it itself. Without an encoder or an input, a
+    sentence that says so ends the page. Without `with_answer`, for pages that show more answers than one, the line
+    below the title says what the encoder is for but not what it answers.
     """
     row = _Row()
     if row.kind == encoders.RECORD:
@@ -117,7 +119,10 @@ class _Row:
         return subject
 
     def live_subject(self, with_answer: bool = True) -> LiveSubject:
-        """The encoder with its input, and what it is for, in the heading; ends the page with a sentence if either is missing or cannot be used."""
+        """The encoder with its input; also writes into the heading what the encoder is for.
+
+        Ends the page with a sentence if encoder or input is missing or cannot be used.
+        """
         kind, name = self.kind, self._name
         say_gone(name)
         with self._input:
@@ -203,7 +208,9 @@ def _change_kind() -> None:
 
 
 def alike(held: str | None, names: Sequence[str]) -> str | None:
-    """Replacement for `held` after a change of the kind of input: an encoder of the same norm placement, or else the first."""
+    """Substitute for the encoder `held` after a change of the kind of input: one of the same norm placement, or else
+    the first.
+    """
     alike = [name for name in names if held and _placement_in(name) == _placement_in(held)]
     return next(iter([*alike, *names]), None)
 

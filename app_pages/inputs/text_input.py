@@ -12,7 +12,8 @@ AT_MOST = f"The text box takes at most {LONGEST:,} characters."
 
 
 def text_input(name: str | None) -> tuple[Text | None, None]:
-    """Draws the text box and the list of examples, which fills it; returns the text, None if empty, and no label.
+    """Draws the text box and the list of examples, which fills it; returns the text (None if empty) and None, since a
+    typed text has no label.
 
     Encoders that were trained on pairs get a box for the second text.
     """

@@ -1,4 +1,6 @@
-"""The steps of attention, from the residual stream to what is added to it: each draws a formula, numbers and a figure."""
+"""The steps of attention, from the residual stream to the output of the sublayer: functions that draw a step, or return
+its formula.
+"""
 
 from typing import NamedTuple
 
@@ -13,7 +15,7 @@ from viz.inside.vector_rows import vector_rows
 
 
 class Formula(NamedTuple):
-    """What is said of a step of the table."""
+    """The formula of a step that is a column of the table, and its explanation."""
 
     tex: str  # in one line, with the numbers of the chosen key
     words: str

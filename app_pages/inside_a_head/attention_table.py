@@ -27,7 +27,7 @@ TABLE_STEPS = {
 
 
 class _Ends(NamedTuple):
-    """Where the colours of the columns of components end, and the digits of numbers after the point."""
+    """Largest values of the colour scales of two columns, and numbers of decimals of two others."""
 
     products: float
     values: float
@@ -155,7 +155,10 @@ def _vector_row(
     end: float | None = None,
     weight: float | None = None,
 ) -> TableRow:
-    """A row outside the keys, with a vector in one column, on a colour scale of its own where there is no `end`."""
+    """A row in the head or the foot of the table, with a vector in one `column`.
+
+    Its colours end at `end`, by default at the largest absolute value of the vector.
+    """
     cells: dict[str, TableCell] = {column_name: {"name": column_name, "text": ""} for column_name in _COLUMNS}
     cells["key"] = {"name": "key", "text": name, "is_header": True}
     cells[column] = _strip_cell(column, vector, end or largest(vector))
@@ -184,7 +187,7 @@ def _four_digits(number: float) -> float:
 
 
 def _rounded(vector: np.ndarray) -> list[float]:
-    """The components with four digits, as the pointer shows them."""
+    """The components with four significant digits, for the tooltip."""
     return [_four_digits(component) for component in vector.tolist()]
 
 

@@ -1,4 +1,4 @@
-"""The steps of a block beside attention: residual additions, norms, feed-forward."""
+"""The steps of a block other than attention: residual additions, norms and feed-forward."""
 
 import streamlit as st
 

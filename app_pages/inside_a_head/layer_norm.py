@@ -1,4 +1,6 @@
-"""LayerNorm on a typed vector and on the chosen token's own, and batch normalisation on the same numbers."""
+"""LayerNorm of a vector that the user types in and of a vector of the chosen token, and batch normalisation of typed
+vectors.
+"""
 
 import re
 from typing import Literal
@@ -152,7 +154,9 @@ def _draw_batch(values: np.ndarray) -> None:
 
 
 def read_vectors(text: str) -> np.ndarray:
-    """Vectors [vector, feature] from text with one vector per line. Raises ValueError, with a sentence, if it has none."""
+    """Vectors [vector, feature] from text with one vector per line. Raises ValueError, with a one-sentence message, if
+    there are none, too many, or vectors of different lengths.
+    """
     lines = [line for line in text.replace("−", "-").splitlines() if line.strip()]
     rows = [_numbers(line) for line in lines]
     if not rows:

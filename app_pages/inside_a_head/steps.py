@@ -132,7 +132,7 @@ def _choose_step(view: View) -> str:
 
 
 def _draw_neighbour(order: Sequence[str], number: int, key: str, icon: str, label: str) -> None:
-    """Draws a button to the step with this number; there is none before the first and after the last."""
+    """Draws a button to the step with this number; it is disabled before the first and after the last."""
     is_step = 0 <= number < len(order)
     st.button(
         label,  # for those who hear it

@@ -95,7 +95,7 @@ def _draw_upload(types: tuple[str, ...], label: str, read: Callable[[str], Input
 
 
 def _take_list(read: Callable[..., InputList], kind: str, *keys: str) -> None:
-    """For callbacks: the list that `read` returns is shown from now on, or what is wrong with it."""
+    """Callback: keeps the list that `read` returns for the values under `keys`, or the message of its ValueError."""
     try:
         listed = read(*keys)
     except ValueError as error:

@@ -16,7 +16,10 @@ COLUMNS = ("text", "second", "label")
 
 
 def from_file(name: str, content: bytes) -> InputList:
-    """List of the texts in a file; a `.csv` needs a column `text`. Raises ValueError, in one sentence, if it holds no texts."""
+    """List of the texts in a file; a `.csv` needs a column `text`.
+
+    Raises ValueError, with a one-sentence message, if the file holds no texts.
+    """
     quoted_name = f"“{name[-60:]}”"
     try:
         # byte order marks tell what Excel writes as “Unicode text”
@@ -32,7 +35,7 @@ def from_file(name: str, content: bytes) -> InputList:
 def from_text(content: str, *, table: bool = False, shown: str = "What was pasted") -> InputList:
     """List of the texts in `content`: lines or, with `table` or a header that names a column `text`, a table.
 
-    Raises ValueError, in one sentence, if there are none.
+    Raises ValueError, with a one-sentence message, if there are none.
     """
     if len(content) > MOST_SIGNS:
         raise ValueError(f"{shown} has {len(content):,} characters; at most {MOST_SIGNS:,} can be read.")

@@ -25,7 +25,7 @@ Files = Sequence[
 def from_files(files: Files) -> InputList:
     """List of the pictures in these files; a `.csv` among them has the columns `file` and `label`.
 
-    Raises ValueError, in one sentence, if there is no picture among them.
+    Raises ValueError, with a one-sentence message, if there is no picture among them.
     """
     tables = [file for file in files if file[0].lower().endswith(".csv")]
     pictures = [file for file in files if file not in tables]

@@ -1,4 +1,6 @@
-"""The prediction for every input of a list, and how surprising each is."""
+"""The prediction for every input of a list, and how hard the input is: loss or entropy in nats, or distance to the
+nearest input.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -60,7 +62,7 @@ class Predictions:
     classes: tuple[str, ...] = ()
 
     def order(self, *, surprising_first: bool) -> list[Prediction]:
-        """The lines in the order of the list, or with the most surprising first."""
+        """The lines in the order of the list, or with the largest `surprise` (loss, entropy or distance) first."""
         if not surprising_first:
             return list(self.lines)
         values = np.array([line.surprise for line in self.lines])
@@ -116,7 +118,7 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
 def _readable(
     name: Checkpoint, items: Sequence[Item], config: ModelConfig
 ) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
-    """The inputs that the encoder takes, by number; notes; the tokens of texts, by number."""
+    """The inputs that the encoder can read, by number; notes for the page; the tokens of texts, by number."""
     readable, tokens, unreadable = {}, {}, []
     for number, item in enumerate(items):
         value = item.as_input(config, reads_pairs=encoders.reads_pairs(name))
@@ -140,7 +142,7 @@ def _readable(
 
 
 def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> tuple[list[int], list[str]]:
-    """The right class of each input, -1 where it is not known; notes."""
+    """Index of each input's right class, -1 if it is not known; and notes for the page."""
     label_classes, unknown = [], []
     for number in numbers:
         label = items[number].label
@@ -190,7 +192,9 @@ def _lines(
 def _in_list_order(
     make: Callable, name: Checkpoint, readable: dict[int, Input], encoded: dict[int, Encoded]
 ) -> list:
-    """What `make` returns for each input. They are read by length: inputs of one length share a batch."""
+    """Results of `make` for each input, in the order of the list. Inputs of one length share a batch, so they are read
+    in the order of their length.
+    """
     numbers = sorted(readable, key=lambda number: (len(encoded.get(number, ())), number))
     inputs = tuple(readable[number] for number in numbers)
     batches = [inputs[start : start + AT_ONCE] for start in range(0, len(inputs), AT_ONCE)]

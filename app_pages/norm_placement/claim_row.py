@@ -34,7 +34,8 @@ _SIGNS = {
 
 
 def effect_dots(claim: Claim, measured: Sequence[Measurement]) -> list[EffectDot]:
-    """A dot for each kind of encoders in which the effect of the placement on this claim's figure is known."""
+    """A dot for each kind of encoders in which the effect of the norm placement on the quantity of this claim is known.
+    """
     return [
         EffectDot(one.judgement.measured.where, len(one.judgement.measured.seeds), *one.effect)
         for one in effects_of_claim(claim, claim.judgements(measured))
@@ -74,7 +75,7 @@ def _why_nothing_is_drawn(claim: Claim, measured: Sequence[Measurement]) -> str:
 
 
 def _chip(overall: OverallVerdict) -> str:
-    """HTML of the verdict, with a sign, and below it in how many kinds of encoders it is so."""
+    """HTML of the verdict with its sign, and below it the number of kinds of encoders with each outcome."""
     counts = {
         "as claimed": overall.n_as_claimed,
         "opposite": overall.n_opposite,

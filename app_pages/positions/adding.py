@@ -1,4 +1,4 @@
-"""Adding positions to the content against concatenating them, on the embeddings of the current input."""
+"""Adding positions to the content compared with concatenating them, on the embeddings of the current input."""
 
 import streamlit as st
 
@@ -17,7 +17,9 @@ from viz.positions.sum_of_maps import sum_of_maps
 
 
 def draw_adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
-    """Draws the products of a sum and of a concatenation of content and positions with weights, and how far they differ."""
+    """Draws two products with weight matrices, of content + positions and of both concatenated, and how far they
+    differ.
+    """
     loaded = subject.loaded
     if (width := loaded.config.d_embedding) != loaded.config.d_model:
         stop(

@@ -48,7 +48,7 @@ class DrawnVectors:
         )
 
     def words(self) -> list[str]:
-        """The names of the words."""
+        """The words of the vocabulary that are drawn, as texts."""
         if not self.n_words:
             return []
         pieces, _ = cache.of(embeddings.token_table, self.checkpoint)
@@ -98,7 +98,7 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
 
 
 def _look_up(name: Checkpoint, model_input: Input, query: int) -> None:
-    """Draws how a token becomes a number and a row of the embedding table, and the same as a matrix product."""
+    """Draws how a token becomes a number and a row of the embedding table, and the same row as a matrix product."""
     lookup = embeddings.look_up(cache.loaded(name), model_input, query)
     n = cache.loaded(name).config.vocab_size
     assert n is not None  # it reads text

@@ -31,7 +31,7 @@ POOLED = "cosine distance of the pooled state"  # what is measured where there a
 
 
 def draw_experiment(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
-    """Draws the experiment that is chosen in the bar."""
+    """Draws the row of buttons with the experiments, and the chosen experiment."""
     with slots.controls:
         experiment = controls.EXPERIMENT.choose()
     draw = {

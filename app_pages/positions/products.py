@@ -55,7 +55,9 @@ def _measured(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _draw_quantity(matrix: np.ndarray, at_offsets: np.ndarray, what: str, law: str, formula: str) -> None:
-    """Draws a matrix [position, position], and its mean over the offset beside `at_offsets`, the values by the formula."""
+    """Draws a matrix [position, position] of the quantity `what`, and its mean at each offset beside `at_offsets`, the
+    values that the formula gives.
+    """
     by_offset, name = theory.summarise_by_offset(matrix), what.partition(" ")[0]
     with st.container(horizontal=True, gap="medium"):
         with st.container(key=f"side_{name}_matrix"):

@@ -1,4 +1,6 @@
-"""Sinusoids: the table, its waves, a position as clock hands, and the binary counter that they resemble."""
+"""Figures of sinusoidal positions: their table with its waves, one position as clock hands, and a binary counter for
+comparison.
+"""
 
 import numpy as np
 import streamlit as st
@@ -16,7 +18,9 @@ FINEST = 800  # points of a curve
 
 
 def draw_sinusoids() -> None:
-    """Draws the table with its waves, one position as clock hands, and the binary counter."""
+    """Draws three figures of sinusoidal positions: one position as clock hands, the table with its waves, and a binary
+    counter.
+    """
     controls, _ = bar("controls")
     with controls:
         d_model, n = WIDTH.choose(), LENGTH.choose()

@@ -52,7 +52,9 @@ def answer_in_words(record: ForwardRecord, label: int | None) -> str:
 
 
 def _draw_other_answers(record: ForwardRecord) -> None:
-    """Draws the answer of an encoder that does not choose one class: its values, or a sentence that there are none."""
+    """Draws the answer of an encoder that does not choose one class: its values, or a sentence that says that there are
+    none.
+    """
     answers = record.probabilities
     if not len(answers):
         message = (
@@ -93,7 +95,9 @@ def _probability_bars(record: ForwardRecord) -> str:
 
 
 def answer(record: ForwardRecord) -> str:
-    """The most probable class and its probability as HTML, to go on with in a sentence; "" without such classes."""
+    """The most probable class and its probability as HTML for use within a sentence; "" if the encoder does not choose
+    one class.
+    """
     if not record.has_classes:
         return ""
     top = int(record.probabilities.argmax())

@@ -47,7 +47,9 @@ TEST = (
 
 
 def stored_measurements() -> list[Measurement]:
-    """The stored measurements; empty where there is no file. Raises ValueError if the file is damaged, and OSError."""
+    """The stored measurements; empty if there is no file. Raises ValueError if the file is damaged, OSError if it
+    cannot be read.
+    """
     path = checkpoint.CHECKPOINTS / measurements.CLAIMS_FILE
     return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
 

@@ -60,7 +60,7 @@ class LensChoice:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Line for figures that names the lens; none for plain attention weights."""
+        """Lines for figures: one that names the lens, or none for plain attention weights."""
         if self.lens.name == ATTENTION:
             return ()
         of_class = "" if self.class_name is None else f", of the class {self.class_name}"

@@ -57,7 +57,9 @@ def draw_at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n
 
 
 def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:
-    """Draws what Theorem 1 assumes; returns the container for the one assumption that is measured."""
+    """Draws the assumptions of Theorem 1 of Xiong et al. 2020; returns the container for the one that is measured, to
+    be filled later.
+    """
     assumptions = claims.assumptions(setting)
     n_met = (
         f"{sum(assumptions.values())} of {len(assumptions)} hold for these encoders, two more are left open"

@@ -34,7 +34,9 @@ class FigureWithText:
 
 
 def progress_of_seeds() -> DeltaGenerator:
-    """Empty container for a progress bar, which takes no room, so that nothing moves when the bar appears."""
+    """Creates an empty container for the progress bar. It is outside the page's layout, so that nothing moves when the
+    bar appears.
+    """
     with st.container(key="progress_of_seeds"):
         return st.empty()
 

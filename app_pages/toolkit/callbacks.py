@@ -15,7 +15,7 @@ _CALLED, _DRAWN = "callbacks", "callbacks_drawn"  # in the session: functions by
 
 
 def callback(key: str, called: Callable[[], None]) -> Callable[[], None]:
-    """A callback for the widget `key`, which calls the function that was last registered under this key."""
+    """A callback for the widget `key`; it calls the function `called` that was last passed for this key."""
     st.session_state.setdefault(_CALLED, {})[key] = called
     st.session_state.setdefault(_DRAWN, set()).add(key)
     return partial(_call, key)

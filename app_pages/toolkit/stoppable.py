@@ -43,7 +43,7 @@ def in_steps(steps: Sequence[Callable[[], Result]], text: str, what: Hashable) -
 def with_progress(
     parts: Iterable[Result], share: Callable[[Result], float], text: str, what: Hashable
 ) -> Iterator[Result]:
-    """Yields `parts` one by one; each moves the progress bar on by its `share` of the whole."""
+    """Yields `parts` one by one; after each, the progress bar moves on by `share(part)`, from 0 to 1 in all."""
     total = 0.0
     with progress(text, what) as move:
         for part in parts:

@@ -24,7 +24,7 @@ def to_code(image: np.ndarray) -> str:
 
 
 def from_code(code: str) -> np.ndarray:
-    """Image uint8 [28, 28] of a code. Raises ValueError, in one sentence, if the code is damaged."""
+    """Image uint8 [28, 28] of a code. Raises ValueError, with a one-sentence message, if the code is damaged."""
     if not code:
         return BLANK
     damaged = ValueError("The drawing in this address is damaged, so the canvas starts empty.")

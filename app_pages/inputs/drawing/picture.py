@@ -20,14 +20,17 @@ FAINT = 0.2  # paper is never one grey; what is this close to it is not ink
 
 
 def from_file(content: bytes) -> np.ndarray:
-    """Digit uint8 [28, 28] from a file. Raises ValueError, in one sentence, if it is no picture, too large, or without ink."""
+    """Digit uint8 [28, 28] from the `content` of a picture file.
+
+    Raises ValueError, with a one-sentence message, if the file is no picture, too large, or without ink.
+    """
     return centred(ink(_decoded(content, _grey)))
 
 
 def in_colour(content: bytes) -> np.ndarray:
     """Picture uint8 [height, width, 3] from a file, reduced to at most `LONGER_SIDE` pixels on its longer side.
 
-    Raises ValueError, in one sentence, if the file is no picture, or too large.
+    Raises ValueError, with a one-sentence message, if the file is no picture, or too large.
     """
     return _decoded(content, _colours)
 

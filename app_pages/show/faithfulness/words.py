@@ -1,4 +1,4 @@
-"""Sentences about the check of a map; none says more than was computed."""
+"""Sentences about whether a map may be read as an explanation, made from the computed numbers."""
 
 import math
 
