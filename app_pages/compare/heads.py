@@ -127,8 +127,7 @@ def draw_heads(
 def _takes(
     first: Side, second: Side, pairing: Pairing, chosen: HeadChoice
 ) -> tuple[Callable[[Choice], None], Callable[[Choice], None]]:
-    """Callbacks for a choice on the first and on the second side; both choose the head and the query of the first side.
-    """
+    """Callbacks for a choice on the first and on the second side; both choose the head and the query of the first side."""
 
     def take_head(layer: int, head: int) -> None:
         (head_choice.take_head if chosen.lens.has_heads else head_choice.take_layer)(layer, head)

@@ -181,8 +181,7 @@ class OfOptions(Control[Value], Generic[Value, Option]):
 
 
 class Row(OfOptions[Option, Option]):
-    """A row of buttons of which one is chosen: at first, or if the chosen option is no longer offered, the first one.
-    """
+    """A row of buttons of which one is chosen: at first, or if the chosen option is no longer offered, the first one."""
 
     def choose(self, options: Iterable[Option] | None = None, **widget: Any) -> Option:
         """Draws the control and returns the chosen option."""
@@ -407,7 +406,7 @@ class Code(Control[str]):
         return before != tokens
 
     def leave(self) -> None:
-        """Keeps the address in the session for the next run; called after everything is drawn."""
+        """Callback: removes the text from the address; it is kept in the session for later."""
         st.query_params.pop(self.key, None)
         _put_back().add(self.key)
 
@@ -433,7 +432,7 @@ def arrive(page: str) -> None:
 
 
 def leave() -> None:
-    """After everything is drawn: keeps what the address holds."""
+    """Keeps the address in the session for the next run; called after everything is drawn."""
     st.session_state["address"] = {key: st.query_params.get_all(key) for key in st.query_params}
 
 
@@ -467,6 +466,5 @@ def _codes() -> set[str]:
 
 
 def _put_back() -> set[str]:
-    """Keys of codes that the address has lost with a change of page; each is written again once the new page reads it.
-    """
+    """Keys of codes that the address has lost with a change of page; each is written again once the new page reads it."""
     return st.session_state.setdefault("codes_put_back", set())

@@ -53,8 +53,7 @@ def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
 
 
 def second_digit(control: controls.DigitNumber) -> tuple[Picture | None, int | None]:
-    """Draws a box for a second test digit; returns (picture, label), or (None, None) if the test digits cannot be read.
-    """
+    """Draws a box for a second test digit; returns (picture, label), or (None, None) if the test digits cannot be read."""
     if (digits := _test_digits()) is None:
         return None, None
     images, labels = digits
