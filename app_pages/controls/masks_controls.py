@@ -31,8 +31,8 @@ MASK = Row(
 # See `app_pages.masks.blocked`.
 BLOCKED_KEYS = Code("masks_keys", pattern=rf"{INDEX}(\.{INDEX})*")
 BLOCKED_CELLS = Code("masks_cells", pattern=rf"{INDEX}-{INDEX}(\.{INDEX}-{INDEX})*")
-RADIUS = Slider("masks_radius", "Radius", default=1, width=250)
-PADDING = Slider[int]("masks_padding", "Padding", width=250)
+RADIUS = Slider("masks_radius", "Radius", default=1, width=164)
+PADDING = Slider[int]("masks_padding", "Padding", width=164)
 # Left empty they mean all: a layer that is not there gives way to the nearest.
 LAYERS = Boxes[int](
     "masks_layers",

@@ -1,17 +1,22 @@
 """Choice of a mask: its kind, the options of that kind, and the layers and heads in which it holds."""
 
+import numpy as np
 import streamlit as st
 
 from app_pages.controls import masks_controls as controls
 from app_pages.controls.address import Code, opened_bare
 from app_pages.controls.blocked import OPENED, Blocked, block, block_in, blocked, unblock_in_other_text
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.map_controls import QUERY
+from app_pages.controls.head_choice import OTHER_KIND, take_head
+from app_pages.controls.map_controls import HEAD, LAYER, QUERY
 from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject
-from model.capture.intervention import MaskChoice, MaskKind
+from model.capture.intervention import MaskChoice, MaskKind, without_keys
+from model.measures.attended_kinds import clearest_head
+from model.measures.changes import total_variation
 from model.record import ForwardRecord
 
+SEEN = 0.2  # total variation of a row from which its change is clearly seen
 MOST_PADDING = 32  # tokens
 WIDEST = 16  # radius of a window, in tokens
 
@@ -28,11 +33,37 @@ def _choose_middle_query(n: int) -> None:
 
 
 def block_at_first(subject: LiveSubject, record: ForwardRecord) -> None:
-    """Blocks the position on which the answer depends most, if nothing was chosen when the app was opened."""
+    """Blocks the position on which the answer depends most, if nothing was chosen when the app was opened.
+
+    The query, and where it shows next to nothing the head too, become those in which that is seen.
+    """
     is_untouched = opened_bare() and not st.session_state.get(OPENED) and not controls.BLOCKED_KEYS.read()
     if is_untouched and (influential := most_influential_position(subject)):
         block_in(record, influential.position)
+        after = subject.under(without_keys(influential.position)).record
+        _choose_changed(record, total_variation(record.pattern, after.pattern))
     st.session_state[OPENED] = True
+
+
+def _choose_changed(record: ForwardRecord, changes: np.ndarray) -> None:
+    """Chooses the query whose row changes most, as `changes` [layer, head, query] from 0 to 1.
+
+    A head and a query that are already chosen stay if they show the change.
+    """
+    n_layers, n_heads, n_queries = changes.shape
+    head = clearest_head(record)
+    if st.session_state.get("opened"):
+        head = min(LAYER.held(0), n_layers - 1), min(HEAD.held(0), n_heads - 1)
+        query = QUERY.held(0)
+        if query < n_queries and changes[head][query] > SEEN:
+            return
+    if changes[head].max() < SEEN:
+        layer, index, _ = np.unravel_index(changes.argmax(), changes.shape)
+        head = int(layer), int(index)
+    st.session_state.pop(OTHER_KIND, None)
+    st.session_state["opened"] = True
+    take_head(*head)
+    QUERY.take(int(changes[head].argmax()))
 
 
 def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int) -> MaskChoice:
@@ -44,18 +75,23 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
     radius, n_padding = 0, 0
     keys: tuple[int, ...] = ()
     cells: tuple[tuple[int, int], ...] = ()
+    positions: tuple[Blocked, ...] = ()
     with slots.controls:
         if kind == "window":
             widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
-            radius = controls.RADIUS.choose(most=widest, label=f"Radius, in {record.units}")
+            radius = controls.RADIUS.choose(most=widest, label="Radius")
         elif kind == "padding":
             n_padding = _choose_padding(record)
-        elif kind == "keys":
-            keys = tuple(key for (key,) in _draw_unblock_button(controls.BLOCKED_KEYS, len(record)))
-        elif kind == "cells":
-            cells = tuple(
-                (query, key) for query, key in _draw_unblock_button(controls.BLOCKED_CELLS, len(record))
+        else:
+            code = controls.BLOCKED_CELLS if kind == "cells" else controls.BLOCKED_KEYS
+            positions = blocked(code, len(record)) if kind in ("keys", "cells") else ()
+            st.button(
+                "Unblock all", key="masks_free", on_click=block, args=(code, ()), disabled=not positions
             )
+    if kind == "keys":
+        keys = tuple(key for (key,) in positions)
+    elif kind == "cells":
+        cells = tuple((query, key) for query, key in positions)
     layers = heads = None
     with slots.view:
         if kind == "keys":
@@ -69,13 +105,6 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
     return MaskChoice(
         kind=kind, radius=radius, n_padding=n_padding, keys=keys, cells=cells, layers=layers, heads=heads
     )
-
-
-def _draw_unblock_button(code: Code, n: int) -> tuple[Blocked, ...]:
-    """The blocked keys or cells; draws a button that frees them all."""
-    positions = blocked(code, n)
-    st.button("Unblock all", key="masks_free", on_click=block, args=(code, ()), disabled=not positions)
-    return positions
 
 
 def _choose_positions(label: str, code: Code, record: ForwardRecord, row: tuple[int, ...]) -> None:
@@ -110,11 +139,11 @@ def _choose_padding(record: ForwardRecord) -> int:
         return controls.PADDING.choose(
             most=largest,
             default=min(max(record.patch_grid), largest),
-            label="Last patches treated as padding",
+            label="Patches",
         )
     largest = min(config.n_positions - n, MOST_PADDING)
     if config.padding_id is None or largest < 1:
         reason = "has no padding token" if config.padding_id is None else f"reads {config.n_positions} tokens"
         st.info(f"No room for padding: the encoder {reason}, and this text has {n}.")
         return 0
-    return controls.PADDING.choose(most=largest, default=min(8, largest), label="[PAD] tokens appended")
+    return controls.PADDING.choose(most=largest, default=min(8, largest), label="[PAD]")

@@ -1,6 +1,7 @@
 """The input in the colours of the chosen query; what the query may not see is struck out or hatched.
 
-Where keys or cells are blocked one by one, a click blocks or frees; elsewhere it chooses the query.
+Where keys or cells are blocked one by one, a click blocks or frees; elsewhere it chooses the query. Over tokens a stroke
+does the same for several.
 """
 
 import streamlit as st
@@ -8,6 +9,7 @@ import streamlit as st
 from app_pages.controls.blocked import toggle
 from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
+from app_pages.masks.word_stroke import draw_word_stroke
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable
 from app_pages.subject.subject import LiveSubject
@@ -15,7 +17,6 @@ from model.capture.intervention import MaskChoice, MaskKind
 from model.record import ForwardRecord
 from viz.masks.cell_board import cell_board
 
-HEIGHT = 250  # pixels, in which a long text scrolls
 LARGEST_BOARD = 64  # positions; beyond, cells are too small to be hit
 
 
@@ -49,23 +50,25 @@ def draw_click_target(
             width="content",
         )
         return
-    take = {
-        "keys": lambda key: toggle(BLOCKED_KEYS, (key,), n),
-        "cells": lambda key: toggle(BLOCKED_CELLS, (query, key), n),
-    }.get(choice.kind, lambda key: take_query(min(key, n - 1)))
     if choice.kind == "cells":
         st.caption(
             f"{n} × {n} cells are too small to click: here a click blocks the {after.unit} for query {query} alone."
         )
+    if after.unit == "token":
+        draw_word_stroke(subject, chosen, unmasked, after, choice, query, n)
+        return
+    take = {
+        "keys": lambda key: toggle(BLOCKED_KEYS, (key,), n),
+        "cells": lambda key: toggle(BLOCKED_CELLS, (query, key), n),
+    }.get(choice.kind, lambda key: take_query(min(key, n - 1)))
     input_in_colours(
         subject.model_input,
         after,
         pattern[query],
         query=query,
         scale=scale,
-        key="masks_strip" if after.unit == "token" else "masks_patches",
+        key="masks_patches",
         take=take,
         chosen=(choice, query),
         allowed=mask[query],
-        height=HEIGHT,
     )

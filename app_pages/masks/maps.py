@@ -1,4 +1,4 @@
-"""The chosen head step by step: scores, scores after the mask, pattern, and the change by the mask."""
+"""The chosen head step by step: scores with the mask, pattern, and the change by the mask."""
 
 import streamlit as st
 
@@ -7,34 +7,41 @@ from app_pages.controls.masks_controls import SHOWN
 from app_pages.show.show import show
 from app_pages.subject.two_sides import Side, difference
 from viz.attention.token_heatmaps import attention_heatmap, score_heatmap
+from viz.builders.heatmap import compact
 from viz.builders.number_format import head_name
 
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
+TITLES = {
+    "scores": "<b>1 Scores</b> <i>s</i> + <i>m</i>",
+    "pattern": "<b>2 Pattern</b> <i>A</i>",
+    "change": "<b>3 Change</b> of <i>A</i>",
+}
 
 
-def draw_maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> None:
-    """Draws four heatmaps of the chosen head: scores, scores after the mask, pattern, and the change by the mask."""
+def draw_maps(chosen: HeadChoice, role: str, unmasked: Side, after: Side, query: int) -> None:
+    """Draws three heatmaps of the chosen head: scores with the mask, pattern, and the change by the mask.
+
+    `role` is the name of what this head does, or "".
+    """
     head, tokens = (chosen.layer, chosen.head), after.record.tokens
-    scores, mask = after.record.scores[head], after.record.mask[head]
-    st.markdown(
-        rf"{head_name(chosen.layer, chosen.head)}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, "
-        "with "
-        r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ may attend to key $j$ and "
-        r"$-\infty$ where it may not. Hatched: masked. Framed: the query."
-    )
-    zoom = 0, len(tokens) - 1  # first and last position in all four maps
+    name = head_name(*head)
+    zoom = 0, len(tokens) - 1  # first and last position in all maps
     if len(tokens) > LEGIBLE:
         zoom = SHOWN.choose(most=len(tokens) - 1, default=(0, LEGIBLE - 1))
     figures = {
-        "scores": score_heatmap(scores, tokens, title="1 Scores s", query=query, zoom=zoom),
-        "masked": score_heatmap(
-            scores, tokens, mask=mask, title="2 Scores after the mask, s + m", query=query, zoom=zoom
+        "scores": score_heatmap(
+            after.record.scores[head],
+            tokens,
+            mask=after.record.mask[head],
+            title=f"Scores of {name}",
+            query=query,
+            zoom=zoom,
         ),
         "pattern": attention_heatmap(
             after.record,
             *head,
             scale=chosen.of_head(unmasked.record, after.record),
-            title="3 Pattern A",
+            title=f"Pattern of {name}",
             description="Attention under the mask, queries down, keys across",
             query=query,
             zoom=zoom,
@@ -44,20 +51,28 @@ def draw_maps(chosen: HeadChoice, unmasked: Side, after: Side, query: int) -> No
             after,
             head,
             names=("unmasked", "masked"),
-            title="4 Change of A",
+            title=f"Change of the pattern of {name}",
             description="Change of attention by the mask, queries down, keys across",
             query=query,
             zoom=zoom,
         ),
     }
-    names = iter(figures)
-    with st.container(horizontal=True, gap="medium"):
-        for pair in zip(names, names, strict=True):  # two and two stay together where four have no room
-            with st.container(key=f"pair_{'_'.join(pair)}"), st.container(horizontal=True, gap="medium"):
-                for name in pair:
-                    with st.container(key=f"side_{name}"):
-                        show(figures[name], key=f"masks_map_{name}")
+    with st.container(key="masks_maps", horizontal=True, gap=None):
+        for figure_name, figure in figures.items():
+            with st.container(key=f"mask_map_{figure_name}"):
+                show(
+                    compact(figure, TITLES[figure_name]),
+                    key=f"masks_map_{figure_name}",
+                    height="stretch",
+                    in_file=figure,
+                )
+    st.markdown(
+        rf"{name}{role and f' ({role})'}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, with "
+        r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ (a row) may attend to key $j$ (a column) "
+        r"and $-\infty$ where it may not. Hatched: masked. Framed: the query. ▲ on the colour bar: the same weight for "
+        "all allowed keys."
+    )
     st.caption(
-        "In later layers the scores come from states that the mask has already changed. The change is the "
-        "pattern with the mask minus the pattern without."
+        "The change is the pattern with the mask minus the pattern without. In later layers the scores come from states "
+        "that the mask has already changed."
     )

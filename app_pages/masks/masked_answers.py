@@ -4,7 +4,7 @@ import streamlit as st
 
 from app_pages.controls.control_bar import Slots
 from app_pages.masks.mask_sentences import NOTHING, without_or_with
-from app_pages.show.prediction import prediction
+from app_pages.show.prediction import before_and_after
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject.two_sides import Side, share, verdict
 from model.capture.intervention import MaskChoice
@@ -28,11 +28,12 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
         sentence = verdict(mask, before.record, after.record)
     else:
         sentence = _independent_sentence(mask, after)
-    tell(sentence, "1.1rem")
+    with st.container(key="masks_verdict"):
+        tell(sentence, "1.1rem")
     if unmasked is before:
-        with slots.answer:
-            if after.record.has_classes:
-                prediction(after.record, after.subject.label)
+        if after.record.has_classes:
+            with slots.answer:
+                before_and_after(before.record, after.record, after.subject.label)
         return
     predictions(before, after, unmasked, key="masks_probabilities")
     if before.record.has_classes:

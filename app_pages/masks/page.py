@@ -13,6 +13,7 @@ from app_pages.masks.mask_sentences import explained
 from app_pages.masks.masked_answers import say_answers
 from app_pages.masks.methods import draw_methods
 from app_pages.masks.worked_example import draw_worked_example
+from app_pages.subject.head_name import head_names
 from app_pages.subject.two_sides import Side
 from model.capture.intervention import masked
 
@@ -22,7 +23,7 @@ record = subject.record
 block_at_first(subject, record)
 with slots.controls:
     kind = choose_kind(record)
-chosen = choose_head(subject, slots)
+chosen = choose_head(subject, slots, with_roles=False)
 with slots.controls:
     query = choose_query(record)
 mask = choose_mask(kind, slots, record, query)
@@ -35,15 +36,14 @@ if changed.n_padding(record.config):
 else:
     before = unmasked = Side(subject, "Without the mask")
     after = Side(subject.under(changed), "With the mask")
-say_answers(slots, before, unmasked, after, mask)
 draw_click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
-st.caption(explained(mask, record))
-
+say_answers(slots, before, unmasked, after, mask)
 if part == STEP_BY_STEP:
-    draw_maps(chosen, unmasked, after, query)
+    draw_maps(chosen, head_names(subject, chosen.layer, chosen.head).short, unmasked, after, query)
 elif part == WHAT_FOLLOWS:
     draw_consequences(chosen, unmasked.record, after.record, query)
 elif part == WAYS:
     draw_methods(subject, chosen, unmasked.record, after.record, mask, query)
 else:
     draw_worked_example(subject, chosen)
+st.caption(explained(mask, record))

@@ -10,6 +10,7 @@ from model.record import ForwardRecord
 from viz.builders.number_format import format_number, percent
 
 LIKELIEST = 3  # of many classes so many are shown
+_LAST_BAR = "last_answer_bar"  # in the session: the probability that the second of two bars showed last
 _BAR = 52  # pixels of a bar that stands for 100 %
 
 
@@ -38,6 +39,31 @@ def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> 
             label_visibility="visible" if title else "collapsed",
         )
         st.html(_probability_bars(record), width="content")
+
+
+def before_and_after(before: ForwardRecord, after: ForwardRecord, label: int | None) -> None:
+    """Draws the probability of the class predicted `before`, before and after a change, as two bars on one scale.
+
+    Where another class is predicted afterwards, its name follows. The second bar moves from where it was in the last run.
+    Both records have classes.
+    """
+    old, new = int(before.probabilities.argmax()), int(after.probabilities.argmax())
+    last = st.session_state.get(_LAST_BAR)
+    shares = [float(record.probabilities[old]) for record in (before, after)]
+    st.session_state[_LAST_BAR] = shares[1]
+    names = escape(_class(before, old)) + (f" → {escape(_class(after, new))}" if new != old else "")
+    moved = "" if last is None else f"; --last: {last:.2%}"
+    rows = "".join(
+        f'<span>{name}</span><span class="bar"><span class="{name}" style="width: {share:.2%}{moved}"></span></span>'
+        f"<span>{_share(record.probabilities, old)}</span>"
+        for name, share, record in zip(("before", "after"), shares, (before, after), strict=True)
+    )
+    verdict = "" if label is None else " ✓" if label == new else " ✗"
+    hint = "" if label is None else "correct" if label == new else f"wrong, it is {_class(after, label)}"
+    st.html(
+        f'<div class="two-answers"><b title="{escape(hint)}">{names}{verdict}</b><div>{rows}</div></div>',
+        width="content",
+    )
 
 
 def answer_in_words(record: ForwardRecord, label: int | None) -> str:

@@ -28,11 +28,11 @@ def show(
     key: str | None,
     width: Size = "stretch",
     height: Size = "content",
-    in_file: Callable[[], Figure] | None = None,
+    in_file: Figure | Callable[[], Figure] | None = None,
 ) -> None:
     """Draws a figure in the current container; a Plotly figure with `height="stretch"` fills the height of that container.
 
-    `in_file` makes the figure for the file, where that needs something that the page shows beside the figure. With `key`
+    `in_file` is the figure for the file, or makes it, where that needs something that the page shows beside the figure. With `key`
     None the figure has no download menu: it will be drawn again within this run.
     """
     with st.container(key=key and f"shown_{key}", width=width, height=height, gap=None):
@@ -41,7 +41,8 @@ def show(
             if height == "stretch":
                 themed.layout.height = None
                 for axis in (themed.layout.xaxis, themed.layout.yaxis):
-                    axis.tickfont.size = axis.title.font.size = LABEL
+                    axis.tickfont.size = axis.tickfont.size or LABEL
+                    axis.title.font.size = LABEL
             st.plotly_chart(
                 themed,
                 key=key,

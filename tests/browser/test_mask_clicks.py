@@ -1,23 +1,87 @@
-"""A click takes a token or a patch away, another one gives it back, and the answer above follows."""
+"""Tokens and patches are taken away and given back by clicks, strokes and keys, and the answer above follows."""
 
+import json
 import re
 
-from playwright.sync_api import Page, expect
+import numpy as np
+import pytest
+from playwright.sync_api import Locator, Page, expect
 
+from app_pages.masks.word_stroke import SCRIPT
+from model import checkpoint
+from model.capture import capture
+from model.capture.intervention import without_keys
+from tests.browser.server import ROOT
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
+SENTENCE = "The film is not good"
 
-def test_a_click_on_a_token_blocks_it_and_a_second_one_frees_it(page: Page) -> None:
-    page.goto("/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good")
+
+def token(page: Page, text: str) -> Locator:
+    return page.locator(".st-key-masks_words .words button", has=page.get_by_text(text, exact=True))
+
+
+def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page: Page) -> None:
+    page.goto("/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&query=2+film")
     ready(page)
-    for _ in range(2):
-        press(page, mark(page, "masks_strip", "not"))
-        expect(page.get_by_text("Without “not”, the prediction")).to_be_visible()
-        expect(page).to_have_url(re.compile(r"[?&]masks_keys=4"))
-        press(page, mark(page, "masks_strip", "not, masked"))
-        expect(page.get_by_text("Nothing is masked")).to_be_visible()
-        expect(page).not_to_have_url(re.compile("masks_keys"))
+    press(page, token(page, "not"))
+    expect(page.get_by_text("Without “not”, the prediction")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"[?&]masks_keys=4"))
+    ready(page)
+
+    first, last = token(page, "is").bounding_box(), token(page, "good").bounding_box()
+    assert first
+    assert last
+    page.mouse.move(first["x"] + 5, first["y"] + 10)
+    page.mouse.down()
+    page.mouse.move(last["x"] + 5, last["y"] + 10)
+    expect(token(page, "good")).to_have_class("hidden")  # before the server hears of it
+    expect(page).to_have_url(re.compile(r"[?&]masks_keys=4(&|$)"))
+    record = capture(checkpoint.load(ROOT / "checkpoints" / "imdb-pre-ln"), SENTENCE, without_keys(3, 4, 5))
+    shown = [
+        float(button.get_attribute("data-weight") or "nan")
+        for button in page.locator(".st-key-masks_words .words button").all()
+    ]
+    np.testing.assert_allclose(shown, record.pattern[0, 0, 2], atol=1e-6)  # of layer 0, and so exact
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"[?&]masks_keys=3\.4\.5"))
+    expect(page.get_by_text("Without “is”, “not” and “good”, the prediction")).to_be_visible()
+
+    page.keyboard.press("ArrowLeft")  # the stroke began at “is”
+    page.keyboard.press("Shift+ArrowLeft")
+    expect(page).to_have_url(re.compile(r"[?&]masks_keys=1\.2\.3\.4\.5"))
+    page.get_by_role("button", name="Unblock all").click()
+    expect(page.get_by_text("Nothing is masked")).to_be_visible()
+    expect(token(page, "not")).to_have_attribute("aria-pressed", "false")
+    page.locator(".st-key-masks_kind").get_by_text("Causal").click()
+    expect(token(page, "good")).to_have_class("hidden")
+    press(page, token(page, "is"))
+    expect(page).to_have_url(re.compile(r"[?&]query=3\+is"))
+
+
+@pytest.mark.parametrize("name", ["imdb-pre-ln", "imdb-post-ln"])
+def test_the_row_of_the_browser_is_that_of_the_encoder_in_layer_0(page: Page, name: str) -> None:
+    program = (
+        f"data:text/javascript,{SCRIPT.read_text(encoding='utf-8').replace('%', '%25').replace('#', '%23')}"
+    )
+
+    def row(scores: list[float], allowed: list[bool]) -> list[float]:
+        arguments = f"{json.dumps(scores)}, {json.dumps(allowed)}"
+        return page.evaluate(
+            f"async program => (await import(program)).maskedRow({arguments})", program.replace("\n", "%0A")
+        )
+
+    assert row([np.log(1), np.log(2), np.log(5)], [True, False, True]) == pytest.approx([1 / 6, 0, 5 / 6])
+    assert row([1.0, 2.0], [False, False]) == [0, 0]
+    encoder = checkpoint.load(ROOT / "checkpoints" / name)
+    plain, without = (capture(encoder, SENTENCE, change) for change in (without_keys(), without_keys(2, 4)))
+    allowed = [key not in (2, 4) for key in range(len(plain))]
+    for head, query in np.ndindex(plain.pattern.shape[1:3]):
+        old = plain.pattern[0, head, query] * allowed
+        shown = row(plain.scores[0, head, query].tolist(), allowed)
+        np.testing.assert_allclose(shown, without.pattern[0, head, query], atol=1e-6)
+        np.testing.assert_allclose(shown, old / old.sum(), atol=1e-5)
 
 
 def test_cells_patches_and_parts_are_in_the_address(page: Page) -> None:

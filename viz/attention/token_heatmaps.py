@@ -137,16 +137,17 @@ def score_heatmap(
 ) -> PlotlyFigure:
     """A heatmap of the scores q·k / √d_k [query, key] of one head, purple below 0 and gold above.
 
-    The colour scale is symmetric about 0 and ends at the largest score, masked or not, so that the figures before and
-    after masking have the same scale.
+    Under the hatching of a masked cell its score stays to be seen. The colour scale is symmetric about 0 and ends at the
+    largest score, masked or not.
     """
     return _token_heatmap(
         scores,
         tokens,
         colours=colour_scale("score q·k / √d_k", "symmetric about 0", largest(scores)),
         number=": %{z:.3f}",
-        description=f"Scores{'' if mask is None else ' after the mask'}, queries down, keys across",
+        description=f"Scores{'' if mask is None else ', masked ones hatched'}, queries down, keys across",
         mask=mask,
+        under_hatching=True,
         **options,
     )
 
@@ -198,6 +199,7 @@ def _token_heatmap(
     keys: Sequence[str] | None = None,
     numbers: Sequence[int] | None = None,
     notes: Sequence[str] = (),
+    under_hatching: bool = False,
 ) -> PlotlyFigure:
     """A heatmap of `values` [query, key] over `tokens`; with `zoom` it is lower, since two such heatmaps are shown side
     by side.
@@ -226,6 +228,7 @@ def _token_heatmap(
         title=title,
         description=description,
         mask=mask,
+        under_hatching=under_hatching,
         written=cell_texts,
         customdata=customdata,
         framed=None if query is None else (range(n_keys), range(query, query + 1)),

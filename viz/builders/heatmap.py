@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -19,6 +20,11 @@ PLAIN_AXIS: dict[str, Any] = {"showgrid": False, "zeroline": False, "automargin"
 CLEAR = ("rgba(0, 0, 0, 0)",) * 2
 _NARROW, _LETTER = 320, 6.5  # pixels: a map in a narrow column, a letter of a tick label
 _TITLE = 40  # pixels
+# Of compact maps, in pixels. Where they are shown, a style sheet makes room for these margins.
+MARGIN = {"l": 104, "r": 2, "t": 26, "b": 84, "pad": 2}
+LETTERS, SMALL = 13, 11
+_BAR, _BESIDE_BAR, _MIDDLE_OF_BAR = 60, 60, 13  # beside it: the end of its scale, and the way to a file
+_ALL_NAMED = 32  # positions; of more, Plotly leaves out names that have no room
 _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -43,18 +49,21 @@ def heatmap(
     standoff: int | None = None,
     customdata: np.ndarray | None = None,
     marks: Iterable[dict] = (),
+    under_hatching: bool = False,
 ) -> PlotlyFigure:
     """A heatmap of values [row, column], row 0 on top, in `colours` as `colour_scale` returns them.
 
     `titles` are those of the x and the y axis. Rows and columns are numbered unless they have labels `y` and `x`, which
     must all differ. The tooltip shows the templates `cell`, which names the cell, and `number` (in Plotly's syntax,
-    `%{x}`). Cells that `mask` forbids (False) are hatched and have no number. A frame surrounds the columns and rows in
+    `%{x}`). Cells that `mask` forbids (False) are hatched and, unless the values stay to be seen `under_hatching`, have no
+    number. A frame surrounds the columns and rows in
     `framed`; the axes are zoomed to the columns and rows in `shown`. `written` [row, column] are texts in the cells,
     `above` the height of the colour bar and `standoff` the distance from tick labels to axis title, both in pixels, and
     `marks` further Plotly traces on the same axes.
     """
     rows, columns = values.shape
-    shown_values = np.asarray(values if mask is None else np.where(mask, values, np.nan), np.float32)
+    is_shown = mask is None or under_hatching or mask
+    shown_values = np.asarray(np.where(is_shown, values, np.nan), np.float32)
     labels_by_axis = {axis: as_text(labels) for axis, labels in (("x", x), ("y", y)) if labels is not None}
     common: dict[str, Any] = {"type": "heatmap", "hoverongaps": False, **labels_by_axis}
     traces = [common | colours | {"z": shown_values, "hovertemplate": f"{cell}{number}<extra></extra>"}]
@@ -82,12 +91,88 @@ def heatmap(
     if framed is not None:
         layout["shapes"] = [_frame(*framed, thin=len(framed[1]) == 1 and rows > 64)]
     if mask is not None and not mask.all():
-        masked = {"z": np.where(mask, np.nan, 0).astype(np.float32), "colorscale": CLEAR, "showscale": False}
-        traces.append(common | masked | {"hovertemplate": f"{cell}: masked<extra></extra>"})
+        masked = {
+            "z": np.where(mask, np.nan, shown_values if under_hatching else 0).astype(np.float32),
+            "colorscale": CLEAR,
+            "showscale": False,
+            "hovertemplate": f"{cell}{f'{number},' if under_hatching else ':'} masked<extra></extra>",
+        }
+        traces.append(common | masked)
         extent = {"xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": columns, "sizey": rows}
         layout["images"] = [extent | {"source": hatching(mask), "layer": "above", "sizing": "stretch"}]
     frame = pd.DataFrame(shown_values, index=y, columns=x)
     return PlotlyFigure(frame, [*traces, *marks], layout, description)
+
+
+def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
+    """The heatmap for a row of several: name, colour bar and the ends of its scale on one line, and margins of fixed size.
+
+    So the plots of maps in boxes of one size have one size too, whatever their labels are. `title` is in Plotly's markup.
+    The figure has no height of its own.
+    """
+    (coloured, *others), layout = figure._traces, dict(figure._layout)
+    n = max(figure.frame.shape)
+    lowest, largest = coloured["zmin"], coloured["zmax"]
+    marks = [
+        position
+        for position in coloured["colorbar"]["tickvals"]
+        if lowest < position < largest and not lowest
+    ]
+    ends = {"font": {"size": SMALL}, "yanchor": "middle", "yshift": _MIDDLE_OF_BAR}
+    texts = [
+        {
+            "text": title,
+            "x": 0,
+            "xanchor": "left",
+            "yanchor": "middle",
+            "yshift": _MIDDLE_OF_BAR,
+            "font": {"size": LETTERS},
+        },
+        ends | {"text": f"{largest:.3g}", "x": 1, "xanchor": "left", "xshift": 4 - _BESIDE_BAR},
+        ends | {"text": f"{lowest:.3g}", "x": 1, "xanchor": "right", "xshift": -4 - _BAR - _BESIDE_BAR},
+        *(
+            {
+                "text": EVEN,
+                "x": 1,
+                "xanchor": "center",
+                "xshift": (position / largest - 1) * _BAR - _BESIDE_BAR,
+                "yanchor": "bottom",
+                "yshift": 0,
+                "font": {"size": 7},
+            }
+            for position in marks
+        ),
+    ]
+    paper = {"xref": "paper", "yref": "paper", "y": 1, "showarrow": False, "borderpad": 0}
+    bar = {
+        "orientation": "h",
+        "lenmode": "pixels",
+        "len": _BAR + 2 * _BESIDE_BAR,
+        "thickness": 8,
+        "showticklabels": False,
+        "ticks": "",
+        "outlinewidth": 0,
+        "x": 1,
+        "xanchor": "right",
+        "xpad": _BESIDE_BAR,
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "ypad": MARGIN["t"] - _MIDDLE_OF_BAR - 4,
+    }
+    size = next((size for most, size in ((20, LETTERS), (25, SMALL), (32, 10)) if n <= most), SMALL)
+    names: dict[str, Any] = {"title": None, "automargin": False, "tickfont": {"size": size}, "ticks": ""}
+    if n <= _ALL_NAMED:
+        names |= {"tickmode": "linear", "dtick": 1}
+    layout |= {
+        "height": None,
+        "title": None,
+        "margin": MARGIN,
+        "xaxis": layout["xaxis"] | names | {"tickangle": 90},
+        "yaxis": layout["yaxis"] | names,
+        "annotations": [paper | text for text in texts],
+    }
+    return replace(figure, _traces=[{**coloured, "colorbar": bar}, *others], _layout=layout)
 
 
 def position_labels(tokens: Sequence[str], numbers: Sequence[int] | None = None) -> list[str]:

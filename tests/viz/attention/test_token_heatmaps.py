@@ -146,10 +146,11 @@ def test_scores_before_the_mask_are_all_there():
     assert trace.hovertemplate == "query '%{y}' → key '%{x}': %{z:.3f}<extra></extra>"
 
 
-def test_scores_after_the_mask_are_masked_and_keep_the_scale():
+def test_masked_scores_are_seen_under_the_hatching_and_keep_the_scale():
     figure = score_heatmap(SCORES, THREE, mask=CAUSAL_OF_THREE).specification
     scores, forbidden = figure.data
-    assert (np.isnan(scores.z) == ~CAUSAL_OF_THREE).all()
+    np.testing.assert_allclose(scores.z, SCORES)
+    assert (np.isnan(forbidden.z) == CAUSAL_OF_THREE).all()
     assert "masked" in forbidden.hovertemplate
     assert len(figure.layout.images) == 1
     assert (scores.zmin, scores.zmax) == (-3, 3)  # the largest is masked

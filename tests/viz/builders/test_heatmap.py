@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viz.attention.token_heatmaps import weight_heatmap
-from viz.builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
+from viz.builders.heatmap import attention_scale, colour_scale, compact, heatmap, position_labels
 from viz.builders.palette import DIFFERENCE, WEIGHTS, WeightScale
 
 OPTIONS = {"colours": colour_scale("weight", "0 to 1", 1), "number": ": %{z}", "description": "of nothing"}
@@ -102,3 +102,16 @@ def test_the_bar_of_weights_marks_the_evenly_spread_one(largest, n_keys, ticks):
     lines = scale["colorbar"]["title"]["text"].split("<br>")
     assert lines[0] == "attention weight, 0 to it"
     assert lines[1:] == ([f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}"] if n_keys else [])
+
+
+def test_compact_maps_have_one_size_of_plot_and_the_ends_of_their_scale_beside_the_bar():
+    short, long = (
+        compact(weight_heatmap(np.eye(2), tokens), "<b>Map</b>").specification
+        for tokens in (["a", "b"], ["extraordinarily", "a"])
+    )
+    for drawn in (short, long):
+        assert drawn.layout.height is None
+        assert not drawn.layout.xaxis.automargin
+        assert not drawn.layout.yaxis.automargin
+        assert [text.text for text in drawn.layout.annotations][:3] == ["<b>Map</b>", "1", "0"]
+    assert short.layout.margin == long.layout.margin
