@@ -16,22 +16,9 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.toolkit.callbacks import callback
 from model.record import AttentionRecord
 from viz.attention import linked_heads as chart
-from viz.builders.palette import FALLS, RISES, WEIGHTS, WeightScale
-from viz.builders.token_label import visible
+from viz.builders.palette import FALLS, RISES, WeightScale
 
 _ANSWERED = "linked_answered"  # in the session: by channel, how many choices of the browser were taken
-_HTML = """
-<div class="linked">
-  <span class="side"></span>
-  <div class="tokens" role="group" aria-label="Tokens: each shows what it attends to"></div>
-  <div class="keys" role="list" aria-label="Keys"></div>
-  <div class="colouring" role="group" aria-label="Colours of the tokens">
-    <button type="button" value="weights">what the head looks at</button>
-    <button type="button" value="hiding">what the answer hangs on</button>
-  </div>
-  <p class="note"></p>
-  <div class="announced" aria-live="polite"></div>
-</div>"""
 
 
 class Choice(NamedTuple):
@@ -60,7 +47,7 @@ class Hiding:
 
 _tokens = st.components.v2.component(
     "linked_heads",
-    html=_HTML,
+    html=chart.HTML.read_text(encoding="utf-8"),
     css=chart.STYLE.read_text(encoding="utf-8"),
     js=chart.SCRIPT.read_text(encoding="utf-8"),
 )
@@ -92,9 +79,8 @@ def linked_view(
     `about` [layer · head] are sentences for above the large map. `tops`, `reach` and `compact` are those of the chart. Two views on one page point together: at the same query if
     they have the same `shares_query`, and at heads that are compared: `partners` [layer · head] are those of the other view.
     """
-    is_whole = record.pattern.size <= chart.MOST_WEIGHTS
     # As long as all weights are there, the chart is the same whatever is chosen, and is not sent again.
-    own = (0, 0) if is_whole else (chosen.layer, chosen.head)
+    own = None if chart.sends_all(record) else (chosen.layer, chosen.head)
     stamp = chart.stamp_of(record)
     answered: dict[str, int] = st.session_state.setdefault(_ANSWERED, {})
     component_key = f"{key}_tokens"
@@ -107,40 +93,28 @@ def linked_view(
         answered[key] = int(message["number"])
         take(choice)
 
-    keys = None if record.keys is None else [visible(token) for token in record.keys.tokens]
-    # Patches are pointed at on the picture; what stands before the first one is not in it.
-    n_buttons = len(record) if picture is None else record.first_patch
-    data: dict[str, Any] = {
-        "channel": key,
-        "place": f".st-key-{key}_chart",
-        "stamp": stamp,
-        "tokens_id": shares_query or key,
-        "queries": [visible(token) for token in record.tokens[:n_buttons]],
-        "keys": keys,
-        "labels": list(record.labels),
-        "kept": chosen._asdict(),
-        "answered": answered.get(key, 0),
-        "layers": record.pattern.shape[0],
-        "heads": record.pattern.shape[1],
-        "n_queries": record.pattern.shape[2],
-        "n_keys": record.pattern.shape[3],
-        "is_whole": is_whole,
-        "own_layer": own[0],
-        "own_head": own[1],
-        "tops": None if tops is None else np.where(tops > 0, tops, 1).ravel().tolist(),
-        "title": title.text,
-        "title_colour": title.colour,
-        "partners": [partner and list(partner) for partner in partners],
-        "colours": list(WEIGHTS),
-        "hidden": None if hiding is None else _colouring(hiding),
-    }
-    for name, numbers in chart.weight_numbers(record, own).items():
-        data[name] = base64.b64encode(numbers.astype("<u2").tobytes()).decode()
+    data = chart.script_data(
+        record,
+        channel=key,
+        place=f".st-key-{key}_chart",
+        kept=chosen,
+        own=own,
+        has_picture=picture is not None,
+        tops=tops,
+        shares_query=shares_query,
+        title=title,
+        partners=partners,
+        hidden=None if hiding is None else _colouring(hiding),
+        answered=answered.get(key, 0),
+    )
+    for name, numbers in data.items():
+        if isinstance(numbers, np.ndarray):
+            data[name] = base64.b64encode(numbers.astype("<u2").tobytes()).decode()
     with tokens:
         _tokens(key=component_key, data=data, on_chosen_change=callback(component_key, taken))
     figure = chart.linked_heads(
         record,
-        selected=own,
+        selected=own or (0, 0),
         measures=measures,
         about=about,
         by_layer=by_layer,

@@ -18,8 +18,10 @@ function tellCharts() {
   document.body.dispatchEvent(new Event("loupe-ask"));
 }
 
-function wholeNumbers(text) {
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+// From base64, or the numbers themselves.
+function wholeNumbers(given) {
+  if (given instanceof Uint16Array) return given;
+  const bytes = Uint8Array.from(atob(given), (character) => character.charCodeAt(0));
   return new Uint16Array(bytes.buffer);
 }
 

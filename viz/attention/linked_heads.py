@@ -6,6 +6,7 @@ chart as text, which its expressions read, and nothing is sent to the server whi
 
 `linked_heads.js` is the other half: the tokens as buttons, the keyboard, and what stays chosen after a click. It tells the
 chart what is pointed at and chosen through `document.body`, and hears from the chart through `document.documentElement`.
+The app and the offline page show both halves, a notebook the chart alone.
 """
 
 import hashlib
@@ -33,13 +34,14 @@ from ..builders.palette import (
 )
 from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK, ON_DARK, OTHER_INK
-from ..builders.token_label import FONT, label, width
+from ..builders.token_label import FONT, label, visible, width
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
 
 SCRIPT = Path(__file__).with_suffix(".js")
 STYLE = Path(__file__).with_suffix(".css")
+HTML = Path(__file__).with_suffix(".html")  # of the tokens
 
 # More weights than these are too much for one message: of a head that is not chosen, the strongest keys alone are sent.
 MOST_WEIGHTS = 1_500_000
@@ -87,7 +89,7 @@ def linked_heads(
     n_layers, n_heads, n_queries, n_keys = record.pattern.shape
     measures = measures or {}
     need_shape((n_layers, n_heads), **measures, **({} if tops is None else {"tops": tops}))
-    is_whole = record.pattern.size <= MOST_WEIGHTS
+    is_whole = sends_all(record)
     keys = record.attended
     maxima = np.ones((n_layers, n_heads)) if tops is None else np.where(tops > 0, tops, 1)
     indices = list(np.ndindex(n_layers, n_heads))
@@ -124,7 +126,6 @@ def linked_heads(
         if picture is not None
         else max(width(text, size) for text in key_labels) * (1 if compact else 0.71) + 8
     )
-    numbers = weight_numbers(record, selected)
     even = f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}" if scale.shares and n_keys > 1 else ""
     state = {
         "stamp": [stamp],
@@ -146,6 +147,7 @@ def linked_heads(
         **_legend(),
     }
     if not channel:
+        numbers = weight_numbers(record, None if is_whole else selected)
         state |= {name: [values.ravel().tolist()] for name, values in numbers.items()}
         state["is_whole"] = [is_whole]
     rows, columns = np.indices((n_queries, n_keys)).reshape(2, -1)
@@ -183,18 +185,74 @@ def stamp_of(record: "AttentionRecord") -> str:
     return digest.hexdigest()
 
 
-def weight_numbers(record: "AttentionRecord", selected: tuple[int, int]) -> dict[str, np.ndarray]:
+def sends_all(record: "AttentionRecord") -> bool:
+    """Whether one message takes the weights of all heads."""
+    return record.pattern.size <= MOST_WEIGHTS
+
+
+def weight_numbers(record: "AttentionRecord", head: tuple[int, int] | None = None) -> dict[str, np.ndarray]:
     """What expressions and script read: arrays of uint16, weights as whole numbers from 0 to `TOP`.
 
-    `weights` [query, layer, head, key] are those of all heads or, with more than `MOST_WEIGHTS` of them, of the
-    `selected` one; `best` [query, layer, head] is the key with the largest weight, and `most` that weight.
+    `weights` [query, layer, head, key] are those of all heads, or of the one `head`; `best` [query, layer, head] is the
+    key with the largest weight, and `most` that weight.
     """
     pattern = np.moveaxis(record.pattern, 2, 0)
-    shown = pattern if pattern.size <= MOST_WEIGHTS else pattern[:, selected[0], selected[1]][:, None, None]
     return {
-        "weights": _whole_numbers(shown),
+        "weights": _whole_numbers(pattern if head is None else pattern[:, head[0], head[1]][:, None, None]),
         "best": pattern.argmax(axis=-1).astype(np.uint16),
         "most": _whole_numbers(pattern.max(axis=-1)),
+    }
+
+
+def script_data(
+    record: "AttentionRecord",
+    *,
+    channel: str,
+    place: str,
+    kept: tuple[int, int, int],
+    own: tuple[int, int] | None = None,
+    has_picture: bool = False,
+    tops: np.ndarray | None = None,
+    shares_query: str = "",
+    title: tuple[str, str] = ("", ""),
+    partners: Sequence[tuple[int, int] | None] = (),
+    hidden: Mapping[str, Any] | None = None,
+    answered: int = 0,
+) -> dict[str, Any]:
+    """What `linked_heads.js` needs for the tokens of a chart with this `channel`, in the element that CSS calls `place`.
+
+    `kept` is the chosen (layer, head, query), `own` the one head whose weights come along, if not those of all, and
+    `answered` the last choice that the server took. The patches of a picture have no buttons: they are pointed at in
+    the picture. All of it can be JSON but for the arrays of `weight_numbers`, which the script takes as base64 of
+    little-endian numbers or as Uint16Array.
+    """
+    n_layers, n_heads, n_queries, n_keys = record.pattern.shape
+    layer, head, query = kept
+    own_layer, own_head = own or (0, 0)
+    return {
+        "channel": channel,
+        "place": place,
+        "stamp": stamp_of(record),
+        "tokens_id": shares_query or channel,
+        "queries": [visible(token) for token in record.tokens[: record.first_patch if has_picture else None]],
+        "keys": None if record.keys is None else [visible(token) for token in record.keys.tokens],
+        "labels": list(record.labels),
+        "kept": {"layer": layer, "head": head, "query": query},
+        "answered": answered,
+        "layers": n_layers,
+        "heads": n_heads,
+        "n_queries": n_queries,
+        "n_keys": n_keys,
+        "is_whole": own is None,
+        "own_layer": own_layer,
+        "own_head": own_head,
+        "tops": None if tops is None else np.where(tops > 0, tops, 1).ravel().tolist(),
+        "title": title[0],
+        "title_colour": title[1],
+        "partners": [partner and list(partner) for partner in partners],
+        "colours": list(WEIGHTS),
+        "hidden": hidden,
+        **weight_numbers(record, own),
     }
 
 

@@ -1,22 +1,29 @@
-"""A record as one HTML file that opens offline, with all heads and the patterns of each.
+"""A record as one HTML file that opens offline, with all heads and the patterns of each: the linked chart of the app.
 
-The file fetches nothing, and its Content-Security-Policy allows it nothing: script and style are named by their
-hashes. All words in it come from a block of JSON and are set as text.
+The file fetches nothing, and its Content-Security-Policy allows it nothing: scripts and style are named by their
+hashes, and no script may make another one out of a text. All words of others in it are escaped, or come from a block of
+JSON and are set as text.
 """
 
 import base64
 import gzip
 import hashlib
 import json
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from ..builders.palette import ACCENT, MASKED, WEIGHT, WEIGHTS, data_uri
+from ..attention import linked_heads as chart
+from ..builders.figure import VegaFigure
+from ..builders.palette import WEIGHT, WeightScale
+from .export_style import ExportStyle, config
 from .safe_text import clean
+from .vega_bundle import vega_bundle
 
 if TYPE_CHECKING:  # the package loads torch
     from model.record import AttentionRecord, ForwardRecord
@@ -24,8 +31,9 @@ if TYPE_CHECKING:  # the package loads torch
 # Weights up to which the file has 16 bits for each: 8 megabytes of them before they are packed.
 _MANY = 1 << 22
 _EFFORT = 3  # of gzip, of 9: more takes three times as long and saves 4 %
-_HERE = Path(__file__).parent / "page"
-_SIDE = 336  # pixels of a picture
+_HERE = Path(__file__)
+_CHANNEL = "heads"
+_MOST_CLASSES = 5  # classes of the answer that are shown by themselves
 _SETTINGS = {
     "checkpoint": "Encoder",
     "text": "Text",
@@ -35,10 +43,8 @@ _SETTINGS = {
     "version": "Version of Attention Loupe",
     "weights_sha256": "SHA-256 of the weights",
 }
-_PRECISIONS = {
-    "f2": "each weight as a 16-bit float: three digits",
-    "u1": "each weight in 8 bits, the square of n/255: to within 0.004",
-}
+_PRECISION = "each weight as one of {} numbers from 0 to 1: to within {}"
+_OUTSIDE = "; what is no number, or outside of 0 to 1, as the nearer of the two"
 
 
 def offline_page(
@@ -56,12 +62,12 @@ def offline_page(
     `picture` is uint8 [height, width] or [height, width, 3]. `notes` say how what it shows differs from the record, and
     `what` names its numbers. A record with an answer shows that too.
     """
-    weights, precision = _packed(record.pattern)
     shown_settings = {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
     classes = {}
-    if config := getattr(record, "config", None):
+    if config_of_encoder := getattr(record, "config", None):
         shown_settings["Structure"] = (
-            f"{config.n_layers} layers of {config.n_heads} heads, {config.norm_placement}-LN"
+            f"{config_of_encoder.n_layers} layers of {config_of_encoder.n_heads} heads, "
+            f"{config_of_encoder.norm_placement}-LN"
         )
     if record.has_classes:
         forward_record = cast("ForwardRecord", record)
@@ -71,58 +77,110 @@ def offline_page(
             classes = {}
     if notes:
         shown_settings["Shown"] = "; ".join(notes)
-    shown_settings["Precision of this file"] = _PRECISIONS[precision]
-    values = {
-        "title": title,
-        "what": what,
-        "queries": list(record.tokens),
-        "keys": list(record.attended.tokens),
-        "classes": list(classes.items()),
-        "settings": list(shown_settings.items()),
-        "chosen": list(chosen),
-        "picture": None if picture is None else data_uri(picture, side=_SIDE),
-        "grid": record.patch_grid,
-        "firstPatch": record.first_patch,
-        "shape": list(record.pattern.shape),
-        "precision": precision,
-        "colours": list(WEIGHTS),
-        "accent": ACCENT,
-        "masked": MASKED,
+    has_16_bits = record.pattern.size <= _MANY
+    precision = _PRECISION.format(*(("65,536", "0.00001") if has_16_bits else ("256 (8 bits)", "0.002")))
+    # What somebody's arrays hold need not be weights.
+    weights = np.clip(np.nan_to_num(record.pattern), 0, 1)
+    if not np.array_equal(weights, record.pattern):
+        record, precision = replace(record, pattern=weights), precision + _OUTSIDE
+    shown_settings["Precision of this file"] = precision
+    if record.patch_grid is None:
+        picture = None
+    figure = chart.linked_heads(
+        record,
+        selected=chosen[:2],
+        scale=WeightScale(what=what, shares=what == WEIGHT),
+        picture=picture,
+        channel=_CHANNEL,
+        notes=notes,
+    )
+    script_data = chart.script_data(
+        record, channel=_CHANNEL, place="#chart", kept=chosen, has_picture=picture is not None
+    )
+    data = {
+        "specification": figure.specification | {"width": "container", "height": "container"},
+        "datasets": _columns(figure),
+        "configs": {theme: config(ExportStyle(theme)) for theme in ("light", "dark")},
+        "script": {
+            name: _packed(value, name == "weights" and not has_16_bits)
+            if isinstance(value, np.ndarray)
+            else value
+            for name, value in script_data.items()
+        },
     }
-    mask = None if record.mask.all() else _base64(np.packbits(record.mask))
-    script, style = ((_HERE / name).read_text(encoding="utf-8") for name in ("view.js", "view.css"))
+    # The scripts of a page share their names: that of the app is a module, whose one export gets a name here.
+    script = chart.SCRIPT.read_text(encoding="utf-8").replace("export default function", "const linkedHeads = function")
+    script += _beside("js")
+    style, vega = chart.STYLE.read_text(encoding="utf-8") + _beside("css"), vega_bundle()
     policy = (
         "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
-        f"script-src '{_hash(script)}'; style-src '{_hash(style)}'"
+        f"script-src '{_hash(vega)}' '{_hash(script)}'; style-src '{_hash(style)}'"
     )
     parts = {
         "policy": policy,
-        "title": escape(clean(title)),
+        "title": _escaped(title),
+        "answer": _answer(classes),
+        "settings": "".join(
+            f"<dt>{_escaped(name)}</dt><dd>{_escaped(value)}</dd>" for name, value in shown_settings.items()
+        ),
+        "tokens": chart.HTML.read_text(encoding="utf-8"),
         "style": style,
+        "vega": vega,
         "script": script,
-        "data": _json(clean(values) | {"weights": weights, "mask": mask}),
+        "data": _json(clean(data)),
     }
     # In one pass, or a word of the data that looks like a name of another part would become one.
-    pieces = (_HERE / "view.html").read_text(encoding="utf-8").split("@@")
+    pieces = _beside("html").split("@@")
     pieces[1::2] = [parts[name] for name in pieces[1::2]]
     return "".join(pieces).encode()
 
 
-def _packed(pattern: np.ndarray) -> tuple[str, str]:
-    """The weights as base64 of gzip, and their type: "f2" (16-bit floats), or "u1" (bytes) where there are many."""
-    if pattern.size <= _MANY:
-        largest = np.finfo(np.float16).max  # what somebody's arrays hold need not be weights
-        return _base64(np.clip(pattern, -largest, largest).astype("<f2")), "f2"
-    return _base64((np.sqrt(np.clip(np.nan_to_num(pattern), 0, 1)) * 255).round().astype(np.uint8)), "u1"
+def _beside(suffix: str) -> str:
+    """The text of this module's file with another suffix."""
+    return _HERE.with_suffix(f".{suffix}").read_text(encoding="utf-8")
 
 
-def _base64(array: np.ndarray) -> str:
-    return base64.b64encode(gzip.compress(array.tobytes(), _EFFORT, mtime=0)).decode()
+def _columns(figure: VegaFigure) -> dict[str, dict[str, list[Any]]]:
+    """The figure's data frames as lists by column, which are shorter than rows; numbers that are not finite are None."""
+    return {
+        name: {
+            str(column): [
+                None if isinstance(value, float) and not math.isfinite(value) else value
+                for value in frame[column].tolist()
+            ]
+            for column in frame.columns
+        }
+        for name, frame in figure.frames.items()
+    }
+
+
+def _packed(numbers: np.ndarray, in_8_bits: bool) -> dict[str, Any]:
+    """Arrays of uint16 as base64 of gzip; with `in_8_bits` each is rounded to a multiple of 257, and divided by it."""
+    shortened = np.rint(numbers / 257).astype(np.uint8) if in_8_bits else numbers.astype("<u2")
+    packed = gzip.compress(shortened.tobytes(), _EFFORT, mtime=0)
+    return {"packed": base64.b64encode(packed).decode(), "bytes": in_8_bits}
+
+
+def _answer(classes: Mapping[str, float]) -> str:
+    """The most probable classes with their probabilities, as HTML; empty without classes."""
+    if not classes:
+        return ""
+    ranked = sorted(classes.items(), key=lambda item: -item[1])
+    shown, others = ranked[:_MOST_CLASSES], ranked[_MOST_CLASSES:]
+    if others:
+        shown.append((f"{len(others)} others together", sum(share for _, share in others)))
+    return "Answer: " + "".join(
+        f"<span><bdi>{_escaped(name)}</bdi> {100 * share:.1f} %</span>" for name, share in shown
+    )
+
+
+def _escaped(text: str) -> str:
+    return escape(clean(text))
 
 
 def _json(values: dict[str, Any]) -> str:
     """JSON for a block of data in HTML, without a character that could end it."""
-    text = json.dumps(values, ensure_ascii=True, allow_nan=False)
+    text = json.dumps(values, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
