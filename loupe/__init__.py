@@ -13,7 +13,7 @@ Changes to it: `Intervention`, `MaskChoice`, `masked`, `without_keys`, `ablated`
 Experiments: `ablate_heads`, `importance`, `prune_heads`, `patch_heads`, `patch_positions`, `knock_out`, `guess_masked`.
 Records: `ForwardRecord`, `AttentionRecord`, `from_arrays`, `word_view`, `save_record`, `read_record`.
 Measures and other maps: `heads` (a module), `LENSES`, `through`.
-Figures: `head_overview`, `attention_heatmap`, `token_strip`.
+Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`.
 
 `__init__.pyi` names the module of each. A name is imported when it is first used, so a record is read and drawn without
 torch.

@@ -28,6 +28,7 @@ from .model.record.from_arrays import from_arrays
 from .model.record.record_file import read as read_record
 from .model.record.record_file import save as save_record
 from .viz.attention.head_overview import head_overview
+from .viz.attention.linked_heads import linked_heads
 from .viz.attention.token_heatmaps import attention_heatmap
 from .viz.attention.token_strip import token_strip
 
@@ -54,6 +55,7 @@ __all__ = [
     "hook_points",
     "importance",
     "knock_out",
+    "linked_heads",
     "load",
     "masked",
     "patch_heads",

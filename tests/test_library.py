@@ -82,7 +82,7 @@ def test_the_notebook_imports_nothing_of_ours_but_names_of_loupe() -> None:
 @pytest.mark.slow
 def test_the_lines_of_the_notebook_run_outside_the_clone(site: Path, elsewhere: Path) -> None:
     lines = notebook()
-    figures = ("head_overview(", "attention_heatmap(", "token_strip(")
+    figures = ("linked_heads(", "head_overview(", "attention_heatmap(", "token_strip(")
     script = "\n".join(f"show({line})" if line.startswith(figures) else line for line in lines)
     result = run(site, elsewhere, "-c", SHOW + script + "\nimport sys; print('streamlit' in sys.modules)")
     assert not result.stderr

@@ -63,7 +63,7 @@ def draw_all_heads(
             key="all_heads",
             tokens=tokens,
             measures=view.measures,
-            about=_about(subject, view, through),
+            about=about_heads(subject, view, through),
             by_layer=not lens.has_heads,
             scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
             tops=head_maxima(record) if chosen.scale == "own" else None,
@@ -133,7 +133,7 @@ def link_to_steps(chosen: HeadChoice, view: RecordView, query: int) -> None:
     )
 
 
-def _about(subject: Subject, view: RecordView, through: LensChoice) -> Sequence[str]:
+def about_heads(subject: Subject, view: RecordView, through: LensChoice) -> Sequence[str]:
     """For each head, layer by layer, its role and what most of its weight goes to."""
     maps = subject.through(through)
     n_layers, n_heads = view.record.pattern.shape[:2]

@@ -54,7 +54,7 @@ with st.container(horizontal=True, gap="small", key="below"):
         if isinstance(subject, LiveSubject):
             link_to_steps(chosen, shown, query)
         download_buttons(chosen, shown, query)
-    save_buttons(subject, chosen, shown, query)
+    save_buttons(subject, chosen, shown, through, query)
 if through.lens.name == ATTENTION:
     about_lens(subject, through.lens)
 measures_note(shown.record.units, shown.measures, through.lens)

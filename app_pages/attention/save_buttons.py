@@ -1,16 +1,17 @@
 """Two buttons: one saves the record, the other a web page of all heads that opens without the app."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
 
+from app_pages.attention.all_heads_view import about_heads
 from app_pages.attention.record_view import RecordView
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.inputs.record_input import most_mb
 from app_pages.subject.cache import MB
-from app_pages.subject.subject import Subject
+from app_pages.subject.subject import LensChoice, Subject
 from model.inputs import preprocessed_picture
 from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone
@@ -26,7 +27,7 @@ _HELP = (
 )
 _PAGE = (
     "All heads, with the input, the prediction and the settings, in one HTML file that any browser opens offline, without "
-    "this app."
+    "this app. It answers the pointer as the figures here do."
 )
 _HALF_PRECISION = (
     "Half precision rounds every number to about three digits, and the measures made of it with them."
@@ -48,7 +49,9 @@ ATTENTION, ATTENTION_HALF = (
 )
 
 
-def save_buttons(subject: Subject, chosen: HeadChoice, view: RecordView, query: int) -> None:
+def save_buttons(
+    subject: Subject, chosen: HeadChoice, view: RecordView, through: LensChoice, query: int
+) -> None:
     """Draws the two buttons; the web page shows the `view`, and opens at the chosen head and `query`."""
     with st.container(horizontal=True, gap="small", key="downloads"):
         if n_bytes(subject.record) <= most_mb() * MB:
@@ -56,7 +59,14 @@ def save_buttons(subject: Subject, chosen: HeadChoice, view: RecordView, query: 
             _draw_button("Save record", partial(content, subject), name, "record", help=_HELP)
         else:
             _draw_save_menu(subject)
-        make = partial(page, subject, view, (chosen.layer, chosen.head, query))
+        make = partial(
+            page,
+            subject,
+            view,
+            (chosen.layer, chosen.head, query),
+            about=partial(about_heads, subject, view, through),
+            by_layer=not chosen.lens.has_heads,
+        )
         _draw_button(
             "Save as web page", make, file_name(subject.name, "heads", suffix="html"), "view", help=_PAGE
         )
@@ -123,8 +133,15 @@ def content(subject: Subject, part: Part = ALL) -> bytes:
     return dump(record, subject.settings, subject.picture, half=part.half)
 
 
-def page(subject: Subject, view: RecordView, chosen: tuple[int, int, int]) -> bytes:
-    """HTML page of the `view`, opened at the `chosen` layer, head and query."""
+def page(
+    subject: Subject,
+    view: RecordView,
+    chosen: tuple[int, int, int],
+    *,
+    about: Callable[[], Sequence[str]] | None = None,
+    by_layer: bool = False,
+) -> bytes:
+    """HTML page of the `view`, opened at the `chosen` layer, head and query; `about` gives a sentence for each head."""
     return offline_page(
         view.record,
         title=f"Attention of {subject.name}",
@@ -133,4 +150,7 @@ def page(subject: Subject, view: RecordView, chosen: tuple[int, int, int]) -> by
         chosen=chosen,
         notes=view.notes,
         what=view.quantity,
+        measures=view.measures,
+        about=about and about(),
+        by_layer=by_layer,
     )

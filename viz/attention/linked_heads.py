@@ -171,8 +171,9 @@ def linked_heads(
     return _chart_form(channel, picture is not None, has_cells, has_mask, compact, has_exact).with_data(
         heads,
         frames=frames,
-        width=1200,
-        height=540,
+        # Where nothing else gives it a size, as in a notebook, it fits beside the margins of one.
+        width=960,
+        height=480,
         description=f"{scale.what.capitalize()} of {n_layers} layers of {n_heads} heads, and of one of them in large.",
         usermeta={"embedOptions": {"renderer": "canvas"}},
     )
@@ -326,8 +327,11 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
         numbers["best_start"] = "query * state.n_layers * state.n_heads"
         numbers["hidden"] = "null"
         own_head = "layer == state.layer && head == state.head"
-        chosen = "layer: chosen.layer[0], head: chosen.head[0], query: chosen.position[0]"
-        heard = f"isArray(chosen.stamp) && chosen.stamp[0] == state.stamp ? {{{chosen}}} : null"
+        chosen = {"layer": "head.layer", "head": "head.head", "query": "query.position"}
+        heard = ", ".join(
+            f"{part}: isArray(chosen_{field}) ? chosen_{field}[0] : null" for part, field in chosen.items()
+        )
+        heard = f"{{{heard}}}"
         pointed = {
             part: f"isArray(over.stamp) && over.stamp[0] == state.stamp && isNumber(over.{field}[0]) ? over.{field}[0] : null"
             for part, field in (("layer", "layer"), ("head", "head"), ("query", "position"), ("key", "key"))
@@ -403,9 +407,6 @@ def _chart_form(
         over["bind"] = {field: _bound("html", f"loupe-{channel}-{field}") for field in fields}
     else:
         over["clear"] = alt.MergedStream(merge=[nothing, out])
-    click = alt.selection_point(
-        name="chosen", fields=fields, on="click", clear=False, toggle=False, empty=False
-    )
     parameters = [alt.param(name="asked", value=None, bind=_bound("body", "loupe-ask"))] if channel else []
     parameters += [
         alt.param(name=name, expr=expr) for name, expr in _parameters(channel, is_picture, compact).items()
@@ -416,12 +417,23 @@ def _chart_form(
     else:
         layers += _strongest_keys()
     layers += _legend_marks()
-    cells = _cells(has_cells).add_params(alt.selection_point(**over), *(() if channel else (click,)))
+    # One for each: who chooses a head keeps the query.
+    clicks = [] if channel else [_chosen("chosen_head", "layer", "head"), _chosen("chosen_query", "position")]
+    cells = _cells(has_cells).add_params(alt.selection_point(**over), *clicks)
     return (
         alt.layer(*layers, cells)
         .add_params(*parameters)
         .properties(autosize="none", padding=dict.fromkeys(("left", "right", "top", "bottom"), 0))
     )
+
+
+def _chosen(name: str, *fields: str) -> alt.Parameter:
+    """The selection `name` of the mark that was clicked last of those that have these fields."""
+    has_fields = (
+        f"item() && item().datum && isDefined(item().datum.stamp) && isDefined(item().datum.{fields[0]})"
+    )
+    on = alt.EventStream(source="scope", type="click", filter=[has_fields])
+    return alt.selection_point(name=name, fields=list(fields), on=on, clear=False, toggle=False, empty=False)
 
 
 def _bound(element: str, event: str) -> alt.BindDirect:

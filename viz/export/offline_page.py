@@ -56,11 +56,15 @@ def offline_page(
     chosen: tuple[int, int, int] = (0, 0, 0),
     notes: Sequence[str] = (),
     what: str = WEIGHT,
+    measures: Mapping[str, np.ndarray] | None = None,
+    about: Sequence[str] | None = None,
+    by_layer: bool = False,
 ) -> bytes:
     """The HTML file of a record with its `settings`, which opens at the `chosen` (layer, head, query).
 
     `picture` is uint8 [height, width] or [height, width, 3]. `notes` say how what it shows differs from the record, and
-    `what` names its numbers. A record with an answer shows that too.
+    `what` names its numbers. `measures`, `about` and `by_layer` are those of `linked_heads`. A record with an answer
+    shows that too.
     """
     shown_settings = {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
     classes = {}
@@ -89,6 +93,9 @@ def offline_page(
     figure = chart.linked_heads(
         record,
         selected=chosen[:2],
+        measures=measures,
+        about=about,
+        by_layer=by_layer,
         scale=WeightScale(what=what, shares=what == WEIGHT),
         picture=picture,
         channel=_CHANNEL,
@@ -109,7 +116,9 @@ def offline_page(
         },
     }
     # The scripts of a page share their names: that of the app is a module, whose one export gets a name here.
-    script = chart.SCRIPT.read_text(encoding="utf-8").replace("export default function", "const linkedHeads = function")
+    script = chart.SCRIPT.read_text(encoding="utf-8").replace(
+        "export default function", "const linkedHeads = function"
+    )
     script += _beside("js")
     style, vega = chart.STYLE.read_text(encoding="utf-8") + _beside("css"), vega_bundle()
     policy = (

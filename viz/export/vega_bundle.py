@@ -12,7 +12,9 @@ window.embedChart = (element, specification, config) => vegaEmbed(element, speci
 });
 """
 # For the six seconds that it takes, it holds the lock of all threads: in a process of its own the app goes on.
-_PROGRAM = "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle(sys.argv[1]).encode())"
+_PROGRAM = (
+    "import sys, vl_convert; sys.stdout.buffer.write(vl_convert.javascript_bundle(sys.argv[1]).encode())"
+)
 
 
 @cache
