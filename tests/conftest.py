@@ -31,6 +31,7 @@ from model.loaded import Loaded
 from model.train.snapshot import join_snapshots, take_snapshot
 from tests.first_run import run_at
 from tests.model import tiny
+from tests.viz.export.offline_parts import VEGA
 from viz.builders import figure
 
 # How long an example takes says how busy the machine is, not whether the code is right.
@@ -111,6 +112,12 @@ def training_film(loaded: Loaded) -> dict[str, torch.Tensor]:
     return join_snapshots(
         [take_snapshot(loaded, probes, *when, 0.5) for when in ((0, 0), (0, 1), (1, 0), (1, 2))]
     )
+
+
+@pytest.fixture
+def without_vega(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Offline pages get no script that draws their chart: it takes six seconds to make."""
+    monkeypatch.setattr("viz.export.offline_page.vega_bundle", lambda: VEGA)
 
 
 @pytest.fixture(scope="session")

@@ -432,8 +432,10 @@ def _chosen(name: str, *fields: str) -> alt.Parameter:
     has_fields = (
         f"item() && item().datum && isDefined(item().datum.stamp) && isDefined(item().datum.{fields[0]})"
     )
-    on = alt.EventStream(source="scope", type="click", filter=[has_fields])
-    return alt.selection_point(name=name, fields=list(fields), on=on, clear=False, toggle=False, empty=False)
+    click: Kwargs = {"on": alt.EventStream(source="scope", type="click", filter=[has_fields])}
+    return alt.selection_point(
+        name=name, fields=list(fields), clear=False, toggle=False, empty=False, **click
+    )
 
 
 def _bound(element: str, event: str) -> alt.BindDirect:

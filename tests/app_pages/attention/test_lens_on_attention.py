@@ -23,6 +23,7 @@ from tests.app_pages.charts import described, shown
 from tests.app_pages.linked import ROUNDING, captions, choose, linked
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
+from tests.viz.export.offline_parts import Parts
 
 Open = Callable[..., AppTest]
 
@@ -203,6 +204,7 @@ def test_files_are_named_after_the_lens(monkeypatch: pytest.MonkeyPatch) -> None
     assert "rollout" not in name_parts("norms")
 
 
+@pytest.mark.usefixtures("without_vega")
 def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     made = {}
     monkeypatch.setattr(
@@ -211,9 +213,12 @@ def test_the_offline_page_says_the_lens(open_app: Open, monkeypatch: pytest.Monk
     )
     open_app(text=TEXT, lens="rollout", **CHOSEN)
     assert made["Save as web page"].func is page
-    content = made["Save as web page"]().decode()
-    assert "lens: rollout" in content
-    assert '"what": "share of the attention"' in content
+    content = made["Save as web page"]()
+    assert b"lens: rollout" in content
+    datasets = Parts(content).data()["datasets"]
+    assert datasets["state"]["quantity"] == ["share of the attention"]
+    assert datasets["frame"]["name"][:2] == ["L0", "L1"]  # maps of layers
+    assert all(datasets["frame"]["about"])
 
 
 def test_the_map_of_another_class_is_not_checked_against_the_answer(open_app: Open) -> None:

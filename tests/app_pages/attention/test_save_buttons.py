@@ -1,5 +1,3 @@
-import json
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -17,6 +15,9 @@ from model.record.from_arrays import from_arrays
 from model.record.record_file import from_bytes, n_bytes
 from model.version import VERSION
 from tests.app_pages.shown_subject import subject_of
+from tests.viz.export.offline_parts import Parts
+
+pytestmark = pytest.mark.usefixtures("without_vega")
 
 Open = Callable[..., AppTest]
 
@@ -84,41 +85,41 @@ def test_the_picture_comes_with_its_record(open_app: Open) -> None:
     np.testing.assert_array_equal(from_bytes(content(chosen), "a.npz").picture, chosen.model_input.array)
 
 
-def data(chosen: Subject, *notes: str) -> dict:
-    """What the offline page shows of the chosen record."""
+def parts(chosen: Subject, *notes: str) -> Parts:
+    """The offline page of the chosen record."""
     made = page(
         chosen,
         RecordView(record=chosen.record, measures={}, notes=notes, hides_weight=bool(notes)),
         (1, 2, 3),
-    ).decode()
-    (found,) = re.findall('<script type="application/json" id="data">(.*)</script>', made)
-    return json.loads(found)
+    )
+    return Parts(made)
 
 
 def test_the_offline_page_says_what_was_read_and_what_is_shown(open_app: Open) -> None:
-    found = data(selection(open_app(text="not great", checkpoint="imdb-post-ln")), "hidden: [CLS]")
-    said = dict(found["settings"])
+    made = parts(selection(open_app(text="not great", checkpoint="imdb-post-ln")), "hidden: [CLS]")
+    said = made.settings()
     assert (said["Text"], said["Encoder"], said["Shown"]) == ("not great", "imdb-post-ln", "hidden: [CLS]")
     assert said["SHA-256 of the weights"] == weights_hash("imdb-post-ln")
     assert said["Version of Attention Loupe"] == VERSION
-    assert found["chosen"] == [1, 2, 3]
-    assert sum(share for _, share in found["classes"]) == pytest.approx(1)
+    assert made.data()["script"]["kept"] == {"layer": 1, "head": 2, "query": 3}
+    assert sorted(made.answer()) == ["negative", "positive"]
 
 
 def test_the_offline_page_of_a_digit_has_the_picture_and_its_patches(open_app: Open) -> None:
     chosen = selection(open_app(kind="Digit", digit="3"))
-    found = data(chosen)
-    assert found["picture"].startswith("data:image/png")
-    assert found["grid"] == list(chosen.record.patch_grid)
-    assert found["firstPatch"] == chosen.record.first_patch
+    picture = parts(chosen).data()["datasets"]["picture"]
+    assert picture["on_light"][0].startswith("data:image/png")
+    assert (picture["rows"][0], picture["columns"][0]) == chosen.record.patch_grid
+    assert picture["first"] == [chosen.record.first_patch]
 
 
 def test_the_offline_page_of_attention_from_elsewhere(open_app: Open) -> None:
     record = from_arrays(np.full((2, 3, 4, 2), 0.5, np.float32), list("abcd"), keys=["x", "y"])
     app = open_app(kind="Record")
     app.session_state[OPENED] = FileSubject(file_name="mine.npz", record=record, settings={}, picture=None)
-    found = data(selection(app.run()))
-    assert (found["keys"], found["classes"], found["title"]) == (["x", "y"], [], "Attention of mine")
+    made = parts(selection(app.run()))
+    assert made.data()["script"]["keys"] == ["x", "y"]
+    assert (made.answer(), made.texts["h1"]) == ([], ["Attention of mine"])
 
 
 def test_the_button_is_on_the_page(open_app: Open) -> None:

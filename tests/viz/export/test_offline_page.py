@@ -1,16 +1,18 @@
 import base64
-import gzip
 import hashlib
-import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 from model.record.from_arrays import from_arrays
+from tests.viz.export.offline_parts import VEGA, Parts
+from viz.attention.linked_heads import linked_heads
+from viz.builders.token_label import visible
 from viz.export.offline_page import offline_page
+
+pytestmark = pytest.mark.usefixtures("without_vega")
 
 STRANGE = [
     "</script><script>alert(1)</script>",
@@ -29,109 +31,114 @@ def pattern(layers=2, heads=3, n=8, keys=None):
     return weights / weights.sum(-1, keepdims=True)
 
 
-def view(weights=None, tokens=STRANGE, *, settings=None, picture=None, **changes):
+def view(weights=None, tokens=STRANGE, *, settings=None, picture=None, notes=(), about=None, **changes):
     record = from_arrays(pattern() if weights is None else weights, tokens, **changes)
-    return offline_page(record, title='a <title> & "more"', settings=settings or {}, picture=picture)
+    return offline_page(
+        record,
+        title='a <title> & "more"',
+        settings=settings or {},
+        picture=picture,
+        notes=notes,
+        about=about,
+    )
 
 
-class Page(HTMLParser):
-    """Elements with their attributes, and what stands in script, style and title."""
-
-    def __init__(self, content: bytes) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict]] = []
-        self.inside: dict[str, list[str]] = {}
-        self.current = ""
-        self.feed(content.decode())
-
-    def handle_starttag(self, tag, attributes):
-        self.elements.append((tag, dict(attributes)))
-        self.current = tag
-
-    def handle_endtag(self, _tag):
-        self.current = ""
-
-    def handle_data(self, text):
-        self.inside.setdefault(self.current, []).append(text)
-
-    def policy(self):
-        (policy,) = (
-            of["content"] for tag, of in self.elements if of.get("http-equiv") == "Content-Security-Policy"
-        )
-        return dict(part.strip().partition(" ")[::2] for part in policy.split(";"))
-
-    def data(self):
-        return json.loads(self.inside["script"][0])
-
-
-def weights(data):
-    raw = gzip.decompress(base64.b64decode(data["weights"]))
-    if data["precision"] == "f2":
-        return np.frombuffer(raw, "<f2").reshape(data["shape"]).astype(float)
-    return (np.frombuffer(raw, np.uint8).reshape(data["shape"]) / 255.0) ** 2
-
-
-def test_the_page_holds_every_weight_to_three_digits():
-    assert weights(Page(view()).data()) == pytest.approx(pattern(), rel=1e-3)
+def test_the_page_holds_every_weight_in_16_bits():
+    assert Parts(view()).weights() == pytest.approx(pattern(), abs=1e-5)
 
 
 def test_of_very_many_weights_it_holds_8_bits_and_says_so():
     n = 1200
     many = np.random.default_rng(1).random((1, 3, n, n)).astype(np.float32)
-    data = Page(view(many, ["t"] * n)).data()
-    assert np.abs(weights(data) - many).max() < 0.004
-    assert "8 bits" in dict(data["settings"])["Precision of this file"]
+    page = Parts(view(many, ["t"] * n))
+    assert np.abs(page.weights() - many).max() < 0.002
+    assert "8 bits" in page.settings()["Precision of this file"]
 
 
-def test_the_policy_allows_the_page_its_own_script_and_style_and_nothing_else():
-    page = Page(view())
+def test_the_chart_is_that_of_the_app():
+    data = Parts(view(tokens=list("abcdefgh"))).data()
+    figure = linked_heads(from_arrays(pattern(), list("abcdefgh")), channel="heads")
+    assert data["specification"] == figure.specification | {"width": "container", "height": "container"}
+    assert data["datasets"] == {name: frame.to_dict(orient="list") for name, frame in figure.frames.items()}
+
+
+def test_it_opens_at_what_was_chosen():
+    record = from_arrays(pattern(), STRANGE)
+    data = Parts(offline_page(record, title="", settings={}, chosen=(1, 2, 3))).data()
+    assert data["script"]["kept"] == {"layer": 1, "head": 2, "query": 3}
+
+
+def test_the_policy_allows_the_page_its_own_scripts_and_style_and_nothing_else():
+    page = Parts(view())
     policy = page.policy()
     assert policy["default-src"] == "'none'"
     assert set(policy) == {"default-src", "img-src", "base-uri", "form-action", "script-src", "style-src"}
     assert policy["img-src"] == "data:"
-    for kind, text in (("script", page.inside["script"][-1]), ("style", "".join(page.inside["style"]))):
-        hashed = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        assert policy[f"{kind}-src"] == f"'sha256-{hashed}'"
+
+    def hashes(*texts):
+        digests = (hashlib.sha256(text.encode()).digest() for text in texts)
+        return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+
+    assert page.texts["script"][1] == VEGA
+    assert policy["script-src"] == hashes(*page.texts["script"][1:])
+    assert policy["style-src"] == hashes(*page.texts["style"])
 
 
 def test_the_page_names_no_other_address():
     text = view().decode()
     assert not re.findall(r"""(?:src|href|action|url)\s*[=(]\s*["']?(?:https?:)?//""", text)
-    assert not [of for tag, of in Page(view()).elements if "src" in of or "href" in of or "style" in of]
+    assert not [of for tag, of in Parts(view()).elements if "src" in of or "href" in of or "style" in of]
 
 
 def test_words_of_others_are_text():
-    page = Page(view(settings={"text": "</dl>"}))
-    assert [tag for tag, _ in page.elements].count("script") == 2
-    assert "".join(page.inside["title"]) == 'a <title> & "more"'
+    page = Parts(view(settings={"text": "</dl>"}, notes=["<b>"], about=["<i>"] * 6))
+    tags = [tag for tag, _ in page.elements]
+    assert (tags.count("script"), tags.count("dl"), tags.count("b"), tags.count("i")) == (3, 1, 0, 0)
+    assert page.texts["title"] == page.texts["h1"] == ['a <title> & "more"']
     data = page.data()
-    assert data["keys"][:6] == STRANGE[:6]
-    assert data["keys"][6] == "��"
-    assert data["settings"][0] == ["Text", "</dl>"]
+    tokens = data["script"]["queries"]
+    assert tokens[:6] == [visible(token) for token in STRANGE[:6]]
+    assert tokens[6] == visible(STRANGE[6])
+    assert data["datasets"]["frame"]["about"][0] == "<i>"
+    assert (page.settings()["Text"], page.settings()["Shown"]) == ("</dl>", "<b>")
 
 
-def test_four_by_four_heads_over_64_tokens_are_far_below_5_megabytes():
+def test_control_characters_are_replaced():
+    content = view(settings={"text": "a\x1bb"}, notes=["c\x00d"])
+    assert not {character for character in content.decode() if character < " "} - {"\n"}
+    assert Parts(content).settings()["Text"] == "a�b"
+
+
+def test_what_is_beside_the_script_of_vega_is_small():
     words = [f"token{number}" for number in range(64)]
-    assert len(view(pattern(4, 4, 64), words)) < 500_000
+    assert len(view(pattern(4, 4, 64), words)) < 1_000_000
+    assert len(view(pattern(4, 4, 18), words[:18])) < 120_000
 
 
 def test_keys_may_be_others_than_queries():
-    data = Page(view(pattern(keys=2), keys=["x", "y"])).data()
-    assert (len(data["queries"]), data["keys"]) == (8, ["x", "y"])
+    script = Parts(view(pattern(keys=2), keys=["x", "y"])).data()["script"]
+    assert (len(script["queries"]), script["keys"]) == (8, ["x", "y"])
 
 
-def test_what_a_mask_forbids_is_marked():
+def test_what_a_mask_forbids_is_hatched():
     mask = np.ones((2, 3, 8, 8), bool)
     mask[1, 2, 3, 4] = False
-    packed = Page(view(mask=mask)).data()["mask"]
-    bits = np.unpackbits(np.frombuffer(gzip.decompress(base64.b64decode(packed)), np.uint8), count=mask.size)
-    assert (bits.reshape(mask.shape) == mask).all()
+    hatched = Parts(view(mask=mask)).data()["datasets"]["frame"]["hatched"]
+    assert len(set(hatched[:-1])) == 1
+    assert hatched[-1] != hatched[0]
+    assert "hatched" not in Parts(view()).data()["datasets"]["frame"]
 
 
 def test_a_picture_comes_along():
-    data = Page(view(tokens=None, picture=np.zeros((8, 8), np.uint8), patch_grid=(2, 4))).data()
-    assert data["picture"].startswith("data:image/png;base64,")
-    assert data["grid"] == [2, 4]
+    data = Parts(view(tokens=None, picture=np.zeros((8, 8), np.uint8), patch_grid=(2, 4))).data()
+    picture = data["datasets"]["picture"]
+    assert picture["on_light"][0].startswith("data:image/png;base64,")
+    assert (picture["rows"], picture["columns"]) == ([2], [4])
+    assert data["script"]["queries"] == []  # patches are pointed at in the picture
+
+
+def test_a_picture_of_something_else_than_the_positions_stays_out():
+    assert "picture" not in Parts(view(picture=np.zeros((8, 8), np.uint8))).data()["datasets"]
 
 
 def test_the_same_view_gives_the_same_file():
@@ -143,4 +150,6 @@ def test_numbers_that_are_no_weights_are_no_reason_to_fail(value):
     odd = pattern()
     odd[0, 0, 0, 0] = value
     record = replace(from_arrays(pattern(), STRANGE), pattern=odd)
-    assert Page(offline_page(record, title="", settings={})).data()["shape"] == [2, 3, 8, 8]
+    page = Parts(offline_page(record, title="", settings={}))
+    assert page.weights()[0, 0, 0, 0] in (0, 1)
+    assert "outside of 0 to 1" in page.settings()["Precision of this file"]
