@@ -147,7 +147,7 @@ def linked_heads(
         **_legend(),
     }
     if not channel:
-        numbers = weight_numbers(record, None if is_whole else selected)
+        numbers = weight_numbers(record, selected)
         state |= {name: [values.ravel().tolist()] for name, values in numbers.items()}
         state["is_whole"] = [is_whole]
     rows, columns = np.indices((n_queries, n_keys)).reshape(2, -1)
@@ -191,15 +191,21 @@ def sends_all(record: "AttentionRecord") -> bool:
     return record.pattern.size <= MOST_WEIGHTS
 
 
-def weight_numbers(record: "AttentionRecord", head: tuple[int, int] | None = None) -> dict[str, np.ndarray]:
+def weight_numbers(
+    record: "AttentionRecord", selected: tuple[int, int], *, is_whole: bool | None = None
+) -> dict[str, np.ndarray]:
     """What expressions and script read: arrays of uint16, weights as whole numbers from 0 to `TOP`.
 
-    `weights` [query, layer, head, key] are those of all heads, or of the one `head`; `best` [query, layer, head] is the
-    key with the largest weight, and `most` that weight.
+    `weights` [query, layer, head, key] are those of all heads or, unless it `is_whole` (by default as `sends_all` says),
+    of the `selected` one; `best` [query, layer, head] is the key with the largest weight, and `most` that weight.
     """
     pattern = np.moveaxis(record.pattern, 2, 0)
+    if is_whole is None:
+        is_whole = sends_all(record)
     return {
-        "weights": _whole_numbers(pattern if head is None else pattern[:, head[0], head[1]][:, None, None]),
+        "weights": _whole_numbers(
+            pattern if is_whole else pattern[:, selected[0], selected[1]][:, None, None]
+        ),
         "best": pattern.argmax(axis=-1).astype(np.uint16),
         "most": _whole_numbers(pattern.max(axis=-1)),
     }
@@ -253,7 +259,7 @@ def script_data(
         "partners": [partner and list(partner) for partner in partners],
         "colours": list(WEIGHTS),
         "hidden": hidden,
-        **weight_numbers(record, own),
+        **weight_numbers(record, own or (0, 0), is_whole=own is None),
     }
 
 
