@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.watching import Complaints, ready
 
 TEXT = "/?checkpoint=imdb-pre-ln&layer=1&head=2"
+CANVAS = "document.querySelector('#chart canvas').toDataURL()"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -54,18 +55,28 @@ def test_the_offline_page_opens_from_disk(
         asked = []
         alone.on("request", lambda request: asked.append(request.url))
         alone.goto((tmp_path / "page.html").as_uri())
-        expect(alone.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
+        chart, announced = alone.locator("#chart canvas"), alone.locator(".announced")
+        expect(chart).to_be_visible()
         light = "rgb(255, 255, 255)"
         assert (alone.evaluate("getComputedStyle(document.body).backgroundColor") == light) == (
             color_scheme == "light"
         )
-        alone.get_by_role("gridcell", name="Layer 0, head 3").click()
-        expect(alone.get_by_role("heading", name="Layer 0, head 3")).to_be_visible()
+        query = alone.locator(".tokens [aria-pressed=true]")
+        label = query.get_attribute("aria-label")
+        picture = alone.evaluate(CANVAS)
+        first_head = {"x": 40, "y": 50}
+        chart.hover(position=first_head)
+        alone.wait_for_function(f"before => {CANVAS} !== before", arg=picture)
+        expect(query).not_to_have_attribute("aria-label", label)  # which says its weight
+        chart.click(position=first_head)
+        expect(announced).to_contain_text("L0 H0, ")
+        alone.locator("#chart").focus()
         alone.keyboard.press("ArrowDown")
-        alone.keyboard.press("ArrowLeft")
-        expect(alone.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
-        expect(alone.get_by_role("gridcell", name="Layer 1, head 2")).to_be_focused()
+        expect(announced).to_contain_text("L1 H0, ")
+        alone.locator(".tokens button").nth(2).click()
+        expect(announced).to_contain_text("L1 H0, query 2 ")
         alone.get_by_role("button", name="dark", exact=True).click()
         assert alone.evaluate("getComputedStyle(document.body).backgroundColor") != light
+        expect(query).to_have_attribute("data-position", "2")
         assert not complaints
         assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
