@@ -34,7 +34,7 @@ class LinkedChart:
         """Those of all heads, [query, layer, head, key]."""
         assert self.data["is_whole"]
         shape = (self.data[name] for name in ("n_queries", "layers", "heads", "n_keys"))
-        return self.numbers("weights").reshape(*shape) / TOP
+        return self.numbers("weights").reshape(*shape) * self.data["unit"] / TOP
 
     @property
     def map(self) -> np.ndarray:

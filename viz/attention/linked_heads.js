@@ -4,7 +4,7 @@
 // numbers of that query. Which mark the pointer is over comes back field by field, as the value of the root element.
 // Two charts of one page point together: at heads that are compared, and, if they read the same tokens, at one query.
 
-const TOP = 65535; // weights are whole numbers from 0 to this
+const TOP = 65535; // weights are whole numbers from 0 to this, which stands for the `unit` of the data
 const FIELDS = { layer: "over_layer", head: "over_head", position: "over_query", key: "over_key" };
 const WAIT = 250; // ms after the last click until the server hears of it
 const ANSWER = 3000; // ms in which the server answers a choice; what it says before is older than the choice
@@ -150,7 +150,7 @@ class Panel {
     const { layer, head, query, n } = this.shown();
     if (query < 0 || (!data.is_whole && (layer !== data.own_layer || head !== data.own_head))) return null;
     const start = data.n_keys * (data.is_whole ? n * query + data.heads * layer + head : query);
-    return Array.from(this.numbers.weights.subarray(start, start + data.n_keys), (weight) => weight / TOP);
+    return Array.from(this.numbers.weights.subarray(start, start + data.n_keys), (weight) => (weight * data.unit) / TOP);
   }
 
   draw() {

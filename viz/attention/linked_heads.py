@@ -18,6 +18,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape
+from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
 from ..builders.palette import (
     ACCENT,
@@ -34,7 +35,7 @@ from ..builders.palette import (
 )
 from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK, ON_DARK, OTHER_INK
-from ..builders.token_label import FONT, label, visible, width
+from ..builders.token_label import FONT, visible, width
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
@@ -46,7 +47,8 @@ HTML = Path(__file__).with_suffix(".html")  # of the tokens
 # More weights than these are too much for one message: of a head that is not chosen, the strongest keys alone are sent.
 MOST_WEIGHTS = 1_500_000
 MOST_CELLS = 64  # positions; in a larger map a cell is too small to point at, and its whole row answers
-TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this
+TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this, which stands for `unit_of`
+_MOST_UNIT = 1000
 N_STRONGEST = 8
 LARGE, MIDDLE, SMALL = 15, 13, 11  # sizes of letters, pixels
 _LABEL, _SHORT = 14, 9  # letters of a token at most; in a compact chart
@@ -117,8 +119,8 @@ def linked_heads(
     if pool_size > 1:
         maps = "in small maps" if has_exact else "in these maps"
         notes = [*notes, f"{maps} a pixel is the largest of up to {pool_size} × {pool_size} weights"]
-    key_labels = [label(token, letters) for token in keys.tokens]
-    query_labels = [label(token, letters) for token in record.tokens]
+    key_labels = position_labels(keys.tokens, keys.numbers, letters)
+    query_labels = position_labels(record.tokens, record.numbers, letters)
     stamp = stamp_of(record)
     name_width = 0 if picture is not None else max(width(text, size) for text in query_labels) + 10
     slant = (
@@ -139,6 +141,7 @@ def linked_heads(
         "by_layer": [by_layer],
         "names": [name_width],
         "slant": [slant],
+        "unit": [unit_of(record)],
         "quantity": [scale.what],
         "reach": [reach],
         "even": [1 / n_keys if even and tops is None else -1],
@@ -194,7 +197,7 @@ def sends_all(record: "AttentionRecord") -> bool:
 def weight_numbers(
     record: "AttentionRecord", selected: tuple[int, int], *, is_whole: bool | None = None
 ) -> dict[str, np.ndarray]:
-    """What expressions and script read: arrays of uint16, weights as whole numbers from 0 to `TOP`.
+    """What expressions and script read: arrays of uint16, weights as whole numbers, of which `TOP` is `unit_of` the record.
 
     `weights` [query, layer, head, key] are those of all heads or, unless it `is_whole` (by default as `sends_all` says),
     of the `selected` one; `best` [query, layer, head] is the key with the largest weight, and `most` that weight.
@@ -202,12 +205,13 @@ def weight_numbers(
     pattern = np.moveaxis(record.pattern, 2, 0)
     if is_whole is None:
         is_whole = sends_all(record)
+    unit = unit_of(record)
     return {
         "weights": _whole_numbers(
-            pattern if is_whole else pattern[:, selected[0], selected[1]][:, None, None]
+            pattern if is_whole else pattern[:, selected[0], selected[1]][:, None, None], unit
         ),
         "best": pattern.argmax(axis=-1).astype(np.uint16),
-        "most": _whole_numbers(pattern.max(axis=-1)),
+        "most": _whole_numbers(pattern.max(axis=-1), unit),
     }
 
 
@@ -250,6 +254,7 @@ def script_data(
         "heads": n_heads,
         "n_queries": n_queries,
         "n_keys": n_keys,
+        "unit": unit_of(record),
         "is_whole": own is None,
         "own_layer": own_layer,
         "own_head": own_head,
@@ -263,8 +268,20 @@ def script_data(
     }
 
 
-def _whole_numbers(weights: np.ndarray) -> np.ndarray:
-    return np.rint(np.clip(np.nan_to_num(weights), 0, 1) * TOP).astype(np.uint16)
+def unit_of(record: "AttentionRecord") -> float:
+    """The value that travels as `TOP`: 1 for weights, the largest value of the maps where a lens goes beyond 1.
+
+    It is 1 again for values beyond `_MOST_UNIT`: one of them would leave the others without digits.
+    """
+    finite = np.nan_to_num(record.pattern, nan=0, posinf=0, neginf=0)
+    largest = float(finite.max(initial=0))
+    return largest if 1 < largest <= _MOST_UNIT else 1.0
+
+
+def _whole_numbers(weights: np.ndarray, unit: float) -> np.ndarray:
+    """Shares of the `unit` as whole numbers from 0 to `TOP`; what is not a number is 0."""
+    shares = np.nan_to_num(weights, posinf=unit, neginf=0).astype(np.float64) / unit
+    return np.rint(np.clip(shares, 0, 1) * TOP).astype(np.uint16)
 
 
 def _in_words(measures: Mapping[str, np.ndarray]) -> list[str]:
@@ -522,7 +539,7 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
             ),
         ]
         strongest = heads.transform_calculate(
-            key=f"best[best_start + {index}]", weight=f"most[best_start + {index}] / {TOP}"
+            key=f"best[best_start + {index}]", weight=f"most[best_start + {index}] * state.unit / {TOP}"
         )
         shown = alt.expr("is_asking ? 0.4 + 0.6 * datum.weight : 0")
         size = alt.expr(f"tile >= 84 ? {MIDDLE} : {SMALL}")
@@ -594,7 +611,7 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
 def _small_pictures(head: str) -> list[alt.Chart]:
     """While a patch is pointed at: the picture in place of each small map, in the colours of that patch's weights."""
     patches = alt.Chart(data("small_patches"))
-    weight = f"weights[start + state.n_keys * ({head}) + datum.position] / {TOP}"
+    weight = f"weights[start + state.n_keys * ({head}) + datum.position] * state.unit / {TOP}"
     top = f"data('frame')[{head}].top"
     size_x, size_y = "tile / data('picture')[0].columns", "tile / data('picture')[0].rows"
     coloured = _box(
@@ -628,7 +645,7 @@ def _weights_of(frame: str, position: str = "datum.position") -> alt.Chart:
     """The rows of the data frame with the `weight` of each from the query that is shown, and `level`, its colour."""
     return (
         alt.Chart(data(frame))
-        .transform_calculate(weight=f"has_weights ? weights[row_start + {position}] / {TOP} : 0")
+        .transform_calculate(weight=f"has_weights ? weights[row_start + {position}] * state.unit / {TOP} : 0")
         .transform_calculate(level="datum.weight / top_weight")
     )
 
@@ -690,7 +707,7 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
     if is_picture:
         return layers
     ink = alt.expr(f"datum.level > 0.48 ? {OTHER_INK.expr} : {INK.expr}")
-    written = "datum.weight >= 0.995 ? '1' : slice(format(datum.weight, '.2f'), 1)"
+    written = "datum.weight >= 1.005 ? format(datum.weight, '.2~g') : datum.weight >= 0.995 ? '1' : slice(format(datum.weight, '.2f'), 1)"
     numbers = _text(
         _weights_of("keys").transform_filter("datum.weight >= 0.005"),
         "map_x + cell * (datum.position + 0.5)",
@@ -752,7 +769,7 @@ def _strongest_keys() -> list[alt.Chart]:
             ranked,
             "keys_x",
             f"{y} + 9",
-            f"keys_x + {_KEYS} * datum.weight",
+            f"keys_x + {_KEYS} * datum.weight / state.unit",
             "datum._y + 3",
             fill=WEIGHTS[5],
         ),

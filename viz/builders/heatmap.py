@@ -175,13 +175,15 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
     return replace(figure, _traces=[{**coloured, "colorbar": bar}, *others], _layout=layout)
 
 
-def position_labels(tokens: Sequence[str], numbers: Sequence[int] | None = None) -> list[str]:
+def position_labels(
+    tokens: Sequence[str], numbers: Sequence[int] | None = None, at_most: int = 14
+) -> list[str]:
     """A unique label for each position: the token, with the position appended if the token occurs more than once.
 
     ("the", "film", "the") gives the ₀, film, the ₂. Labels without a position contain no space, so they cannot equal
     one with it. `numbers` are the numbers of the positions if they do not count from 0.
     """
-    labels = [label(token, 14) for token in tokens]
+    labels = [label(token, at_most) for token in tokens]
     times = Counter(labels)
     positions = range(len(labels)) if numbers is None else numbers
     return [

@@ -1,4 +1,5 @@
 import re
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -9,7 +10,7 @@ from model.record.from_arrays import from_arrays
 from tests.viz.pixels import pixels
 from tests.viz.scene import drawn, whole
 from viz.attention import linked_heads as module
-from viz.attention.linked_heads import linked_heads, stamp_of, weight_numbers
+from viz.attention.linked_heads import linked_heads, stamp_of, unit_of, weight_numbers
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT
 from viz.export.drawing import svg
@@ -76,7 +77,11 @@ def test_what_is_no_weight_between_0_and_1_does_not_wrap_around() -> None:
     record = AttentionRecord(
         tokens=("a", "b"), roles=("word",) * 2, pattern=pattern, mask=np.ones(pattern.shape, bool)
     )
-    assert weight_numbers(record, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 65535]
+    assert unit_of(record) == 1.5
+    assert weight_numbers(record, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 43690]
+    huge = replace(record, pattern=np.where(pattern == 1.5, 1e30, pattern))
+    assert unit_of(huge) == 1
+    assert weight_numbers(huge, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 65535]
 
 
 def test_of_a_large_record_the_chosen_head_is_sent_and_of_the_others_the_strongest_keys(
