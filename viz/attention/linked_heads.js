@@ -8,7 +8,7 @@ const TOP = 65535; // weights are whole numbers from 0 to this, which stands for
 const FIELDS = { layer: "over_layer", head: "over_head", position: "over_query", key: "over_key" };
 const WAIT = 250; // ms after the last click until the server hears of it
 const ANSWER = 3000; // ms in which the server answers a choice; what it says before is older than the choice
-const STRONG = 0.48; // from there on a colour is too far from the page for its ink
+const STRONG = 0.5; // from there on a colour is too far from the page for its ink
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 const panels = new Map(); // by channel
@@ -171,7 +171,7 @@ class Panel {
       } else {
         const share = row === null ? 0 : weight / top;
         element.style.backgroundColor = share > 0 ? between(scale, share) : "";
-        element.style.color = share > STRONG ? "var(--st-background-color, Canvas)" : "";
+        element.style.color = share > STRONG ? (isDark(this.root) ? "black" : "white") : "";
         element.title = row === null ? "" : `${weight.toFixed(3)} of the attention of “${this.data.queries[shown.query] ?? shown.query}”`;
       }
     });

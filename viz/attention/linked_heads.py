@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import altair as alt
 import numpy as np
 
+from ..builders.cells import CASING, FULL_INK, OTHER_FULL_INK, STRONG
 from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape
 from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
@@ -34,7 +35,7 @@ from ..builders.palette import (
     weight_colours,
 )
 from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
-from ..builders.theme import INK, ON_DARK, OTHER_INK
+from ..builders.theme import INK, MIDDLE, ON_DARK, OTHER_INK, SMALL
 from ..builders.token_label import FONT, visible, width
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
@@ -50,7 +51,6 @@ MOST_CELLS = 64  # positions; in a larger map a cell is too small to point at, a
 TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this, which stands for `unit_of`
 _MOST_UNIT = 1000
 N_STRONGEST = 8
-LARGE, MIDDLE, SMALL = 15, 13, 11  # sizes of letters, pixels
 _LABEL, _SHORT = 14, 9  # letters of a token at most; in a compact chart
 _SIDE = 400  # pixels of the picture
 _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between parts, legend, strongest keys
@@ -579,6 +579,16 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
         strokeWidth=2,
         opacity=alt.expr("isNumber(pointed_key) ? 1 : 0"),
     )
+    casing = _box(
+        heads,
+        _TILE_X,
+        _TILE_Y,
+        "datum._x + tile",
+        "datum._y + tile",
+        fill=None,
+        stroke=OTHER_INK,
+        strokeWidth=alt.expr(f"({_KEPT}) || ({_SHOWN}) ? {4 + CASING} : 0"),
+    )
     frame = _answers(
         _box(
             heads,
@@ -596,6 +606,7 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
     return [
         *layers,
         cell_frame,
+        casing,
         frame,
         _text(layer_names, "0", f"{_TILE_Y} + tile / 2", "'L' + datum.layer"),
         _text(
@@ -671,17 +682,17 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
             strokeWidth=0.5,
         )
     )
-    row_frame = _box(
-        state,
+    row_box = (
         "map_x",
         "top + cell * query",
         "map_x + map_width",
         "top + cell * (query + 1)",
-        fill=None,
-        stroke=ACCENT,
-        strokeWidth=2.5,
-        opacity=alt.expr("query >= 0 ? 1 : 0"),
     )
+    has_query = alt.expr("query >= 0 ? 1 : 0")
+    row_casing = _box(
+        state, *row_box, fill=None, stroke=OTHER_INK, strokeWidth=2.5 + CASING, opacity=has_query
+    )
+    row_frame = _box(state, *row_box, fill=None, stroke=ACCENT, strokeWidth=2.5, opacity=has_query)
     cell_frame = _box(
         state,
         "map_x + cell * (isNumber(pointed_key) ? pointed_key : 0)",
@@ -703,10 +714,10 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
         f"{says}.about",
         limit=alt.expr(f"width - {left} - 56"),
     )
-    layers += [row_frame, cell_frame, name, about]
+    layers += [row_casing, row_frame, cell_frame, name, about]
     if is_picture:
         return layers
-    ink = alt.expr(f"datum.level > 0.48 ? {OTHER_INK.expr} : {INK.expr}")
+    ink = alt.expr(f"datum.level > {STRONG} ? ({OTHER_FULL_INK}) : ({FULL_INK})")
     written = "datum.weight >= 1.005 ? format(datum.weight, '.2~g') : datum.weight >= 0.995 ? '1' : slice(format(datum.weight, '.2f'), 1)"
     numbers = _text(
         _weights_of("keys").transform_filter("datum.weight >= 0.005"),
