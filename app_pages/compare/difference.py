@@ -52,7 +52,9 @@ def _draw_tables(
         for index in np.ndindex(shape)
     ]
     with st.container(horizontal=True, gap="medium"):
-        for key, (values, signed, digits, title) in _tables(first, second, pairing, before, after).items():
+        for key, (values, signed, digits, title) in _table_contents(
+            first, second, pairing, before, after
+        ).items():
             grid = head_grid(values, selected=head, title=title, signed=signed, notes=notes, digits=digits)
             with st.container(width="content"):
                 clickable_heads(grid, key=f"grid_{key}", chosen=head)
@@ -63,7 +65,7 @@ def _draw_tables(
     )
 
 
-def _tables(
+def _table_contents(
     first: Side, second: Side, pairing: Pairing, before: Measures, after: Measures
 ) -> dict[str, tuple[np.ndarray, bool, int, list[str]]]:
     """For each table its values [layer, head], whether they are signed, their number of digits, and the lines of its title."""

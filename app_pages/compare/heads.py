@@ -63,7 +63,7 @@ def draw_heads(
     records = [record for record, _ in viewed]
     maxima = _maxima_of_pairs(records, pairing) if chosen.scale == "own" else (None, None)
     queries = query, same_position(first, second, query)
-    takes = _takes(first, second, pairing, chosen)
+    takes = _choice_callbacks(first, second, pairing, chosen)
     partners = _partners(pairing)
     titles = _titles(sides)
     shares_query = "both" if all(queries[0] == position for position in queries) else ""
@@ -107,7 +107,7 @@ def draw_heads(
                 faithfulness_of_side(side, pattern, kind, lens=lens.name, head=own_head, key=key)
             else:
                 st.caption(reason)
-            _draw_downloads(
+            _draw_download(
                 side,
                 viewed[i],
                 own_head,
@@ -124,7 +124,7 @@ def draw_heads(
     measures_note(first.record.units, viewed[0].measures, lens)
 
 
-def _takes(
+def _choice_callbacks(
     first: Side, second: Side, pairing: Pairing, chosen: HeadChoice
 ) -> tuple[Callable[[Choice], None], Callable[[Choice], None]]:
     """Callbacks for a choice on the first and on the second side; both choose the head and the query of the first side."""
@@ -177,7 +177,7 @@ def _maxima_of_pairs(records: Sequence[AttentionRecord], pairing: Pairing) -> tu
     return ones, others
 
 
-def _draw_downloads(
+def _draw_download(
     side: Side,
     viewed: Measured,
     head: HeadIndex,

@@ -26,7 +26,7 @@ def pair_heads(first: Side, second: Side) -> Pairing:
 
     Heads of the same number are paired within one encoder, and where the two maps have no cells in common.
     """
-    shapes = _shape(first), _shape(second)
+    shapes = _layers_and_heads(first), _layers_and_heads(second)
     if why_cells_differ(first, second) is not None:
         return head_matching.pair_by_index(*shapes)
     matrix = _distances(first.subject, second.subject)
@@ -44,10 +44,10 @@ def pair_heads(first: Side, second: Side) -> Pairing:
 
 def pair_layers(first: Side, second: Side) -> Pairing:
     """Pairs of layers of the same number, for a lens without heads; each layer counts as one head."""
-    return head_matching.pair_by_index((_shape(first)[0], 1), (_shape(second)[0], 1))
+    return head_matching.pair_by_index((_layers_and_heads(first)[0], 1), (_layers_and_heads(second)[0], 1))
 
 
-def _shape(side: Side) -> tuple[int, int]:
+def _layers_and_heads(side: Side) -> tuple[int, int]:
     """Number of layers, number of heads."""
     n_layers, n_heads, *_ = side.record.pattern.shape
     return n_layers, n_heads
@@ -64,7 +64,7 @@ def why_cells_differ(first: Side, second: Side) -> str | None:
     if left.tokens == right.tokens or (first.checkpoint == second.checkpoint and len(left) == len(right)):
         return None
     if left.unit == "patch":
-        reason = f"{first.title} sees {_patches(left)}, {second.title} sees {_patches(right)}"
+        reason = f"{first.title} sees {_patches_text(left)}, {second.title} sees {_patches_text(right)}"
     elif len(left) == len(right):
         reason = f"{first.title} and {second.title} cut the text into different tokens"
     else:
@@ -72,7 +72,7 @@ def why_cells_differ(first: Side, second: Side) -> str | None:
     return f"The two maps have no cells in common: {reason}."
 
 
-def _patches(record: ForwardRecord) -> str:
+def _patches_text(record: ForwardRecord) -> str:
     assert record.patch_grid is not None, record.unit
     patches = "{} × {} patches".format(*record.patch_grid)
     return f"{patches} and a class token" if record.positions_with_role("class") else patches
@@ -113,7 +113,7 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
     sentences = [_distance_sentence(pairing, head, stored)] if is_measured and partner is not None else []
     if pairing.matched:
         count = f"{pairing.n_same_index} of {pairing.n_pairs} pairs have the same number on both sides."
-        sentences.append(f"{_how_matched(pairing, stored)} {count}")
+        sentences.append(f"{_matching_sentences(pairing, stored)} {count}")
     elif first.checkpoint != second.checkpoint:
         reason = "" if is_measured else ", since a matching needs the same keys on both sides"
         st.warning(
@@ -142,7 +142,7 @@ def _distance_sentence(pairing: Pairing, head: HeadIndex, stored: EncoderCompari
     return text
 
 
-def _how_matched(pairing: Pairing, stored: EncoderComparison | None) -> str:
+def _matching_sentences(pairing: Pairing, stored: EncoderComparison | None) -> str:
     beginning = "Heads are numbered in any order, so each is paired with one that looks alike: the sum of all head distances is smallest"
     if stored is None or pairing.n_examples == 1:
         text = f"{beginning} on this input. On another input the pairs may be others."

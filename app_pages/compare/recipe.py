@@ -17,7 +17,7 @@ def draw_recipes(first: tuple[str, dict], second: tuple[str, dict]) -> None:
     """Draws a folded table with the training recipes of two encoders; differences are bold."""
     with st.expander("How these two were trained"):
         (first_name, history), (second_name, other_history) = first, second
-        st.markdown(_table((first_name, second_name), (card(history), card(other_history))))
+        st.markdown(_markdown_table((first_name, second_name), (card(history), card(other_history))))
         with_muon = [name for name, each in (first, second) if "muon" in _optimizers(each)]
         if with_muon:
             st.markdown(
@@ -40,7 +40,7 @@ def card(history: dict) -> Card:
         "optimiser": " then ".join(
             dict.fromkeys(OPTIMIZERS.get(value, value) for value in _optimizers(history))
         ),
-        "Adam's β": _listed(recipe.get("betas", UNKNOWN)),
+        "Adam's β": _comma_separated(recipe.get("betas", UNKNOWN)),
         "clipping": "none" if clip is None else clip if clip is UNKNOWN else f"gradients to a norm of {clip}",
         "seed": recipe.get("seed", UNKNOWN),
         "precision": history.get("precision", UNKNOWN),
@@ -49,11 +49,11 @@ def card(history: dict) -> Card:
     if recipe.get("published"):
         facts["published"] = recipe["published"]
     for phase_number, phase in enumerate(recipe.get("phases", []), 1):
-        facts[f"phase {phase_number}"] = _phase(phase)
+        facts[f"phase {phase_number}"] = _phase_text(phase)
     return {name: str(value) for name, value in facts.items()}
 
 
-def _phase(phase: dict) -> str:
+def _phase_text(phase: dict) -> str:
     warmup, facts = phase.get("warmup"), [str(phase["task"])]
     named = {
         "epochs": f"{phase.get('epochs')} epochs",
@@ -80,23 +80,23 @@ def _optimizers(history: dict) -> list[str]:
     return [str(phase.get("optimizer", default)) for phase in recipe.get("phases", [])] or [str(default)]
 
 
-def _table(names: tuple[str, str], cards: tuple[Card, Card]) -> str:
+def _markdown_table(names: tuple[str, str], cards: tuple[Card, Card]) -> str:
     """The two cards as a Markdown table."""
     first, second = cards
     facts = sorted({**first, **second}, key=lambda name: name.startswith("phase"))  # else in their order
-    lines = [f"| | {_plain(names[0])} | {_plain(names[1])} |", "|---|---|---|"]
+    lines = [f"| | {_escape_for_cell(names[0])} | {_escape_for_cell(names[1])} |", "|---|---|---|"]
     for fact in facts:
         missing = "none" if fact.startswith("phase") and first and second else UNKNOWN
-        left, right = (_plain(card.get(fact, missing)) for card in cards)
+        left, right = (_escape_for_cell(card.get(fact, missing)) for card in cards)
         if left != right:
-            left, right = _bold(left, right)
+            left, right = _mark_differences(left, right)
         lines.append(f"| {fact} | {left} | {right} |")
     if not facts:
         return "Nothing is known of how they were trained."
     return "\n".join(lines)
 
 
-def _bold(one: str, other: str) -> tuple[str, str]:
+def _mark_differences(one: str, other: str) -> tuple[str, str]:
     """The two cells with the parts that differ in bold."""
     pairs = list(zip_longest(one.split(BETWEEN), other.split(BETWEEN)))
     sides = zip(*pairs, strict=True)
@@ -112,10 +112,10 @@ def _optimizer_name(optimizer: object) -> str:
     return OPTIMIZERS.get(str(optimizer), str(optimizer))
 
 
-def _listed(values: object) -> str:
+def _comma_separated(values: object) -> str:
     return ", ".join(map(str, values)) if isinstance(values, list | tuple) else str(values)
 
 
-def _plain(words: str) -> str:
+def _escape_for_cell(words: str) -> str:
     """The words with Markdown escaped, on one line, so that they stay within their cell."""
     return re.sub(r"([\\`*_{}\[\]<>|$#~:])", r"\\\1", " ".join(words.split()))

@@ -35,7 +35,7 @@ def draw_representations(first: Side, second: Side) -> None:
         texts = (*shipped_inputs.sentences().values(), first.model_input.text, second.model_input.text)
         text_examples = tuple(map(Text, dict.fromkeys(texts)))
         is_text, examples = True, text_examples
-        if _cut_differently(first.checkpoint, second.checkpoint, text_examples):
+        if _are_tokenised_differently(first.checkpoint, second.checkpoint, text_examples):
             st.info(
                 f"{first.checkpoint} and {second.checkpoint} cut texts into different tokens: no states correspond."
             )
@@ -46,10 +46,12 @@ def draw_representations(first: Side, second: Side) -> None:
             "One encoder compared with itself: which of its stages are alike. "
             + ("The two texts only add their tokens." if is_text else "The two digits are not used here.")
         )
-    reads = [partial(_states, side.checkpoint, example) for side in (first, second) for example in examples]
+    reads = [
+        partial(_example_states, side.checkpoint, example) for side in (first, second) for example in examples
+    ]
     work_key = ("representations", first.checkpoint, second.checkpoint, examples)
     in_steps(reads, "Reading the states of the examples …", work_key)  # from here on they are cached
-    similarities, chance_cka, n = _cka(first.checkpoint, second.checkpoint, examples)
+    similarities, chance_cka, n = _cka_and_chance(first.checkpoint, second.checkpoint, examples)
     chart = stage_similarity(
         similarities,
         first.record.stages,
@@ -68,7 +70,7 @@ def draw_representations(first: Side, second: Side) -> None:
 
 
 @cached
-def _states(name: Checkpoint, example: Text | int) -> np.ndarray:
+def _example_states(name: Checkpoint, example: Text | int) -> np.ndarray:
     """States [stage, example, d_model] of the tokens of a text, or of `AT_ONCE` test digits beginning with number `example`."""
     if isinstance(example, Text):
         return residual_stream(cache.loaded(name), [example])[:, 0]
@@ -77,18 +79,19 @@ def _states(name: Checkpoint, example: Text | int) -> np.ndarray:
 
 
 @cached(spinner="Comparing the stages …")
-def _cka(
+def _cka_and_chance(
     one: Checkpoint, other: Checkpoint, examples: tuple[Text | int, ...]
 ) -> tuple[np.ndarray, float, int]:
     """CKA [stage, other stage]; the largest CKA after shuffling one side's examples; the number of examples."""
     first, second = (
-        np.concatenate([_states(name, example) for example in examples], axis=1) for name in (one, other)
+        np.concatenate([_example_states(name, example) for example in examples], axis=1)
+        for name in (one, other)
     )
     return similarity.linear_cka(first, second), similarity.cka_by_chance(first, second), first.shape[1]
 
 
 @cached
-def _cut_differently(one: Checkpoint, other: Checkpoint, texts: tuple[Text, ...]) -> bool:
+def _are_tokenised_differently(one: Checkpoint, other: Checkpoint, texts: tuple[Text, ...]) -> bool:
     return any(encoded_text(one, text).tokens != encoded_text(other, text).tokens for text in texts)
 
 

@@ -24,24 +24,24 @@ def draw_cka_beside_seeds(first: Side, second: Side) -> None:
     """Draws the CKA of equal stages; nothing if it is not stored for the two sides."""
     if not (comparisons := _comparisons(first, second)):
         return
-    st.markdown(f"**{_question(comparisons)}** CKA of equal stages")
+    st.markdown(f"**{_question_text(comparisons)}** CKA of equal stages")
     stages = max(first.record.stages, second.record.stages, key=len)
     curves = {title: stored.cka for title, stored in comparisons.items()}
     _draw_curves(curves, stages, y_title="CKA", x_title="stage of the stream", key="seeds_cka", top=1)
     last = {title: format_number(float(curve[-1]), ".2f") for title, curve in curves.items()}
-    _explain(comparisons, f"At the last stage: {_listed(last)}.")
+    _write_explanation(comparisons, f"At the last stage: {_values_text(last)}.")
 
 
 def draw_distances_beside_seeds(first: Side, second: Side) -> None:
     """Draws the mean distance of matched heads by layer; nothing if it is not stored for the two sides."""
     if not (comparisons := _comparisons(first, second)):
         return
-    st.markdown(f"**{_question(comparisons)}** Mean distance of matched heads")
+    st.markdown(f"**{_question_text(comparisons)}** Mean distance of matched heads")
     curves = {title: stored.distance_by_layer for title, stored in comparisons.items()}
     layers = [f"L{layer}" for layer in range(max(map(len, curves.values())))]
     _draw_curves(curves, layers, y_title="head distance (nats)", x_title="layer", key="seeds_distances")
     means = {title: format_number(float(np.nanmean(curve)), ".3f") for title, curve in curves.items()}
-    _explain(comparisons, f"Mean over the layers: {_listed(means)} nats.")
+    _write_explanation(comparisons, f"Mean over the layers: {_values_text(means)} nats.")
 
 
 def _comparisons(first: Side, second: Side) -> Comparisons:
@@ -72,15 +72,15 @@ def _draw_curves(
     show(figure, key=key)
 
 
-def _question(comparisons: Comparisons) -> str:
+def _question_text(comparisons: Comparisons) -> str:
     return "How much of that is the seed?" if len(comparisons) > 1 else "Over a data set:"
 
 
-def _listed(values: dict[str, str]) -> str:
+def _values_text(values: dict[str, str]) -> str:
     return "; ".join(f"{title} **{value}**" for title, value in values.items())
 
 
-def _explain(comparisons: Comparisons, figures: str) -> None:
+def _write_explanation(comparisons: Comparisons, figures: str) -> None:
     sources = " and ".join(dict.fromkeys(over(stored.source) for stored in comparisons.values()))
     if len(comparisons) == 1:
         st.caption(f"{figures} Over {sources}. No two seeds of such encoders were compared.")

@@ -24,7 +24,7 @@ def comparison(one: str, other: str) -> EncoderComparison | None:
     """
     for first, second in ((one, other), (other, one)):
         try:
-            stored = _read(first, second, _states(first, second))
+            stored = _read_if_current(first, second, _states(first, second))
         except ValueError as error:
             st.caption(f"{plain(str(error))}.")
             continue
@@ -33,17 +33,17 @@ def comparison(one: str, other: str) -> EncoderComparison | None:
     return None
 
 
-def _path(first: str, second: str) -> Path:
+def _comparison_path(first: str, second: str) -> Path:
     return checkpoint.CHECKPOINTS / first / comparison_file_name(second)
 
 
 def _states(first: str, second: str) -> States:
-    return states_of(_path(first, second), first, second)
+    return states_of(_comparison_path(first, second), first, second)
 
 
 @cached
-def _read(first: str, second: str, _states: States) -> EncoderComparison | None:
-    stored = read_comparison(_path(first, second))
+def _read_if_current(first: str, second: str, _states: States) -> EncoderComparison | None:
+    stored = read_comparison(_comparison_path(first, second))
     return stored if stored is not None and is_of(stored.source, first, second) else None
 
 
@@ -91,7 +91,7 @@ def _comparisons_of_seeds(
     for names, state in states:
         title = _difference_title(*names, is_text) if available.issuperset(names) else ""
         with suppress(ValueError):  # `comparison` says which file is damaged, where its encoders are shown
-            if title and title not in comparisons and (stored := _read(*names, state)) is not None:
+            if title and title not in comparisons and (stored := _read_if_current(*names, state)) is not None:
                 comparisons[title] = stored
     order = [*PLACEMENTS.values()]
 

@@ -64,7 +64,9 @@ def _draw_sublayer_shares(sides: tuple[Side, Side]) -> None:
         "where $F$ points against $x$, the sum is shorter."
     )
     shares = {side.title: side.subject.compute(measures.sublayer_shares) for side in sides}
-    names = [f"{layer} {sublayer}" for layer in _layers(sides) for sublayer in ("attention", "feed-forward")]
+    names = [
+        f"{layer} {sublayer}" for layer in _layer_names(sides) for sublayer in ("attention", "feed-forward")
+    ]
     title = "share of the sublayer"
     _draw_curves(sides, shares, "share", title, names, x_title="sublayer", top=1, key="stream_shares")
 
@@ -96,7 +98,7 @@ def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
                 domain=domain,
             )
             show(chart, key=f"logits_{ordinal}")
-            st.caption(_last_stage_check(side))
+            st.caption(_last_stage_sentence(side))
     if not answers:
         return
     if len(marked) < len(answers):
@@ -111,7 +113,7 @@ def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
     _draw_curves(sides, curves, "answer", "probability of the answer", top=1, key="stream_answer")
 
 
-def _last_stage_check(side: Side) -> str:
+def _last_stage_sentence(side: Side) -> str:
     """Sentence on whether the classifier, applied to the last stage, gives the encoder's logits."""
     gap = largest_change(side.record.logits_by_layer[-1], side.record.logits)
     norm = "through the final norm" if side.record.config.final_norm else "no final norm"
@@ -140,7 +142,7 @@ def _draw_entropy(sides: tuple[Side, Side]) -> None:
     curves = {side.title: side.subject.measure(head_summary)["entropy"].mean(axis=-1) for side in sides}
     title = "mean entropy of the heads"
     _draw_curves(
-        sides, curves, "entropy", title, _layers(sides), x_title="layer", top=1, key="stream_entropy"
+        sides, curves, "entropy", title, _layer_names(sides), x_title="layer", top=1, key="stream_entropy"
     )
 
 
@@ -195,5 +197,5 @@ def _draw_curves(
         st.caption(caption)
 
 
-def _layers(sides: tuple[Side, Side]) -> list[str]:
+def _layer_names(sides: tuple[Side, Side]) -> list[str]:
     return [f"L{layer}" for layer in range(max(side.record.config.n_layers for side in sides))]

@@ -64,7 +64,7 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
             class_name = classes[CLASS_OF.choose() == SECOND_SAYS]
         query = choose_query(first.record)
     description.markdown(f"{_DESCRIPTIONS[kind].format(unit=first.record.unit)} {quantity}")
-    by_side = [_changes(side, kind, class_name) for side in sides]
+    by_side = [_knock_out_changes(side, kind, class_name) for side in sides]
     limit = shared_limit(result.changes for result in by_side if result is not None)
     columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
     take = take_query, partial(take_from_second, first, second)
@@ -73,13 +73,13 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
             if result is None:
                 st.info(f"{side.title} has no class {plain(str(class_name))}.")
                 continue
-            st.markdown(_in_words(result))
+            st.markdown(_largest_change_sentence(result))
             position = same_position(first, side, query)
             _draw_changes(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
     st.caption(f"Both scales reach to {format_number(limit, '.3g')}, the largest change on either side.")
 
 
-def _changes(side: Side, kind: KnockOutKind, class_name: str | None) -> _Changes | None:
+def _knock_out_changes(side: Side, kind: KnockOutKind, class_name: str | None) -> _Changes | None:
     """Effects of all knock-outs on one side; None if it lacks the class."""
     record = side.record
     # A class token that is no token of a text can be masked, and not greyed.
@@ -91,7 +91,7 @@ def _changes(side: Side, kind: KnockOutKind, class_name: str | None) -> _Changes
     return _Changes(side, kind, class_name, positions, answers, class_changes(record, answers, index))
 
 
-def _in_words(result: _Changes) -> str:
+def _largest_change_sentence(result: _Changes) -> str:
     side, answers, record = result.side, result.answers, result.side.record
     index = strongest_change(result.changes)
     position, change = result.positions[index], float(result.changes[index])

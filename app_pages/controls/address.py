@@ -376,19 +376,19 @@ class Code(Control[str]):
         If it is missing because the page changed, it is restored. If it is missing on the same page, the reader went
         back in the browser, and it stays empty.
         """
-        _codes().add(self.key)
+        _used_codes().add(self.key)
         if self.key in st.query_params:
             st.session_state[self.key] = st.query_params[self.key]
-        elif self.key not in _put_back():
+        elif self.key not in _codes_to_restore():
             st.session_state[self.key] = ""
         elif st.session_state.get(self.key):
             st.query_params[self.key] = st.session_state[self.key]
-        _put_back().discard(self.key)
+        _codes_to_restore().discard(self.key)
         return st.session_state.get(self.key, "")
 
     def take(self, value: str) -> None:
         """Callback: writes `value` into the address."""
-        _codes().add(self.key)
+        _used_codes().add(self.key)
         st.session_state[self.key] = value
         if value:
             st.query_params[self.key] = value
@@ -408,7 +408,7 @@ class Code(Control[str]):
     def leave(self) -> None:
         """Callback: removes the text from the address; it is kept in the session for later."""
         st.query_params.pop(self.key, None)
-        _put_back().add(self.key)
+        _codes_to_restore().add(self.key)
 
 
 # A run of the app
@@ -424,7 +424,7 @@ def arrive(page: str) -> None:
     arrived = st.session_state["arrived"] = st.session_state.get("page") != page
     st.session_state["page"] = page
     if arrived:
-        _put_back().update(_codes())
+        _codes_to_restore().update(_used_codes())
         before = st.session_state.get("address", {})
         for key in st.query_params:
             if st.query_params.get_all(key) != before.get(key):
@@ -460,11 +460,11 @@ def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
     return min(max(value, least), most)
 
 
-def _codes() -> set[str]:
+def _used_codes() -> set[str]:
     """Keys of the codes that were used in this session."""
     return st.session_state.setdefault("codes", set())
 
 
-def _put_back() -> set[str]:
+def _codes_to_restore() -> set[str]:
     """Keys of codes that the address has lost with a change of page; each is written again once the new page reads it."""
     return st.session_state.setdefault("codes_put_back", set())

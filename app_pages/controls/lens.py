@@ -49,7 +49,7 @@ def number_beside(subject: Subject, chosen: HeadChoice) -> str:
     if isinstance(subject, FileSubject):
         return ""
     if chosen.lens.name == NORM_WEIGHTED:
-        lengths = _handed_over(subject)[chosen.layer]
+        lengths = _summed_norms(subject)[chosen.layer]
         return (
             f"Before each row is divided by its sum, these sums are {lengths[chosen.head]:.3g}; "
             f"{lengths.max():.3g} in the head of this layer that adds most."
@@ -61,7 +61,7 @@ def number_beside(subject: Subject, chosen: HeadChoice) -> str:
 
 
 @cached
-def _handed_over(subject: LiveSubject) -> np.ndarray:
+def _summed_norms(subject: LiveSubject) -> np.ndarray:
     return summed_norms_by_head(subject.loaded.model, subject.record)
 
 

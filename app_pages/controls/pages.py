@@ -82,15 +82,17 @@ def notify(sentence: str) -> None:
     st.session_state[NOTICE] = sentence
 
 
-def _term(word: str, meaning: str) -> str:
+def _term_html(word: str, meaning: str) -> str:
     """HTML of a technical term with its meaning as a tooltip."""
     return f'<abbr title="{escape(meaning)}">{word}</abbr>'
 
 
-_HEADS = _term("heads", "A head decides for each token which others it reads from, and how much from each.")
-_QUERIES = _term("queries", "A query is the token that looks: a row of a map.")
-_KEYS = _term("keys", "A key is a token that is looked at: a column of a map.")
-_LAYER_NORM = _term(
+_HEADS = _term_html(
+    "heads", "A head decides for each token which others it reads from, and how much from each."
+)
+_QUERIES = _term_html("queries", "A query is the token that looks: a row of a map.")
+_KEYS = _term_html("keys", "A key is a token that is looked at: a column of a map.")
+_LAYER_NORM = _term_html(
     "LayerNorm",
     "It brings the numbers of every vector to mean 0 and spread 1, and then applies a learned gain and shift. Pre-LN: "
     "before attention and feed-forward; post-LN: after each addition.",

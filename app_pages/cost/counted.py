@@ -50,7 +50,7 @@ def draw_parts(config: ModelConfig) -> None:
             show(part_bars(names, counts, quantity=quantity.replace("_", "-")), key=f"cost_{quantity}")
     crossing, sentence = beside("crossing", "crossing_sentence")
     with crossing:
-        show(_crossing(config), key="cost_crossing")
+        show(_crossing_figure(config), key="cost_crossing")
     sentence.markdown(
         f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balanced_length(config):,.0f}** "
         "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
@@ -58,11 +58,11 @@ def draw_parts(config: ModelConfig) -> None:
     )
     sentence.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
     with st.expander("Every number with its formula", icon=":material/function:", expanded=True):
-        st.table(_formulas(parts), hide_index=True, border="horizontal")
+        st.table(_formula_table(parts), hide_index=True, border="horizontal")
         st.markdown(f"{_SYMBOLS} {_COUNTING}")
 
 
-def _crossing(config: ModelConfig) -> VegaFigure:
+def _crossing_figure(config: ModelConfig) -> VegaFigure:
     """Multiply-adds of all layers over the length: those that grow with n² and those that grow with n."""
     lengths = [2**power for power in range(6, 16)]
     by_square, by_length = zip(*(cost.multiply_adds_at(config, n) for n in lengths), strict=True)
@@ -70,7 +70,7 @@ def _crossing(config: ModelConfig) -> VegaFigure:
     return length_scaling(lengths, counts, quantity="multiply-adds")
 
 
-def _formulas(parts: tuple[cost.ComponentCost, ...]) -> pd.DataFrame:
+def _formula_table(parts: tuple[cost.ComponentCost, ...]) -> pd.DataFrame:
     """Table with a row for each part of the encoder: name, numbers of parameters and of multiply-adds, and their
     formulas.
     """

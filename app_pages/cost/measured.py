@@ -43,7 +43,7 @@ def draw_measured() -> None:
     left, right = beside("counted", "measured")
     with left:
         st.markdown("**Counted**: multiply-adds of one pass, exact")
-        figure = length_scaling(LENGTHS, _operations(d, r, k), quantity="multiply-adds")
+        figure = length_scaling(LENGTHS, _multiply_adds_by_layer(d, r, k), quantity="multiply-adds")
         show(figure, key="cost_operations")
     with right:
         st.markdown("**Measured**: time of one pass on this machine")
@@ -58,7 +58,7 @@ def draw_measured() -> None:
             show(figure, key="cost_times")
     st.table(_growth_table(fits), hide_index=True, border="horizontal")
     if times is not None:
-        st.markdown(_crossing(times, d))
+        st.markdown(_crossing_sentence(times, d))
     st.caption(
         'Orders, sequential operations and longest paths: table 1 of "Attention Is All You Need" (Vaswani et al. 2017), '
         "$r$ the size of the neighbourhood in restricted self-attention, $k$ the kernel. As there, "
@@ -73,7 +73,7 @@ def draw_measured() -> None:
     )
 
 
-def _operations(d: int, r: int, k: int) -> dict[str, list[int]]:
+def _multiply_adds_by_layer(d: int, r: int, k: int) -> dict[str, list[int]]:
     return {
         layer_type.name: [
             layer_types.multiply_adds(layer_type.name, n, d, radius=r // 2, kernel=k) for n in LENGTHS
@@ -102,7 +102,7 @@ def _growth_table(fits: dict[str, layer_types.Fit]) -> pd.DataFrame:
     )
 
 
-def _crossing(times: dict[str, np.ndarray], d: int) -> str:
+def _crossing_sentence(times: dict[str, np.ndarray], d: int) -> str:
     """Sentence on the length from which on self-attention takes longer than the recurrent layer."""
     by_count = f"By the count it costs more where $n > d$ = {d}."
     length = layer_types.crossing_length(

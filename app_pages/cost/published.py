@@ -25,7 +25,7 @@ def draw_published() -> None:
     key = f"cost_table_{loaded}"  # a table for each start, or a cell that was clicked long ago would stay chosen
     widths = {_HEADINGS.get(column, column): width for column, width in _WIDTHS.items()}
     st.dataframe(
-        _highlighted(_table(), [row.name == loaded for row in variations()]),
+        _with_highlighted_row(_published_table(), [row.name == loaded for row in variations()]),
         key=key,
         hide_index=True,
         height="content",
@@ -48,7 +48,7 @@ def draw_published() -> None:
 
 
 @cached
-def _table() -> pd.DataFrame:
+def _published_table() -> pd.DataFrame:
     """The table of the paper with one row for each variation."""
     return pd.DataFrame(
         [
@@ -62,7 +62,7 @@ def _table() -> pd.DataFrame:
     )
 
 
-def _highlighted(table: pd.DataFrame, loaded: list[bool]) -> Styler:
+def _with_highlighted_row(table: pd.DataFrame, loaded: list[bool]) -> Styler:
     """The table with the loaded row highlighted."""
     colours = [f"background-color: {_LOADED}" if is_loaded else "" for is_loaded in loaded]
     return table.style.apply(lambda _: colours).format({_OWN: "{:,}"})

@@ -53,7 +53,7 @@ def ablate(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     tell(
         verdict(_without_clause(gone, record), before.record, after.record)
         if any(gone)
-        else _nothing_sentence(before),
+        else _nothing_removed_sentence(before),
         "1.1rem",
     )
     if any(gone):
@@ -64,7 +64,7 @@ def ablate(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     with input_column:
         _draw_input(subject, chosen, after, gone, query)
         if any(gone):
-            st.caption(_change_in_numbers(before.record, after.record))
+            st.caption(_change_sentence(before.record, after.record))
     _draw_maps(chosen, before, after, query)
 
 
@@ -124,12 +124,12 @@ def _without_clause(gone: Away, record: ForwardRecord) -> str:
     return "Without " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _nothing_sentence(before: Side) -> str:
+def _nothing_removed_sentence(before: Side) -> str:
     clause = f": the encoder says {before.predicted}" if before.predicted else ""
     return f"Nothing is taken away{clause}. Click a part, or a {before.record.unit}, to take it away."
 
 
-def _change_in_numbers(before: ForwardRecord, after: ForwardRecord) -> str:
+def _change_sentence(before: ForwardRecord, after: ForwardRecord) -> str:
     change = prediction_change(before, after)
     sentence = f"{change.name[0].upper()}{change.name[1:]}: {format_number(change.value, '.2g')}"
     if (predicted := before.predicted_class) is None:
@@ -180,11 +180,11 @@ def _draw_effects(
     st.caption(
         f"{ATTENTION}: all heads of the layer at once (the bias of W_O stays); {FEED_FORWARD}: all that the layer's "
         "feed-forward puts out, its bias included. Framed: taken away now. "
-        f"{NO_PROOF} {_over_data(subject, chosen, stored, spread)}"
+        f"{NO_PROOF} {_over_data_sentence(subject, chosen, stored, spread)}"
     )
 
 
-def _over_data(
+def _over_data_sentence(
     subject: LiveSubject, chosen: HeadChoice, stored: HeadResults | None, spread: Spread | None
 ) -> str:
     if stored is None or spread is None:

@@ -33,7 +33,7 @@ def as_vectors(means: Means) -> Vectors:
 def each_part(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
     """Answers [layer, part, answer] with one part ablated: each head, then all heads, then the feed-forward."""
     heads = each_head(subject, means)
-    layers, vectors = range(subject.loaded.config.n_layers), None if means is None else _array(means)
+    layers, vectors = range(subject.loaded.config.n_layers), None if means is None else _as_array(means)
     interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
     interventions += [ablated(feed_forwards=(layer,)) for layer in layers]
     answers = of(probabilities, subject.checkpoint, (subject.model_input,), tuple(interventions))[0]
@@ -44,9 +44,11 @@ def each_part(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
 def each_head(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
     """Answers [layer, head, answer] with one head ablated; shows a progress bar if that takes long."""
     steps = ablate_heads_in_steps(
-        subject.loaded, subject.model_input, "zero" if means is None else _array(means)
+        subject.loaded, subject.model_input, "zero" if means is None else _as_array(means)
     )
-    return _by_head(subject, steps, "Taking away one head after the other …", ("heads", subject, means))
+    return _answers_by_head(
+        subject, steps, "Taking away one head after the other …", ("heads", subject, means)
+    )
 
 
 @cached
@@ -54,7 +56,7 @@ def each_head_patched(subject: LiveSubject, source: Input) -> np.ndarray:
     """Answers [layer, head, answer] with one head's output taken from the input `source`."""
     steps = patch_heads_in_steps(subject.loaded, subject.model_input, source)
     work_key = ("heads patched", subject, source)
-    return _by_head(subject, steps, "Patching in one head after the other …", work_key)
+    return _answers_by_head(subject, steps, "Patching in one head after the other …", work_key)
 
 
 @cached
@@ -83,7 +85,9 @@ def forwards_of_positions(before: ForwardRecord) -> int:
     return -(-len(before.stages) * len(before) // 2)
 
 
-def _by_head(subject: LiveSubject, steps: Iterator[HeadAnswers], text: str, what: tuple) -> np.ndarray:
+def _answers_by_head(
+    subject: LiveSubject, steps: Iterator[HeadAnswers], text: str, what: tuple
+) -> np.ndarray:
     """Answers of the steps as [layer, head, answer], with a progress bar while they are computed."""
     config = subject.loaded.config
     n_heads = config.n_layers * config.n_heads
@@ -91,5 +95,5 @@ def _by_head(subject: LiveSubject, steps: Iterator[HeadAnswers], text: str, what
     return stack_answers(steps, config)[:, :, 0]
 
 
-def _array(means: Vectors) -> Means:
+def _as_array(means: Vectors) -> Means:
     return np.array(means, np.float32)

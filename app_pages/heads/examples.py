@@ -61,13 +61,14 @@ def draw_examples(subject: LiveSubject, _slots: Slots, chosen: HeadChoice) -> No
 def _draw_texts(subject: LiveSubject, rows: pd.DataFrame, source: DataSource) -> None:
     texts = own_texts() if source.data == OWN_NAME else {}
     lines = "".join(
-        _line(row, _number(subject, row, texts.get(row["number"]))) for row in rows.to_dict("records")
+        _row_html(row, _number_link(subject, row, texts.get(row["number"])))
+        for row in rows.to_dict("records")
     )
     head = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"
     st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
 
 
-def _number(subject: LiveSubject, row: Row, text: str | None) -> str:
+def _number_link(subject: LiveSubject, row: Row, text: str | None) -> str:
     """Number of the example; if its text is known, as a link that opens it with this head and query."""
     number = f"{row['number']:,}"
     if text is None:
@@ -81,7 +82,7 @@ def _number(subject: LiveSubject, row: Row, text: str | None) -> str:
     return f'<a href="./?{escape(urlencode(query))}" title="open in Attention">{number}</a>'
 
 
-def _line(row: Row, number: str) -> str:
+def _row_html(row: Row, number: str) -> str:
     """A row of the table: weight, text with query and key marked, and the number of the example."""
     query = f'<b title="query">{escape(row["query_token"])}</b>'
     key = f'<mark title="key">{escape(row["key_token"])}</mark>'

@@ -139,7 +139,7 @@ def explain_numbers(numbers: Numbers) -> None:
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")
         st.markdown(
             "\n".join(
-                f"- **{COLUMNS[name].title}**: {in_words(numbers, name)}. :gray[{_formula(numbers, name)}.]"
+                f"- **{COLUMNS[name].title}**: {in_words(numbers, name)}. :gray[{_column_formula(numbers, name)}.]"
                 for name in numbers.values
             )
         )
@@ -154,7 +154,7 @@ def in_words(numbers: Numbers, name: str) -> str:
     return COLUMNS[name].words.replace("{units}", numbers.record.units)
 
 
-def _formula(numbers: Numbers, name: str) -> str:
+def _column_formula(numbers: Numbers, name: str) -> str:
     answer, record = "cosine distance of the pooled state", numbers.record
     loss = r"here $\ln |p|$ of the pooled state $p$"
     if isinstance(record, ForwardRecord) and (predicted := record.predicted_class) is not None:

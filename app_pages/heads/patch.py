@@ -50,10 +50,10 @@ def patch(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     except ValueError as error:
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return
-    tell(_in_words(before, second.record), "1.1rem")
+    tell(_distance_sentence(before, second.record), "1.1rem")
     predictions(
-        Side(subject, f"first {_kind(before)}"),
-        Side(second, f"second {_kind(before)}"),
+        Side(subject, f"first {_input_noun(before)}"),
+        Side(second, f"second {_input_noun(before)}"),
         key="patch_predictions",
     )
     heads, positions = beside("patch")
@@ -67,7 +67,7 @@ def patch(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     )
 
 
-def _kind(record: ForwardRecord) -> str:
+def _input_noun(record: ForwardRecord) -> str:
     return "text" if record.unit == "token" else "digit"
 
 
@@ -86,7 +86,7 @@ def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
     return second, encoders.label_for(subject.checkpoint, label)
 
 
-def _in_words(before: ForwardRecord, other: ForwardRecord) -> str:
+def _distance_sentence(before: ForwardRecord, other: ForwardRecord) -> str:
     """Sentence on how far apart the two answers are, the largest change to expect of a patch; plain text."""
     if (predicted := before.predicted_class) is None:
         return similarity(before, other)
@@ -113,7 +113,7 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
 
 
 def _draw_heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord, source: Input) -> None:
-    st.markdown(f"**Each head's output z, taken from the second {_kind(before)}**")
+    st.markdown(f"**Each head's output z, taken from the second {_input_noun(before)}**")
     work_key, n_heads = ("patch heads", subject, source), before.pattern.shape[0] * before.pattern.shape[1]
     label = f"Patch {n_heads} heads in turn"
     if not wanted(subject, work_key, effects.forwards_of_heads(before), label, "patch_all"):
@@ -126,13 +126,13 @@ def _draw_heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord,
     clickable_heads(figure, key="patch_heads", chosen=head)
     largest = divmod(int(np.abs(changed).argmax()), changed.shape[1])
     st.caption(
-        f"Each cell: one head puts out, at all positions, what it does for the second {_kind(before)}. Largest change: {head_name(*largest)} ({format_number(float(changed[largest]), '+.2g')}). "
+        f"Each cell: one head puts out, at all positions, what it does for the second {_input_noun(before)}. Largest change: {head_name(*largest)} ({format_number(float(changed[largest]), '+.2g')}). "
         "A click chooses the head."
     )
 
 
 def _draw_positions(subject: LiveSubject, before: ForwardRecord, source: Input) -> None:
-    st.markdown(f"**Each state of the residual stream, taken from the second {_kind(before)}**")
+    st.markdown(f"**Each state of the residual stream, taken from the second {_input_noun(before)}**")
     work_key = ("patch positions", subject, source)
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
     if not wanted(subject, work_key, effects.forwards_of_positions(before), label, "patch_states"):
@@ -153,6 +153,6 @@ def _draw_positions(subject: LiveSubject, before: ForwardRecord, source: Input) 
         take=lambda cell: take_query(cell["position"]),
     )
     st.caption(
-        f"Each cell: at one stage, one position has the state that its partner has in the second {_kind(before)}. mid: behind "
+        f"Each cell: at one stage, one position has the state that its partner has in the second {_input_noun(before)}. mid: behind "
         "attention; post: behind the feed-forward."
     )

@@ -43,11 +43,11 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     ]
     with slots.controls:
         method = PRUNED.choose([PRUNED_BY[option] for option in methods])
-    steps = {name: _steps(table, method) for name, table in stored.items()}
+    steps = {name: _pruning_steps(table, method) for name, table in stored.items()}
     by_encoder = {name: curve for name, curve in steps.items() if curve}
     for name, curve in by_encoder.items():
-        st.markdown(_in_words(name, stored[name], curve))
-    figure = pruning_curve({name: _curve(name, curve) for name, curve in by_encoder.items()})
+        st.markdown(_removal_sentences(name, stored[name], curve))
+    figure = pruning_curve({name: _pruning_curve_of(name, curve) for name, curve in by_encoder.items()})
 
     def take(step: dict) -> None:
         if step["encoder"] == subject.checkpoint and step["went"]:
@@ -57,7 +57,7 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     clickable(figure, key="prune_curve", chosen=(chosen.layer, chosen.head), selection="step", take=take)
     st.caption(
         "At each step every remaining head is tried, and the one without which the mean loss is least is removed. Two heads that "
-        f"are each dispensable may not be so together. {_judged_by(stored.values())} ± is the standard error of the change, "
+        f"are each dispensable may not be so together. {_examples_sentence(stored.values())} ± is the standard error of the change, "
         "which compares the answers to the same examples; accuracy counts as lower where it fell by more than two of them; "
         "less, up or down, may be chance. Dashed: the last step before it is lower. "
         f"A click on a point of {subject.checkpoint} chooses the head."
@@ -66,7 +66,7 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         st.caption(f"{name}: {how_to_measure(name, f'--with {MEASURE}')}")
 
 
-def _judged_by(tables: Iterable[ResultTable]) -> str:
+def _examples_sentence(tables: Iterable[ResultTable]) -> str:
     """Sentence on how many examples chose the heads and how many judged them; "" for files that do not record it."""
     sentences = [
         f"{source.samples[CHOOSING]:,} of {plain(over(source))} choose the head; accuracy is of "
@@ -77,7 +77,7 @@ def _judged_by(tables: Iterable[ResultTable]) -> str:
     return " ".join(dict.fromkeys(sentences))
 
 
-def _steps(table: ResultTable, how: str) -> list[PruningStep]:
+def _pruning_steps(table: ResultTable, how: str) -> list[PruningStep]:
     rows = table.rows[table.rows["how"] == next(name for name, label in PRUNED_BY.items() if label == how)]
     n = table.source.samples.get(JUDGING, 0)
     return [
@@ -99,21 +99,21 @@ def _int_or_none(value: float | None) -> int | None:
     return None if value is None or pd.isna(value) else int(value)
 
 
-def _in_words(name: str, table: ResultTable, steps: list[PruningStep]) -> str:
+def _removal_sentences(name: str, table: ResultTable, steps: list[PruningStep]) -> str:
     """Sentence on how many heads can go before accuracy is clearly lower, what the next costs, and what half of them cost."""
     if not steps[0].n:
         return _older_file_sentence(name, table, steps[0])
     n_gone, half = n_removable_heads(steps), len(steps) // 2
-    half_clause = "" if half == n_gone else f" With {half} gone: {_accuracy(steps, half)}."
+    half_clause = "" if half == n_gone else f" With {half} gone: {_accuracy_text(steps, half)}."
     beginning = f"**{name}**, judged on {over(table.source, JUDGING)}"
-    heads = ", ".join(_name(step) for step in steps[1 : n_gone + 1])
+    heads = ", ".join(_removed_head_name(step) for step in steps[1 : n_gone + 1])
     if n_gone == steps[-1].step:
-        return f"{beginning}: accuracy is not clearly lower even with all {n_gone} heads gone, {_accuracy(steps, n_gone)}: {heads}."
-    next_step = f"{_accuracy(steps, n_gone + 1)} ({_name(steps[n_gone + 1])})"
+        return f"{beginning}: accuracy is not clearly lower even with all {n_gone} heads gone, {_accuracy_text(steps, n_gone)}: {heads}."
+    next_step = f"{_accuracy_text(steps, n_gone + 1)} ({_removed_head_name(steps[n_gone + 1])})"
     if not n_gone:
         return f"{beginning}: accuracy is lower as soon as the first head is gone, {next_step}.{half_clause}"
     return (
-        f"{beginning}: with {n_gone} of {steps[-1].step} heads gone accuracy is not clearly lower, {_accuracy(steps, n_gone)}: {heads}. With one "
+        f"{beginning}: with {n_gone} of {steps[-1].step} heads gone accuracy is not clearly lower, {_accuracy_text(steps, n_gone)}: {heads}. With one "
         f"more gone it is, {next_step}.{half_clause}"
     )
 
@@ -129,29 +129,29 @@ def _older_file_sentence(name: str, table: ResultTable, first: PruningStep) -> s
     )
 
 
-def _name(step: PruningStep) -> str:
+def _removed_head_name(step: PruningStep) -> str:
     return "" if step.layer is None or step.head is None else head_name(step.layer, step.head)
 
 
-def _accuracy(steps: list[PruningStep], index: int) -> str:
+def _accuracy_text(steps: list[PruningStep], index: int) -> str:
     first, last = percent(steps[0].accuracy), percent(steps[index].accuracy)
-    return f"accuracy {first} → {last}, a change of {_change(steps[index])}"
+    return f"accuracy {first} → {last}, a change of {_change_text(steps[index])}"
 
 
-def _change(step: PruningStep) -> str:
+def _change_text(step: PruningStep) -> str:
     if not step.n:
         return ""
     return f"{format_number(100 * step.change, '+.1f')} ± {format_number(100 * step.standard_error, '.1f')} points"
 
 
-def _curve(name: str, steps: list[PruningStep]) -> Curve:
+def _pruning_curve_of(name: str, steps: list[PruningStep]) -> Curve:
     config = encoders.config_of(name)
     assert config is not None, name  # what is damaged has no stored results
     return Curve(
         config.norm_placement,
-        [_name(step) for step in steps],
+        [_removed_head_name(step) for step in steps],
         np.array([step.accuracy for step in steps]),
         np.array([step.loss for step in steps]),
-        [_change(step) for step in steps],
+        [_change_text(step) for step in steps],
         n_removable_heads(steps) if steps[0].n else None,
     )

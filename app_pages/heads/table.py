@@ -156,7 +156,7 @@ def _show_all() -> None:
 def _draw_table(chosen: HeadChoice, numbers: Numbers, rows: Sequence[Head], sort: str) -> None:
     _table.draw(
         _headings(numbers, sort),
-        _rows(numbers, rows, (chosen.layer, chosen.head)),
+        _table_rows(numbers, rows, (chosen.layer, chosen.head)),
         key="heads_table",
         take_row=lambda head: take_head(*head),
         take_column=lambda column: controls.SORT.take(next_sort(sort, column)),
@@ -175,15 +175,18 @@ def _headings(numbers: Numbers, sort: str) -> list[TableHeading]:
             "title": "role",
             "help": "What the head is called after what it does. Point at a name for its rule.",
         },
-        *(sortable(name, COLUMNS[name].title, _capital(in_words(numbers, name))) for name in numbers.values),
+        *(
+            sortable(name, COLUMNS[name].title, _capitalised(in_words(numbers, name)))
+            for name in numbers.values
+        ),
     ]
 
 
-def _capital(words: str) -> str:
+def _capitalised(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _rows(numbers: Numbers, rows: Sequence[Head], chosen: tuple[int, int]) -> list[TableRow]:
+def _table_rows(numbers: Numbers, rows: Sequence[Head], chosen: tuple[int, int]) -> list[TableRow]:
     values = numbers.values
     largest = {
         name: 1.0 if COLUMNS[name].is_share else float(np.nanmax(column, initial=0)) or 1.0

@@ -133,7 +133,7 @@ def draw_stepper(kind: str, name: str | None, model_input: Input | None) -> None
             disabled=not 0 <= to < len(order),
             args=(kind, order[to % len(order)], name),
             type="tertiary",
-            on_click=_open,
+            on_click=_take_item,
         )
 
     with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key="stepper"):
@@ -145,7 +145,7 @@ def draw_stepper(kind: str, name: str | None, model_input: Input | None) -> None
         button("next", "chevron_right", index + 1)
 
 
-def _open(kind: str, number: int, name: str) -> None:
+def _take_item(kind: str, number: int, name: str) -> None:
     open_item(kind, number, name)
 
 

@@ -211,11 +211,11 @@ def alike(held: str | None, names: Sequence[str]) -> str | None:
     """Substitute for the encoder `held` after a change of the kind of input: one of the same norm placement, or else
     the first.
     """
-    alike = [name for name in names if held and _placement_in(name) == _placement_in(held)]
+    alike = [name for name in names if held and _placement_in_name(name) == _placement_in_name(held)]
     return next(iter([*alike, *names]), None)
 
 
-def _placement_in(name: str) -> str:
+def _placement_in_name(name: str) -> str:
     """Norm placement in the name, such as "pre-ln" in "mnist-pre-ln-seed1"."""
     return split_seed(name)[0].partition("-")[2]
 
@@ -234,7 +234,7 @@ def _draw_description(loaded: Loaded, n_parameters: int) -> None:
         )
         if figures := all_figures(loaded.history):
             st.caption("Accuracy, with its standard error:")
-            st.dataframe([_accuracy(figure) for figure in figures], hide_index=True, width=440)
+            st.dataframe([_accuracy_row(figure) for figure in figures], hide_index=True, width=440)
             if notes := [
                 note for name, note in _DATA.items() if any(name in figure["data"] for figure in figures)
             ]:
@@ -252,6 +252,6 @@ def _seed_line(name: str) -> str:
     return f"seed {split_seed(name)[1]}: one of {len(same_recipe)} encoders that differ only in the random numbers of their training  \n"
 
 
-def _accuracy(figures: Figures) -> dict[str, str]:
+def _accuracy_row(figures: Figures) -> dict[str, str]:
     p, n = figures["accuracy"], figures["n"]
     return {"judged on": f"{n:,} {figures['data']}", "correct": with_error(p, standard_error(p, n))}

@@ -48,13 +48,13 @@ def draw_table(view: View, step: str) -> None:
     with st.container(key="inside_table", gap=None):
         _table.draw(
             _headings(view, step, ends, by_weight),
-            _rows(view, ends, by_weight),
+            _table_rows(view, ends, by_weight),
             key="inside_key_rows",
             take_row=KEY.take,
             take_column=lambda column: SORT.take(BY_WEIGHT if column == "weight" else ""),
             reveal=True,
         )
-        download(lambda: key_table(_numbers(view, by_weight)), "inside_table")
+        download(lambda: key_table(_downloaded_table(view, by_weight)), "inside_table")
 
 
 def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[TableHeading]:
@@ -70,7 +70,7 @@ def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[Table
             "name": "products",
             "title": f"{number['products']}q · k by component",
             "help": "A component of the query times the same component of the key",
-            "ends": _written_ends(ends.products),
+            "ends": _end_texts(ends.products),
         },
         {"name": "dot", "title": "their sum", "help": "The dot product q · k"},
         {
@@ -88,7 +88,7 @@ def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[Table
             "name": "values",
             "title": f"{number['values']}weight · v by component",
             "help": "A component of the key's value, times the weight",
-            "ends": _written_ends(ends.values),
+            "ends": _end_texts(ends.values),
         },
     ]
     for heading in headings:
@@ -96,12 +96,12 @@ def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[Table
     return headings
 
 
-def _rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
+def _table_rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
     attention = view.steps.attention
     weights_to, dots = view.chosen.of_head(view.record).largest, attention.dots[list(view.keys)]
     lowest = float(dots.min(initial=0))
     reach = float(dots.max(initial=0)) - lowest or 1.0
-    q = _rounded(attention.q)
+    q = _rounded_components(attention.q)
     rows = [_vector_row("head", f"q  {view.name(view.query)}", "products", attention.q)]
     for key in view.ordered(by_weight=by_weight):
         dot, weight = float(attention.dots[key]), float(attention.pattern[key])
@@ -118,7 +118,9 @@ def _rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
             }
         cells: list[TableCell] = [
             {"name": "key", "text": view.name(key), "is_header": True, "is_button": True},
-            _strip_cell("products", attention.products[key], ends.products, [q, _rounded(attention.k[key])]),
+            _strip_cell(
+                "products", attention.products[key], ends.products, [q, _rounded_components(attention.k[key])]
+            ),
             {
                 "name": "dot falls" if dot < 0 else "dot rises",
                 "text": format_number(dot, f".{ends.dot_digits}f"),
@@ -133,7 +135,7 @@ def _rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
                 "values",
                 attention.weighted[key],
                 ends.values,
-                [_four_digits(weight), _rounded(attention.v[key])],
+                [_four_digits(weight), _rounded_components(attention.v[key])],
             ),
         ]
         rows.append({"key": key, "current": key == view.key, "cells": cells})
@@ -172,13 +174,13 @@ def _vector_row(
 def _strip_cell(
     name: str, vector: np.ndarray, end: float, factors: list[float | list[float]] | None = None
 ) -> TableCell:
-    strip: Strip = {"values": _rounded(vector), "largest": _four_digits(end)}
+    strip: Strip = {"values": _rounded_components(vector), "largest": _four_digits(end)}
     if factors is not None:
         strip["factors"] = factors
     return {"name": name, "text": "", "strip": strip}
 
 
-def _written_ends(end: float) -> tuple[str, str]:
+def _end_texts(end: float) -> tuple[str, str]:
     return format_number(-end, ".3g"), format_number(end, ".3g")
 
 
@@ -186,12 +188,12 @@ def _four_digits(number: float) -> float:
     return float(f"{number:.4g}")
 
 
-def _rounded(vector: np.ndarray) -> list[float]:
+def _rounded_components(vector: np.ndarray) -> list[float]:
     """The components with four significant digits, for the tooltip."""
     return [_four_digits(component) for component in vector.tolist()]
 
 
-def _numbers(view: View, by_weight: bool) -> KeyTable:
+def _downloaded_table(view: View, by_weight: bool) -> KeyTable:
     attention = view.steps.attention
     keys = view.ordered(by_weight=by_weight)
     return KeyTable(

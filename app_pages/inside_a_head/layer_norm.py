@@ -35,9 +35,9 @@ def draw_layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
         sublayer = NORM.choose()
         text = VECTORS.choose()
     with typed_column:
-        values = _draw_typed(text)
+        values = _draw_typed_vector(text)
     with own_column:
-        _draw_own(subject, chosen, query, sublayer)
+        _draw_token_vector(subject, chosen, query, sublayer)
     st.latex(
         r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
         r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
@@ -46,7 +46,7 @@ def draw_layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
         _draw_batch(values)
 
 
-def _draw_typed(text: str) -> np.ndarray | None:
+def _draw_typed_vector(text: str) -> np.ndarray | None:
     """Draws the normalisation of the first vector in `text`; returns all vectors [vector, feature], None if it has no numbers."""
     st.markdown("**Your own vector**, typed above", help=_VECTORS)
     try:
@@ -76,11 +76,11 @@ def _draw_typed(text: str) -> np.ndarray | None:
             f"d − 1 = {d - 1} the deviation would be {format_number(sample_deviation(vector), '.3g')}."
         )
     if misprinted := [row for row in values if tuple(row) in MISPRINTED]:
-        st.caption(" ".join(map(_correction, misprinted)))
+        st.caption(" ".join(map(_misprint_sentence, misprinted)))
     return values
 
 
-def _correction(vector: np.ndarray) -> str:
+def _misprint_sentence(vector: np.ndarray) -> str:
     components, deviation = (
         ", ".join(format_number(x, "g") for x in vector),
         normalise(vector[None], "features").deviation,
@@ -91,7 +91,7 @@ def _correction(vector: np.ndarray) -> str:
     )
 
 
-def _draw_own(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: str) -> None:
+def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: str) -> None:
     """Draws the residual vector of the chosen query before and after a norm of the chosen layer."""
     record = subject.record
     try:
@@ -102,7 +102,7 @@ def _draw_own(subject: LiveSubject, chosen: HeadChoice, query: int, sublayer: st
     norm = steps.norm_attention if sublayer == ATTENTION else steps.norm_feed_forward
     token = as_code(record.tokens[query])
     st.markdown(
-        f"**The token's own**: query {query}, {token}, {_norm_position(record.config.norm_placement, sublayer)}"
+        f"**The token's own**: query {query}, {token}, {_norm_position_clause(record.config.norm_placement, sublayer)}"
     )
     _draw_bars("own", norm.x, norm.standardised, "mean 0, deviation 1")
     chart = norm_bars(norm.out, title="γ ⊙ (x − μ) / σ + β", reading="with γ and β as they were trained")
@@ -123,7 +123,7 @@ def _draw_bars(whose: str, x: np.ndarray, standardised: np.ndarray, reading: str
     show(norm_bars(standardised, title="(x − μ) / σ", reading=reading), key=f"inside_{whose}_z")
 
 
-def _norm_position(norm_placement: str, sublayer: str) -> str:
+def _norm_position_clause(norm_placement: str, sublayer: str) -> str:
     sublayer_name = "attention" if sublayer == ATTENTION else "the feed-forward layer"
     if norm_placement == "pre":
         return f"the residual stream on its way into {sublayer_name}; the stream itself goes on without the norm."
@@ -158,7 +158,7 @@ def read_vectors(text: str) -> np.ndarray:
     there are none, too many, or vectors of different lengths.
     """
     lines = [line for line in text.replace("−", "-").splitlines() if line.strip()]
-    rows = [_numbers(line) for line in lines]
+    rows = [_parse_numbers(line) for line in lines]
     if not rows:
         raise ValueError("Type some numbers, for example 0.5, -3, 8.5")
     lengths = sorted({len(row) for row in rows})
@@ -173,7 +173,7 @@ def read_vectors(text: str) -> np.ndarray:
     return np.array(rows)
 
 
-def _numbers(line: str) -> list[float]:
+def _parse_numbers(line: str) -> list[float]:
     numbers = []
     for word in re.split(r"[,;\s]+", line.strip(" \t,;[]()")):
         try:
@@ -188,21 +188,23 @@ def _numbers(line: str) -> list[float]:
 
 def _write_steps(x: np.ndarray, mean: float, variance: float, deviation: float) -> None:
     """Writes out mean and deviation as inline formulas, which wrap in a narrow column."""
-    terms = [_term(value) for value in x]
-    center = _term(mean)
+    terms = [_term_text(value) for value in x]
+    center = _term_text(mean)
     squares = [rf"({value.strip('()')} - {center})^2" for value in terms]
-    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum(terms)}) = {format_tex(mean, '.4g')}$")
-    st.markdown(rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum(squares)}) = {format_tex(variance, '.4g')}$")
+    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum_text(terms)}) = {format_tex(mean, '.4g')}$")
+    st.markdown(
+        rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum_text(squares)}) = {format_tex(variance, '.4g')}$"
+    )
     st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{format_tex(deviation)}}}$")
 
 
-def _sum(terms: list[str]) -> str:
+def _sum_text(terms: list[str]) -> str:
     """Terms joined by plus signs; of many terms only the first ones and the last."""
     written = terms if len(terms) <= _WRITTEN else [*terms[: _WRITTEN - 2], r"\dots", terms[-1]]
     return " + ".join(written)
 
 
-def _term(x: float) -> str:
+def _term_text(x: float) -> str:
     """A number as LaTeX with at most two decimals, in brackets if negative."""
     rounded = round(float(x), 2)
     text = format_tex(rounded, ".8g")

@@ -75,9 +75,7 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
             f"The framed token {movement}. In this order every row's output stays the same, even with the mask."
         )
     else:
-        clause = (
-            f"now sees {_n_keys(new_row + 1)} instead of {_n_keys(query + 1)}: itself and the rows before it"
-        )
+        clause = f"now sees {_n_keys_text(new_row + 1)} instead of {_n_keys_text(query + 1)}: itself and the rows before it"
         if new_row == query:
             clause = "sees as many keys as before, itself and the rows now before it"
         st.markdown(
@@ -96,5 +94,5 @@ def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     )
 
 
-def _n_keys(n: int) -> str:
+def _n_keys_text(n: int) -> str:
     return "one key" if n == 1 else f"{n} keys"

@@ -30,9 +30,9 @@ _PICTURES = (
 def enter_list(kind: str) -> None:
     """Draws the ways to enter a list of this kind of input: paste, upload, or examples."""
     if kind == encoders.TEXT:
-        _draw_texts()
+        _draw_text_entry()
     else:
-        _draw_pictures()
+        _draw_picture_entry()
     if problem := st.session_state.get(_PROBLEM):
         st.warning(problem, icon=":material/warning:")
     st.caption(
@@ -42,7 +42,7 @@ def enter_list(kind: str) -> None:
 
 def examples(kind: str) -> InputList:
     """The list that the page opens with: the example texts, or the first test digits."""
-    return _sentences() if kind == encoders.TEXT else _test_digits()
+    return _sentence_list() if kind == encoders.TEXT else _digit_list()
 
 
 def round_number() -> int:
@@ -50,7 +50,7 @@ def round_number() -> int:
     return st.session_state.get(_ROUND, 0)
 
 
-def _draw_texts() -> None:
+def _draw_text_entry() -> None:
     key = f"several_paste_{round_number()}"
     with st.form("several_texts", border=False):
         st.text_area(
@@ -61,23 +61,26 @@ def _draw_texts() -> None:
             help=f"{_TABLE} Only the first {LONGEST:,} characters of a text are read.",
         )
         st.form_submit_button(
-            "Use these texts", type="primary", on_click=_take_list, args=(_pasted, encoders.TEXT, key)
+            "Use these texts",
+            type="primary",
+            on_click=_take_list,
+            args=(_list_from_paste, encoders.TEXT, key),
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _draw_upload(("csv", "tsv", "txt"), "Or a CSV or text file", _from_file, encoders.TEXT)
+        _draw_upload(("csv", "tsv", "txt"), "Or a CSV or text file", _list_from_file, encoders.TEXT)
         st.button(
             "Try it with the examples",
             key="several_examples",
             on_click=_take_list,
-            args=(_sentences, encoders.TEXT),
+            args=(_sentence_list, encoders.TEXT),
         )
 
 
-def _draw_pictures() -> None:
+def _draw_picture_entry() -> None:
     label = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB in all)"
-    _draw_upload((*PICTURES, "csv"), label, _from_files, encoders.DIGIT)
+    _draw_upload((*PICTURES, "csv"), label, _list_from_pictures, encoders.DIGIT)
     name = f"Try it with {EXAMPLES} test digits"
-    st.button(name, key="several_examples", on_click=_take_list, args=(_test_digits, encoders.DIGIT))
+    st.button(name, key="several_examples", on_click=_take_list, args=(_digit_list, encoders.DIGIT))
 
 
 def _draw_upload(types: tuple[str, ...], label: str, read: Callable[[str], InputList], kind: str) -> None:
@@ -106,17 +109,17 @@ def _take_list(read: Callable[..., InputList], kind: str, *keys: str) -> None:
     st.session_state[_ROUND] = round_number() + 1
 
 
-def _pasted(key: str) -> InputList:
+def _list_from_paste(key: str) -> InputList:
     return parse_texts.from_text(st.session_state[key] or "")
 
 
-def _from_file(key: str) -> InputList:
+def _list_from_file(key: str) -> InputList:
     if (file := st.session_state[key]) is None:
         raise ValueError("No file was chosen.")
     return parse_texts.from_file(file.name, file.getvalue())
 
 
-def _from_files(key: str) -> InputList:
+def _list_from_pictures(key: str) -> InputList:
     files = st.session_state[key] or []
     if (size := sum(file.size for file in files)) > TOGETHER * 2**20:
         raise ValueError(f"These files are {size / 2**20:,.0f} MB in all; at most {TOGETHER} MB can be read.")
@@ -124,11 +127,11 @@ def _from_files(key: str) -> InputList:
         return pictures.from_files([(file.name, file.getvalue) for file in files])
 
 
-def _sentences() -> InputList:
+def _sentence_list() -> InputList:
     return InputList(items=tuple(Item(text=Text(text)) for text in shipped_inputs.sentences().values()))
 
 
-def _test_digits() -> InputList:
+def _digit_list() -> InputList:
     labels = shipped_inputs.test_digits()[1][:EXAMPLES].tolist()
     return InputList(
         items=tuple(

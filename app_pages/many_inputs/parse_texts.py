@@ -44,18 +44,18 @@ def from_text(content: str, *, table: bool = False, shown: str = "What was paste
         raise ValueError(f"{shown} is empty.")
     lines = content.split("\n")
     first_line = next(line for line in lines if line.strip())
-    if (separator := _separator(first_line)) is not None:
-        return _of_table(content, separator, shown)
+    if (separator := _find_separator(first_line)) is not None:
+        return _list_from_table(content, separator, shown)
     if table:
         named = ", ".join(name[:30] for name in _cells(first_line, ",")[:6])
         raise ValueError(f"{shown} has no column “text”: its first line is {named[:120]}.")
     pairs = (line.rsplit("\t", 1) if "\t" in line.strip() else (line, "") for line in lines)
     # what ends with a line break has no empty text behind it
     n_empty = sum(not line.strip() for line in content.rstrip("\n").split("\n"))
-    return _listed(((text, "", label) for text, label in pairs), n_empty=n_empty)
+    return _make_list(((text, "", label) for text, label in pairs), n_empty=n_empty)
 
 
-def _separator(first: str) -> str | None:
+def _find_separator(first: str) -> str | None:
     """Separator of a header row that names a column `text`; None if the line is no such header."""
     for separator in SEPARATORS:
         names = _cells(first, separator)
@@ -68,7 +68,7 @@ def _cells(line: str, separator: str) -> list[str]:
     return [cell.strip().lower() for cell in next(csv.reader([line], delimiter=separator), [])]
 
 
-def _of_table(content: str, separator: str, shown: str) -> InputList:
+def _list_from_table(content: str, separator: str, shown: str) -> InputList:
     rows = csv.reader(io.StringIO(content.lstrip("\n")), delimiter=separator, strict=True)
     texts, n_empty, too_wide = [], 0, 0
     try:
@@ -93,7 +93,7 @@ def _of_table(content: str, separator: str, shown: str) -> InputList:
             f"{counted(too_wide, 'line')} of the table left out, with more cells than columns: put a text that "
             f"contains “{separator}” in quotation marks."
         )
-    return _listed(texts, n_empty=n_empty, notes=notes)
+    return _make_list(texts, n_empty=n_empty, notes=notes)
 
 
 def _csv_error_message(error: csv.Error, line: int) -> str:
@@ -104,7 +104,7 @@ def _csv_error_message(error: csv.Error, line: int) -> str:
     return f"line {line:,}: {error}"
 
 
-def _listed(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterable[str] = ()) -> InputList:
+def _make_list(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterable[str] = ()) -> InputList:
     texts = [tuple(cell.strip() for cell in row) for row in rows if row[0].strip()]
     if not texts:
         raise ValueError("There is no text in it.")

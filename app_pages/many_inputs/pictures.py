@@ -29,13 +29,13 @@ def from_files(files: Files) -> InputList:
     """
     tables = [file for file in files if file[0].lower().endswith(".csv")]
     pictures = [file for file in files if file not in tables]
-    labels, notes = _labels(tables), []
+    labels, notes = _read_labels(tables), []
     if len(pictures) > MOST:
         notes.append(f"There are {len(pictures):,} pictures, of which the first {MOST:,} are read.")
     items, failures = [], []
     for name, read in pictures[:MOST]:
         try:
-            items.append(_item(name, read(), labels.pop(name, "")))
+            items.append(_make_item(name, read(), labels.pop(name, "")))
         except ValueError as error:
             failures.append((name, str(error)))
     if failures:
@@ -49,7 +49,7 @@ def from_files(files: Files) -> InputList:
     return InputList(items=tuple(items), notes=tuple(notes))
 
 
-def _item(name: str, content: bytes, label: str) -> Item:
+def _make_item(name: str, content: bytes, label: str) -> Item:
     colours = Image.fromarray(in_colour(content))
     colours.thumbnail((LONGER_SIDE, LONGER_SIDE), Image.Resampling.LANCZOS)
     try:
@@ -60,7 +60,7 @@ def _item(name: str, content: bytes, label: str) -> Item:
     return Item(name=name[-LONGEST_NAME:], label=label, drawing=drawing, colours=picture)
 
 
-def _labels(tables: Files) -> dict[str, str]:
+def _read_labels(tables: Files) -> dict[str, str]:
     labels: dict[str, str] = {}
     for name, read in tables:
         quoted_name = f"“{name[-LONGEST_NAME:]}”"

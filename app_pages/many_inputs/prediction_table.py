@@ -19,7 +19,7 @@ from viz.builders.number_format import format_number, percent
 SIGNS = 160  # of a text that are sent to the browser
 SIDE = 36  # pixels of a thumbnail
 # Headings of what makes an input hard.
-_NUMBERS = {
+_HARDNESS_TITLES = {
     "loss": "loss, nats",
     "entropy": "uncertainty (entropy, nats)",
     "loss or entropy": "loss, or uncertainty (entropy), nats",
@@ -41,7 +41,7 @@ def draw_table(
         {
             "key": line.number,
             "current": line.number == opened,
-            "cells": _cells(items[line.number], predictions, line),
+            "cells": _row_cells(items[line.number], predictions, line),
         }
         for line in lines
     ]
@@ -56,17 +56,17 @@ def _headings(items: Sequence[Item], predictions: Predictions) -> list[TableHead
     if predictions.n_labelled:
         titles.append("label")
     if predictions.surprise:
-        titles.append(_NUMBERS.get(predictions.surprise, predictions.surprise))
+        titles.append(_HARDNESS_TITLES.get(predictions.surprise, predictions.surprise))
     headings: list[TableHeading] = [{"name": "", "title": title} for title in titles]
     headings[-1]["help"] = predictions.explained
     return headings
 
 
-def _cells(item: Item, predictions: Predictions, line: Prediction) -> list[TableCell]:
+def _row_cells(item: Item, predictions: Predictions, line: Prediction) -> list[TableCell]:
     name: TableCell = {
         "name": "input",
-        "text": _shortened(item),
-        "help": _shortened(item, 600),
+        "text": _short_text(item),
+        "help": _short_text(item, 600),
         "is_button": True,
     }
     if line.left_out:
@@ -106,7 +106,7 @@ def _label_cell(label: str, right: bool | None) -> TableCell:
     return {"name": "wrong", "text": f"✗ {label}", "help": "the prediction is wrong"}
 
 
-def _shortened(item: Item, signs: int = SIGNS) -> str:
+def _short_text(item: Item, signs: int = SIGNS) -> str:
     if item.text is None:
         return item.name
     text = item.text.text if item.text.second is None else f"{item.text.text} ‖ {item.text.second}"

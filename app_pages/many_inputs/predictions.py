@@ -88,11 +88,11 @@ class Predictions:
 def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
     """Predictions of an encoder for all items, made under a progress bar; `notes` say how many items it cannot read."""
     config: ModelConfig = cache.loaded(name).config
-    readable, notes, encoded = _readable(name, items, config)
+    readable, notes, encoded = _readable_inputs(name, items, config)
     if not readable:
         return Predictions(lines=(), surprise="", explained="", notes=tuple(notes))
-    labels, label_notes = _labels(items, list(readable), config)
-    lines, surprise, explained = _lines(name, config, readable, encoded, labels)
+    labels, label_notes = _right_classes(items, list(readable), config)
+    lines, surprise, explained = _answer_lines(name, config, readable, encoded, labels)
     predictions = tuple(
         Prediction(
             number=number,
@@ -115,7 +115,7 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
     )
 
 
-def _readable(
+def _readable_inputs(
     name: Checkpoint, items: Sequence[Item], config: ModelConfig
 ) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
     """The inputs that the encoder can read, by number; notes for the page; the tokens of texts, by number."""
@@ -141,7 +141,9 @@ def _readable(
     return readable, notes, tokens
 
 
-def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> tuple[list[int], list[str]]:
+def _right_classes(
+    items: Sequence[Item], numbers: list[int], config: ModelConfig
+) -> tuple[list[int], list[str]]:
     """Index of each input's right class, -1 if it is not known; and notes for the page."""
     label_classes, unknown = [], []
     for number in numbers:
@@ -171,7 +173,7 @@ def _labels(items: Sequence[Item], numbers: list[int], config: ModelConfig) -> t
 Lines = tuple[list[dict], str, str]  # the fields of each line; what the surprise is, and what it means
 
 
-def _lines(
+def _answer_lines(
     name: Checkpoint,
     config: ModelConfig,
     readable: dict[int, Input],
@@ -231,7 +233,7 @@ def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) 
 def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
     names = config.class_names
     if config.family.answers == "numbers":
-        lines = [{"answer": _numbers(row, names)} for row in values]
+        lines = [{"answer": _numbers_text(row, names)} for row in values]
         return lines, "", "This encoder predicts numbers (regression), which do not say how certain it is."
     order = np.argsort(-values, axis=1, kind="stable")[:, :SHOWN].tolist()
     lines = [
@@ -245,7 +247,7 @@ def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
     return lines, "entropy", why
 
 
-def _numbers(row: np.ndarray, names: tuple[str, ...]) -> str:
+def _numbers_text(row: np.ndarray, names: tuple[str, ...]) -> str:
     if len(row) == 1:
         return format_number(float(row[0]), ".3g")
     shown = zip(names[:SHOWN], row[:SHOWN], strict=False)

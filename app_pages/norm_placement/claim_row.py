@@ -54,9 +54,9 @@ def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> No
             if dots := effect_dots(claim, measured):
                 show(effect_strip(dots, end=end, title=claim.says), key=None)
             else:
-                st.caption(_why_nothing_is_drawn(claim, measured))
+                st.caption(_no_effect_sentence(claim, measured))
         with verdict:
-            st.html(_chip(overall_verdict(claim.judgements(measured))))
+            st.html(_verdict_html(overall_verdict(claim.judgements(measured))))
         with more, st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             is_open = VALUES[claim.key].choose()
             page, query = read_link(*claim.link)
@@ -65,7 +65,7 @@ def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> No
             _draw_values(claim, measured)
 
 
-def _why_nothing_is_drawn(claim: Claim, measured: Sequence[Measurement]) -> str:
+def _no_effect_sentence(claim: Claim, measured: Sequence[Measurement]) -> str:
     if not claim.measurements(measured):
         return "Not measured: there were no such encoders."
     if isinstance(claim.rule, FurtherThanSeeds):
@@ -73,7 +73,7 @@ def _why_nothing_is_drawn(claim: Claim, measured: Sequence[Measurement]) -> str:
     return "Too few seeds."
 
 
-def _chip(overall: OverallVerdict) -> str:
+def _verdict_html(overall: OverallVerdict) -> str:
     """HTML of the verdict with its sign, and below it the number of kinds of encoders with each outcome."""
     counts = {
         "as claimed": overall.n_as_claimed,
@@ -110,7 +110,7 @@ def _draw_values(claim: Claim, measured: Sequence[Measurement]) -> None:
                 )
             st.markdown(verdict_lines(claim.judgements(measured), claim.rule))
             if about:
-                st.caption(_examples(claim, about))
+                st.caption(_examples_sentence(claim, about))
 
 
 def _draw_strip(claim: Claim, about: Sequence[Measurement]) -> None:
@@ -129,7 +129,7 @@ def _draw_strip(claim: Claim, about: Sequence[Measurement]) -> None:
     show(figure, key=f"claim_{claim.key}")
 
 
-def _examples(claim: Claim, about: Sequence[Measurement]) -> str:
+def _examples_sentence(claim: Claim, about: Sequence[Measurement]) -> str:
     """Sentence on the number of examples behind each value and, for accuracies, the largest standard error."""
     kinds = dict.fromkeys(f"{measurement.n:,} {measurement.of}" for measurement in about)
     text = f"Each value: {' or '.join(kinds)}."

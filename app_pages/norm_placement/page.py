@@ -21,7 +21,7 @@ EFFECT = (
 )
 
 
-def _stored() -> list[Measurement]:
+def _stored_or_stop() -> list[Measurement]:
     """The stored measurements; stops the page with a sentence if there are none."""
     try:
         measurements = stored_measurements()
@@ -35,7 +35,7 @@ def _stored() -> list[Measurement]:
 
 
 draw_answer()
-measured = _stored()
+measured = _stored_or_stop()
 ends = axis_end([dot for claim in CLAIMS for dot in effect_dots(claim, measured)])
 with st.container(key="claims", gap=None):
     heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")

@@ -64,10 +64,10 @@ def draw_adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         f"by at most **${scientific(sums.from_adding)}$**"
         + ("" if is_tied else ": with untied weights it is not the same as adding")
     )
-    st.caption(_what_the_head_reads(loaded.config, chosen.layer, head))
+    st.caption(_head_input_sentence(loaded.config, chosen.layer, head))
 
 
-def _what_the_head_reads(config: ModelConfig, layer: int, head: str) -> str:
+def _head_input_sentence(config: ModelConfig, layer: int, head: str) -> str:
     """Sentence on whether X + P is what the head multiplies by its W_Q."""
     if layer:
         return (

@@ -40,10 +40,10 @@ def draw_checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
         show(learned_positions(cache.of(embeddings.position_table, name)[:n]), key="positions_own_numbers")
         if on_grid and record.positions_with_role("class"):
             st.caption("Position 0 is that of the class token; the patches follow, row by row.")
-    st.markdown(_what_is_added(name, record))
+    st.markdown(_addition_sentences(name, record))
 
 
-def _what_is_added(name: Checkpoint, record: ForwardRecord) -> str:
+def _addition_sentences(name: Checkpoint, record: ForwardRecord) -> str:
     config = record.config
     size = f"{config.n_positions} × {config.d_model} numbers"
     if config.positions == "learned":

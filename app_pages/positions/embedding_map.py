@@ -75,7 +75,7 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
             perplexity, seed = controls.PERPLEXITY.choose(), controls.T_SNE_SEED.choose()
     n_words = controls.N_WORDS if with_words else 0
     drawn = DrawnVectors(subject.checkpoint, subject.model_input, positioned, n_words)
-    flat = _t_sne(drawn, perplexity, seed) if method == controls.TSNE else _pca(drawn)
+    flat = _project_by_t_sne(drawn, perplexity, seed) if method == controls.TSNE else _project_by_pca(drawn)
     vectors, words = drawn.vectors(), drawn.words()
     neighbours = embeddings.neighbours(vectors, query, N_NEIGHBOURS)
     with st.container(horizontal=True, gap="medium"):
@@ -83,10 +83,10 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
             if flat is None:
                 st.info("t-SNE needs four vectors or more that are not all the same. PCA shows these.")
             else:
-                _scatter(subject, record, query, neighbours, flat, words)
+                _draw_scatter(subject, record, query, neighbours, flat, words)
         with st.container(width=300):
             if vectors[query].any():
-                _nearest(drawn, record, query, neighbours, words)
+                _draw_neighbours(drawn, record, query, neighbours, words)
             else:
                 st.markdown("This vector is all zeros: without a direction it has no neighbours.")
     n, different = len(record), embeddings.n_distinct_vectors(vectors[: len(record)])
@@ -94,10 +94,10 @@ def draw_embedding_map(subject: LiveSubject, slots: Slots) -> None:
     same = "" if different == n else ": equal vectors lie in one spot"
     st.markdown(f"The {n} {unit} of the input have **{different}** different vectors{same}.")
     if record.unit == "token":
-        _look_up(subject.checkpoint, subject.model_input, query)
+        _draw_embedding_lookup(subject.checkpoint, subject.model_input, query)
 
 
-def _look_up(name: Checkpoint, model_input: Input, query: int) -> None:
+def _draw_embedding_lookup(name: Checkpoint, model_input: Input, query: int) -> None:
     """Draws how a token becomes a number and a row of the embedding table, and the same row as a matrix product."""
     lookup = embeddings.look_up(cache.loaded(name), model_input, query)
     n = cache.loaded(name).config.vocab_size
@@ -120,7 +120,7 @@ def _look_up(name: Checkpoint, model_input: Input, query: int) -> None:
 
 
 @cached(spinner="Finding the axes of the largest variance …")
-def _pca(drawn: DrawnVectors) -> FlatMap:
+def _project_by_pca(drawn: DrawnVectors) -> FlatMap:
     points, explained = pca(drawn.vectors())
     if np.isnan(explained[0]):
         return FlatMap(points, ("first axis", "second axis"), "All vectors are the same.")
@@ -134,7 +134,7 @@ def _pca(drawn: DrawnVectors) -> FlatMap:
 
 
 @cached(spinner="Placing neighbours near each other …")
-def _t_sne(drawn: DrawnVectors, perplexity: int, seed: int) -> FlatMap | None:
+def _project_by_t_sne(drawn: DrawnVectors, perplexity: int, seed: int) -> FlatMap | None:
     placed = t_sne(drawn.vectors(), perplexity=perplexity, seed=seed)
     if placed is None:
         return None
@@ -149,7 +149,7 @@ def _t_sne(drawn: DrawnVectors, perplexity: int, seed: int) -> FlatMap | None:
     )
 
 
-def _scatter(
+def _draw_scatter(
     subject: LiveSubject,
     record: ForwardRecord,
     query: int,
@@ -181,7 +181,7 @@ def _scatter(
 # All dimensions
 
 
-def _nearest(
+def _draw_neighbours(
     drawn: DrawnVectors, record: ForwardRecord, query: int, neighbours: list[Neighbour], words: list[str]
 ) -> None:
     if not neighbours:
@@ -190,21 +190,21 @@ def _nearest(
     token, of_tokens = record.tokens[query], record.unit == "token"
     st.markdown("**Nearest among the vectors drawn**")
     positions = [row if of_tokens and row < len(record) else None for row, _ in neighbours]
-    _bars(neighbours, [*record.tokens, *words], token, "positions_map_nearest", positions)
+    _draw_bars(neighbours, [*record.tokens, *words], token, "positions_map_nearest", positions)
     if of_tokens and not drawn.positioned:
         pieces, rows = cache.of(embeddings.token_table, drawn.checkpoint)
         # by its number: a Unigram shows of what it does not know the text itself, which is no piece
         number = embeddings.look_up(cache.loaded(drawn.checkpoint), drawn.model_input, query).id
         near = embeddings.neighbours(rows, number, N_NEIGHBOURS)
         st.markdown(f"**Nearest in the whole vocabulary** of {len(pieces):,} pieces")
-        _bars(near, pieces, token, "positions_map_vocabulary")
+        _draw_bars(near, pieces, token, "positions_map_vocabulary")
     st.caption(
         rf"Cosine similarity $a \cdot b \,/\, (|a|\,|b|)$ in all {record.config.d_model} dimensions, not "
         "nearness in the picture."
     )
 
 
-def _bars(
+def _draw_bars(
     near: list[Neighbour], names: Sequence[str], token: str, key: str, positions: Sequence[int | None] = ()
 ) -> None:
     labels, cosines = [names[row] for row, _ in near], [cosine for _, cosine in near]

@@ -75,7 +75,7 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
         st.info(f"Fewer than two {record.units} can move, so there is one order alone.")
     elif is_unchanged:
         st.info(f"This order leaves all {record.units} where they were: take another seed.")
-    st.caption(_what_is_permuted(record))
+    st.caption(_permutation_sentences(record))
     _draw_many_orders(subject, record, seed)
 
 
@@ -93,7 +93,7 @@ def _deviation_in_order(name: Checkpoint, model_input: Input, order: tuple[int, 
     return largest_change(before.pattern, restore_order(after.pattern, order))
 
 
-def _what_is_permuted(record: ForwardRecord) -> str:
+def _permutation_sentences(record: ForwardRecord) -> str:
     equivalent = (
         "typing the tokens in that order"
         if record.unit == "token"
@@ -179,7 +179,7 @@ def _draw_without_positions(
     before = Side(subject, "With positions")
     after = Side(subject.under(repositioned(zeroed=True)), "Without positions")
     draw_consequence(slots, chosen, "Without positions", before, after)
-    st.markdown(_largest_change(record, after.record))
+    st.markdown(_largest_change_sentence(record, after.record))
     st.caption(
         "Zeros are added in place of the position vectors; every weight stays as it was trained, with positions. "
         "So this shows what this encoder lacks without them, not what an encoder trained without any would do."
@@ -197,8 +197,8 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     before = Side(subject, "As trained")
     after = Side(subject.under(repositioned(shift=k)), f"Shifted by {k}")
     draw_consequence(slots, chosen, f"With positions shifted by {k}", before, after)
-    st.markdown(_largest_change(record, after.record))
-    st.caption(_what_is_shifted(record, k))
+    st.markdown(_largest_change_sentence(record, after.record))
+    st.caption(_shift_sentences(record, k))
     shifts = sorted({round(largest_shift * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
     changes = (repositioned(shift=shift) for shift in shifts)
     answers = answers_under(subject, changes, "Running many shifts …")
@@ -220,7 +220,7 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     )
 
 
-def _what_is_shifted(record: ForwardRecord, k: int) -> str:
+def _shift_sentences(record: ForwardRecord, k: int) -> str:
     config = record.config
     if config.positions == "sinusoidal":
         last_position = k + len(record) - 1
@@ -242,7 +242,7 @@ def _what_is_shifted(record: ForwardRecord, k: int) -> str:
     )
 
 
-def _largest_change(before: ForwardRecord, after: ForwardRecord) -> str:
+def _largest_change_sentence(before: ForwardRecord, after: ForwardRecord) -> str:
     return (
         "The largest change of any attention weight, in all layers and heads, "
         rf"$\max |A'_{{ij}} - A_{{ij}}|$: **{largest_change(before.pattern, after.pattern):.4f}**."

@@ -21,7 +21,7 @@ def draw_products() -> None:
     controls, _ = bar("controls")
     with controls:
         d_model, n = WIDTH.choose(), LENGTH.choose()
-    matrices: tuple[np.ndarray, np.ndarray] = _measured(n, d_model)
+    matrices: tuple[np.ndarray, np.ndarray] = _dots_and_distances(n, d_model)
     dots, distances = matrices
     offsets = np.arange(1 - n, n)
     law, formula = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"
@@ -49,7 +49,7 @@ def draw_products() -> None:
 
 
 @cached(spinner="Measuring all pairs …")
-def _measured(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
+def _dots_and_distances(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
     rows = theory.position_table(n, d_model)
     return theory.dot_products(rows), theory.row_distances(rows)
 

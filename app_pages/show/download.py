@@ -45,7 +45,7 @@ def download(figure: Figure | Callable[[], Figure], key: str) -> None:
 
 @st.fragment
 def _draw_menu(figure: Figure, key: str) -> None:
-    file_format = _choose("Format", tuple(NAMES), "kind", key, format_func=NAMES.__getitem__)
+    file_format = _choose_option("Format", tuple(NAMES), "kind", key, format_func=NAMES.__getitem__)
     style = _choose_style(key) if file_format in PICTURES else ExportStyle()
     if file_format in TABLES:
         rows, columns = figure.frame.shape
@@ -66,7 +66,7 @@ def _draw_menu(figure: Figure, key: str) -> None:
 
 def _choose_style(key: str) -> ExportStyle:
     on_screen: Literal["light", "dark"] = "dark" if st.context.theme.type == DARK else "light"
-    colours = _choose(
+    colours = _choose_option(
         "Colours",
         (SCREEN, LIGHT, DARK),
         "theme",
@@ -76,7 +76,7 @@ def _choose_style(key: str) -> ExportStyle:
     theme: Literal["light", "dark"] = (
         on_screen if colours == SCREEN else "dark" if colours == DARK else "light"
     )
-    size = _choose("Size", (NATURAL, COLUMN, OWN), "size", key)
+    size = _choose_option("Size", (NATURAL, COLUMN, OWN), "size", key)
     if size == NATURAL:
         return ExportStyle(theme=theme)
     width, font, is_clear = PAPER.width_cm, PAPER.font_pt, PAPER.transparent
@@ -84,30 +84,30 @@ def _choose_style(key: str) -> ExportStyle:
         with st.container(horizontal=True, gap="small"):
             width = _choose_number("Width, cm", WIDTHS_CM, width, "width_cm", key)
             font = _choose_number("Font size, pt", FONTS_PT, font, "font_pt", key)
-        begin = _choices().get("transparent", True)
+        begin = _last_choices().get("transparent", True)
         is_clear = st.toggle("No background", begin, key=f"file_of_{key}_transparent")
-        _choices()["transparent"] = is_clear
+        _last_choices()["transparent"] = is_clear
     return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=font, transparent=is_clear)
 
 
-def _choose(label: str, options: tuple[str, ...], what: str, key: str, **widget: Any) -> str:
+def _choose_option(label: str, options: tuple[str, ...], what: str, key: str, **widget: Any) -> str:
     """Draws one row of options; begins with the option that was last chosen in any figure's menu."""
-    begin = _choices().get(what, options[0])
+    begin = _last_choices().get(what, options[0])
     key = f"file_of_{key}_{what}"
     option = st.segmented_control(label, options, default=begin, required=True, key=key, **widget) or begin
-    _choices()[what] = option
+    _last_choices()[what] = option
     return option
 
 
 def _choose_number(label: str, ends: tuple[float, float], first: float | None, what: str, key: str) -> float:
     """Draws a box for a number; begins with the number that was last chosen in any figure's menu."""
-    last = float(_choices().get(what, first or ends[0]))
+    last = float(_last_choices().get(what, first or ends[0]))
     value = st.number_input(label, *ends, last, 0.5, key=f"file_of_{key}_{what}", width=130, format="%g")
-    _choices()[what] = last if value is None else value
-    return _choices()[what]
+    _last_choices()[what] = last if value is None else value
+    return _last_choices()[what]
 
 
-def _choices() -> dict[str, Any]:
+def _last_choices() -> dict[str, Any]:
     """Last choices of this session, by the kind of choice."""
     return st.session_state.setdefault(_MEMORY, {})
 

@@ -51,11 +51,11 @@ def stored_measurements() -> list[Measurement]:
     cannot be read.
     """
     path = checkpoint.CHECKPOINTS / measurements.CLAIMS_FILE
-    return _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+    return _read_measurements(path, path.stat().st_mtime_ns if path.exists() else 0)
 
 
 @cached
-def _read(path: Path, _changed: int) -> list[Measurement]:
+def _read_measurements(path: Path, _changed: int) -> list[Measurement]:
     """The measurements in a file; `_changed`, its modification time in ns, makes the cache notice a new version."""
     return measurements.read_measurements(path)
 
@@ -69,13 +69,13 @@ def verdict_lines(judgements: Sequence[Judgement], rule: Rule) -> str:
 
     in_order = sorted(judgements, key=lambda judgement: _OUTCOMES.index(judgement.outcome))
     paragraphs = [
-        f"{words}: {'; '.join(_numbers(judgement, rule) for judgement in group)}"
+        f"{words}: {'; '.join(_numbers_text(judgement, rule) for judgement in group)}"
         for words, group in groupby(in_order, key=heading)
     ]
     return "\n\n".join(paragraphs) or NOT_MEASURED
 
 
-def _numbers(judgement: Judgement, rule: Rule) -> str:
+def _numbers_text(judgement: Judgement, rule: Rule) -> str:
     """The encoders that were measured, with the number of pairs that agree with the claim and the p-value."""
     measured = judgement.measured
     if judgement.n_as_claimed is None:

@@ -75,9 +75,9 @@ class Cache:
                     self._under_way[key] = Future()
                 under_way = self._under_way[key]
             if is_mine:
-                return self._made(key, make, under_way, spinner)
+                return self._make_and_store(key, make, under_way, spinner)
             try:
-                with _spinning(spinner):
+                with _spinner(spinner):
                     return under_way.result()
             except CancelledError:
                 continue
@@ -91,11 +91,11 @@ class Cache:
             for key in filter(which, list(self._kept)):
                 del self._kept[key]
 
-    def _made(
+    def _make_and_store(
         self, key: Hashable, make: Callable[[], Value], under_way: Future, spinner: str | None
     ) -> Value:
         try:
-            with _spinning(spinner):
+            with _spinner(spinner):
                 value = make()
             _freeze(value)
             size = size_of((key, value))
@@ -148,27 +148,27 @@ def size_of(value: object) -> int:
 
     Memory that a library holds outside of Python, such as a tokenizer's vocabulary, is not counted.
     """
-    return sum(dict(map(_memory, _parts(value))).values())
+    return sum(dict(map(_address_and_size, _objects_inside(value))).values())
 
 
 def _freeze(value: object) -> None:
-    for part in _parts(value):
+    for part in _objects_inside(value):
         if isinstance(part, np.ndarray):
             part.setflags(write=False)
 
 
-def _parts(value: object) -> Iterator[object]:
+def _objects_inside(value: object) -> Iterator[object]:
     """Yields `value` and all objects inside it, each once."""
     by_id, stack = {}, [value]
     while stack:
         part = stack.pop()
         if id(part) not in by_id:
             by_id[id(part)] = part  # held until the end, or another could come to have its id
-            stack.extend(_held_by(part))
+            stack.extend(_direct_contents(part))
             yield part
 
 
-def _held_by(part: object) -> Iterable[object]:
+def _direct_contents(part: object) -> Iterable[object]:
     if type(part) in PLAIN:
         return ()
     if isinstance(part, dict):
@@ -182,7 +182,7 @@ def _held_by(part: object) -> Iterable[object]:
     return ()
 
 
-def _memory(part: object) -> tuple[int, int]:
+def _address_and_size(part: object) -> tuple[int, int]:
     """Address and size in bytes of an object's memory; for a view those of the array that it refers to."""
     if type(part) in PLAIN:
         return id(part), sys.getsizeof(part)
@@ -200,11 +200,11 @@ def _memory(part: object) -> tuple[int, int]:
     return id(part), sys.getsizeof(part)
 
 
-def _spinning(text: str | None) -> Any:
+def _spinner(text: str | None) -> Any:
     return st.spinner(text) if text else nullcontext()
 
 
-def _bound() -> int:
+def _size_limit() -> int:
     """Largest size of the cache in bytes, from LOUPE_CACHE_MB. Raises ValueError unless that is a whole number."""
     text = os.environ.get("LOUPE_CACHE_MB", str(DEFAULT_MB))
     if not text.isascii() or not text.isdigit():
@@ -212,7 +212,7 @@ def _bound() -> int:
     return int(text) * MB
 
 
-_cache = Cache(_bound())
+_cache = Cache(_size_limit())
 clear = _cache.clear
 
 
@@ -235,7 +235,7 @@ def keep(
     spinner: str | None = None,
 ) -> Value:
     """Result of `make`, cached under this function, checkpoint and values."""
-    return _get(Key(_maker(function), _with_hashes([name]), values), make, spinner)
+    return _get(Key(_function_name(function), _with_hashes([name]), values), make, spinner)
 
 
 @overload
@@ -254,7 +254,7 @@ def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None
     """
     if make is None:
         return partial(cached, spinner=spinner)
-    maker, expected = _maker(make), signature(make)
+    maker, expected = _function_name(make), signature(make)
     annotations = {name: parameter.annotation for name, parameter in expected.parameters.items()}
     checkpoints = [name for name, annotation in annotations.items() if annotation is Checkpoint]
     subjects = [
@@ -296,7 +296,7 @@ def _get(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
     return _cache.get(key, make, spinner)
 
 
-def _maker(make: Callable) -> str:
+def _function_name(make: Callable) -> str:
     name = f"{make.__module__}.{make.__qualname__}"
     if "<" in name:
         raise ValueError(f"the functions called {name} could not be told apart: take one of a module")
@@ -349,4 +349,4 @@ def loaded(name: Checkpoint) -> Loaded:
     return checkpoint.load(name, "cpu")
 
 
-LOADED = _maker(loaded)
+LOADED = _function_name(loaded)

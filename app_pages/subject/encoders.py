@@ -19,7 +19,7 @@ def checkpoints(kind: str) -> list[str]:
     Includes damaged ones, which show their error when they are chosen.
     """
     names = checkpoint.available()
-    paired = {name: _paired(name, names) or (name,) for name in names}
+    paired = {name: _pair_among(name, names) or (name,) for name in names}
     shipped = sorted(names, key=lambda name: (len(paired[name]) == 1, paired[name], paired[name].index(name)))
     return [name for name in (*shipped, *session_encoders.opened()) if kind_of(name) in (kind, None)]
 
@@ -85,10 +85,10 @@ def label_for(name: str | None, label: int | None) -> int | None:
 
 def pair(name: str) -> tuple[str, str] | None:
     """Names of the pre-LN and the post-LN checkpoint of the pair that `name` belongs to; None if either is missing."""
-    return _paired(name, checkpoint.available())
+    return _pair_among(name, checkpoint.available())
 
 
-def _paired(name: str, names: list[str]) -> tuple[str, str] | None:
+def _pair_among(name: str, names: list[str]) -> tuple[str, str] | None:
     seedless = split_seed(name)[0]
     stem, seed = seedless.removesuffix("-pre-ln").removesuffix("-post-ln"), name.removeprefix(seedless)
     pair_names = (f"{stem}-pre-ln{seed}", f"{stem}-post-ln{seed}")

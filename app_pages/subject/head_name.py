@@ -39,12 +39,12 @@ class HeadNames(NamedTuple):
 def head_names(subject: Subject, layer: int, head: int) -> HeadNames:
     """Role names of a head; computed on the whole input, even where the page hides some of its tokens."""
     roles = roles_on_input(subject.record, layer, head)
-    mean_roles, data = _over_data(subject, layer, head)
+    mean_roles, data = _roles_over_data(subject, layer, head)
     rules = "; ".join(f"**{role.name}**: {role.rule}" for role in dict.fromkeys((*roles, *mean_roles)))
-    return HeadNames(_joined(roles), _joined(mean_roles), data, rules)
+    return HeadNames(_joined_names(roles), _joined_names(mean_roles), data, rules)
 
 
-def _over_data(subject: Subject, layer: int, head: int) -> tuple[tuple[HeadRole, ...], str]:
+def _roles_over_data(subject: Subject, layer: int, head: int) -> tuple[tuple[HeadRole, ...], str]:
     """Roles by the means over the data set, and the name of that data set; (), "" if nothing is stored."""
     stored = subject.stored_heads
     if stored is None or stored.z.shape[:2] != subject.record.pattern.shape[:2]:
@@ -53,5 +53,5 @@ def _over_data(subject: Subject, layer: int, head: int) -> tuple[tuple[HeadRole,
     return roles_from_numbers(subject.record, means, layer, head), plain(over(stored.source))
 
 
-def _joined(names: tuple[HeadRole, ...]) -> str:
+def _joined_names(names: tuple[HeadRole, ...]) -> str:
     return ", ".join(role.name for role in names)

@@ -42,11 +42,11 @@ def uploads() -> Shelf:
     """Uploads of this session."""
     if _UPLOADS not in st.session_state:
         st.session_state[_UPLOADS] = Shelf()
-    return _watched()
+    return _released_with_session()
 
 
 @st.cache_resource(scope="session", on_release=Shelf.leave, show_spinner=False)
-def _watched() -> Shelf:
+def _released_with_session() -> Shelf:
     """The session's shelf; Streamlit releases it when the session disconnects, and calls this again when it reconnects."""
     shelf = st.session_state[_UPLOADS]
     shelf.stay()

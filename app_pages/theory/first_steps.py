@@ -39,7 +39,9 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
 
     def draw(results: dict[str, list[np.ndarray]], done: bool) -> None:
         updates = {variant: np.array(by_seed) for variant, by_seed in results.items()}
-        figure.draw(model_updates(updates, scale=scale), _table(updates, n_steps, setting.d_model), done=done)
+        figure.draw(
+            model_updates(updates, scale=scale), _update_text(updates, n_steps, setting.d_model), done=done
+        )
 
     measure_over_seeds(
         variants,
@@ -54,7 +56,7 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
     )
 
 
-def _table(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
+def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
     """Text beside the figure: how far one step and all steps move the output, from `updates` [seed, step]."""
     lines = [f"| measured here | after 1 step | after {n_steps} |", "|---|---|---|"]
     for variant, by_seed in updates.items():

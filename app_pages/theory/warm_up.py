@@ -51,7 +51,7 @@ def draw_live_grid(variants: list[str]) -> None:
     progress = st.empty()
     places = containers(variants, key="theory_live")
     grid: Grid = {
-        variant: [_trained(cell) for cell in cells if cell in finished_cells and cell[0] == variant]
+        variant: [_trained_run(cell) for cell in cells if cell in finished_cells and cell[0] == variant]
         for variant in variants
     }
     if any(grid.values()):
@@ -59,7 +59,7 @@ def draw_live_grid(variants: list[str]) -> None:
     if running:
         for run_number, cell in enumerate(cells_left, 1):
             progress.progress((run_number - 1) / len(cells_left), f"Run {run_number} of {len(cells_left)}")
-            grid[cell[0]].append(_trained(cell))
+            grid[cell[0]].append(_trained_run(cell))
             finished_cells.add(cell)
             draw_grids(grid, places, rates=RATES, warmups=WARMUPS, key=None)
         st.session_state[RUNNING] = None
@@ -96,7 +96,7 @@ def write_verdicts_over_seeds() -> None:
         column.markdown(verdict_lines(claim.judgements(measurements), claim.rule))
 
 
-def _trained(cell: Cell) -> WarmupRun:
+def _trained_run(cell: Cell) -> WarmupRun:
     variant, n_layers, rate, n_warmup, n_steps = cell
     return trained(SMALL, variant, n_layers, learning_rate=rate, warmup=n_warmup, n_steps=n_steps, seed=0)
 

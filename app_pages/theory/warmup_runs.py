@@ -69,7 +69,7 @@ def draw_grids(
     highest = warmup_grid.loss_scale_limit([run.final_loss for runs in grid.values() for run in runs])
     for name, runs in grid.items():
         cells = [(run.learning_rate, run.warmup, run.final_loss, run.accuracy) for run in runs]
-        errors = ["" if run.accuracy is None else _error(run.accuracy) for run in runs]
+        errors = ["" if run.accuracy is None else _error_text(run.accuracy) for run in runs]
         with places[name].container():
             figure = warmup_figures.warmup_grid(
                 cells, title=name, errors=errors, rates=rates, warmups=warmups, highest=highest
@@ -80,7 +80,7 @@ def draw_grids(
                 st.markdown(f"**Diverged** (the loss was no longer finite): learning rate {listed}.")
 
 
-def _error(accuracy: float) -> str:
+def _error_text(accuracy: float) -> str:
     return f"{percent(standard_error(accuracy, warmup_grid.N_JUDGED))}, of {warmup_grid.N_JUDGED:,} digits"
 
 

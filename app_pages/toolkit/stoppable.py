@@ -70,7 +70,7 @@ def progress(text: str, what: Hashable, place: DeltaGenerator | None = None) -> 
         raise
     place.empty()
     if _wanted.get() is None:
-        _states().pop(what, None)
+        _work_states().pop(what, None)
 
 
 class _Bar:
@@ -83,7 +83,7 @@ class _Bar:
         if time.monotonic() - self._start <= GLANCE:
             return
         share = min(share, 1.0)
-        _states().setdefault(self._what, _State()).share = share
+        _work_states().setdefault(self._what, _State()).share = share
         label = text or f"{self._text} {percent(share, 0)}"
         if self._bar is None:
             with self._place.container(horizontal=True, vertical_alignment="bottom"):
@@ -95,7 +95,7 @@ class _Bar:
 
 def stopped_at(what: Hashable) -> float | None:
     """Share that was done when the user stopped this work; None if it was not stopped."""
-    state = _states().get(what)
+    state = _work_states().get(what)
     return state.share if state is not None and state.is_stopped else None
 
 
@@ -103,14 +103,15 @@ def say_stopped(text: str, what: Hashable, place: DeltaGenerator) -> None:
     """Writes how far the work has come, with a button to continue."""
     with place.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"{text.removesuffix(' …')}: stopped at {percent(_states()[what].share, 0)}.", width="content"
+            f"{text.removesuffix(' …')}: stopped at {percent(_work_states()[what].share, 0)}.",
+            width="content",
         )
         _draw_button("Continue", "play_arrow", what, partial(begin_anew, what))
 
 
 def begin_anew(what: Hashable) -> None:
     """Callback: forgets that this work was stopped."""
-    _states().pop(what, None)
+    _work_states().pop(what, None)
 
 
 def wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
@@ -118,7 +119,7 @@ def wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
 
     The work itself belongs inside `until_done(what)`.
     """
-    state = _states().get(what, _State())
+    state = _work_states().get(what, _State())
     if state.is_done or (is_short and not state.is_stopped):
         return True
     container = st.empty()
@@ -128,7 +129,7 @@ def wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
             st.caption("Stopped before its end.", width="content")
     if is_pressed:
         container.empty()
-        _states()[what] = _State()
+        _work_states()[what] = _State()
     return is_pressed
 
 
@@ -140,8 +141,8 @@ def until_done(what: Hashable) -> Iterator[None]:
         yield
     finally:
         _wanted.reset(token)
-    if what in _states():
-        _states()[what] = _State(is_done=True)
+    if what in _work_states():
+        _work_states()[what] = _State(is_done=True)
 
 
 def _draw_button(label: str, icon: str, what: Hashable, on_click: Callable[[], None]) -> None:
@@ -150,8 +151,8 @@ def _draw_button(label: str, icon: str, what: Hashable, on_click: Callable[[], N
 
 
 def _stop(what: Hashable) -> None:
-    _states().setdefault(what, _State()).is_stopped = True
+    _work_states().setdefault(what, _State()).is_stopped = True
 
 
-def _states() -> dict[Hashable, _State]:
+def _work_states() -> dict[Hashable, _State]:
     return st.session_state.setdefault(_WORK, {})

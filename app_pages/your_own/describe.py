@@ -39,24 +39,24 @@ def description(name: str) -> Description:
     """Description of an encoder; if it cannot be opened, `problem` says why."""
     try:
         folder = locations.find(name, checkpoint.CHECKPOINTS)
-        return _described(folder, _state(folder))
+        return _description_of_folder(folder, _folder_state(folder))
     except (ValueError, OSError) as error:
         return Description(family="", config=None, problem=str(error))
 
 
 @cached
-def _described(folder: Path, _state: tuple) -> Description:
+def _description_of_folder(folder: Path, _folder_state: tuple) -> Description:
     if is_foreign(folder):
         return describe(folder)
     try:
-        return _of_this_project(checkpoint.read_config(folder))
+        return _description_of_own(checkpoint.read_config(folder))
     except ValueError as error:
         about = describe(folder)
         # what it lacks to be one of Hugging Face's, unless it was meant as one of these
         return replace(about, problem=str(error)) if (folder / "history.json").is_file() else about
 
 
-def _of_this_project(config: ModelConfig) -> Description:
+def _description_of_own(config: ModelConfig) -> Description:
     """Description of an encoder that `model.checkpoint.save` has written; compare `model.huggingface.describe`."""
     classes = beginning(config.class_names, 4)
     input_text = f"text, up to {config.n_positions:,} tokens"
@@ -75,7 +75,7 @@ def _of_this_project(config: ModelConfig) -> Description:
     return Description(family="an encoder of this project", config=config, summary=summary)
 
 
-def _state(folder: Path) -> tuple:
+def _folder_state(folder: Path) -> tuple:
     """Size and modification time of each file, which identify the folder's content without reading the weights."""
     files = ((path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file())
     return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in files)

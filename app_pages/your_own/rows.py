@@ -24,7 +24,7 @@ PAGE = 12
 def draw_list(title: str, listing: Listing, *, key: str, empty: str = "") -> None:
     """Draws a list of encoders, `PAGE` at a time, and the names that were refused; `empty` is shown if there are none."""
     heading(title)
-    names = _search(listing.names, key) if len(listing.names) > PAGE else listing.names
+    names = _search_names(listing.names, key) if len(listing.names) > PAGE else listing.names
     n_pages = max(1, -(-len(names) // PAGE))
     page = st.pagination(n_pages, key=f"{key}_page") if n_pages > 1 else 1
     for name in names[(page - 1) * PAGE : page * PAGE]:
@@ -43,8 +43,8 @@ def shown(name: str) -> str:
     return name.removeprefix(UPLOAD).rpartition("-")[0] if name.startswith(UPLOAD) else name
 
 
-def _search(names: tuple[str, ...], key: str) -> tuple[str, ...]:
-    words = st.text_input(f"Search {len(names):,} names", key=f"{key}_search", width=320)
+def _search_names(names: tuple[str, ...], key: str) -> tuple[str, ...]:
+    words = st.text_input(f"Search {len(names):,} names", key=f"{key}_search_names", width=320)
     return tuple(name for name in names if words.strip().lower() in name.lower())
 
 

@@ -49,8 +49,8 @@ def picture_overlay(
     )
     description = f"The picture over the attention of {query_name} to its {len(weights)} patches"
     legend = weight_legend(scale, n_keys)
-    return _patches(
-        _weights(legend.title, scale.what, allowed is not None),
+    return _patches_figure(
+        _weights_form(legend.title, scale.what, allowed is not None),
         image,
         "weight",
         weights,
@@ -79,8 +79,8 @@ def knock_out_patches(
     hidden.
     """
     description = f"The picture over the change of {what} with each of {len(change)} patches hidden ({how})"
-    return _patches(
-        _changes(what),
+    return _patches_figure(
+        _changes_form(what),
         image,
         "change",
         change,
@@ -93,18 +93,18 @@ def knock_out_patches(
 
 
 @form
-def _weights(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMixin:
-    return _layers(attention_colour(legend), tip("weight:Q", ".4f", what), blockable)
+def _weights_form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopLevelMixin:
+    return _patch_layers(attention_colour(legend), tip("weight:Q", ".4f", what), blockable)
 
 
 @form
-def _changes(what: str) -> alt.TopLevelMixin:
+def _changes_form(what: str) -> alt.TopLevelMixin:
     title, signed = f"change of {what}", "datum.value ? format(datum.value, '+.3~g') : '0'"
     legend = colour_legend(title, SIGNED_ENDS, labelExpr=signed)
-    return _layers(colour("change", signed=True, legend=legend), tip("change:Q", "+.4f", title))
+    return _patch_layers(colour("change", signed=True, legend=legend), tip("change:Q", "+.4f", title))
 
 
-def _patches(
+def _patches_figure(
     form: Form,
     image: np.ndarray,
     name: str,
@@ -117,7 +117,7 @@ def _patches(
     values: Mapping[str, Any],
     description: str,
 ) -> VegaFigure:
-    """A figure of `numbers` [patch], stored in the data field `name`, with a `form` made by `_layers` and the `values`
+    """A figure of `numbers` [patch], stored in the data field `name`, with a `form` made by `_patch_layers` and the `values`
     that it needs.
     """
     rows, columns = patch_grid
@@ -153,7 +153,7 @@ def _patches(
     )
 
 
-def _layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> alt.TopLevelMixin:
+def _patch_layers(colour: alt.Color, tooltip: alt.Tooltip, blockable: bool = False) -> alt.TopLevelMixin:
     """Patches filled with `colour`, the picture over them, and a transparent layer with the clicks and the `tooltip`."""
     base = alt.Chart(data()).encode(
         x=alt.X("column:O", axis=None, scale=alt.Scale(padding=0)),

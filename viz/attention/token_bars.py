@@ -22,7 +22,7 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
         "sum": pattern.sum(axis=-1).astype(float),
         "selected": np.arange(len(tokens)) == query,
     }
-    return _sums(len(tokens) <= _EACH_NAMED).with_data(
+    return _row_sums_form(len(tokens) <= _EACH_NAMED).with_data(
         sums,
         frames={"line": {"one": [1]}},
         height=_HEIGHT,
@@ -31,7 +31,7 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
 
 
 @form
-def _sums(has_names: bool) -> alt.TopLevelMixin:
+def _row_sums_form(has_names: bool) -> alt.TopLevelMixin:
     names = alt.Axis(labels=has_names, ticks=False, labelAngle=-50, labelLimit=0)
     y_options: Kwargs = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
     bars = alt.Chart(data()).mark_bar(color=EMPHASIS)
@@ -71,7 +71,7 @@ def knock_out_bars(
         "change": np.asarray(change, dtype=float),
         "selected": position == query,
     }
-    return _changes(what, len(tokens) <= _NAMED).with_data(
+    return _changes_form(what, len(tokens) <= _NAMED).with_data(
         frame,
         values={"limit": limit, "now_and_then": list(frame["name"][::25])},
         description=f"Change of {what} with each of {len(tokens)} tokens hidden ({how})",
@@ -79,7 +79,7 @@ def knock_out_bars(
 
 
 @form
-def _changes(what: str, has_names: bool) -> alt.TopLevelMixin:
+def _changes_form(what: str, has_names: bool) -> alt.TopLevelMixin:
     some_names_options: Kwargs = {"values": value("now_and_then"), "title": "token"}
     all_names_options: Kwargs = {"labelOverlap": False, "title": None, "ticks": False}
     axis = alt.Axis(labelAngle=-60, grid=False, **(all_names_options if has_names else some_names_options))

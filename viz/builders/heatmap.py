@@ -74,13 +74,13 @@ def heatmap(
     layout: dict[str, Any] = {
         "height": height,
         "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},
-        "xaxis": _axis(x, square) | {"title": {"text": titles[0], "standoff": standoff}},
-        "yaxis": _axis(y, square) | {"title": {"text": titles[1]}, "autorange": "reversed"},
+        "xaxis": _category_axis(x, square) | {"title": {"text": titles[0], "standoff": standoff}},
+        "yaxis": _category_axis(y, square) | {"title": {"text": titles[1]}, "autorange": "reversed"},
     }
     if title:
         layout["title"] = {"text": escape(title, quote=False), "x": 0, "xref": "container"}
     if x is not None:
-        layout["xaxis"] |= _names_across(x, titles[0])
+        layout["xaxis"] |= _horizontal_axis_names(x, titles[0])
     if square:
         layout["xaxis"] |= {"constraintoward": "left"}
         layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}
@@ -89,7 +89,7 @@ def heatmap(
         layout["xaxis"] |= {"range": x_range}
         layout["yaxis"] |= {"range": y_range[::-1], "autorange": False}
     if framed is not None:
-        layout["shapes"] = [_frame(*framed, thin=len(framed[1]) == 1 and rows > 64)]
+        layout["shapes"] = [_frame_shape(*framed, thin=len(framed[1]) == 1 and rows > 64)]
     if mask is not None and not mask.all():
         masked = {
             "z": np.where(mask, np.nan, shown_values if under_hatching else 0).astype(np.float32),
@@ -244,7 +244,7 @@ def as_text(labels: Iterable[str]) -> list[str]:
     return [escape(text, quote=False) for text in labels]
 
 
-def _axis(labels: Sequence[str] | None, square: bool) -> dict:
+def _category_axis(labels: Sequence[str] | None, square: bool) -> dict:
     """Options of a category axis, on which Plotly leaves out labels that would overlap until one zooms in."""
     axis = PLAIN_AXIS
     if labels is not None:
@@ -252,7 +252,7 @@ def _axis(labels: Sequence[str] | None, square: bool) -> dict:
     return axis | ({"constrain": "domain"} if square else {})
 
 
-def _names_across(labels: Sequence[str], title: str) -> dict:
+def _horizontal_axis_names(labels: Sequence[str], title: str) -> dict:
     """Options of a horizontal axis: the angle of its labels, vertical if they would overlap, and the title's distance."""
     longest = _LETTER * max(map(len, labels), default=0)
     upright = longest * len(labels) > _NARROW
@@ -262,7 +262,7 @@ def _names_across(labels: Sequence[str], title: str) -> dict:
     }
 
 
-def _frame(columns: range, rows: range, *, thin: bool) -> dict:
+def _frame_shape(columns: range, rows: range, *, thin: bool) -> dict:
     """Plotly's shape of a rectangle around cells; a `thin` line leaves narrow cells visible."""
     x = {"x0": columns.start - 0.5, "x1": columns.stop - 0.5}
     y = {"y0": rows.start - 0.5, "y1": rows.stop - 0.5}

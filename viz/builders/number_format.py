@@ -15,14 +15,14 @@ def format_number(value: float, spec: str, *, otherwise: str = "–") -> str:
     """
     if not math.isfinite(value):
         return otherwise
-    digits, power = _parts(value, spec)
+    digits, power = _digits_and_exponent(value, spec)
     text = digits.replace("-", "−").replace("%", f"{THIN}%")
     return f"{text} × 10{str(power).translate(_RAISED)}" if power else text
 
 
 def format_tex(value: float, spec: str = ".3g") -> str:
     """A number as LaTeX for `$...$`; a power of ten is put in braces, so that no line breaks within it."""
-    digits, power = _parts(value, spec)
+    digits, power = _digits_and_exponent(value, spec)
     return rf"{{{digits} \times 10^{{{power}}}}}" if power else digits
 
 
@@ -85,7 +85,7 @@ def head_name(layer: int, head: int) -> str:
     return f"L{layer} H{head}"
 
 
-def _parts(value: float, spec: str) -> tuple[str, int]:
+def _digits_and_exponent(value: float, spec: str) -> tuple[str, int]:
     """The digits of a number in the format `spec`, without sign if all are 0, and its exponent of ten (0 if none is
     written).
     """

@@ -131,11 +131,11 @@ def _cached_tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
     """The tile of levels from 0 to 255; cached, as most tiles of an overview stay the same on a rerun of the page."""
     # Only the colours that occur: with all 256 the palette would be the larger part of a small picture.
     used, indices = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
-    image = Image.fromarray(_enlarged(indices.astype(np.uint8).reshape(shape), side))
+    image = Image.fromarray(_enlarge(indices.astype(np.uint8).reshape(shape), side))
     pictures = []
     for colours in (_FINE, _FINE[::-1]):
         image.putpalette(colours[used].tobytes())
-        pictures.append(_png(image))
+        pictures.append(_png_uri(image))
     return Tile(*pictures)
 
 
@@ -173,24 +173,24 @@ def _cached_hatching(bits: bytes, shape: tuple[int, int]) -> str:
     mask = np.unpackbits(np.frombuffer(bits, np.uint8), count=shape[0] * shape[1]).reshape(shape)
     rows, columns = (np.arange(n_cells * pixels_per_cell) for n_cells in shape)
     lines = (rows[:, None] + columns) % 12 < 3
-    image = Image.fromarray((lines > _enlarged(mask, max(shape) * pixels_per_cell)).astype(np.uint8))
+    image = Image.fromarray((lines > _enlarge(mask, max(shape) * pixels_per_cell)).astype(np.uint8))
     image.putpalette((0, 0, 0, *ImageColor.getrgb(MASKED)))
-    return _png(image, transparency=0, bits=1)
+    return _png_uri(image, transparency=0, bits=1)
 
 
 def data_uri(pixels: np.ndarray, *, side: int = 1) -> str:
     """A PNG of uint8 pixels [height, width] or [height, width, 3 or 4] as a data URI, enlarged to about `side`
     pixels.
     """
-    return _png(Image.fromarray(_enlarged(pixels, side)))
+    return _png_uri(Image.fromarray(_enlarge(pixels, side)))
 
 
-def _enlarged(pixels: np.ndarray, side: int) -> np.ndarray:
+def _enlarge(pixels: np.ndarray, side: int) -> np.ndarray:
     times = max(1, round(side / max(pixels.shape[:2])))
     return pixels.repeat(times, axis=0).repeat(times, axis=1)
 
 
-def _png(image: Image.Image, **options: bytes | int) -> str:
+def _png_uri(image: Image.Image, **options: bytes | int) -> str:
     buffer = io.BytesIO()
     image.save(buffer, "PNG", **options)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()

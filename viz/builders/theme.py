@@ -61,7 +61,7 @@ def in_theme(figure: go.Figure) -> go.Figure:
     Streamlit's template has ten placeholders for the `chartSequentialColors` that `.streamlit/config.toml` sets:
     `WEIGHTS` on a light page, the same reversed on a dark one.
     """
-    as_drawn, of_theme = _scales()
+    as_drawn, of_theme = _weight_colour_scales()
     traces = [trace for trace in figure.data if "colorscale" in trace and trace.colorscale == as_drawn]
     for trace in traces:
         trace.colorscale = of_theme
@@ -77,7 +77,7 @@ def in_theme(figure: go.Figure) -> go.Figure:
 
 
 @cache
-def _scales() -> tuple[tuple, tuple]:
+def _weight_colour_scales() -> tuple[tuple, tuple]:
     """The colours of weights, and Streamlit's placeholders for the theme's colours, both as Plotly colour scales."""
     return (
         go.Heatmap(colorscale=WEIGHTS).colorscale,

@@ -52,7 +52,7 @@ def stage_curves(
     band = pd.DataFrame(rows, columns=["side", "stage", "mean", "sd", "low", "high"])
     top = from_zero_to or max([*frame["value"], *band["high"]], default=1.0) or 1.0
     description = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
-    chart_form = _sides(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))
+    chart_form = _sides_form(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))
     frames = {"band": band} if bands else {}
     return chart_form.with_data(
         frame, frames=frames, values={"top": top}, height=height, description=description
@@ -60,7 +60,7 @@ def stage_curves(
 
 
 @form
-def _sides(
+def _sides_form(
     sides: tuple[str, ...],
     stages: tuple[str, ...],
     x_title: str,
@@ -125,7 +125,7 @@ def logit_curves(
         "last": np.repeat(np.arange(n_stages) == n_stages - 1, len(class_names)),
     }
     label_width = _GAP + _LETTER * max(map(len, marked), default=0)  # pixels for the names of classes
-    return _classes(tuple(stages)).with_data(
+    return _classes_form(tuple(stages)).with_data(
         frame,
         values={"beyond": label_width, "lowest": domain[0], "highest": domain[1]},
         title=heading(title),
@@ -134,7 +134,7 @@ def logit_curves(
 
 
 @form
-def _classes(stages: tuple[str, ...]) -> alt.TopLevelMixin:
+def _classes_form(stages: tuple[str, ...]) -> alt.TopLevelMixin:
     y_scale = alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
     x_scale = alt.Scale(range=[0, alt.expr("max(width - beyond, 1)")])
     base = alt.Chart(data()).encode(

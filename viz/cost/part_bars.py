@@ -27,7 +27,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
         "share": shares,
         "exact": [f"{count:,}" for count in values],
         "percent": [percent(share, 2) for share in shares],
-        "text": [_text(count, share) for count, share in zip(values, shares, strict=True)],
+        "text": [_count_text(count, share) for count, share in zip(values, shares, strict=True)],
         "largest": [index == largest for index in range(len(shares))],
     }
     return _chart_form(quantity).with_data(
@@ -69,5 +69,5 @@ def _chart_form(quantity: str) -> alt.TopLevelMixin:
     return alt.layer(bars, texts).properties(autosize=FIT, title=title)
 
 
-def _text(count: int, share: float) -> str:
+def _count_text(count: int, share: float) -> str:
     return f"{abbreviated(count)} · {percent(share, below='<')}" if count else "0"

@@ -30,7 +30,7 @@ LayoutForWidth = Callable[[float], dict[str, Any]]
 
 def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B008 (frozen)
     """The figure as SVG, in centimetres if the style has a width. Raises ValueError if only a browser can draw it."""
-    svg_text, box, scale = _drawn(figure, style)
+    svg_text, box, scale = _draw_in_width(figure, style)
     unit = "cm" if style.width_cm else ""
     width_text, height_text = (f"{number * scale / (CM if unit else 1):.2f}{unit}" for number in box[2:])
     head = _svg_tag(width_text, height_text, box)
@@ -48,9 +48,9 @@ def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B
     return vl_convert.svg_to_png(svg(figure, style), scale=72 / 96, ppi=style.dpi)
 
 
-def _drawn(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
+def _draw_in_width(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
     """The figure as SVG, the bounding box of its drawing in pixels, and the factor that scales it to the style's width."""
-    layout, natural_width, can_stretch = _layout(figure)
+    layout, natural_width, can_stretch = _layout_function(figure)
     letters = style.font_pt * PT if style.font_pt else None
     target_width = style.width_cm * CM if style.width_cm else None
     scale = letters / LABEL if letters else 1.0
@@ -61,7 +61,7 @@ def _drawn(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
     enlargement = 1.0
     for rounds_left in reversed(range(_ROUNDS)):
         svg_text = _render(layout(plot_width), style, enlargement, asked_width)
-        box = _extent(svg_text)
+        box = _bounding_box(svg_text)
         width = box[2]
         if not rounds_left or asked_width is None:
             break
@@ -78,7 +78,7 @@ def _drawn(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
     return svg_text, box, target_width / width if target_width else scale
 
 
-def _layout(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
+def _layout_function(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
     """The function from a width in pixels to the specification, the figure's own width (None if it is not known), and
     whether the width can change.
     """
@@ -86,12 +86,12 @@ def _layout(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
         is_vega = vega_panels(figure)
         return is_vega.laid_out, is_vega.natural, True
     specification = {**figure.specification, "datasets": _datasets(figure)}
-    if not _stretches(specification):
+    if not _takes_page_width(specification):
         return lambda _: specification, None, False
     return lambda width: {**specification, "width": width}, _NATURAL, True
 
 
-def _stretches(specification: dict[str, Any]) -> bool:
+def _takes_page_width(specification: dict[str, Any]) -> bool:
     """Whether the chart takes its width from the page instead of having its own."""
     if (specification.get("usermeta") or {}).get("stretches"):
         return True
@@ -108,11 +108,15 @@ def _render(
     if width:
         letter = _LETTER * LABEL * enlargement
         specification = in_columns(wrapped(specification, int(width / letter)), width, letter)
-    full_specification = _enlarged(clean(specification), enlargement) | {"config": config(style, enlargement)}
+    full_specification = _enlarge_letters(clean(specification), enlargement) | {
+        "config": config(style, enlargement)
+    }
     # No picture and no data is ever fetched: what a figure shows, it brings along.
     return in_fonts(
         clean(
-            vl_convert.vegalite_to_svg(json.dumps(full_specification, default=_plain), allowed_base_urls=[])
+            vl_convert.vegalite_to_svg(
+                json.dumps(full_specification, default=_as_python), allowed_base_urls=[]
+            )
         )
     )
 
@@ -124,7 +128,7 @@ def _svg_tag(width: str, height: str, box: PixelBox) -> str:
     return f'<svg {names} width="{width}" height="{height}" viewBox="{view}">'
 
 
-def _extent(drawn: str) -> PixelBox:
+def _bounding_box(drawn: str) -> PixelBox:
     """The bounding box of all marks in an SVG, in pixels: a long name can extend beyond the size that Vega computes."""
     opening = _OPENING.search(drawn)
     assert opening, drawn[:200]
@@ -146,10 +150,10 @@ def _extent(drawn: str) -> PixelBox:
     return left, top, right - left, bottom - top
 
 
-def _enlarged(value: Any, enlargement: float) -> Any:
+def _enlarge_letters(value: Any, enlargement: float) -> Any:
     """The specification with larger letters in its titles; texts in cells keep their size, as the cells have no room."""
     if isinstance(value, list):
-        return [_enlarged(child, enlargement) for child in value]
+        return [_enlarge_letters(child, enlargement) for child in value]
     if not isinstance(value, dict):
         return value
     return {
@@ -160,7 +164,7 @@ def _enlarged(value: Any, enlargement: float) -> Any:
         if name == "title" and isinstance(child, dict)
         else child
         if name == "datasets"
-        else _enlarged(child, enlargement)
+        else _enlarge_letters(child, enlargement)
         for name, child in value.items()
     }
 
@@ -169,12 +173,12 @@ def _datasets(figure: VegaFigure) -> dict[str, list[dict]]:
     """The figure's data frames as lists of rows for Vega; numbers that are not finite are null."""
     return {
         name: json.loads(
-            frame.map(clean).to_json(orient="records", double_precision=15, default_handler=_plain)
+            frame.map(clean).to_json(orient="records", double_precision=15, default_handler=_as_python)
         )
         for name, frame in figure.frames.items()
     }
 
 
-def _plain(value: Any) -> Any:
+def _as_python(value: Any) -> Any:
     """A NumPy scalar or array as a Python number or list."""
     return value.tolist()

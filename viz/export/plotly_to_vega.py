@@ -44,7 +44,7 @@ class VegaPanels:
         shares = np.array([panel["share"] for panel in self.panels])
         widths = np.maximum(width * shares / shares.sum(), 8)
         drawn_panels = [
-            _panel(panel, panel_width, self.colours, legend=panel_index == 0)
+            _panel_chart(panel, panel_width, self.colours, legend=panel_index == 0)
             for panel_index, (panel, panel_width) in enumerate(zip(self.panels, widths, strict=True))
         ]
         specification = (
@@ -72,12 +72,14 @@ def vega_panels(figure: PlotlyFigure) -> VegaPanels:
     height = float(layout.get("height") or 450)
     is_square = len(panels) == 1 and panels[0]["square"]
     title = layout.get("title", {}).get("text", "")
-    return VegaPanels(panels, colours, _text(title), figure.description, height if is_square else 760)
+    return VegaPanels(panels, colours, _plain_text(title), figure.description, height if is_square else 760)
 
 
 def _has_no_colours(trace: Mapping) -> bool:
     """Whether all colours of a trace are transparent: its cells are only there for the tooltip."""
-    return "colorscale" in trace and all(colour.endswith(" 0)") for _, colour in _stops(trace["colorscale"]))
+    return "colorscale" in trace and all(
+        colour.endswith(" 0)") for _, colour in _colour_stops(trace["colorscale"])
+    )
 
 
 def _panel_content(
@@ -86,7 +88,7 @@ def _panel_content(
     """A panel's values, axes, colours and marks, read from Plotly's layout."""
     on = trace.get("xaxis", "x"), trace.get("yaxis", "y")
     x_axis, y_axis = (layout.get(name[0] + "axis" + name[1:], {}) for name in on)
-    values = _array(trace["z"]).astype(float)
+    values = _as_array(trace["z"]).astype(float)
     scale = trace if "zmin" in trace else colours
     rows, columns = values.shape
     (first_x, end_x), (first_y, end_y) = _visible_range(x_axis, columns), _visible_range(y_axis, rows)
@@ -99,11 +101,11 @@ def _panel_content(
     return {
         "values": values[first_y:end_y, first_x:end_x],
         "scale": {name: scale[name] for name in ("zmin", "zmax", "colorscale")},
-        "x": _axis(x_axis, trace.get("x"), range(first_x, end_x)),
-        "y": _axis(y_axis, trace.get("y"), range(first_y, end_y)),
+        "x": _axis_content(x_axis, trace.get("x"), range(first_x, end_x)),
+        "y": _axis_content(y_axis, trace.get("y"), range(first_y, end_y)),
         "square": "scaleanchor" in y_axis,
         "share": domain[1] - domain[0],
-        "height": _height(layout),
+        "height": _plot_height(layout),
         "written": _cell_texts(trace, first_x, first_y, end_x, end_y),
         "frames": [
             element
@@ -118,12 +120,12 @@ def _panel_content(
             if element["type"] == "scatter" and element.get("xaxis", "x") == on[0]
         ],
         "heading": [
-            _text(element["text"])
+            _plain_text(element["text"])
             for element in layout.get("annotations", ())
             if abs(element["x"] - sum(domain) / 2) < 1e-6 and len(drawn.data) > 1
         ],
         "sign": [
-            _text(element["text"])
+            _plain_text(element["text"])
             for element in layout.get("annotations", ())
             if domain[1]
             < element["x"]
@@ -132,7 +134,7 @@ def _panel_content(
     }
 
 
-def _array(values: Any) -> np.ndarray:
+def _as_array(values: Any) -> np.ndarray:
     """An array of a Plotly figure, which may be stored as bytes after a copy."""
     if not isinstance(values, dict):
         return np.asarray(values)
@@ -146,22 +148,22 @@ def _visible_range(axis: Mapping, n: int) -> tuple[int, int]:
     return max(round(bounds[0] + 0.5), 0), min(round(bounds[1] + 0.5), n)
 
 
-def _axis(axis: Mapping, labels: Any, shown: range) -> dict:
+def _axis_content(axis: Mapping, labels: Any, shown: range) -> dict:
     names = labels if labels is not None else axis.get("ticktext")
     return {
-        "title": _text((axis.get("title") or {}).get("text") or ""),
-        "names": None if names is None else [_text(name) for name in names],
+        "title": _plain_text((axis.get("title") or {}).get("text") or ""),
+        "names": None if names is None else [_plain_text(name) for name in names],
         "unnamed": axis.get("showticklabels") is False,
         "shown": shown,
     }
 
 
-def _text(markup: str) -> str:
+def _plain_text(markup: str) -> str:
     """Text without Plotly's markup."""
     return unescape(_TAG.sub(" ", str(markup)).strip() if "<" in str(markup) else str(markup))
 
 
-def _height(layout: Mapping) -> float:
+def _plot_height(layout: Mapping) -> float:
     margin = layout.get("margin", {})
     return max(float(layout.get("height") or 450) - margin.get("t", 80) - margin.get("b", 60), 60)
 
@@ -169,19 +171,19 @@ def _height(layout: Mapping) -> float:
 def _cell_texts(trace: Mapping, left: int, top: int, right: int, bottom: int) -> list[dict]:
     if trace.get("text") is None:
         return []
-    texts, values = np.asarray(trace["text"], object), _array(trace["z"]).astype(float)
+    texts, values = np.asarray(trace["text"], object), _as_array(trace["z"]).astype(float)
     return [
-        {"x": column, "y": row, "text": _text(texts[row, column]), "value": float(values[row, column])}
+        {"x": column, "y": row, "text": _plain_text(texts[row, column]), "value": float(values[row, column])}
         for row in range(top, bottom)
         for column in range(left, right)
         if texts[row, column] and np.isfinite(values[row, column])
     ]
 
 
-def _panel(panel: Mapping, width: float, colours: Mapping, *, legend: bool) -> dict:
+def _panel_chart(panel: Mapping, width: float, colours: Mapping, *, legend: bool) -> dict:
     rows, columns = panel["values"].shape
     height = width * rows / max(columns, 1) if panel["square"] else panel["height"]
-    x, y = _position(panel["x"], "x", width), _position(panel["y"], "y", height)
+    x, y = _axis_channel(panel["x"], "x", width), _axis_channel(panel["y"], "y", height)
     picture_size = {"width": width, "height": height, "aspect": False, "smooth": False}
     whole_picture = {
         "type": "image",
@@ -193,7 +195,7 @@ def _panel(panel: Mapping, width: float, colours: Mapping, *, legend: bool) -> d
     } | picture_size
     layers = []
     if panel["values"].size:
-        picture = {"values": [_pictures(panel)]}
+        picture = {"values": [_cell_pictures(panel)]}
         choose = [{"calculate": CHOOSE, "as": "url"}]
         layers.append(
             {
@@ -208,11 +210,11 @@ def _panel(panel: Mapping, width: float, colours: Mapping, *, legend: bool) -> d
     corners = {name: value[0] for name, value in visible_bounds.items()} | {"of": panel["scale"]["zmin"]}
     encoding = {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
     if legend:  # the picture brings its colours along: this is their legend
-        encoding["color"] = _legend(colours)
+        encoding["color"] = _colour_channel(colours)
     layers.append(
         {"data": {"values": [corners]}, "mark": {"type": "rect", "opacity": 0}, "encoding": encoding}
     )
-    layers += _marks(panel, whole_picture, x, y)
+    layers += _mark_layers(panel, whole_picture, x, y)
     view = {"width": width, "height": height, "layer": layers}
     if panel["heading"]:
         title = "   ".join([*panel["heading"], *panel["sign"]])
@@ -220,7 +222,7 @@ def _panel(panel: Mapping, width: float, colours: Mapping, *, legend: bool) -> d
     return view
 
 
-def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
+def _mark_layers(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
     """Layers with the hatching, the numbers in cells, the frames and the points of a panel, on its axes `x` and `y`."""
     layers = []
     if panel["hatching"]:
@@ -259,7 +261,7 @@ def _marks(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]:
     return layers
 
 
-def _position(axis: Mapping, channel: str, length: float) -> dict:
+def _axis_channel(axis: Mapping, channel: str, length: float) -> dict:
     """The x or y `channel` for an `axis` of `length` pixels: cells are at whole numbers, and their names come from a
     list, not from an expression.
     """
@@ -284,7 +286,7 @@ def _position(axis: Mapping, channel: str, length: float) -> dict:
             "labelFlush": False,
             "labelOverlap": False,
         }
-        literal = "[" + ",".join(_literal(name) for name in names) + "]"
+        literal = "[" + ",".join(_string_literal(name) for name in names) + "]"
         axis_options["labelExpr"] = f"{literal}[datum.value - {shown_range.start}]"
         axis_options["labelAngle"] = 90 if upright else 0
         if upright:
@@ -292,26 +294,26 @@ def _position(axis: Mapping, channel: str, length: float) -> dict:
     return {"field": channel, "type": "quantitative", "scale": scale, "axis": axis_options}
 
 
-def _literal(text: str) -> str:
+def _string_literal(text: str) -> str:
     """`text` as a string literal of a Vega expression, escaped so that nothing in it can end it."""
     return (
         "'"
         + "".join(
-            character if character.isalnum() and character.isascii() else _escaped(character)
+            character if character.isalnum() and character.isascii() else _escape_letter(character)
             for character in text
         )
         + "'"
     )
 
 
-def _escaped(letter: str) -> str:
+def _escape_letter(letter: str) -> str:
     utf16_bytes = letter.encode("utf-16-be", "surrogatepass")
     return "".join(
         f"\\u{utf16_bytes[index]:02x}{utf16_bytes[index + 1]:02x}" for index in range(0, len(utf16_bytes), 2)
     )
 
 
-def _stops(colorscale: Any) -> list[tuple[float, str]]:
+def _colour_stops(colorscale: Any) -> list[tuple[float, str]]:
     """A colour scale of Plotly as pairs of a position from 0 to 1 and a colour."""
     stops = list(colorscale)
     if stops and isinstance(stops[0], str):
@@ -319,9 +321,9 @@ def _stops(colorscale: Any) -> list[tuple[float, str]]:
     return [(float(position), str(colour)) for position, colour in stops]
 
 
-def _legend(colours: Mapping) -> dict:
+def _colour_channel(colours: Mapping) -> dict:
     """A colour channel with the colour bar of Plotly's figure as its legend."""
-    stops = [colour for _, colour in _stops(colours["colorscale"])]
+    stops = [colour for _, colour in _colour_stops(colours["colorscale"])]
     bar = colours["colorbar"]
     scale = {
         "domain": [colours["zmin"], colours["zmax"]],
@@ -332,22 +334,22 @@ def _legend(colours: Mapping) -> dict:
     if tuple(stops) == WEIGHTS:
         scale["reverse"] = {"expr": ON_DARK}
     ticks = [float(tick) for tick in bar["tickvals"]]
-    lines = [_text(line) for line in bar["title"]["text"].split("<br>")]
+    lines = [_plain_text(line) for line in bar["title"]["text"].split("<br>")]
     legend = {"title": lines, "values": ticks, "orient": "top", "direction": "horizontal", "format": ".3~g"}
     legend |= {"gradientLength": 150, "gradientThickness": 10, "offset": 8, "labelOverlap": False}
     if texts := bar.get("ticktext"):
         tick_texts = [
-            f"abs(datum.value - {tick!r}) < 1e-9 ? {_literal(_text(text))} : "
+            f"abs(datum.value - {tick!r}) < 1e-9 ? {_string_literal(_plain_text(text))} : "
             for tick, text in zip(ticks, texts, strict=True)
         ]
         legend["labelExpr"] = "".join(tick_texts) + "''"
     return {"field": "of", "type": "quantitative", "scale": scale, "legend": legend}
 
 
-def _pictures(panel: Mapping) -> dict[str, str]:
+def _cell_pictures(panel: Mapping) -> dict[str, str]:
     """The cells as pictures for a light and a dark page; cells without a number are transparent."""
     scale, values = panel["scale"], panel["values"]
-    stops = _stops(scale["colorscale"])
+    stops = _colour_stops(scale["colorscale"])
     positions = np.array([position for position, _ in stops])
     table = np.array([_rgba(colour) for _, colour in stops], float)
     span = scale["zmax"] - scale["zmin"] or 1

@@ -39,10 +39,10 @@ def wrapped(value: Any, letters: int) -> Any:
         if name == "tooltip":
             result[name] = child
         elif name == "title" and isinstance(child, dict):
-            parts = {key: _lines(child[key], letters) for key in ("text", "subtitle") if key in child}
+            parts = {key: _wrap_lines(child[key], letters) for key in ("text", "subtitle") if key in child}
             result[name] = child | parts
         elif name == "title":
-            result[name] = _lines(child, letters)
+            result[name] = _wrap_lines(child, letters)
         else:
             result[name] = wrapped(child, letters)
     return result
@@ -82,7 +82,7 @@ def in_fonts(svg: str) -> str:
     )
 
 
-def _lines(title: Any, letters: int) -> Any:
+def _wrap_lines(title: Any, letters: int) -> Any:
     if isinstance(title, str):
         lines = textwrap.wrap(title, letters) if len(title) > letters else [title]
         return lines if len(lines) > 1 else title

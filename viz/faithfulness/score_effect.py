@@ -40,7 +40,7 @@ def score_effect(
         "label": [label(token, 14) for token in tokens],
         "selected": np.asarray(positions, int) == (-1 if selected is None else selected),
     }
-    frame["labelled"] = _labelled(frame["score"], frame["effect"], np.flatnonzero(frame["selected"]))
+    frame["labelled"] = _has_label(frame["score"], frame["effect"], np.flatnonzero(frame["selected"]))
     score_range = float(frame["score"].min(initial=0)), float(frame["score"].max(initial=0)) or 1.0
     return _chart_form(effect).with_data(
         frame,
@@ -49,7 +49,7 @@ def score_effect(
     )
 
 
-def _labelled(scores: np.ndarray, effects: np.ndarray, selected: np.ndarray) -> list[bool]:
+def _has_label(scores: np.ndarray, effects: np.ndarray, selected: np.ndarray) -> list[bool]:
     """Whether each point has a label: the selected one and those far out do, unless another label is too close."""
     points = np.stack(
         [column / (np.abs(column).max(initial=0) or 1) for column in (scores, effects)], axis=-1

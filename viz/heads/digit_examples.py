@@ -60,7 +60,7 @@ def digit_examples(
     marks = {"query": queries, "key": keys}
     return _chart_form().with_data(
         examples,
-        frames={name: _boxes(patches, left, top, patch_grid) for name, patches in marks.items()},
+        frames={name: _patch_boxes(patches, left, top, patch_grid) for name, patches in marks.items()},
         width=columns * (_SIDE + _GAP) - _GAP,
         height=-(-n_examples // columns) * (_SIDE + _CAPTION + _GAP),
         description=f"{n_examples} digits; in each the framed patch looks at the filled one. "
@@ -99,7 +99,7 @@ def _patch_name(patch: int | None, patch_grid: tuple[int, int]) -> str:
     return "the class token" if patch is None else "row {}, column {}".format(*divmod(patch, patch_grid[1]))
 
 
-def _boxes(
+def _patch_boxes(
     patches: Sequence[int | None], left: np.ndarray, top: np.ndarray, patch_grid: tuple[int, int]
 ) -> dict[str, list[float]]:
     """The edges in pixels of each patch's box in its picture; None (the class token) has no box."""

@@ -63,7 +63,7 @@ def head_scatter(
 
 @form
 def _chart_form(n_layers: int, across: str, up: str) -> alt.TopLevelMixin:
-    colours = alt.Scale(domain=list(range(n_layers)), range=_colours(n_layers))
+    colours = alt.Scale(domain=list(range(n_layers)), range=_layer_colours(n_layers))
 
     def axis(name: str, title: str) -> dict:
         scale = alt.Scale(domain=[value(f"{name}_low"), value(f"{name}_high")], nice=False)
@@ -100,7 +100,7 @@ def _axis_ends(values: np.ndarray) -> list[tuple[str, float]]:
     return [("low", 0.0 if 0 <= lowest < 0.4 * highest else lowest - margin), ("high", highest + margin)]
 
 
-def _colours(n: int) -> list[str]:
+def _layer_colours(n: int) -> list[str]:
     """`n` colours, evenly spaced along `_RAMP`."""
     ramp = np.array([ImageColor.getrgb(colour) for colour in _RAMP], float)
     stops = np.linspace(0, len(ramp) - 1, max(n, 2))[:n]

@@ -21,12 +21,12 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
     head) is filled. A click sets the point selection `head`, fields `layer` and `head`.
     """
     # A head with one key alone has no variance, and no place on a logarithmic axis.
-    frame = _marked(heads, selected)[lambda rows: rows["variance"] > 0]
+    frame = _with_selected_last(heads, selected)[lambda rows: rows["variance"] > 0]
     lowest, highest = (
         (frame["variance"].min(), frame["variance"].max()) if len(frame) else (0.15 * d_k, d_k / 0.15)
     )
     reading = f"dashed: {d_k}, what independent components of variance 1 give"
-    return _variance_chart().with_data(
+    return _variance_form().with_data(
         frame,
         frames={"line": {"d_k": [d_k]}},
         values={"low": float(min(lowest, d_k)) / 1.5, "high": float(max(highest, d_k)) * 1.5},
@@ -37,9 +37,9 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
 
 
 @form
-def _variance_chart() -> alt.TopLevelMixin:
+def _variance_form() -> alt.TopLevelMixin:
     x_axis = alt.Axis(labelAngle=0, labelExpr="'L' + datum.label", grid=True)
-    points = _points().encode(
+    points = _head_points().encode(
         x=alt.X("layer:O", title="layer", axis=x_axis, scale=alt.Scale(paddingInner=0.1)),
         xOffset=alt.XOffset("head:O", scale=alt.Scale(paddingOuter=0.3)),
         y=alt.Y(
@@ -69,8 +69,8 @@ def with_and_without(
     `variance_of_heads`.
     """
     axis_end = 1.05 * (float(np.nanmax(heads[[measure, f"{measure}_unscaled"]].to_numpy(), initial=0)) or 1.0)
-    return _compared(measure, axis).with_data(
-        _marked(heads, selected),
+    return _comparison_form(measure, axis).with_data(
+        _with_selected_last(heads, selected),
         frames={"diagonal": {"with": [0, axis_end], "without": [0, axis_end]}},
         values={"end": axis_end},
         height=_HEIGHT,
@@ -80,9 +80,9 @@ def with_and_without(
 
 
 @form
-def _compared(measure: str, axis: str) -> alt.TopLevelMixin:
+def _comparison_form(measure: str, axis: str) -> alt.TopLevelMixin:
     scale = alt.Scale(domain=[0, value("end")], nice=False)
-    points = _points().encode(
+    points = _head_points().encode(
         x=alt.X(f"{measure}:Q", title=f"{axis}, with 1/√d_k", scale=scale),
         y=alt.Y(f"{measure}_unscaled:Q", title=f"{axis}, without", scale=scale),
         tooltip=[
@@ -97,7 +97,7 @@ def _compared(measure: str, axis: str) -> alt.TopLevelMixin:
     return alt.layer(diagonal.encode(x="with:Q", y="without:Q"), points).properties(autosize=FIT)
 
 
-def _marked(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
+def _with_selected_last(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
     """The rows with a column for the heads' names; the selected head comes last and is drawn above the others."""
     indices = list(zip(heads["layer"].tolist(), heads["head"].tolist(), strict=True))
     marked = heads.assign(
@@ -106,7 +106,7 @@ def _marked(heads: pd.DataFrame, selected: tuple[int, int]) -> pd.DataFrame:
     return marked.iloc[sorted(range(len(indices)), key=lambda row: indices[row] == selected)]
 
 
-def _points() -> alt.Chart:
+def _head_points() -> alt.Chart:
     """Points that can be clicked, the selected one larger and green."""
     points = alt.Chart(data()).mark_point(filled=True, cursor="pointer", stroke="transparent")
     return points.encode(

@@ -60,29 +60,31 @@ def key_table(table: KeyTable) -> VegaFigure:
         }
     )
     blocks = [
-        _cells(table.q[None], np.array([0]), table.query, (_PRODUCTS, _DOTS)),
-        _cells(table.products, rows, table.names, (_PRODUCTS, _DOTS)),
-        _cells(table.weighted, rows, table.names, (_VALUES, _WIDTH)),
+        _cell_frame(table.q[None], np.array([0]), table.query, (_PRODUCTS, _DOTS)),
+        _cell_frame(table.products, rows, table.names, (_PRODUCTS, _DOTS)),
+        _cell_frame(table.weighted, rows, table.names, (_VALUES, _WIDTH)),
     ]
     names = [f"q  {table.query}", *table.names]
     end = largest(table.weighted)
     if table.remaining is not None:
-        blocks.append(_cells(table.remaining[None], np.array([len(names)]), "others", (_VALUES, _WIDTH), end))
+        blocks.append(
+            _cell_frame(table.remaining[None], np.array([len(names)]), "others", (_VALUES, _WIDTH), end)
+        )
         names.append("the other keys")
-    blocks.append(_cells(table.z[None], np.array([len(names)]), "z", (_VALUES, _WIDTH)))
+    blocks.append(_cell_frame(table.z[None], np.array([len(names)]), "z", (_VALUES, _WIDTH)))
     names.append("sum: z")
     height = _HEAD + _ROW * len(names)
     return _chart_form().with_data(
         frame,
         frames={
             "cells": pd.concat(blocks, ignore_index=True),
-            "bars": _bars(table),
-            "texts": _texts(table, names),
+            "bars": _bar_frame(table),
+            "texts": _text_frame(table, names),
             "framed": {
                 "left": [0],
                 "right": [_WIDTH],
-                "upper": [_upper(table.chosen + 1)],
-                "lower": [_upper(table.chosen + 2)],
+                "upper": [_row_top(table.chosen + 1)],
+                "lower": [_row_top(table.chosen + 2)],
             },
         },
         values={"largest": 1.0},
@@ -120,11 +122,11 @@ def _chart_form() -> alt.TopLevelMixin:
     return alt.layer(cells, bars, texts, *framed).properties(autosize="pad")
 
 
-def _upper(row: Any) -> Any:
+def _row_top(row: Any) -> Any:
     return _HEAD + _ROW * row
 
 
-def _cells(
+def _cell_frame(
     vectors: np.ndarray,
     rows: np.ndarray,
     names: list[str] | str,
@@ -146,13 +148,13 @@ def _cells(
             "share": vectors.ravel() / (end or largest(vectors)),
             "left": left + component * side,
             "right": left + (component + 1) * side,
-            "upper": _upper(rows[row]) + 1,
-            "lower": _upper(rows[row] + 1) - 1,
+            "upper": _row_top(rows[row]) + 1,
+            "lower": _row_top(rows[row] + 1) - 1,
         }
     )
 
 
-def _bars(table: KeyTable) -> pd.DataFrame:
+def _bar_frame(table: KeyTable) -> pd.DataFrame:
     """Bars of dot products from their common zero, and of weights."""
     room = _SCORES - _DOTS - _NUMBER - _GAP
     lowest = table.dots.min(initial=0)
@@ -161,7 +163,7 @@ def _bars(table: KeyTable) -> pd.DataFrame:
     dot_ends = np.sort([zero, zero + table.dots / reach], axis=0) * room + _DOTS
     weight_room = _VALUES - _WEIGHTS - _NUMBER - _GAP
     weight_ends = np.clip(np.nan_to_num(table.weights) / table.scale.largest, 0, 1) * weight_room + _WEIGHTS
-    upper = _upper(np.arange(len(table.dots)) + 1.0)
+    upper = _row_top(np.arange(len(table.dots)) + 1.0)
     middle = {"upper": upper + 5, "lower": upper + _ROW - 5}
     dots = pd.DataFrame(
         {"left": dot_ends[0], "right": dot_ends[1], "colour": np.where(table.dots < 0, FALLS, RISES)} | middle
@@ -170,16 +172,16 @@ def _bars(table: KeyTable) -> pd.DataFrame:
     return pd.concat([dots, weights], ignore_index=True)
 
 
-def _texts(table: KeyTable, names: list[str]) -> pd.DataFrame:
+def _text_frame(table: KeyTable, names: list[str]) -> pd.DataFrame:
     """Names of rows, numbers, headings, and below these where the colours end."""
-    texts = [(5, _upper(row + 0.5), name, "left", False) for row, name in enumerate(names)]
+    texts = [(5, _row_top(row + 0.5), name, "left", False) for row, name in enumerate(names)]
     for right, numbers, spec in (
         (_SCORES - _GAP, table.dots, f".{column_digits(table.dots)}f"),
         (_WEIGHTS - _GAP, table.scores, f".{column_digits(table.scores)}f"),
         (_VALUES - _GAP, table.weights, ".3f"),
     ):
         texts += [
-            (right, _upper(row + 1.5), format_number(number, spec, otherwise="masked"), "right", False)
+            (right, _row_top(row + 1.5), format_number(number, spec, otherwise="masked"), "right", False)
             for row, number in enumerate(numbers.tolist())
         ]
     headings = [(_PRODUCTS, "q · k by component"), (_VALUES, "weight · v by component")]

@@ -71,9 +71,9 @@ def permutation(
             for panel_number, (width, row) in enumerate(
                 zip(widths, (moved_row, moved_row, query, moved_row), strict=True), 1
             )
-            for shape in _frames(panel_number, width, n_tokens, row)
+            for shape in _row_frames(panel_number, width, n_tokens, row)
         ],
-        annotations=_titles("=" if is_equal else "≠"),
+        annotations=_equation_headings("=" if is_equal else "≠"),
         height=plots + _ABOVE + _BELOW,
         margin={"l": 10, "r": 10, "t": _ABOVE, "b": _BELOW},
     )
@@ -113,7 +113,7 @@ def _row_names(n: int, texts: np.ndarray) -> dict:
     return {"tickvals": list(range(n)), "ticktext": list(texts), "tickfont": {"size": 11}}
 
 
-def _frames(number: int, width: int, n: int, row: int) -> list[dict]:
+def _row_frames(number: int, width: int, n: int, row: int) -> list[dict]:
     """Rectangles around a panel and around one of its rows; axis lines would keep a distance from the cells."""
     axes = {"xref": f"x{number}", "yref": f"y{number}"} if number > 1 else {"xref": "x", "yref": "y"}
     column_frame = {"type": "rect", "x0": -0.5, "x1": width - 0.5, **axes}
@@ -124,7 +124,7 @@ def _frames(number: int, width: int, n: int, row: int) -> list[dict]:
     ]
 
 
-def _titles(sign: str) -> list[dict]:
+def _equation_headings(sign: str) -> list[dict]:
     """The equation as headings above the panels."""
     panel_centres = [(left + right) / 2 for left, right in _DOMAINS]
     equals_x, times_x, _ = (

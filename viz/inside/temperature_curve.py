@@ -38,7 +38,7 @@ def temperature_curve(
     ]
     frame = {
         "index": np.tile(np.arange(n_temperatures), n_classes),
-        "temperature": _labels(temperatures) * n_classes,
+        "temperature": _temperature_labels(temperatures) * n_classes,
         "place": np.tile(positions, n_classes),
         "class": np.repeat(list(names), n_temperatures),
         "probability": probabilities.T.ravel().astype(float),
@@ -68,7 +68,7 @@ def _chart_form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.
         scale=alt.Scale(type="log", domain=[positions[0] * 0.85, positions[-1] / 0.85], nice=False),
         axis=alt.Axis(
             values=positions,
-            labelExpr=f"{_labels(temperatures)}[indexof({positions}, datum.value)]",
+            labelExpr=f"{_temperature_labels(temperatures)}[indexof({positions}, datum.value)]",
             grid=False,
             labelOverlap="greedy",
         ),
@@ -107,7 +107,7 @@ def _values_by_class(values: Sequence[str], prominent: Sequence[int], n: int, re
     return [values[prominent.index(index)] if index in prominent else rest for index in range(n)]
 
 
-def _labels(temperatures: Sequence[float]) -> list[str]:
+def _temperature_labels(temperatures: Sequence[float]) -> list[str]:
     return ["∞" if np.isinf(temperature) else f"{temperature:g}" for temperature in temperatures]
 
 

@@ -47,9 +47,9 @@ def vector_rows(
     }
     frames = {}
     if groups or chosen:
-        frames["framed"] = _framed(list(rows), groups, chosen, width)
+        frames["framed"] = _frame_boxes(list(rows), groups, chosen, width)
     if totals:
-        frames["totals"] = _totals(totals, width)
+        frames["totals"] = _total_bars(totals, width)
     side = width / len(groups) if groups else max(1, 2 ** int(np.ceil(np.log2(width / _N_TICKS))))
     ticks = [start + (side if groups else 1) / 2 for start in np.arange(0, width, side).tolist()]
     return _chart_form(what, total, tuple(frames), bool(groups)).with_data(
@@ -100,7 +100,7 @@ def _chart_form(what: str, total: str, frames: tuple[str, ...], grouped: bool) -
         x=alt.X("component:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
         x2="end:Q",
         y=y,
-        color=colour("value", signed=True, legend=_legend(what)),
+        color=colour("value", signed=True, legend=_value_legend(what)),
         tooltip=[name, tip("component:Q"), tip("value:Q", ".5~g", what)],
     )
     layers: list[alt.Chart] = [cells]
@@ -136,7 +136,7 @@ def names_channel(**padding: Any) -> alt.Y:
     )
 
 
-def _framed(names: Sequence[str], groups: Sequence[str], chosen: str, width: int) -> pd.DataFrame:
+def _frame_boxes(names: Sequence[str], groups: Sequence[str], chosen: str, width: int) -> pd.DataFrame:
     """Boxes around the chosen row, or around each group in each row, with the chosen one marked."""
     side = width / (len(groups) or 1)
     boxes = [
@@ -148,7 +148,7 @@ def _framed(names: Sequence[str], groups: Sequence[str], chosen: str, width: int
     return pd.DataFrame(boxes, columns=["name", "left", "right", "selected"])
 
 
-def _totals(totals: Mapping[str, float], width: int) -> pd.DataFrame:
+def _total_bars(totals: Mapping[str, float], width: int) -> pd.DataFrame:
     """A data frame with the pixel positions of the bars of totals: their common zero, their ends, and the right edge."""
     left, right = width * 1.03, width * (1 + _TOTALS * 0.56)
     numbers = np.array(list(totals.values()), float)
@@ -159,7 +159,7 @@ def _totals(totals: Mapping[str, float], width: int) -> pd.DataFrame:
     return pd.DataFrame({"name": list(totals), "total": numbers, **bar_ends})
 
 
-def _legend(what: str) -> alt.Legend:
+def _value_legend(what: str) -> alt.Legend:
     return alt.Legend(
         title=what,
         titleOrient="left",

@@ -73,17 +73,19 @@ def _chart_form(measure: str, powers: tuple[float, ...]) -> alt.TopLevelMixin:
         **scales,
     )
     marked = rule("d_k", strokeWidth=2, aria=True).encode(tooltip=tip("d_k:Q", title="chosen d_k"))
-    layers = {"variance": _variance, "entropy": _entropy, "gradient": _gradient}[measure](base)
+    layers = {"variance": _variance_layers, "entropy": _entropy_layers, "gradient": _gradient_layers}[
+        measure
+    ](base)
     title = heading_with_reading(*_CAPTIONS[measure])
     return alt.layer(*layers, marked).properties(height=230, autosize=FIT, title=title)
 
 
-def _variance(base: alt.Chart) -> list[alt.Chart]:
+def _variance_layers(base: alt.Chart) -> list[alt.Chart]:
     decades = alt.Axis(values=value("decades"), format="~g")
 
     def up(field: str, title: str) -> Kwargs:
         y = alt.Y(f"{field}:Q", title="variance", scale=alt.Scale(type="log"), axis=decades)
-        return {"y": y, "tooltip": _tooltip(tip(f"{field}:Q", ".4~g", title))}
+        return {"y": y, "tooltip": _tooltip_with(tip(f"{field}:Q", ".4~g", title))}
 
     return [
         base.mark_line(strokeWidth=1.5).encode(**up("expected", "variance, expected")),
@@ -91,13 +93,13 @@ def _variance(base: alt.Chart) -> list[alt.Chart]:
     ]
 
 
-def _entropy(base: alt.Chart) -> list[alt.Chart]:
-    tooltip = _tooltip(tip("entropy:Q", ".4f", "entropy / ln n"))
+def _entropy_layers(base: alt.Chart) -> list[alt.Chart]:
+    tooltip = _tooltip_with(tip("entropy:Q", ".4f", "entropy / ln n"))
     y = alt.Y("entropy:Q", title="entropy / ln n", scale=alt.Scale(domain=[0, 1]))
     return [base.mark_line(**_DOTTED).encode(y=y, tooltip=tooltip)]
 
 
-def _gradient(base: alt.Chart) -> list[alt.Chart]:
+def _gradient_layers(base: alt.Chart) -> list[alt.Chart]:
     title, columns = "‖diag(a) − a aᵀ‖", {"": "median", "_low": "lower quartile", "_high": "upper quartile"}
     of_chosen = base.transform_filter("datum.power == power").mark_area(opacity=0.18)
     band = of_chosen.encode(
@@ -105,8 +107,8 @@ def _gradient(base: alt.Chart) -> list[alt.Chart]:
     )
     tooltip = (tip(f"gradient{quantile}:Q", ".4~g", title) for quantile, title in columns.items())
     y = alt.Y("gradient:Q", title=title, scale=alt.Scale(zero=True))
-    return [band, base.mark_line(**_DOTTED).encode(y=y, tooltip=_tooltip(*tooltip))]
+    return [band, base.mark_line(**_DOTTED).encode(y=y, tooltip=_tooltip_with(*tooltip))]
 
 
-def _tooltip(*measures: alt.Tooltip) -> list[alt.Tooltip]:
+def _tooltip_with(*measures: alt.Tooltip) -> list[alt.Tooltip]:
     return [tip("scale:N"), tip("d_k:Q", title="d_k"), *measures]

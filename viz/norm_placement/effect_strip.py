@@ -51,7 +51,7 @@ def effect_strip(dots: Sequence[EffectDot], *, end: float, title: str) -> VegaFi
     return _strip_form().with_data(
         columns,
         values={"end": end},
-        frames={"ticks": {"tick": _ticks(end)}},
+        frames={"ticks": {"tick": _axis_ticks(end)}},
         height=HEIGHT,
         description=f"{title} Pre-LN minus post-LN in spreads of the seeds: {described}.",
     )
@@ -60,7 +60,7 @@ def effect_strip(dots: Sequence[EffectDot], *, end: float, title: str) -> VegaFi
 def effect_axis(end: float) -> VegaFigure:
     """The axis from -`end` to `end` that all strips share, with words for its two directions."""
     return _axis_form().with_data(
-        {"tick": _ticks(end)},
+        {"tick": _axis_ticks(end)},
         values={"end": end},
         frames={"word": {"end": [end]}},
         height=AXIS_HEIGHT,
@@ -68,17 +68,17 @@ def effect_axis(end: float) -> VegaFigure:
     )
 
 
-def _ticks(end: float) -> list[float]:
+def _axis_ticks(end: float) -> list[float]:
     return [sign * tick for tick in _TICKS if tick <= end for sign in ((1,) if tick == 0 else (-1, 1))]
 
 
-def _x(field: str) -> alt.X:
+def _x_channel(field: str) -> alt.X:
     expression = alt.expr(f"width - {_MARGIN}")
     scale: Kwargs = {"type": "symlog", "constant": 1, "nice": False, "range": [_MARGIN, expression]}
     return alt.X(f"{field}:Q", axis=None, scale=alt.Scale(domain=[alt.expr("-end"), value("end")], **scale))
 
 
-def _y() -> alt.Y:
+def _y_channel() -> alt.Y:
     return alt.Y("y:Q", scale=None, axis=None)
 
 
@@ -86,10 +86,11 @@ def _y() -> alt.Y:
 def _strip_form() -> alt.TopLevelMixin:
     ticks = alt.Chart(data("ticks")).mark_rule(color=NEUTRAL, aria=False)
     ticks = ticks.encode(
-        x=_x("tick"), opacity=alt.when("datum.tick == 0").then(alt.value(0.9)).otherwise(alt.value(0.22))
+        x=_x_channel("tick"),
+        opacity=alt.when("datum.tick == 0").then(alt.value(0.9)).otherwise(alt.value(0.22)),
     )
     base = alt.Chart(data()).encode(
-        y=_y(),
+        y=_y_channel(),
         color=alt.Color(
             "larger:N", scale=alt.Scale(domain=["pre-LN", "post-LN"], range=[PRE_LN, POST_LN]), legend=None
         ),
@@ -101,11 +102,11 @@ def _strip_form() -> alt.TopLevelMixin:
             tip("largest:Q", "+.2f", "largest pair"),
         ],
     )
-    whiskers = base.mark_rule(strokeWidth=2, opacity=0.55).encode(x=_x("least"), x2="largest:Q")
+    whiskers = base.mark_rule(strokeWidth=2, opacity=0.55).encode(x=_x_channel("least"), x2="largest:Q")
     shape = alt.Shape(
         "larger:N", scale=alt.Scale(domain=["pre-LN", "post-LN"], range=["circle", "square"]), legend=None
     )
-    dots = base.mark_point(filled=True, size=62, opacity=1).encode(x=_x("effect"), shape=shape)
+    dots = base.mark_point(filled=True, size=62, opacity=1).encode(x=_x_channel("effect"), shape=shape)
     return alt.layer(ticks, whiskers, dots).properties(autosize=FIT, padding=_NO_PADDING)
 
 
@@ -113,7 +114,7 @@ def _strip_form() -> alt.TopLevelMixin:
 def _axis_form() -> alt.TopLevelMixin:
     numbers = alt.Chart(data()).mark_text(fontSize=12, color=INK, baseline="middle")
     numbers = numbers.encode(
-        x=_x("tick"), y=alt.value(AXIS_HEIGHT - 9), text=alt.Text("tick:Q", format="+~g")
+        x=_x_channel("tick"), y=alt.value(AXIS_HEIGHT - 9), text=alt.Text("tick:Q", format="+~g")
     )
     zero = numbers.transform_filter("datum.tick == 0").encode(text=alt.value("0"))
     words = alt.Chart(data("word")).encode(y=alt.value(9))

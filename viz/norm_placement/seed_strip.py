@@ -100,7 +100,7 @@ def _chart_form(log: bool, axis: str) -> alt.TopLevelMixin:
         .mark_rule(strokeWidth=3, opacity=0.4, aria=False)
         .encode(x=along("least"), x2="largest:Q", color=channels["color"])
     )
-    dots, between = (marks.encode(tooltip=tooltip) for marks in _dots(base, channels, 0.9, 60, 40))
+    dots, between = (marks.encode(tooltip=tooltip) for marks in _dot_layers(base, channels, 0.9, 60, 40))
     text = alt.Chart(data("texts")).mark_text(
         align="left", baseline="middle", fontSize=11.5, color=INK, limit=0
     )
@@ -111,7 +111,7 @@ def _chart_form(log: bool, axis: str) -> alt.TopLevelMixin:
     return alt.layer(about.encode(x=x), extents, dots, between, text).properties(autosize=FIT)
 
 
-def _dots(
+def _dot_layers(
     base: alt.Chart, channels: Kwargs, opacity: float, size: int, size_across: int
 ) -> tuple[alt.Chart, alt.Chart]:
     """Points of one placement in its colour and shape, and grey ones that compare two placements."""

@@ -56,7 +56,7 @@ def embedding_scatter(
         "word": [index >= n_tokens for index in order],
         "picture": [n_tokens - n_pictures <= index < n_tokens for index in order],
     }
-    frame["labelled"] = _labelled(frame, alone=n_tokens - n_pictures > _MOST_LABELS)
+    frame["labelled"] = _has_label(frame, alone=n_tokens - n_pictures > _MOST_LABELS)
     lowest, highest = places.min(axis=0), places.max(axis=0)
     x_extent, y_extent = (float(extent) for extent in np.maximum(highest - lowest, 1e-9))
     inks = [
@@ -80,7 +80,7 @@ def embedding_scatter(
     )
 
 
-def _labelled(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
+def _has_label(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
     """Whether each vector has its label: every token has one, or with `alone` only the selected one and its
     neighbours.
 
@@ -119,7 +119,7 @@ def _chart_form(axes: tuple[str, str], with_pictures: bool) -> alt.TopLevelMixin
     labels = points.transform_filter("datum.labelled").mark_text(
         dy=-12, fontSize=12, color=INK, fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"), aria=False
     )
-    marks = _marks(points.transform_filter("!datum.word"), axes)
+    marks = _token_marks(points.transform_filter("!datum.word"), axes)
     return alt.layer(*layers, marks, labels.encode(text="label:N")).properties(autosize=FIT)
 
 
@@ -136,7 +136,7 @@ def _axis(number: int, title: str) -> Kwargs:
     return {"title": title, "scale": scale, "axis": alt.Axis(tickCount=6, grid=True)}
 
 
-def _marks(base: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
+def _token_marks(base: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
     """Dots, and frames around pictures: they show the position by their colour and take the clicks."""
     along = alt.Scale(domain=[0, value("last")], range=list(_ALONG))
     legend = colour_legend("position", alt.ExprRef("[0, last]"), type="gradient", format="d")

@@ -28,7 +28,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
     series = {name: (range(len(tokens)), values) for name, values in norms.items()}
     frame = long_table(series, "vector", "position", "norm")
     frame["token"] = [visible(token) for token in tokens] * len(norms)
-    return _lengths(tuple(norms), len(tokens) <= _MOST_POINTS).with_data(
+    return _lengths_form(tuple(norms), len(tokens) <= _MOST_POINTS).with_data(
         frame,
         values={"last": max(len(tokens) - 1, 1)},
         description=f"Lengths of {', '.join(norms)} at {len(tokens)} positions.",
@@ -36,7 +36,7 @@ def norm_curves(norms: Mapping[str, np.ndarray], tokens: Sequence[str]) -> VegaF
 
 
 @form
-def _lengths(kinds: tuple[str, ...], few: bool) -> alt.TopLevelMixin:
+def _lengths_form(kinds: tuple[str, ...], few: bool) -> alt.TopLevelMixin:
     n_kinds = len(kinds)
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     layers = curves(
@@ -60,13 +60,13 @@ def error_curves(errors: Mapping[str, np.ndarray]) -> VegaFigure:
     if len(errors) > len(_MAPS):
         raise ValueError(f"at most {len(_MAPS)} curves can be told apart here, got {len(errors)}")
     series = {name: (range(len(values)), values) for name, values in errors.items()}
-    return _errors(tuple(errors)).with_data(
+    return _errors_form(tuple(errors)).with_data(
         long_table(series, "map", "t", "error"), description=f"Error over the position of {', '.join(errors)}"
     )
 
 
 @form
-def _errors(maps: tuple[str, ...]) -> alt.Chart:
+def _errors_form(maps: tuple[str, ...]) -> alt.Chart:
     (lines,) = curves(
         alt.X("t:Q", title="position t", scale=alt.Scale(nice=False)),
         alt.Y("error:Q", title="root mean square error"),
@@ -87,13 +87,13 @@ def offset_curve(
     """
     need_shape((len(offsets),), measured=measured, formula=formula)
     columns = {"offset": offsets, "measured": measured, "formula": formula, "deviation": measured - formula}
-    return _offsets(what, law, len(offsets) <= _FEW).with_data(
+    return _offsets_form(what, law, len(offsets) <= _FEW).with_data(
         columns, description=f"{what} over the offset of two positions: measured as dots, {law} as a line"
     )
 
 
 @form
-def _offsets(what: str, law: str, few: bool) -> alt.TopLevelMixin:
+def _offsets_form(what: str, law: str, few: bool) -> alt.TopLevelMixin:
     channels = encodings_by_kind(
         "kind:N",
         (_SEEN, law),
@@ -134,7 +134,7 @@ def shift_curve(
         "kept": leading == followed,
         "name": [f"shift {shift}" for shift in shifts],
     }
-    return _shifts(class_names[followed]).with_data(
+    return _shifts_form(class_names[followed]).with_data(
         frame,
         values={"last": max([*shifts, 1])},
         frames={CHOSEN: {"shift": [selected]}},
@@ -143,7 +143,7 @@ def shift_curve(
 
 
 @form
-def _shifts(name: str) -> alt.TopLevelMixin:
+def _shifts_form(name: str) -> alt.TopLevelMixin:
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     line, points = curves(
         alt.X("shift:Q", title="shift k, in positions", scale=scale, axis=WHOLE),

@@ -37,7 +37,7 @@ def position_similarity_map(
         "cosine": cosines[patches].astype(float),
         "selected": [patch == selected for patch in patches],
     }
-    return _map(side >= _SMALLEST_WITH_NUMBER).with_data(
+    return _map_form(side >= _SMALLEST_WITH_NUMBER).with_data(
         frame,
         values={"largest": 1},
         width=side * columns,
@@ -47,7 +47,7 @@ def position_similarity_map(
 
 
 @form
-def _map(numbered: bool) -> alt.TopLevelMixin:
+def _map_form(numbered: bool) -> alt.TopLevelMixin:
     options: Kwargs = {
         "scale": alt.Scale(padding=0),
         "axis": alt.Axis(labelAngle=0, ticks=False, domain=False),
@@ -60,7 +60,7 @@ def _map(numbered: bool) -> alt.TopLevelMixin:
         field="cosine",
         text=alt.Text("cosine:Q", format=".2f") if numbered else None,
         font_size=11,
-        legend=_legend(),
+        legend=_cosine_legend(),
         selectable=click_on("patch", "patch"),
         borders=(4, 0.5),
     ).properties(autosize="pad")
@@ -83,7 +83,7 @@ def position_similarity_grid(
         range(n_patches), key=lambda patch: patch == selected
     )  # no neighbour's border lies on the frame
     outlines = {"patch": maps, "other": [0] * n_patches, "selected": [patch == selected for patch in maps]}
-    return _grid().with_data(
+    return _grid_form().with_data(
         {"patch": patch, "other": other_patch, "cosine": cosines.ravel().round(4)},
         frames={"maps": outlines},
         values={"largest": 1, "cell": cell, "rows": rows, "columns": columns},
@@ -94,14 +94,14 @@ def position_similarity_grid(
 
 
 @form
-def _grid() -> alt.TopLevelMixin:
+def _grid_form() -> alt.TopLevelMixin:
     tooltip = [
         tip("name:N", title="position of"),
         tip("other_name:N", title="against"),
         tip("cosine:Q", ".4f"),
     ]
     tiles = _map_boxes("frame", "cell", "cell").mark_rect(cursor="pointer", aria=False)
-    tiles = tiles.encode(color=colour("cosine", signed=True, legend=_legend()), tooltip=tooltip)
+    tiles = tiles.encode(color=colour("cosine", signed=True, legend=_cosine_legend()), tooltip=tooltip)
     outlines = framed(_map_boxes("maps", "columns * cell", "rows * cell").mark_rect(fill=None), (4, 0.5))
     layers = [tiles.add_params(click_on("patch", "patch")), outlines.encode(description="name:N")]
     return alt.layer(*layers).properties(autosize="pad")  # Streamlit would squeeze what lies at pixels
@@ -121,5 +121,5 @@ def _map_boxes(frame: str, width: str, height: str) -> alt.Chart:
     return boxes.encode(x=pixel_x("left"), x2="right:Q", y=pixel_y("top"), y2="bottom:Q")
 
 
-def _legend() -> alt.Legend:
+def _cosine_legend() -> alt.Legend:
     return colour_legend("cosine similarity, −1 to 1", SIGNED_ENDS, offset=8, padding=0)

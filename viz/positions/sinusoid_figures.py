@@ -49,14 +49,14 @@ def clock_hands(
         "sine_before": np.sin(before[drawn_indices]),
         "cosine_before": np.cos(before[drawn_indices]),
     }
-    return _clocks().with_data(
+    return _clocks_form().with_data(
         frame,
         description=f"{len(drawn_indices)} of the {n_frequencies} frequencies as clocks, the fastest on the left",
     )
 
 
 @form
-def _clocks() -> alt.TopLevelMixin:
+def _clocks_form() -> alt.TopLevelMixin:
     base = alt.Chart(data()).transform_calculate(
         middle=f"datum.place * {_ACROSS}",
         centre=str(_MIDDLE),
@@ -139,7 +139,7 @@ def counter_table(
             for row_position, column_name in zip(t, column_names, strict=True)
         ],
     }
-    return _table(heading).with_data(
+    return _table_form(heading).with_data(
         frame,
         frames={"framed": {"t": [position]}},
         values={"largest": 1},
@@ -151,7 +151,7 @@ def counter_table(
 
 
 @form
-def _table(heading: str) -> alt.TopLevelMixin:
+def _table_form(heading: str) -> alt.TopLevelMixin:
     x_axis = alt.Axis(
         orient="top",
         labelAngle=0,
@@ -201,7 +201,7 @@ def wave_curves(
     bands = pd.DataFrame(
         {"name": list(names), "zero": shift, "low": shift - 1.1, "high": shift + 1.1, "above": shift + 1.55}
     )
-    return _waves(n_curves).with_data(
+    return _waves_form(n_curves).with_data(
         dots,
         values={
             "position": position,
@@ -215,7 +215,7 @@ def wave_curves(
 
 
 @form
-def _waves(n_curves: int) -> alt.TopLevelMixin:
+def _waves_form(n_curves: int) -> alt.TopLevelMixin:
     x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))
     # Each band has the labels -1, 0 and 1.
     ticks = [tick_value - _BAND * curve for curve in range(n_curves) for tick_value in (-1, 0, 1)]

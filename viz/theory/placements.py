@@ -42,7 +42,7 @@ def layer_gradients(norms: Mapping[str, np.ndarray]) -> VegaFigure:
     """Curves of gradient norms [seed, layer] for each variant, on a logarithmic axis; layers count from 0."""
     return seed_spread(
         norms,
-        _positions_of(norms),
+        _counted_positions(norms),
         x="layer",
         y="‖∂ℒ/∂W²‖ of the layer",
         y_scale="log",
@@ -94,7 +94,7 @@ def model_updates(moved: Mapping[str, np.ndarray], *, scale: Scale = "linear") -
     """Curves of the change of the output since the start [seed, step] for each variant; step 0 is before training."""
     return seed_spread(
         moved,
-        _positions_of(moved),
+        _counted_positions(moved),
         x="step t",
         y="‖F(x, θₜ) − F(x, θ₀)‖",
         y_scale=scale,
@@ -225,5 +225,5 @@ def variant_channels(variants: Sequence[str]) -> Kwargs:
     )
 
 
-def _positions_of(values: Mapping[str, np.ndarray]) -> range:
+def _counted_positions(values: Mapping[str, np.ndarray]) -> range:
     return range(next(iter(values.values())).shape[1] if values else 0)

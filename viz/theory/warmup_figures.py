@@ -31,7 +31,7 @@ def loss_curves(
     """
     runs_by_name = {f"{warmup} steps" if warmup else "none": run for warmup, run in sorted(runs.items())}
     frame = long_table(runs_by_name, "warm-up", "step", "loss")
-    return _losses(tuple(runs_by_name)).with_data(
+    return _losses_form(tuple(runs_by_name)).with_data(
         frame[frame["loss"].notna()],
         values={"highest": highest},
         title=title,
@@ -40,7 +40,7 @@ def loss_curves(
 
 
 @form
-def _losses(warmups: tuple[str, ...]) -> alt.Chart:
+def _losses_form(warmups: tuple[str, ...]) -> alt.Chart:
     (lines,) = curves(
         alt.X("step:Q", title="step", axis=alt.Axis(format="d", tickMinStep=1)),
         alt.Y("loss:Q", title="loss of the batch (nats)", scale=alt.Scale(domain=[0, value("highest")])),
@@ -84,7 +84,7 @@ def warmup_grid(
         "strong": strong(loss, highest, signed=False),
         "name": [f"learning rate {run[0]:g}, warm-up {run[1]}" for run in runs],
     }
-    return _cells().with_data(
+    return _cells_form().with_data(
         frame,
         values={"largest": highest, "rates": [f"{rate:g}" for rate in rates], "warmups": list(warmups)},
         height=_STEP * max(len(warmups), 1),
@@ -94,7 +94,7 @@ def warmup_grid(
 
 
 @form
-def _cells() -> alt.TopLevelMixin:
+def _cells_form() -> alt.TopLevelMixin:
     line: Kwargs = {"stroke": MASKED, "strokeWidth": 0.5}
     diverged = f"datum['final loss'] == '{DIVERGED}'"
     rates, warmups = (alt.Scale(domain=value(name)) for name in ("rates", "warmups"))

@@ -54,7 +54,7 @@ def check(
     positions = removable_positions(record)
     work_key = ("effects", subject, kind)
     label = f"Check this map by knocking out {len(positions)} {record.units}"
-    if not wanted(subject, work_key, _forwards(positions), label, key):
+    if not wanted(subject, work_key, _n_forwards(positions), label, key):
         return None
     with until_done(work_key):
         answers = knock_out_answers(subject, [(position,) for position in positions], kind, title)
@@ -79,7 +79,7 @@ def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: 
     work_key, counts = ("curves", subject, checked.kind, by_score), rule.removal_counts(n)
     n_forwards = (rule.N_ORDERS + 3) * len(counts)
     label = "Draw the curves of this map"
-    if not wanted(subject, work_key, n_forwards, label, key, besides=_forwards(by_score)):
+    if not wanted(subject, work_key, n_forwards, label, key, besides=_n_forwards(by_score)):
         return checked
     orders = (*rule.random_orders(checked.positions), by_score, by_score[::-1], by_effect)
     calls = [partial(subject.compute, rule.deletion, (order,), checked.kind) for order in orders]
@@ -92,6 +92,6 @@ def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: 
     )
 
 
-def _forwards(positions: Sequence[int]) -> int:
+def _n_forwards(positions: Sequence[int]) -> int:
     """Number of forward passes: one for each position, those of uniform and permuted attention, and an unchanged one."""
     return len(positions) + rule.N_PERMUTATIONS + 2

@@ -52,7 +52,7 @@ def faithfulness(
         line.markdown(f":small[{words.conclusion(checked.verdict, checked.record)}]")
     if is_open:
         sentence = words.attention(subject.compute(other_attention), checked.record)
-        st.markdown(f"{_sentence(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]")
+        st.markdown(f"{_check_sentences(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]")
         _draw_details(checked, query)
     return checked
 
@@ -67,11 +67,11 @@ def faithfulness_of_side(
         checked = with_curves(side.subject, checked, key=f"{key}_curves", are_shown=False)
         line.markdown(
             f":small[{words.conclusion(checked.verdict, checked.record)}]",
-            help=_sentence(checked, side.checkpoint, lens, head),
+            help=_check_sentences(checked, side.checkpoint, lens, head),
         )
 
 
-def _sentence(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, int] | None) -> str:
+def _check_sentences(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, int] | None) -> str:
     verdict, record = checked.verdict, checked.record
     sentences = [words.agreement(verdict, checked.kind, record), words.conclusion(verdict, record)]
     over_data = (

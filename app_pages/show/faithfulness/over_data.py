@@ -27,13 +27,13 @@ def held_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) ->
     stored = stored_results.table_of(name, FAITHFULNESS)
     if stored is None or head is None:
         return None
-    rows = _rows(name, stored_results.file_state(name, FAITHFULNESS))
+    rows = _shares_by_map(name, stored_results.file_state(name, FAITHFULNESS))
     row = rows.get((lens, head[0], head[1]), rows.get((lens, head[0], None)))
     return None if row is None else OverData(*row, stored.source.n, stored.source.data)
 
 
 @cached
-def _rows(
+def _shares_by_map(
     name: Checkpoint, _of: stored_results.States
 ) -> dict[tuple[str, int, int | None], tuple[float | None, int]]:
     """Share of readable maps, and number of examples on which that can be decided, by lens, layer and head (or None)."""

@@ -42,7 +42,9 @@ _WHY = {
 
 def agreement(of_map: Verdict, kind: KnockOutKind, record: ForwardRecord) -> str:
     """Sentence with the rank correlation between the map's scores and the effects of hiding each token or patch."""
-    value = "cannot be computed" if math.isnan(of_map.spearman) else f"**{_rounded(of_map.spearman)}**"
+    value = (
+        "cannot be computed" if math.isnan(of_map.spearman) else f"**{_correlation_text(of_map.spearman)}**"
+    )
     units = record.unit if of_map.n == 1 else record.units
     answer = "prediction" if record.has_classes else "pooled state"
     return (
@@ -87,8 +89,8 @@ def attention(changes: OtherAttention, record: ForwardRecord) -> str:
             "pooled state turns by a cosine distance of",
         )
     return (
-        f"If all heads attended evenly, the {change} {_without_breaks(uniform)}; with their weights in a random order, by "
-        f"{_without_breaks(permuted)}."
+        f"If all heads attended evenly, the {change} {_with_unbroken_spaces(uniform)}; with their weights in a random order, by "
+        f"{_with_unbroken_spaces(permuted)}."
     )
 
 
@@ -187,12 +189,12 @@ def rule(record: ForwardRecord) -> str:
     )
 
 
-def _rounded(spearman: float) -> str:
+def _correlation_text(spearman: float) -> str:
     """The correlation with two digits, or with four where rounding would lift it to the rule's threshold."""
     rounded = spearman < LEAST_CORRELATION <= float(f"{spearman:.2f}")
     return format_number(spearman, ".4f" if rounded else ".2f")
 
 
-def _without_breaks(number: str) -> str:
+def _with_unbroken_spaces(number: str) -> str:
     """The number with no-break spaces, so that no line ends within it."""
     return number.replace(" ", "\u00a0").replace(THIN, "\u202f")

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from app_pages.inputs.input_list import Item
-from app_pages.many_inputs.prediction_table import FORMULA, SIGNS, _cells, _headings, as_csv
+from app_pages.many_inputs.prediction_table import FORMULA, SIGNS, _headings, _row_cells, as_csv
 from app_pages.many_inputs.predictions import Prediction, Predictions
 from model.inputs import Picture, Text
 
@@ -24,7 +24,7 @@ FOUND = Predictions(lines=LINES, surprise="loss or entropy", explained="", class
 
 
 def cells(item: Item, predictions: Predictions, line: Prediction) -> dict[str, dict]:
-    return {cell["name"]: cell for cell in _cells(item, predictions, line)}
+    return {cell["name"]: cell for cell in _row_cells(item, predictions, line)}
 
 
 def titles(predictions: Predictions) -> list[str]:

@@ -103,14 +103,14 @@ def test_arrays_are_read_only_wherever_they_are() -> None:
 def test_a_bound_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     monkeypatch.setenv("LOUPE_CACHE_MB", said)
     with pytest.raises(ValueError, match=f"got '{said}'"):
-        cache._bound()
+        cache._size_limit()
 
 
 def test_the_bound_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOUPE_CACHE_MB", "300")
-    assert cache._bound() == 300 * MB
+    assert cache._size_limit() == 300 * MB
     monkeypatch.delenv("LOUPE_CACHE_MB")
-    assert cache._bound() == cache.DEFAULT_MB * MB
+    assert cache._size_limit() == cache.DEFAULT_MB * MB
 
 
 # Sizes
