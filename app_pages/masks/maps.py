@@ -12,16 +12,18 @@ from viz.builders.number_format import head_name
 
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 TITLES = {
-    "scores": "<b>1 Scores</b> <i>s</i> + <i>m</i>",
-    "pattern": "<b>2 Pattern</b> <i>A</i>",
-    "change": "<b>3 Change</b> of <i>A</i>",
+    "scores": "Scores</b> <i>s</i> + <i>m</i>",
+    "pattern": "Pattern</b> <i>A</i>",
+    "change": "Change</b> of <i>A</i>",
 }
 
 
-def draw_maps(chosen: HeadChoice, role: str, unmasked: Side, after: Side, query: int) -> None:
+def draw_maps(
+    chosen: HeadChoice, role: str, unmasked: Side, after: Side, query: int, *, with_pattern: bool = True
+) -> None:
     """Draws three heatmaps of the chosen head: scores with the mask, pattern, and the change by the mask.
 
-    `role` is the name of what this head does, or "".
+    `role` is the name of what this head does, or "". Without `with_pattern`, which is then seen elsewhere, it is two maps.
     """
     head, tokens = (chosen.layer, chosen.head), after.record.tokens
     name = head_name(*head)
@@ -57,11 +59,13 @@ def draw_maps(chosen: HeadChoice, role: str, unmasked: Side, after: Side, query:
             zoom=zoom,
         ),
     }
+    if not with_pattern:
+        del figures["pattern"]
     with st.container(key="masks_maps", horizontal=True, gap=None):
-        for figure_name, figure in figures.items():
+        for number, (figure_name, figure) in enumerate(figures.items(), start=1):
             with st.container(key=f"mask_map_{figure_name}"):
                 show(
-                    compact(figure, TITLES[figure_name]),
+                    compact(figure, f"<b>{number} {TITLES[figure_name]}"),
                     key=f"masks_map_{figure_name}",
                     height="stretch",
                     in_file=figure,

@@ -6,7 +6,7 @@ from app_pages.controls.head_choice import choose_head, choose_query
 from app_pages.controls.masks_controls import PART, STEP_BY_STEP, WAYS, WHAT_FOLLOWS
 from app_pages.inputs.row import choose_input
 from app_pages.masks.choose_mask import block_at_first, choose_kind, choose_mask
-from app_pages.masks.click_target import draw_click_target
+from app_pages.masks.click_target import draw_click_target, has_board
 from app_pages.masks.consequences import draw_consequences
 from app_pages.masks.maps import draw_maps
 from app_pages.masks.mask_sentences import explained
@@ -36,14 +36,22 @@ if changed.n_padding(record.config):
 else:
     before = unmasked = Side(subject, "Without the mask")
     after = Side(subject.under(changed), "With the mask")
-draw_click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
-say_answers(slots, before, unmasked, after, mask)
-if part == STEP_BY_STEP:
-    draw_maps(chosen, head_names(subject, chosen.layer, chosen.head).short, unmasked, after, query)
-elif part == WHAT_FOLLOWS:
-    draw_consequences(chosen, unmasked.record, after.record, query)
-elif part == WAYS:
-    draw_methods(subject, chosen, unmasked.record, after.record, mask, query)
-else:
-    draw_worked_example(subject, chosen)
+has_tall_target = has_board(mask.kind, len(record)) or record.unit != "token"
+layout = "beside" if part == STEP_BY_STEP and has_tall_target else "above"
+with st.container(horizontal=True, key="masks_body"):
+    target = st.container(key=f"masks_target_{layout}", width="content" if layout == "beside" else "stretch")
+    result = st.container(key=f"masks_result_{layout}")
+with target:
+    draw_click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
+with result:
+    say_answers(slots, before, unmasked, after, mask)
+    if part == STEP_BY_STEP:
+        role = head_names(subject, chosen.layer, chosen.head).short
+        draw_maps(chosen, role, unmasked, after, query, with_pattern=not has_board(mask.kind, len(record)))
+    elif part == WHAT_FOLLOWS:
+        draw_consequences(chosen, unmasked.record, after.record, query)
+    elif part == WAYS:
+        draw_methods(subject, chosen, unmasked.record, after.record, mask, query)
+    else:
+        draw_worked_example(subject, chosen)
 st.caption(explained(mask, record))

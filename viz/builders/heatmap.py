@@ -23,7 +23,7 @@ _TITLE = 40  # pixels
 # Of compact maps, in pixels. Where they are shown, a style sheet makes room for these margins.
 MARGIN = {"l": 104, "r": 2, "t": 26, "b": 84, "pad": 2}
 LETTERS, SMALL = 13, 11
-_BAR, _BESIDE_BAR, _MIDDLE_OF_BAR = 60, 60, 13  # beside it: the end of its scale, and the way to a file
+_BAR, _BESIDE_BAR, _MIDDLE_OF_BAR = 56, 66, 13  # beside it: the end of its scale, and the way to a file
 _ALL_NAMED = 32  # positions; of more, Plotly leaves out names that have no room
 _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -113,10 +113,9 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
     (coloured, *others), layout = figure._traces, dict(figure._layout)
     n = max(figure.frame.shape)
     lowest, largest = coloured["zmin"], coloured["zmax"]
+    is_signed = lowest < 0
     marks = [
-        position
-        for position in coloured["colorbar"]["tickvals"]
-        if lowest < position < largest and not lowest
+        position for position in coloured["colorbar"]["tickvals"] if 0 < position < largest and not is_signed
     ]
     ends = {"font": {"size": SMALL}, "yanchor": "middle", "yshift": _MIDDLE_OF_BAR}
     texts = [
@@ -128,8 +127,16 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
             "yshift": _MIDDLE_OF_BAR,
             "font": {"size": LETTERS},
         },
-        ends | {"text": f"{largest:.3g}", "x": 1, "xanchor": "left", "xshift": 4 - _BESIDE_BAR},
-        ends | {"text": f"{lowest:.3g}", "x": 1, "xanchor": "right", "xshift": -4 - _BAR - _BESIDE_BAR},
+        ends
+        | {"text": f"{'±' * is_signed}{largest:.3g}", "x": 1, "xanchor": "left", "xshift": 4 - _BESIDE_BAR},
+        *(
+            []
+            if is_signed
+            else [
+                ends
+                | {"text": f"{lowest:.3g}", "x": 1, "xanchor": "right", "xshift": -4 - _BAR - _BESIDE_BAR}
+            ]
+        ),
         *(
             {
                 "text": EVEN,
