@@ -116,7 +116,7 @@ class Stroke {
     if (!isAnyLeft) return `${names} hidden: nothing is left to look at, and ${row} is empty, all zeros.`;
     const what = keys.length ? `${names} hidden` : "Nothing hidden";
     if (keys.length && !data.masks) return `${what}, but not in ${data.head}: what changes in its row comes from below.`;
-    const shared = `${what}: ${row}${keys.length ? " without, adding up to 1 again" : ""}`;
+    const shared = `${what}: ${row}${keys.length ? ` without ${keys.length > 1 ? "them" : "it"}, adding up to 1 again` : ""}`;
     if (!this.waits) return `${shared}. A click brings a token back.`;
     return data.exact ? `${shared}; exact in layer 0.` : `${shared}; a first guess until the encoder has computed it.`;
   }

@@ -23,7 +23,7 @@ _TITLE = 40  # pixels
 # Of compact maps, in pixels. Where they are shown, a style sheet makes room for these margins.
 MARGIN = {"l": 104, "r": 2, "t": 26, "b": 84, "pad": 2}
 LETTERS, SMALL = 13, 11
-_BAR, _BESIDE_BAR, _MIDDLE_OF_BAR = 56, 66, 13  # beside it: the end of its scale, and the way to a file
+_BAR, _MIDDLE_OF_BAR, _WAY_TO_FILE = 56, 13, 26
 _ALL_NAMED = 32  # positions; of more, Plotly leaves out names that have no room
 _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -114,6 +114,8 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
     n = max(figure.frame.shape)
     lowest, largest = coloured["zmin"], coloured["zmax"]
     is_signed = lowest < 0
+    end_of_scale = f"{'±' * is_signed}{largest:.3g}"
+    beside_bar = _WAY_TO_FILE + _LETTER * len(end_of_scale) + 6
     marks = [
         position for position in coloured["colorbar"]["tickvals"] if 0 < position < largest and not is_signed
     ]
@@ -127,14 +129,12 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
             "yshift": _MIDDLE_OF_BAR,
             "font": {"size": LETTERS},
         },
-        ends
-        | {"text": f"{'±' * is_signed}{largest:.3g}", "x": 1, "xanchor": "left", "xshift": 4 - _BESIDE_BAR},
+        ends | {"text": end_of_scale, "x": 1, "xanchor": "left", "xshift": 4 - beside_bar},
         *(
             []
             if is_signed
             else [
-                ends
-                | {"text": f"{lowest:.3g}", "x": 1, "xanchor": "right", "xshift": -4 - _BAR - _BESIDE_BAR}
+                ends | {"text": f"{lowest:.3g}", "x": 1, "xanchor": "right", "xshift": -4 - _BAR - beside_bar}
             ]
         ),
         *(
@@ -142,7 +142,7 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
                 "text": EVEN,
                 "x": 1,
                 "xanchor": "center",
-                "xshift": (position / largest - 1) * _BAR - _BESIDE_BAR,
+                "xshift": (position / largest - 1) * _BAR - beside_bar,
                 "yanchor": "bottom",
                 "yshift": 0,
                 "font": {"size": 7},
@@ -154,14 +154,14 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
     bar = {
         "orientation": "h",
         "lenmode": "pixels",
-        "len": _BAR + 2 * _BESIDE_BAR,
+        "len": _BAR + 2 * beside_bar,
         "thickness": 8,
         "showticklabels": False,
         "ticks": "",
         "outlinewidth": 0,
         "x": 1,
         "xanchor": "right",
-        "xpad": _BESIDE_BAR,
+        "xpad": beside_bar,
         "y": 1,
         "yref": "container",
         "yanchor": "top",
