@@ -14,15 +14,15 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tests.browser import chromium
+from tests.browser import chromium, linked
 from tests.browser.watching import ready
 
 OUT = Path(__file__).parents[2] / "docs" / "first_minute.gif"
 SIZE = {"width": 1280, "height": 760}
 WIDTH = 960  # pixels of the picture
-SECONDS = 2.5  # a frame
+SECONDS = 2.2  # a frame
+POINTED = 7, 9, 12  # tokens of the example that the page opens with
 LINKS = (
-    "a head that finds the next token",
     "hide a word and see the answer change",
     "the same digit in pre-LN and post-LN",
 )
@@ -47,6 +47,13 @@ def _minute(page: Page) -> Iterator[None]:
     """Goes through the pages, and yields whenever a picture is to be taken."""
     _open(page, "/")
     yield
+    for position in POINTED:
+        linked.token(page, position).hover()
+        yield from _painted(page)
+    linked.point_at_head(page, 1, 1)
+    yield from _painted(page)
+    linked.point_at_head(page, 2, 2)
+    yield from _painted(page)
     for name in LINKS:
         _open(page, "/")
         before = page.url
@@ -62,6 +69,11 @@ def _minute(page: Page) -> Iterator[None]:
     _open(page, "/inside_a_head?text=The+film+is+not+bad+at+all.&query=5+bad")
     yield
     _open(page, "/theory")
+    yield
+
+
+def _painted(page: Page) -> Iterator[None]:
+    linked.told(page)
     yield
 
 
