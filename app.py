@@ -57,7 +57,7 @@ def import_parts(package: str) -> None:
 
 
 if __name__ == "__main__":  # the script that each session runs
-    frame.draw()
+    frame.draw_page()
 else:  # what `streamlit run` serves
     logging.basicConfig(format="%(asctime)s %(name)s: %(message)s")
     logging.getLogger("app_pages").setLevel(logging.INFO)

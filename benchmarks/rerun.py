@@ -120,7 +120,7 @@ def work() -> None:
 
     former = Path("app_pages/frame.py").exists()  # versions before app_pages had folders
     frame = import_module("app_pages.frame" if former else "app_pages.shell.frame")
-    draw, took = frame.draw, []
+    draw, took = frame.draw_page, []
 
     def timed() -> None:
         start = thread_time()
@@ -129,7 +129,7 @@ def work() -> None:
         finally:
             took.append(thread_time() - start)
 
-    frame.draw = timed
+    frame.draw_page = timed
     app = None
     for line in sys.stdin:
         order = json.loads(line)

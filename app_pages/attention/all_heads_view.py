@@ -10,7 +10,7 @@ from app_pages.attention.head_summary import head_sentence
 from app_pages.attention.record_view import RecordView
 from app_pages.attention.window import LARGE
 from app_pages.controls.head_choice import HeadChoice, open_weight, take_head, take_layer, take_query
-from app_pages.controls.lens import number_beside
+from app_pages.controls.lens import number_sentence_for
 from app_pages.show.download import download
 from app_pages.show.faithfulness.checked import Checked
 from app_pages.show.faithfulness.line import faithfulness
@@ -40,7 +40,9 @@ def draw_all_heads(
     tokens, maps = st.container(key="linked_words"), st.container(key="linked")
     # First what the tokens need, though it stands below them: how the answer changes when each is hidden.
     with st.container(key="linked_verdict", gap=None):
-        if remarks := [*filter(None, (*view.notes_on(record.pattern[head]), number_beside(subject, chosen)))]:
+        if remarks := [
+            *filter(None, (*view.notes_on(record.pattern[head]), number_sentence_for(subject, chosen)))
+        ]:
             st.caption("  \n".join(map(plain, remarks)))
         checked = None
         if (why := through.why_unchecked(subject.record)) is None:

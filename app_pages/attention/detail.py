@@ -12,7 +12,7 @@ from app_pages.attention.record_view import RecordView
 from app_pages.attention.window import choose_window, window
 from app_pages.controls.attention_controls import HEAD, MATRIX, MEAN
 from app_pages.controls.head_choice import HeadChoice, step, take_query
-from app_pages.controls.lens import number_beside
+from app_pages.controls.lens import number_sentence_for
 from app_pages.controls.map_controls import ALL_QUERIES
 from app_pages.show.all_heads import overview_of
 from app_pages.show.faithfulness.line import faithfulness
@@ -75,7 +75,7 @@ def draw_one_map(
             maps = subject.through(through)
             if part == HEAD:
                 pattern, whole = view.record.pattern[head], maps.pattern[head]
-                say_what_it_attends_to(subject, chosen, maps, number_beside(subject, chosen))
+                say_what_it_attends_to(subject, chosen, maps, number_sentence_for(subject, chosen))
             else:
                 how: Literal["mean", "maximum"] = "mean" if part == MEAN else "maximum"
                 pattern, whole = (

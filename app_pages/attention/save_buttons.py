@@ -9,7 +9,7 @@ import streamlit as st
 from app_pages.attention.all_heads_view import about_heads
 from app_pages.attention.record_view import RecordView
 from app_pages.controls.head_choice import HeadChoice
-from app_pages.inputs.record_input import most_mb
+from app_pages.inputs.record_input import upload_limit_mb
 from app_pages.subject.cache import MB
 from app_pages.subject.subject import LensChoice, Subject
 from model.inputs import preprocessed_picture
@@ -54,7 +54,7 @@ def save_buttons(
 ) -> None:
     """Draws the two buttons; the web page shows the `view`, and opens at the chosen head and `query`."""
     with st.container(horizontal=True, gap="small", key="downloads"):
-        if n_bytes(subject.record) <= most_mb() * MB:
+        if n_bytes(subject.record) <= upload_limit_mb() * MB:
             name = file_name(subject.name, suffix="npz")
             _draw_button("Save record", partial(content, subject), name, "record", help=_HELP)
         else:
@@ -85,14 +85,14 @@ def _draw_save_menu(subject: Subject) -> None:
         if not menu.open:
             return
         sizes = {part: _size(subject.record, part) / MB for part in _parts(subject.record)}
-        default = next((index for index, size in enumerate(sizes.values()) if size <= most_mb()), 0)
+        default = next((index for index, size in enumerate(sizes.values()) if size <= upload_limit_mb()), 0)
 
         def label(part: Part) -> str:
-            remark = "" if sizes[part] <= most_mb() else ", too large to be opened here"
+            remark = "" if sizes[part] <= upload_limit_mb() else ", too large to be opened here"
             return f"{part.label}: {format_number(sizes[part], '.0f')} MB{remark}"
 
         part = st.radio("What the file holds", tuple(sizes), default, format_func=label, key="record_part")
-        st.caption(f"Files of up to {most_mb()} MB can be opened here again. {_HALF_PRECISION}")
+        st.caption(f"Files of up to {upload_limit_mb()} MB can be opened here again. {_HALF_PRECISION}")
         words = "attention" * part.attention_alone, "half" * part.half
         name = file_name(subject.name, *filter(None, words), suffix="npz")
         _draw_button("Download", partial(content, subject, part), name, "record")

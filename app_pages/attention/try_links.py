@@ -18,7 +18,7 @@ from app_pages.controls.masks_controls import MASK
 from app_pages.controls.pages import COMPARE, MASKS, go_to, notify
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import ordered
-from app_pages.inputs.row import alike
+from app_pages.inputs.row import similar_encoder
 from app_pages.inputs.text_input import FIRST
 from app_pages.subject import encoders
 from app_pages.subject.most_influential_position import most_influential_position
@@ -150,7 +150,7 @@ def _with_a_text(subject: LiveSubject) -> LiveSubject:
     """The chosen encoder and text; if a digit is chosen, switches to a text encoder and the first example."""
     if isinstance(subject.model_input, Text):
         return subject
-    checkpoint = alike(subject.checkpoint, encoders.checkpoints(encoders.TEXT))
+    checkpoint = similar_encoder(subject.checkpoint, encoders.checkpoints(encoders.TEXT))
     assert checkpoint is not None, "no encoder reads texts"
     text = next(iter(sentences().values()), FIRST)
     inputs.KIND.take(encoders.TEXT)

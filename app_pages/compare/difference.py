@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.pairing import choose_furthest, map_name, say_pair, why_cells_differ
+from app_pages.compare.pairing import choose_furthest_pair, map_name, say_pair, why_cells_differ
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.show.all_heads import clickable_heads
@@ -25,7 +25,7 @@ def draw_difference(
     head, lens = (chosen.layer, chosen.head), chosen.lens
     measures = [side.subject.viewed(through).measures for side in (first, second)]
     with slots.controls:
-        choose_furthest(pairing)
+        choose_furthest_pair(pairing)
     if lens.has_heads:
         _draw_tables(head, first, second, pairing, *measures)
     partner = pairing.partner(head)

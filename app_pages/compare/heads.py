@@ -5,16 +5,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.pairing import choose_furthest, map_name, say_pair
+from app_pages.compare.pairing import choose_furthest_pair, map_name, say_pair
 from app_pages.compare.seed_curves import draw_distances_beside_seeds
-from app_pages.compare.stored_comparisons import comparison
+from app_pages.compare.stored_comparisons import stored_comparison
 from app_pages.controls import head_choice
 from app_pages.controls.compare_controls import ALL_HEADS, DISTANCES, VIEW
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.show.download import download
-from app_pages.show.faithfulness.line import faithfulness_of_side
+from app_pages.show.faithfulness.line import draw_faithfulness_of_side
 from app_pages.show.linked_view import Choice, Title, linked_view
 from app_pages.show.measures_note import measures_note
 from app_pages.show.prediction import answer_in_words
@@ -51,7 +51,7 @@ def draw_heads(
         if view != DISTANCES:
             query = head_choice.choose_query(first.record)
     with slots.view:
-        choose_furthest(pairing)
+        choose_furthest_pair(pairing)
     if view == DISTANCES:
         _draw_distances(first, second, pairing, head)
         say_pair(first, second, pairing, chosen)
@@ -63,7 +63,7 @@ def draw_heads(
     records = [record for record, _ in viewed]
     maxima = _maxima_of_pairs(records, pairing) if chosen.scale == "own" else (None, None)
     queries = query, same_position(first, second, query)
-    takes = _choice_callbacks(first, second, pairing, chosen)
+    choice_callbacks = _choice_callbacks(first, second, pairing, chosen)
     partners = _partners(pairing)
     titles = _titles(sides)
     shares_query = "both" if all(queries[0] == position for position in queries) else ""
@@ -79,7 +79,7 @@ def draw_heads(
             linked_view(
                 records[i],
                 Choice(*own_head, -1 if own_query is None else own_query),
-                takes[i],
+                choice_callbacks[i],
                 key=f"heads_{NUMBERS[i]}",
                 tokens=tokens[i],
                 measures=viewed[i].measures,
@@ -104,7 +104,7 @@ def draw_heads(
                 st.caption("The chosen query has no counterpart here.")
             if (reason := through.why_unchecked(side.record)) is None:
                 key, pattern = f"faithfulness_{NUMBERS[i]}", records[i].pattern[own_head]
-                faithfulness_of_side(side, pattern, kind, lens=lens.name, head=own_head, key=key)
+                draw_faithfulness_of_side(side, pattern, kind, lens=lens.name, head=own_head, key=key)
             else:
                 st.caption(reason)
             _draw_download(
@@ -141,7 +141,7 @@ def _choice_callbacks(
         if (partner := pairing.partner_in_first((choice.layer, choice.head))) is not None:
             take_head(*partner)
         if choice.query >= 0:
-            head_choice.take_from_second(first, second, choice.query)
+            head_choice.take_position_from_second(first, second, choice.query)
 
     return take_first, take_second
 
@@ -222,7 +222,7 @@ def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex
         r"$\ln 2 \approx 0.693$ nats (Clark et al. 2019, who sum over the rows). Rings mark the pairs; a "
         "click chooses the head of its row."
     )
-    stored = comparison(first.checkpoint, second.checkpoint)
+    stored = stored_comparison(first.checkpoint, second.checkpoint)
     with st.container(horizontal=True, gap="large"):
         with st.container(width="content"):
             _draw_pairs(chart, "distances", head, n_heads)

@@ -8,7 +8,7 @@ from app_pages.compare.heads import draw_heads
 from app_pages.compare.pairing import pair_heads, pair_layers
 from app_pages.compare.recipe import draw_recipes
 from app_pages.compare.representations import draw_representations
-from app_pages.compare.sides import choose_sides, choose_what
+from app_pages.compare.sides import choose_comparison, choose_sides
 from app_pages.compare.stream import draw_stream
 from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls
@@ -26,7 +26,7 @@ part = controls.PART.choose()
 above = st.container()
 places = control_bar, _ = bar("controls")
 with control_bar:
-    what = choose_what()
+    what = choose_comparison()
 with above:
     subject, slots = choose_input(places, with_answer=False)
     sides = choose_sides(subject, slots, what)

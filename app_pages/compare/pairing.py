@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.stored_comparisons import comparison
+from app_pages.compare.stored_comparisons import stored_comparison
 from app_pages.controls.compare_controls import BY_NUMBER, ON_INPUT, PAIRING
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.subject.cache import cached
@@ -32,7 +32,7 @@ def pair_heads(first: Side, second: Side) -> Pairing:
     matrix = _distances(first.subject, second.subject)
     if first.checkpoint == second.checkpoint:
         return head_matching.pair_by_index(*shapes, matrix)
-    stored = comparison(first.checkpoint, second.checkpoint)
+    stored = stored_comparison(first.checkpoint, second.checkpoint)
     over_many = [f"alike over {stored.source.n:,} examples"] if stored else []
     method = PAIRING.choose((*over_many, ON_INPUT, BY_NUMBER))
     if method == BY_NUMBER:
@@ -83,7 +83,7 @@ def map_name(head: HeadIndex, lens: Lens) -> str:
     return head_name(*head) if lens.has_heads else f"L{head[0]}"
 
 
-def choose_furthest(pairing: Pairing) -> None:
+def choose_furthest_pair(pairing: Pairing) -> None:
     """Draws a button that chooses the pair of heads that differs most; nothing if no distances were measured."""
     if pairing.matrix is not None:
         st.button(
@@ -99,17 +99,17 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
     """Writes which head, or layer, is compared with the chosen one, how far apart they are, and how they were paired."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
     partner, is_measured = pairing.partner(head), pairing.matrix is not None
-    pair = f"**{map_name(head, lens)}** of {first.title}"
+    pair_text = f"**{map_name(head, lens)}** of {first.title}"
     if partner is None:
-        pair += f" has no partner in {second.title}."
+        pair_text += f" has no partner in {second.title}."
     else:
-        pair += f" ↔ **{map_name(partner, lens)}** of {second.title}"
+        pair_text += f" ↔ **{map_name(partner, lens)}** of {second.title}"
         if not lens.has_heads:
-            pair += " :gray[one map for all heads of a layer; layers are paired by number]"
-    st.markdown(pair, width="content")
+            pair_text += " :gray[one map for all heads of a layer; layers are paired by number]"
+    st.markdown(pair_text, width="content")
     if not lens.has_heads:
         return
-    stored = comparison(first.checkpoint, second.checkpoint) if is_measured else None
+    stored = stored_comparison(first.checkpoint, second.checkpoint) if is_measured else None
     sentences = [_distance_sentence(pairing, head, stored)] if is_measured and partner is not None else []
     if pairing.matched:
         count = f"{pairing.n_same_index} of {pairing.n_pairs} pairs have the same number on both sides."

@@ -10,15 +10,19 @@ from viz.builders.number_format import percent
 UNKNOWN = "not recorded"
 OPTIMIZERS = {"adamw": "AdamW", "muon": "Muon and AdamW"}
 BETWEEN = " · "
-Card = dict[str, str]  # what is said, by what it is about
+RecipeFacts = dict[str, str]  # what is said, by what it is about
 
 
 def draw_recipes(first: tuple[str, dict], second: tuple[str, dict]) -> None:
     """Draws a folded table with the training recipes of two encoders; differences are bold."""
     with st.expander("How these two were trained"):
         (first_name, history), (second_name, other_history) = first, second
-        st.markdown(_markdown_table((first_name, second_name), (card(history), card(other_history))))
-        with_muon = [name for name, each in (first, second) if "muon" in _optimizers(each)]
+        st.markdown(
+            _markdown_table((first_name, second_name), (recipe_facts(history), recipe_facts(other_history)))
+        )
+        with_muon = [
+            name for name, training_history in (first, second) if "muon" in _optimizers(training_history)
+        ]
         if with_muon:
             st.markdown(
                 f"Muon trained the matrices of {' and '.join(with_muon)} in some phases. The papers about the place of the "
@@ -28,7 +32,7 @@ def draw_recipes(first: tuple[str, dict], second: tuple[str, dict]) -> None:
             )
 
 
-def card(history: dict) -> Card:
+def recipe_facts(history: dict) -> RecipeFacts:
     """Facts on the training from `history["recipe"]`, by name: optimiser, rates, warm-up, clipping, batches, seed, and
     one line for each phase.
     """
@@ -80,18 +84,18 @@ def _optimizers(history: dict) -> list[str]:
     return [str(phase.get("optimizer", default)) for phase in recipe.get("phases", [])] or [str(default)]
 
 
-def _markdown_table(names: tuple[str, str], cards: tuple[Card, Card]) -> str:
-    """The two cards as a Markdown table."""
-    first, second = cards
-    facts = sorted({**first, **second}, key=lambda name: name.startswith("phase"))  # else in their order
+def _markdown_table(names: tuple[str, str], facts_of_both: tuple[RecipeFacts, RecipeFacts]) -> str:
+    """The facts on both encoders as a Markdown table."""
+    first, second = facts_of_both
+    fact_names = sorted({**first, **second}, key=lambda name: name.startswith("phase"))  # else in their order
     lines = [f"| | {_escape_for_cell(names[0])} | {_escape_for_cell(names[1])} |", "|---|---|---|"]
-    for fact in facts:
-        missing = "none" if fact.startswith("phase") and first and second else UNKNOWN
-        left, right = (_escape_for_cell(card.get(fact, missing)) for card in cards)
+    for fact_name in fact_names:
+        missing = "none" if fact_name.startswith("phase") and first and second else UNKNOWN
+        left, right = (_escape_for_cell(facts.get(fact_name, missing)) for facts in facts_of_both)
         if left != right:
             left, right = _mark_differences(left, right)
-        lines.append(f"| {fact} | {left} | {right} |")
-    if not facts:
+        lines.append(f"| {fact_name} | {left} | {right} |")
+    if not fact_names:
         return "Nothing is known of how they were trained."
     return "\n".join(lines)
 

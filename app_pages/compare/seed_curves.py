@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.stored_comparisons import ACROSS, ONE_SEED, comparison, comparisons_of_seeds
+from app_pages.compare.stored_comparisons import ACROSS, ONE_SEED, comparisons_of_seeds, stored_comparison
 from app_pages.show.show import show
 from app_pages.subject.stored_results import over
 from app_pages.subject.two_sides import Side
@@ -46,7 +46,7 @@ def draw_distances_beside_seeds(first: Side, second: Side) -> None:
 
 def _comparisons(first: Side, second: Side) -> Comparisons:
     name, other_name = first.checkpoint, second.checkpoint
-    if name == other_name or (stored := comparison(name, other_name)) is None:
+    if name == other_name or (stored := stored_comparison(name, other_name)) is None:
         return {}
     return {f"{name} against {other_name}": stored} | comparisons_of_seeds(name, other_name)
 

@@ -17,7 +17,7 @@ from model.inputs import Text
 TITLES = {encoders.TEXT: ("first text", "second text"), encoders.DIGIT: ("first digit", "second digit")}
 
 
-def choose_what() -> str:
+def choose_comparison() -> str:
     """Draws the control that chooses between two encoders and two inputs; returns the choice."""
     return controls.COMPARED.choose(on_change=_fill_second_text)
 

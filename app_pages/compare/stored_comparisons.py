@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from app_pages.subject.cache import Checkpoint, cached
-from app_pages.subject.stored_results import States, is_of, layers_of, over, states_of
+from app_pages.subject.stored_results import States, is_measured_with, layers_of, over, states_of
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
@@ -17,7 +17,7 @@ from viz.compare.stage_curves import Band
 ACROSS, ONE_SEED = " against ", "one seed"
 
 
-def comparison(one: str, other: str) -> EncoderComparison | None:
+def stored_comparison(one: str, other: str) -> EncoderComparison | None:
     """Stored comparison of two encoders, in either order; None if there is no file, or one of earlier weights.
 
     If the file is damaged, writes a caption.
@@ -44,10 +44,10 @@ def _states(first: str, second: str) -> States:
 @cached
 def _read_if_current(first: str, second: str, _states: States) -> EncoderComparison | None:
     stored = read_comparison(_comparison_path(first, second))
-    return stored if stored is not None and is_of(stored.source, first, second) else None
+    return stored if stored is not None and is_measured_with(stored.source, first, second) else None
 
 
-def bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
+def stored_bands(sides: tuple[Side, Side], curve: str) -> tuple[dict[str, Band], str]:
     """Stored mean and standard deviation of the curve named `curve`, by the side's title, and a sentence about them.
 
     Returns {} and "" if both sides are one encoder, or if nothing is stored.
@@ -95,11 +95,11 @@ def _comparisons_of_seeds(
                 comparisons[title] = stored
     order = [*PLACEMENTS.values()]
 
-    def rank(title: str) -> tuple[bool, bool, int]:
+    def sort_key(title: str) -> tuple[bool, bool, int]:
         first_placement = title.partition(",")[0].partition(ACROSS)[0]
         return ACROSS in title, ONE_SEED not in title, order.index(first_placement)
 
-    return {title: comparisons[title] for title in sorted(comparisons, key=rank)}
+    return {title: comparisons[title] for title in sorted(comparisons, key=sort_key)}
 
 
 def _difference_title(first: str, second: str, is_text: bool) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.stored_comparisons import bands
+from app_pages.compare.stored_comparisons import stored_bands
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.show.show import show
@@ -116,9 +116,9 @@ def _draw_answers_by_stage(sides: tuple[Side, Side]) -> None:
 def _last_stage_sentence(side: Side) -> str:
     """Sentence on whether the classifier, applied to the last stage, gives the encoder's logits."""
     gap = largest_change(side.record.logits_by_layer[-1], side.record.logits)
-    norm = "through the final norm" if side.record.config.final_norm else "no final norm"
+    norm_phrase = "through the final norm" if side.record.config.final_norm else "no final norm"
     if gap <= 1e-4:
-        return f"Checked: {norm}, the last stage gives the true logits (largest deviation {format_number(gap, '.1g')})."
+        return f"Checked: {norm_phrase}, the last stage gives the true logits (largest deviation {format_number(gap, '.1g')})."
     return f"The last stage does not give the true logits: they are up to {format_number(gap, '.2e')} apart."
 
 
@@ -182,7 +182,7 @@ def _draw_curves(
 
     `positions` name the x axis; by default the stages of the deeper side, with which those of the other begin.
     """
-    shaded, caption = bands(sides, stored)
+    shaded, caption = stored_bands(sides, stored)
     figure = stage_curves(
         curves,
         positions or max((side.record.stages for side in sides), key=len),

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app_pages.controls.compare_controls import CLASS_OF, SECOND_SAYS
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.head_choice import choose_query, take_from_second, take_query
+from app_pages.controls.head_choice import choose_query, take_position_from_second, take_query
 from app_pages.controls.knock_out_choice import NAMES, choose_kind, knock_out_answers
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import NUMBERS, beside
@@ -67,7 +67,7 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
     by_side = [_knock_out_changes(side, kind, class_name) for side in sides]
     limit = shared_limit(result.changes for result in by_side if result is not None)
     columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
-    take = take_query, partial(take_from_second, first, second)
+    take = take_query, partial(take_position_from_second, first, second)
     for i, (side, result, column) in enumerate(zip(sides, by_side, columns, strict=True)):
         with column:
             if result is None:

@@ -46,7 +46,7 @@ def nearest(value: Any, options: Sequence[int]) -> int | None:
     return min(options, key=lambda option: abs(option - value))
 
 
-def dropped(_value: Any, _options: Sequence[Option]) -> None:
+def drop_option(_value: Any, _options: Sequence[Option]) -> None:
     """None, as the substitute for an option that is no longer offered: `Boxes` leaves it out and keeps the other chosen
     ones.
     """
@@ -414,7 +414,7 @@ class Code(Control[str]):
 # A run of the app
 
 
-def arrive(page: str) -> None:
+def begin_run(page: str) -> None:
     """Notes which page this run draws; called before anything is drawn.
 
     On a new page every widget writes its value into the address again when it is first drawn, since the browser leaves
@@ -431,7 +431,7 @@ def arrive(page: str) -> None:
                 st.session_state.pop(key, None)
 
 
-def leave() -> None:
+def end_run() -> None:
     """Keeps the address in the session for the next run; called after everything is drawn."""
     st.session_state["address"] = {key: st.query_params.get_all(key) for key in st.query_params}
 

@@ -1,6 +1,6 @@
 """Controls of the page Heads."""
 
-from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Tabs, TextBox, TextLine, dropped
+from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Tabs, TextBox, TextLine, drop_option
 from app_pages.controls.input_controls import DigitNumber
 
 TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH = ("Table", "Scatter", "Examples", "Ablate", "Prune", "Patch")
@@ -19,7 +19,7 @@ SEARCH = TextLine(
     icon=":material/search:",
     width=200,
 )
-LAYERS = Boxes[int]("heads_layers", "Layers", gone=dropped, pattern=INDEX, placeholder="all")
+LAYERS = Boxes[int]("heads_layers", "Layers", gone=drop_option, pattern=INDEX, placeholder="all")
 ROLE = Box[str]("heads_role", "Role")
 # The name of a column, after a minus sign where the largest comes first.
 SORT = Code("heads_sort", pattern="-?[a-z0-9_]+")

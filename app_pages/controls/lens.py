@@ -44,7 +44,7 @@ def about_lens(subject: Subject, lens: Lens) -> None:
         st.markdown(sentences, help=caution)
 
 
-def number_beside(subject: Subject, chosen: HeadChoice) -> str:
+def number_sentence_for(subject: Subject, chosen: HeadChoice) -> str:
     """Sentence with a number that describes the chosen map but cannot be seen in it; "" if there is none."""
     if isinstance(subject, FileSubject):
         return ""

@@ -1,6 +1,16 @@
 """Controls of the page Positions."""
 
-from app_pages.controls.address import INDEX, Boxes, Number, Row, SelectSlider, Slider, Tabs, Toggle, dropped
+from app_pages.controls.address import (
+    INDEX,
+    Boxes,
+    Number,
+    Row,
+    SelectSlider,
+    Slider,
+    Tabs,
+    Toggle,
+    drop_option,
+)
 
 SINUSOIDS, PRODUCTS, SHIFT, ADDING = "Sinusoids", "Dot products", "Shift", "Add or concatenate"
 ENCODER, EXPERIMENTS, EMBEDDINGS = "This encoder", "Experiments", "Embeddings"
@@ -40,7 +50,7 @@ DIMENSIONS = Boxes[int](
     "positions_dimensions",
     "Dimensions i as curves over the position",
     pattern=INDEX,
-    gone=dropped,
+    gone=drop_option,
     max_selections=MOST_CURVES,
     help=f"Up to {MOST_CURVES}. Even dimensions are sines, odd ones cosines; triangles mark them in the table.",
 )

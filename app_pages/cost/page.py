@@ -6,7 +6,7 @@ from app_pages.controls.cost_controls import LAYERS, PART, PUBLISHED
 from app_pages.cost.counted import draw_parts, draw_totals
 from app_pages.cost.measured import draw_measured
 from app_pages.cost.published import draw_published
-from app_pages.cost.sizes import choose_config, described
+from app_pages.cost.sizes import choose_config, fixed_properties_sentence
 
 part = PART.choose()
 if part == LAYERS:
@@ -20,4 +20,4 @@ else:
     elif config is not None:
         draw_parts(config)
     if config is not None:
-        st.caption(described(config))
+        st.caption(fixed_properties_sentence(config))

@@ -5,7 +5,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from app_pages.controls.cost_controls import START
-from app_pages.cost.sizes import load
+from app_pages.cost.sizes import fill_in_sizes
 from app_pages.subject.cache import cached
 from model.theory.cost import n_parameters
 from model.theory.published_variations import COLUMNS, variations
@@ -71,4 +71,4 @@ def _with_highlighted_row(table: pd.DataFrame, loaded: list[bool]) -> Styler:
 def _take_row(key: str) -> None:
     if cells := st.session_state[key]["selection"]["cells"]:
         START.take(variations()[cells[0][0]].name)
-        load()
+        fill_in_sizes()

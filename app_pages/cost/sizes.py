@@ -10,7 +10,7 @@ from model.config import ModelConfig
 def choose_config() -> ModelConfig | None:
     """Draws the boxes; returns the encoder's configuration, or writes a sentence and returns None if the sizes conflict."""
     with bar("sizes")[0]:
-        start = STARTS[START.choose(on_change=load)]
+        start = STARTS[START.choose(on_change=fill_in_sizes)]
         sizes = {size: SIZES[size].choose(default=getattr(start, size)) for size in sizes_of(start)}
     try:
         config = start.resized(**sizes)
@@ -26,14 +26,14 @@ def sizes_of(start: ModelConfig) -> tuple[str, ...]:
     return ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", *input_sizes)
 
 
-def load() -> None:
+def fill_in_sizes() -> None:
     """Callback: fills the number boxes with the sizes of the chosen preset."""
     start = STARTS[START.held()]
     for size in sizes_of(start):
         SIZES[size].take(getattr(start, size))
 
 
-def described(config: ModelConfig) -> str:
+def fixed_properties_sentence(config: ModelConfig) -> str:
     """A sentence on the properties of `config` that cannot be set in the number boxes."""
     properties = [
         f"{config.norm_placement.capitalize()}-LN",

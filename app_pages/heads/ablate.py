@@ -7,9 +7,23 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import wanted
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.heads_controls import MEAN, REPLACED_BY
-from app_pages.heads.ablation_code import Away, Part, away, can_undo, forget_tokens, take_away, toggle, undo
-from app_pages.heads.effects import as_vectors, each_part, forwards_of_heads, what_changes
-from app_pages.heads.numbers import how_to_measure
+from app_pages.heads.ablation_code import (
+    AblatedParts,
+    Part,
+    ablated_parts,
+    can_undo,
+    restore_tokens_of_other_text,
+    set_ablated_parts,
+    toggle,
+    undo,
+)
+from app_pages.heads.effects import (
+    answers_without_each_part,
+    as_hashable_means,
+    changed_quantity,
+    n_forwards_of_heads,
+)
+from app_pages.heads.numbers import measuring_sentence
 from app_pages.show.all_heads import overview_of
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
@@ -39,31 +53,31 @@ _HOW = (
 )
 
 
-def ablate(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_ablation(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     stored = subject.stored_heads
     record = subject.record
-    forget_tokens(record)
+    restore_tokens_of_other_text(record)
     with slots.controls:
         query = choose_query(record)
         means = _choose_means(stored, record)
-        gone = away(record)
-        _choose_parts(record, gone)
-    intervention = ablated(*gone, means=means)
+        ablated_now = ablated_parts(record)
+        _choose_parts(record, ablated_now)
+    intervention = ablated(*ablated_now, means=means)
     before, after = Side(subject, "Before"), Side(subject.under(intervention), "After")
     tell(
-        verdict(_without_clause(gone, record), before.record, after.record)
-        if any(gone)
+        verdict(_without_clause(ablated_now, record), before.record, after.record)
+        if any(ablated_now)
         else _nothing_removed_sentence(before),
         "1.1rem",
     )
-    if any(gone):
+    if any(ablated_now):
         predictions(before, after, key="ablate_predictions")
     grid, input_column = beside("ablate")
     with grid:
-        _draw_effects(subject, chosen, before.record, gone, stored, means)
+        _draw_effects(subject, chosen, before.record, ablated_now, stored, means)
     with input_column:
-        _draw_input(subject, chosen, after, gone, query)
-        if any(gone):
+        _draw_input(subject, chosen, after, ablated_now, query)
+        if any(ablated_now):
             st.caption(_change_sentence(before.record, after.record))
     _draw_maps(chosen, before, after, query)
 
@@ -78,7 +92,7 @@ def _choose_means(stored: HeadResults | None, record: ForwardRecord) -> np.ndarr
     return stored.z if choice == MEAN else None
 
 
-def _choose_parts(record: ForwardRecord, gone: Away) -> None:
+def _choose_parts(record: ForwardRecord, ablated_now: AblatedParts) -> None:
     """Draws the list of all parts that can be taken away, and the buttons that undo and reset."""
     n_layers, n_heads, *_ = record.pattern.shape
     names: dict[Part, str] = {
@@ -87,7 +101,7 @@ def _choose_parts(record: ForwardRecord, gone: Away) -> None:
     names |= {("a", layer): f"L{layer}, all heads" for layer in range(n_layers)}
     names |= {("f", layer): f"L{layer} feed-forward" for layer in range(n_layers)}
     names |= {("p", index): label for index, label in enumerate(record.labels)}
-    st.session_state["ablate_parts"] = sorted(gone.parts, key=str)
+    st.session_state["ablate_parts"] = sorted(ablated_now.parts, key=str)
     with st.popover("Parts", key="ablate_choose"):
         st.multiselect(
             f"Taken away: heads, layers, feed-forwards, {record.units}",
@@ -97,28 +111,33 @@ def _choose_parts(record: ForwardRecord, gone: Away) -> None:
             placeholder="choose here, or click below",
             select_all=False,
             wrap=True,
-            on_change=lambda: take_away(set(st.session_state["ablate_parts"])),
+            on_change=lambda: set_ablated_parts(set(st.session_state["ablate_parts"])),
         )
-    icon, is_whole = ":material/undo:", not any(gone)
+    icon, is_whole = ":material/undo:", not any(ablated_now)
     st.button("Undo", key="ablate_undo", on_click=undo, disabled=not can_undo(), type="tertiary", icon=icon)
     st.button(
-        "Put all back", key="ablate_reset", on_click=take_away, args=((),), disabled=is_whole, type="tertiary"
+        "Put all back",
+        key="ablate_reset",
+        on_click=set_ablated_parts,
+        args=((),),
+        disabled=is_whole,
+        type="tertiary",
     )
 
 
-def _without_clause(gone: Away, record: ForwardRecord) -> str:
+def _without_clause(ablated_now: AblatedParts, record: ForwardRecord) -> str:
     """Beginning of a sentence that names the parts that are taken away, as plain text."""
     token = "“{}”" if record.unit == "token" else "{}"
-    names = [head_name(layer, head) for layer, head in gone.heads]
-    names += [f"all heads of L{layer}" for layer in gone.layers]
-    names += [f"the feed-forward of L{layer}" for layer in gone.feed_forwards]
-    names += [token.format(record.tokens[index]) for index in gone.positions]
+    names = [head_name(layer, head) for layer, head in ablated_now.heads]
+    names += [f"all heads of L{layer}" for layer in ablated_now.layers]
+    names += [f"the feed-forward of L{layer}" for layer in ablated_now.feed_forwards]
+    names += [token.format(record.tokens[index]) for index in ablated_now.positions]
     if len(names) > AT_MOST:
         counts = [
-            (len(gone.heads), "head", "heads"),
-            (len(gone.layers), "whole layer of heads", "whole layers of heads"),
-            (len(gone.feed_forwards), "feed-forward", "feed-forwards"),
-            (len(gone.positions), record.unit, record.units),
+            (len(ablated_now.heads), "head", "heads"),
+            (len(ablated_now.layers), "whole layer of heads", "whole layers of heads"),
+            (len(ablated_now.feed_forwards), "feed-forward", "feed-forwards"),
+            (len(ablated_now.positions), record.unit, record.units),
         ]
         names = [f"{n} {singular if n == 1 else plural}" for n, singular, plural in counts if n]
     return "Without " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
@@ -145,29 +164,29 @@ def _draw_effects(
     subject: LiveSubject,
     chosen: HeadChoice,
     record: ForwardRecord,
-    gone: Away,
+    ablated_now: AblatedParts,
     stored: HeadResults | None,
     means: np.ndarray | None,
 ) -> None:
     """Draws the effect of each part alone; a click takes the part away, or puts it back."""
     st.markdown("**Each part alone: what changes without it**")
-    vectors = None if means is None else as_vectors(means)
+    vectors = None if means is None else as_hashable_means(means)
     work_key = ("ablate", subject, vectors is None)
     n_layers, n_heads, *_ = record.pattern.shape
     label = f"Take away each of the {n_layers * n_heads} heads in turn"
     effects = np.full((n_layers, n_heads + 2), np.nan)
-    if wanted(subject, work_key, forwards_of_heads(record), label, "ablate_all"):
+    if wanted(subject, work_key, n_forwards_of_heads(record), label, "ablate_all"):
         with until_done(work_key):
-            effects = changes(record, each_part(subject, vectors))
+            effects = changes(record, answers_without_each_part(subject, vectors))
     spread = None if stored is None else stored.spreads.get("zero" if means is None else "mean")
     over_data = None
     if spread is not None and spread.mean.shape == (n_layers, n_heads):
         over_data = np.pad(spread.mean, ((0, 0), (0, 2)), constant_values=np.nan)
     is_gone = np.zeros(effects.shape, bool)
-    for layer, head in gone.heads:
+    for layer, head in ablated_now.heads:
         is_gone[layer, head] = True
-    is_gone[list(gone.layers), n_heads] = True
-    is_gone[list(gone.feed_forwards), n_heads + 1] = True
+    is_gone[list(ablated_now.layers), n_heads] = True
+    is_gone[list(ablated_now.feed_forwards), n_heads + 1] = True
 
     def take(part: dict) -> None:
         layer, column = int(part["layer"]), int(part["column"])
@@ -175,8 +194,8 @@ def _draw_effects(
         toggle(record, kinds.get(column, ("h", layer, column)))
 
     signed = record.predicted_class is not None
-    figure = ablation_grid(effects, is_gone, what=what_changes(record), signed=signed, over=over_data)
-    clickable(figure, key="ablate_grid", chosen=gone, selection="part", take=take, width="content")
+    figure = ablation_grid(effects, is_gone, what=changed_quantity(record), signed=signed, over=over_data)
+    clickable(figure, key="ablate_grid", chosen=ablated_now, selection="part", take=take, width="content")
     st.caption(
         f"{ATTENTION}: all heads of the layer at once (the bias of W_O stays); {FEED_FORWARD}: all that the layer's "
         "feed-forward puts out, its bias included. Framed: taken away now. "
@@ -188,7 +207,7 @@ def _over_data_sentence(
     subject: LiveSubject, chosen: HeadChoice, stored: HeadResults | None, spread: Spread | None
 ) -> str:
     if stored is None or spread is None:
-        return how_to_measure(subject.checkpoint, f"--with {MEASURE}")
+        return measuring_sentence(subject.checkpoint, f"--with {MEASURE}")
     index = chosen.layer, chosen.head
     return (
         f"Over {over(stored.source, MEASURE)}, without {head_name(*index)} the change has a mean size of "
@@ -196,13 +215,15 @@ def _over_data_sentence(
     )
 
 
-def _draw_input(subject: LiveSubject, chosen: HeadChoice, after: Side, gone: Away, query: int) -> None:
+def _draw_input(
+    subject: LiveSubject, chosen: HeadChoice, after: Side, ablated_now: AblatedParts, query: int
+) -> None:
     """Draws the text or the picture; a click takes a token or patch out of the keys of all heads."""
     record, head = after.record, (chosen.layer, chosen.head)
     unit = record.unit
     st.markdown(f"**The input: a click takes a {unit} away**")
     allowed = np.ones(len(record), bool)
-    allowed[list(gone.positions)] = False
+    allowed[list(ablated_now.positions)] = False
     weights = record.pattern[head][query]
     input_in_colours(
         subject.model_input,
@@ -212,7 +233,7 @@ def _draw_input(subject: LiveSubject, chosen: HeadChoice, after: Side, gone: Awa
         scale=weight_scale("own", "the largest of this row", weights),
         key="ablate_input",
         take=lambda position: toggle(record, ("p", position)),
-        chosen=(gone, query),
+        chosen=(ablated_now, query),
         allowed=allowed,
     )
     st.caption(

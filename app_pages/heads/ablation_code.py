@@ -20,7 +20,7 @@ _ONE = re.compile("(h)([0-9]{1,4})-([0-9]{1,4})|([afp])([0-9]{1,6})")
 Part = tuple[int | str, ...]  # ("h", layer, head), ("a", layer), ("f", layer) or ("p", position)
 
 
-class Away(NamedTuple):
+class AblatedParts(NamedTuple):
     """The ablated parts, sorted."""
 
     heads: tuple[tuple[int, int], ...]
@@ -36,7 +36,7 @@ class Away(NamedTuple):
         return heads | {(kind, index) for kind, indices in others for index in indices}
 
 
-def away(record: ForwardRecord) -> Away:
+def ablated_parts(record: ForwardRecord) -> AblatedParts:
     """The ablated parts in the address; ignores what cannot be parsed or does not exist in this encoder and input."""
     n_layers, n_heads, n, _ = record.pattern.shape
     ends = {"h": (n_layers, n_heads), "a": (n_layers,), "f": (n_layers,), "p": (n,)}
@@ -47,10 +47,10 @@ def away(record: ForwardRecord) -> Away:
             index = tuple(map(int, numbers))
             if all(number < end for number, end in zip(index, ends[kind], strict=True)):
                 by_kind[kind].add(index if kind == "h" else index[0])
-    return Away(*(tuple(sorted(by_kind[kind])) for kind in ends))
+    return AblatedParts(*(tuple(sorted(by_kind[kind])) for kind in ends))
 
 
-def take_away(parts: Iterable[Part]) -> None:
+def set_ablated_parts(parts: Iterable[Part]) -> None:
     """Callback: ablates exactly these parts; the previous ones can be restored by `undo`."""
     old_code = ABLATED.read()
     code = ".".join(
@@ -64,7 +64,7 @@ def take_away(parts: Iterable[Part]) -> None:
 
 def toggle(record: ForwardRecord, part: Part) -> None:
     """Callback: ablates the part, or restores it if it is ablated."""
-    take_away(away(record).parts ^ {part})
+    set_ablated_parts(ablated_parts(record).parts ^ {part})
 
 
 def can_undo() -> bool:
@@ -78,9 +78,9 @@ def undo() -> None:
         st.session_state[HISTORY] = history[:-1]
 
 
-def forget_tokens(record: ForwardRecord) -> None:
+def restore_tokens_of_other_text(record: ForwardRecord) -> None:
     """Restores positions that were ablated in another text."""
     if ABLATED.is_of_other_text(record.tokens):
-        remaining = away(record)._replace(positions=())
-        if remaining != away(record):
-            take_away(remaining.parts)
+        remaining = ablated_parts(record)._replace(positions=())
+        if remaining != ablated_parts(record):
+            set_ablated_parts(remaining.parts)

@@ -20,19 +20,19 @@ from model.record import ForwardRecord
 Vectors = tuple[tuple[tuple[float, ...], ...], ...]  # [layer, head, d_v]: can stand in the cache's key
 
 
-def what_changes(before: ForwardRecord) -> str:
+def changed_quantity(before: ForwardRecord) -> str:
     predicted = before.predicted_class
     return POOLED if predicted is None else f"change of the log-odds of {before.class_names[predicted]}"
 
 
-def as_vectors(means: Means) -> Vectors:
+def as_hashable_means(means: Means) -> Vectors:
     return tuple(tuple(map(tuple, layer)) for layer in means.tolist())
 
 
 @cached
-def each_part(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
+def answers_without_each_part(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
     """Answers [layer, part, answer] with one part ablated: each head, then all heads, then the feed-forward."""
-    heads = each_head(subject, means)
+    heads = answers_without_each_head(subject, means)
     layers, vectors = range(subject.loaded.config.n_layers), None if means is None else _as_array(means)
     interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
     interventions += [ablated(feed_forwards=(layer,)) for layer in layers]
@@ -41,7 +41,7 @@ def each_part(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
 
 
 @cached
-def each_head(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
+def answers_without_each_head(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
     """Answers [layer, head, answer] with one head ablated; shows a progress bar if that takes long."""
     steps = ablate_heads_in_steps(
         subject.loaded, subject.model_input, "zero" if means is None else _as_array(means)
@@ -52,7 +52,7 @@ def each_head(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
 
 
 @cached
-def each_head_patched(subject: LiveSubject, source: Input) -> np.ndarray:
+def answers_with_each_head_patched(subject: LiveSubject, source: Input) -> np.ndarray:
     """Answers [layer, head, answer] with one head's output taken from the input `source`."""
     steps = patch_heads_in_steps(subject.loaded, subject.model_input, source)
     work_key = ("heads patched", subject, source)
@@ -60,7 +60,7 @@ def each_head_patched(subject: LiveSubject, source: Input) -> np.ndarray:
 
 
 @cached
-def each_position_patched(subject: LiveSubject, source: Input) -> np.ndarray:
+def answers_with_each_position_patched(subject: LiveSubject, source: Input) -> np.ndarray:
     """Answers [stage, position, answer] with one state taken from `source`; NaN where a position has no partner."""
     before = subject.record
     n_stages, n = len(before.stages), len(before)
@@ -72,7 +72,7 @@ def each_position_patched(subject: LiveSubject, source: Input) -> np.ndarray:
     return result
 
 
-def forwards_of_heads(before: ForwardRecord) -> int:
+def n_forwards_of_heads(before: ForwardRecord) -> int:
     """Approximate number of forward passes to change all heads in turn: a change in one layer reruns only the layers
     after it.
     """
@@ -80,7 +80,7 @@ def forwards_of_heads(before: ForwardRecord) -> int:
     return -(-n_heads * n_layers // 2)
 
 
-def forwards_of_positions(before: ForwardRecord) -> int:
+def n_forwards_of_positions(before: ForwardRecord) -> int:
     """Approximate number of forward passes to change all positions at all stages in turn."""
     return -(-len(before.stages) * len(before) // 2)
 

@@ -12,7 +12,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.input_controls import DIGIT
 from app_pages.controls.pages import ATTENTION, go_to
-from app_pages.heads.numbers import how_to_measure, say_head
+from app_pages.heads.numbers import measuring_sentence, say_head
 from app_pages.inputs.digit_input import take_digit
 from app_pages.show.show import clickable
 from app_pages.subject import encoders, shipped_inputs
@@ -35,7 +35,7 @@ def draw_examples(subject: LiveSubject, _slots: Slots, chosen: HeadChoice) -> No
     say_head(subject, chosen)
     stored = table_of(subject.checkpoint, EXAMPLES)
     if stored is None:
-        st.info(how_to_measure(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
+        st.info(measuring_sentence(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
         return
     rows = stored.rows
     rows = rows[(rows["layer"] == chosen.layer) & (rows["head"] == chosen.head)].sort_values("rank")

@@ -12,7 +12,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.heads_controls import HERE, NUMBERS_OF
 from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, go_to
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.effects import as_vectors, each_head, forwards_of_heads
+from app_pages.heads.effects import answers_without_each_head, as_hashable_means, n_forwards_of_heads
 from app_pages.subject.cache import of
 from app_pages.subject.head_name import head_names
 from app_pages.subject.stored_results import over
@@ -89,7 +89,7 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
             first = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
     input_measures = subject.measure(statistics)
     if isinstance(subject, LiveSubject):
-        input_measures = input_measures | effects(subject, stored)
+        input_measures = input_measures | effects_by_head(subject, stored)
     chance = statistics_of_even_weights(record) if first == HERE else None
     return Numbers(record=record, here=input_measures, stored=stored, chance=chance, first=first)
 
@@ -119,10 +119,10 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
     if not isinstance(subject, LiveSubject):
         st.caption("A record holds one input, so these are the numbers of that input alone.")
     elif source is None:
-        st.caption(f"These are the numbers of this input alone. {how_to_measure(subject.checkpoint)}")
+        st.caption(f"These are the numbers of this input alone. {measuring_sentence(subject.checkpoint)}")
     elif not {"importance", "zero"} <= set(numbers.spreads):
         st.caption(
-            f"What a head is worth: {how_to_measure(subject.checkpoint, '--with importance,ablation')}"
+            f"What a head is worth: {measuring_sentence(subject.checkpoint, '--with importance,ablation')}"
         )
     elif source.samples:
         titles: dict[int, list[str]] = {}
@@ -139,7 +139,7 @@ def explain_numbers(numbers: Numbers) -> None:
         st.markdown("$A_{ij}$ is the attention weight of query $i$ on key $j$.")
         st.markdown(
             "\n".join(
-                f"- **{COLUMNS[name].title}**: {in_words(numbers, name)}. :gray[{_column_formula(numbers, name)}.]"
+                f"- **{COLUMNS[name].title}**: {column_description(numbers, name)}. :gray[{_column_formula(numbers, name)}.]"
                 for name in numbers.values
             )
         )
@@ -149,7 +149,7 @@ def explain_numbers(numbers: Numbers) -> None:
         st.markdown("\n".join(f"- **{role.name}**: {role.rule}." for role in possible_roles(numbers.record)))
 
 
-def in_words(numbers: Numbers, name: str) -> str:
+def column_description(numbers: Numbers, name: str) -> str:
     """Description of the column `name`, as plain text."""
     return COLUMNS[name].words.replace("{units}", numbers.record.units)
 
@@ -164,19 +164,19 @@ def _column_formula(numbers: Numbers, name: str) -> str:
     return formula.replace("{units}", record.units)
 
 
-def how_to_measure(name: str, *options: str) -> str:
+def measuring_sentence(name: str, *options: str) -> str:
     """Sentence with the command that stores the missing numbers; for an encoder from elsewhere the user fills in its folder."""
     missing = "this was not measured" if options else "nothing is stored"
-    return f"Over a data set {missing} for this encoder: `{command(name, *options)}` measures it."
+    return f"Over a data set {missing} for this encoder: `{measuring_command(name, *options)}` measures it."
 
 
-def command(name: str, *options: str) -> str:
+def measuring_command(name: str, *options: str) -> str:
     words = ["python -m model.atlas", name if name in available() else "FOLDER"]
     words += ["--data FILE.csv"] if read_config(name).is_text else []
     return " ".join([*words, *options])
 
 
-def effects(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.ndarray]:
+def effects_by_head(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.ndarray]:
     """Importance of each head and sizes of the answer's change without it, each [layer, head], by name of the column.
 
     If that takes long, draws a button and returns {} until it is pressed.
@@ -186,7 +186,7 @@ def effects(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.nd
     if means is not None and means.shape != record.z.shape[:2] + record.z.shape[-1:]:
         means = None
     n_ablations = 1 if means is None else 2
-    n_forwards = BACKWARD + n_ablations * forwards_of_heads(record)
+    n_forwards = BACKWARD + n_ablations * n_forwards_of_heads(record)
     work_key = ("effects", subject, n_ablations)
     n_heads = record.pattern.shape[0] * record.pattern.shape[1]
     label = f"Measure what each of the {n_heads} heads is worth on this input"
@@ -194,7 +194,9 @@ def effects(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.nd
         return {}
     with until_done(work_key):
         values = {"importance": of(importance, subject.checkpoint, (subject.model_input,))[0]}
-        values["zero"] = knock_out.effects(record, each_head(subject, None))
+        values["zero"] = knock_out.effects(record, answers_without_each_head(subject, None))
         if means is not None:
-            values["mean"] = knock_out.effects(record, each_head(subject, as_vectors(means)))
+            values["mean"] = knock_out.effects(
+                record, answers_without_each_head(subject, as_hashable_means(means))
+            )
     return values

@@ -36,7 +36,7 @@ _OF = (
 )
 
 
-def patch(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     before = subject.record
     with slots.beside:
         source, label = _choose_second(subject)
@@ -116,12 +116,12 @@ def _draw_heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord,
     st.markdown(f"**Each head's output z, taken from the second {_input_noun(before)}**")
     work_key, n_heads = ("patch heads", subject, source), before.pattern.shape[0] * before.pattern.shape[1]
     label = f"Patch {n_heads} heads in turn"
-    if not wanted(subject, work_key, effects.forwards_of_heads(before), label, "patch_all"):
+    if not wanted(subject, work_key, effects.n_forwards_of_heads(before), label, "patch_all"):
         return
     with until_done(work_key):
-        changed = changes(before, effects.each_head_patched(subject, source))
+        changed = changes(before, effects.answers_with_each_head_patched(subject, source))
     head = chosen.layer, chosen.head
-    title = [effects.what_changes(before)]
+    title = [effects.changed_quantity(before)]
     figure = head_grid(changed, selected=head, title=title, signed=before.predicted_class is not None)
     clickable_heads(figure, key="patch_heads", chosen=head)
     largest = divmod(int(np.abs(changed).argmax()), changed.shape[1])
@@ -135,15 +135,20 @@ def _draw_positions(subject: LiveSubject, before: ForwardRecord, source: Input) 
     st.markdown(f"**Each state of the residual stream, taken from the second {_input_noun(before)}**")
     work_key = ("patch positions", subject, source)
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
-    if not wanted(subject, work_key, effects.forwards_of_positions(before), label, "patch_states"):
+    if not wanted(subject, work_key, effects.n_forwards_of_positions(before), label, "patch_states"):
         return
     with until_done(work_key):
-        changed = changes(before, effects.each_position_patched(subject, source))
+        changed = changes(before, effects.answers_with_each_position_patched(subject, source))
     query = QUERY.held(0)
     query = query if isinstance(query, int) and query < len(before) else 0
     signed = before.predicted_class is not None
     figure = stage_positions(
-        changed, before.stages, before.tokens, query=query, what=effects.what_changes(before), signed=signed
+        changed,
+        before.stages,
+        before.tokens,
+        query=query,
+        what=effects.changed_quantity(before),
+        signed=signed,
     )
     clickable(
         figure,

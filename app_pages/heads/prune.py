@@ -9,7 +9,7 @@ import streamlit as st
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.heads_controls import PRUNED, PRUNED_BY
-from app_pages.heads.numbers import command, how_to_measure
+from app_pages.heads.numbers import measuring_command, measuring_sentence
 from app_pages.show.show import clickable
 from app_pages.subject import encoders
 from app_pages.subject.stored_results import over, table_of
@@ -23,7 +23,7 @@ from viz.heads.pruning_curve import Curve, pruning_curve
 MEASURE = "pruning"
 
 
-def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_pruning(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     if not subject.record.has_classes:
         st.info(
             f"{subject.checkpoint} does not choose one of several classes, so there is no accuracy that heads could cost.",
@@ -34,7 +34,7 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     stored = {name: table for name in names if (table := table_of(name, PRUNING)) is not None}
     missing = [name for name in names if name not in stored]
     if not stored:
-        st.info(how_to_measure(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
+        st.info(measuring_sentence(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
         return
     methods = [
         method
@@ -63,7 +63,7 @@ def prune(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         f"A click on a point of {subject.checkpoint} chooses the head."
     )
     for name in missing:
-        st.caption(f"{name}: {how_to_measure(name, f'--with {MEASURE}')}")
+        st.caption(f"{name}: {measuring_sentence(name, f'--with {MEASURE}')}")
 
 
 def _examples_sentence(tables: Iterable[ResultTable]) -> str:
@@ -121,11 +121,11 @@ def _removal_sentences(name: str, table: ResultTable, steps: list[PruningStep]) 
 def _older_file_sentence(name: str, table: ResultTable, first: PruningStep) -> str:
     """Sentence for a file that does not record which answers changed, so that chance cannot be judged."""
     n = table.source.n // 2
-    error = np.sqrt(first.accuracy * (1 - first.accuracy) / n)
+    standard_error = np.sqrt(first.accuracy * (1 - first.accuracy) / n)
     return (
         f"**{name}**: its file is an older one, judged on {n} examples only, too few to say from how many heads on accuracy is lower: "
-        f"{with_error(first.accuracy, error)} are right with all heads. "
-        f"`{command(name, f'--with {MEASURE}')}` measures it anew."
+        f"{with_error(first.accuracy, standard_error)} are right with all heads. "
+        f"`{measuring_command(name, f'--with {MEASURE}')}` measures it anew."
     )
 
 

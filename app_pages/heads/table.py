@@ -12,7 +12,14 @@ from app_pages.controls import heads_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.numbers import Numbers, choose_numbers, explain_numbers, in_words, say_head, say_source
+from app_pages.heads.numbers import (
+    Numbers,
+    choose_numbers,
+    column_description,
+    explain_numbers,
+    say_head,
+    say_source,
+)
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject.subject import Subject
@@ -49,7 +56,7 @@ def draw_table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     say_head(subject, chosen)
     sort = controls.SORT.read()
     if rows:
-        _draw_table(chosen, numbers, ordered(rows, numbers.values, sort), sort)
+        _draw_table(chosen, numbers, sorted_heads(rows, numbers.values, sort), sort)
     else:
         st.info("No head matches the search and the filter.", icon=":material/filter_alt:")
     if len(rows) < len(all_heads):
@@ -112,7 +119,7 @@ def _matches(head: Head, word: str) -> bool:
     return any(word in name for name in head.role_names)
 
 
-def ordered(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> list[Head]:
+def sorted_heads(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> list[Head]:
     """The heads sorted by the column that `sort` names (after a minus sign: largest first), NaN last; in the given
     order if it names none.
     """
@@ -123,11 +130,11 @@ def ordered(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> 
         return list(heads)
     sign = -1 if sort.startswith("-") else 1
 
-    def rank(head: Head) -> tuple[bool, float]:
+    def sort_key(head: Head) -> tuple[bool, float]:
         value = float(values[column][head.layer, head.head])
         return (True, 0.0) if np.isnan(value) else (False, sign * value)
 
-    return sorted(heads, key=rank)
+    return sorted(heads, key=sort_key)
 
 
 def next_sort(sort: str, column: str) -> str:
@@ -176,7 +183,7 @@ def _headings(numbers: Numbers, sort: str) -> list[TableHeading]:
             "help": "What the head is called after what it does. Point at a name for its rule.",
         },
         *(
-            sortable(name, COLUMNS[name].title, _capitalised(in_words(numbers, name)))
+            sortable(name, COLUMNS[name].title, _capitalised(column_description(numbers, name)))
             for name in numbers.values
         ),
     ]

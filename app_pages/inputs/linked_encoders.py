@@ -14,7 +14,7 @@ KEYS = ("checkpoint", "compare_with")  # of the address, under which an encoder'
 _GONE, _INSTEAD = "own_gone", "own_instead"
 
 
-def arrive() -> None:
+def open_linked_encoders() -> None:
     """Opens the encoders that the address names and notes which no longer exist; called before a page is drawn."""
     shipped, missing = checkpoint.available(), {}
     for name in opened():

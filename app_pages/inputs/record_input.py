@@ -55,19 +55,19 @@ def record_input() -> FileSubject | None:
     return subject
 
 
-def most_mb() -> int:
+def upload_limit_mb() -> int:
     """Size limit of a record file in megabytes, which also depends on how the server was started."""
     return min(LARGEST, st.get_option("server.maxUploadSize"))
 
 
-def invite() -> None:
+def draw_first_upload() -> None:
     """Draws the upload for a record, where none is open."""
     with st.container(key="open_record", width=640):
         _draw_upload()
 
 
 def _draw_upload() -> None:
-    round_number, limit_mb = st.session_state.get("uploads", 0), most_mb()
+    round_number, limit_mb = st.session_state.get("uploads", 0), upload_limit_mb()
     st.file_uploader(
         "Open a record file",
         ["npz", "safetensors"],

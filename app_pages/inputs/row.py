@@ -14,7 +14,7 @@ from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.input_list import draw_stepper, right_class
 from app_pages.inputs.linked_encoders import say_gone
-from app_pages.inputs.record_input import invite, record_input
+from app_pages.inputs.record_input import draw_first_upload, record_input
 from app_pages.inputs.text_input import text_input
 from app_pages.inputs.unknown_tokens import say_unknown
 from app_pages.show.heading import say_purpose
@@ -112,7 +112,7 @@ class _Row:
     def file_subject(self) -> FileSubject:
         """The open record; if none is open, draws the upload and ends the page."""
         if (subject := self.open_record()) is None:
-            invite()
+            draw_first_upload()
             st.stop()
         for sentence in filter(None, (subject.limits, subject.odd_rows)):
             st.caption(sentence)
@@ -180,7 +180,7 @@ def _choose_encoder(kind: str) -> str | None:
     current = CHECKPOINT.held() or st.query_params.get("checkpoint")
     options = [current if current in names else names[0] for names in seeds.values()]
     # Not by a shorter name: the address holds what stands in the box, and must say the seed.
-    name = CHECKPOINT.choose(options, gone=alike)
+    name = CHECKPOINT.choose(options, gone=similar_encoder)
     if name is not None and len(names := seeds[split_seed(name)[0]]) > 1:
         st.session_state["seed"] = name
         st.selectbox(
@@ -207,12 +207,12 @@ def _change_kind() -> None:
     drawing.leave()
 
 
-def alike(held: str | None, names: Sequence[str]) -> str | None:
+def similar_encoder(held: str | None, names: Sequence[str]) -> str | None:
     """Substitute for the encoder `held` after a change of the kind of input: one of the same norm placement, or else
     the first.
     """
-    alike = [name for name in names if held and _placement_in_name(name) == _placement_in_name(held)]
-    return next(iter([*alike, *names]), None)
+    similar_names = [name for name in names if held and _placement_in_name(name) == _placement_in_name(held)]
+    return next(iter([*similar_names, *names]), None)
 
 
 def _placement_in_name(name: str) -> str:

@@ -21,7 +21,7 @@ class Formula(NamedTuple):
     words: str
 
 
-def stream(view: View) -> None:
+def draw_stream(view: View) -> None:
     steps, layer = view.steps, view.chosen.layer
     source = f"block {layer - 1}" if layer else "the embedding"
     st.latex(rf"x_i, \, x_j \in \mathbb{{R}}^{{{steps.x.shape[1]}}}")
@@ -36,7 +36,7 @@ def stream(view: View) -> None:
     show(vector_rows(rows, what="x"), key="inside_rows_input")
 
 
-def project(view: View) -> None:
+def draw_projection(view: View) -> None:
     attention, config = view.steps.attention, view.record.config
     x = r"\hat{x}" if config.norm_placement == "pre" else "x"
     st.latex(rf"q_i = {x}_i W_Q + b_Q, \quad k_j = {x}_j W_K + b_K, \quad v_j = {x}_j W_V + b_V")
@@ -53,7 +53,7 @@ def project(view: View) -> None:
     show(vector_rows(rows, what="component of q, k, v"), key="inside_rows_project")
 
 
-def products(view: View) -> Formula:
+def products_formula(view: View) -> Formula:
     attention, key = view.steps.attention, view.key
     return Formula(
         rf"q_i \cdot k_j = \sum_{{c=0}}^{{{len(attention.q) - 1}}} q_{{ic}} \, k_{{jc}}, \quad "
@@ -62,7 +62,7 @@ def products(view: View) -> Formula:
     )
 
 
-def scale(view: View) -> Formula:
+def scale_formula(view: View) -> Formula:
     attention, key = view.steps.attention, view.key
     d_k = len(attention.q)
     return Formula(
@@ -72,7 +72,7 @@ def scale(view: View) -> Formula:
     )
 
 
-def mask(view: View) -> Formula:
+def mask_formula(view: View) -> Formula:
     attention = view.steps.attention
     return Formula(
         r"s_{ij} \leftarrow -\infty \; \text{ where query } i \text{ must not attend to key } j",
@@ -84,7 +84,7 @@ def mask(view: View) -> Formula:
     )
 
 
-def softmax(view: View) -> Formula:
+def softmax_formula(view: View) -> Formula:
     attention, key = view.steps.attention, view.key
     return Formula(
         rf"A_{{ij}} = e^{{s_{{ij}} - m}} / \sum_{{j'}} e^{{s_{{ij'}} - m}}, \; m = {format_tex(attention.largest_score, '.4g')}, \quad "
@@ -97,7 +97,7 @@ def softmax(view: View) -> Formula:
     )
 
 
-def values(view: View) -> Formula:
+def values_formula(view: View) -> Formula:
     attention = view.steps.attention
     return Formula(
         rf"z_i = \sum_{{j=0}}^{{{view.n - 1}}} A_{{ij}} \, v_j \in \mathbb{{R}}^{{{attention.v.shape[1]}}}",
@@ -105,7 +105,7 @@ def values(view: View) -> Formula:
     )
 
 
-def concatenate(view: View) -> None:
+def draw_concatenation(view: View) -> None:
     z = view.steps.attention.z
     n_heads, d_v = z.shape
     if n_heads == 1:
@@ -123,7 +123,7 @@ def concatenate(view: View) -> None:
     show(chart, key="inside_rows_concatenate")
 
 
-def output(view: View) -> None:
+def draw_output(view: View) -> None:
     attention, head = view.steps.attention, view.chosen.head
     n_heads, d_v = attention.z.shape
     st.latex(

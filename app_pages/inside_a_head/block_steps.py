@@ -12,7 +12,7 @@ from viz.inside.value_bars import value_bars
 N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, and as rows
 
 
-def norm_attention(view: View) -> None:
+def draw_norm_of_attention(view: View) -> None:
     if _is_pre(view):
         st.markdown("Before attention: what the heads see is normalised, the residual stream itself is not.")
         _draw_norm(view.steps.norm_attention, r"\hat{x}_i", "x_i", key="attention")
@@ -21,7 +21,7 @@ def norm_attention(view: View) -> None:
         _draw_norm(view.steps.norm_attention, "x_i'", "x_i + o_i", key="attention")
 
 
-def norm_feed_forward(view: View) -> None:
+def draw_norm_of_feed_forward(view: View) -> None:
     if _is_pre(view):
         st.markdown(
             "Before the feed-forward half, in the same way; the residual stream itself stays as it is."
@@ -32,7 +32,7 @@ def norm_feed_forward(view: View) -> None:
         _draw_norm(view.steps.norm_feed_forward, "x_i''", "x_i' + f_i", key="feed_forward")
 
 
-def add_attention(view: View) -> None:
+def draw_addition_of_attention(view: View) -> None:
     steps = view.steps
     formula, total = ("x_i' = x_i + o_i", "= x′ᵢ") if _is_pre(view) else ("x_i + o_i", "= xᵢ + oᵢ")
     st.latex(formula)
@@ -40,7 +40,7 @@ def add_attention(view: View) -> None:
     draw_rows_with_lengths(rows, key="add_attention")
 
 
-def add_feed_forward(view: View) -> None:
+def draw_addition_of_feed_forward(view: View) -> None:
     steps, is_pre = view.steps, _is_pre(view)
     st.latex("x_i'' = x_i' + f_i" if is_pre else "x_i' + f_i")
     total = "= x″ᵢ" if is_pre else "= x′ᵢ + fᵢ"
@@ -56,7 +56,7 @@ def add_feed_forward(view: View) -> None:
         )
 
 
-def expand(view: View) -> None:
+def draw_expansion(view: View) -> None:
     steps, config = view.steps.feed_forward, view.record.config
     name = "ReLU" if config.activation == "relu" else "GELU"
     x = r"\hat{x}_i'" if _is_pre(view) else "x_i'"
@@ -79,7 +79,7 @@ def expand(view: View) -> None:
     show(chart, key="inside_units")
 
 
-def contract(view: View) -> None:
+def draw_contraction(view: View) -> None:
     steps, config = view.steps.feed_forward, view.record.config
     st.latex(
         rf"f_i = h W_2 + b_2 = \sum_{{u=0}}^{{{config.d_ff - 1}}} h_u W_{{2,u}} + b_2, \qquad "

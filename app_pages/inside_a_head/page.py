@@ -4,16 +4,16 @@ from app_pages.controls.head_choice import choose_head
 from app_pages.controls.inside_a_head_controls import LAYER_NORM, PART, SCALE, STEP_BY_STEP
 from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.layer_norm import draw_layer_norm
-from app_pages.inside_a_head.scale import draw_scale
-from app_pages.inside_a_head.sets import set_to_set
-from app_pages.inside_a_head.steps import step_by_step
+from app_pages.inside_a_head.scale import draw_score_scaling
+from app_pages.inside_a_head.sets import draw_reordering
+from app_pages.inside_a_head.steps import draw_steps
 
 part = PART.choose()
 if part == SCALE:
-    draw_scale()
+    draw_score_scaling()
 else:
     subject, slots = choose_input()
     in_steps = part == STEP_BY_STEP
     chosen = choose_head(subject, slots, with_colours=in_steps, stepped=in_steps)
-    draw = step_by_step if in_steps else draw_layer_norm if part == LAYER_NORM else set_to_set
+    draw = draw_steps if in_steps else draw_layer_norm if part == LAYER_NORM else draw_reordering
     draw(subject, slots, chosen)

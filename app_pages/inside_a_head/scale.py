@@ -11,7 +11,7 @@ from app_pages.controls import inside_a_head_controls as controls
 from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import HeadChoice, choose_head
 from app_pages.inputs.row import choose_input
-from app_pages.inside_a_head.temperature import temperature
+from app_pages.inside_a_head.temperature import draw_temperature
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
@@ -21,14 +21,14 @@ from app_pages.toolkit.stoppable import in_steps
 from model.theory import score_scaling
 from viz.builders.number_format import format_number, format_tex, head_name
 from viz.inside.dot_product_distribution import dot_product_distribution
-from viz.inside.head_points import variance_of_heads, with_and_without
+from viz.inside.head_points import variance_of_heads, with_and_without_scale
 from viz.inside.width_curves import scale_name, width_curves
 
 WIDTHS = tuple(width for width in (2**power for power in range(20)) if width <= controls.LARGEST_WIDTH)
 GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"
 
 
-def draw_scale() -> None:
+def draw_score_scaling() -> None:
     input_place = st.container()  # for the input, which random vectors do not need
     containers = control_bar, _ = bar("controls")
     with control_bar:
@@ -42,7 +42,7 @@ def draw_scale() -> None:
     if choice == controls.ENCODER:
         _draw_own_vectors(subject, chosen)
     else:
-        temperature(subject, slots, chosen)
+        draw_temperature(subject, slots, chosen)
 
 
 def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
@@ -107,7 +107,7 @@ def _write_example() -> None:
 def _draw_own_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
     record = subject.record
     layer, head, d_k = chosen.layer, chosen.head, record.config.d_k
-    heads = of_heads(subject)
+    heads = spreads_of_heads(subject)
     head_row = heads[(heads["layer"] == layer) & (heads["head"] == head)].iloc[0]
     products = score_scaling.head_products(record.q[layer, head], record.k[layer, head])[
         record.mask[layer, head]
@@ -127,7 +127,7 @@ def _draw_own_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
         ("entropy", "Entropy of the softmax, every head", "entropy / ln n"),
         ("gradient", "Gradient of the softmax, every head", "‖diag(a) − a aᵀ‖"),
     ):
-        points[measure] = with_and_without(
+        points[measure] = with_and_without_scale(
             heads,
             measure,
             title=title,
@@ -155,13 +155,13 @@ over_widths = cached(score_scaling.spread_by_width)
 
 
 @cached
-def of_heads(subject: LiveSubject) -> pd.DataFrame:
+def spreads_of_heads(subject: LiveSubject) -> pd.DataFrame:
     """Spread of the products q·k of every head, one row per head, with the columns of `model.theory.scaling.of_heads`."""
     record = subject.record
     q, k, mask = record.q, record.k, record.mask
     calls = [
         partial(score_scaling.head_spreads, q[[index]], k[[index]], mask[[index]]) for index in range(len(q))
     ]
-    by_layer = in_steps(calls, "Measuring every head …", ("scale", subject))
-    tables = [table.assign(layer=index) for index, table in enumerate(by_layer)]
+    spreads_by_layer = in_steps(calls, "Measuring every head …", ("scale", subject))
+    tables = [table.assign(layer=index) for index, table in enumerate(spreads_by_layer)]
     return pd.concat(tables, ignore_index=True)

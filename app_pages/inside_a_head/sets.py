@@ -12,7 +12,7 @@ from viz.builders.number_format import format_number, head_name
 from viz.inside.permutation import permutation
 
 
-def set_to_set(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_reordering(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     record = subject.record
     with slots.controls:
         query = choose_query(record)

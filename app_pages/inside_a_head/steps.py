@@ -34,30 +34,30 @@ class TableStep(NamedTuple):
     """A step that is a column of the table."""
 
     short: str  # in the diagram
-    say: Callable[[View], attention.Formula]
+    make_formula: Callable[[View], attention.Formula]
 
 
 # By the names of `model.experiments.head_steps.ORDER`, which says in what order a block takes them.
 STEPS: dict[str, Step | TableStep] = {
-    "input": Step("x", "{n} × {d_model}", attention.stream),
-    "norm_attention": Step("LayerNorm", "{d_model}", block.norm_attention),
-    "project": Step("q, k, v", "{d_model} → {d_k}, {d_k}, {d_v}", attention.project),
-    "products": TableStep("q · k", attention.products),
-    "scale": TableStep("÷ √d_k", attention.scale),
-    "mask": TableStep("mask", attention.mask),
-    "softmax": TableStep("softmax", attention.softmax),
-    "values": TableStep("weighted sum of v", attention.values),
-    "concatenate": Step("concatenation", "{n_heads} × {d_v} → {joined}", attention.concatenate),
-    "output": Step("W_O", "{joined} → {d_model}", attention.output),
-    "add_attention": Step("+ residual", "{d_model}", block.add_attention),
-    "norm_feed_forward": Step("LayerNorm", "{d_model}", block.norm_feed_forward),
-    "expand": Step("expand, activate", "{d_model} → {d_ff}", block.expand),
-    "contract": Step("contract", "{d_ff} → {d_model}", block.contract),
-    "add_feed_forward": Step("+ residual", "{d_model}", block.add_feed_forward),
+    "input": Step("x", "{n} × {d_model}", attention.draw_stream),
+    "norm_attention": Step("LayerNorm", "{d_model}", block.draw_norm_of_attention),
+    "project": Step("q, k, v", "{d_model} → {d_k}, {d_k}, {d_v}", attention.draw_projection),
+    "products": TableStep("q · k", attention.products_formula),
+    "scale": TableStep("÷ √d_k", attention.scale_formula),
+    "mask": TableStep("mask", attention.mask_formula),
+    "softmax": TableStep("softmax", attention.softmax_formula),
+    "values": TableStep("weighted sum of v", attention.values_formula),
+    "concatenate": Step("concatenation", "{n_heads} × {d_v} → {joined}", attention.draw_concatenation),
+    "output": Step("W_O", "{joined} → {d_model}", attention.draw_output),
+    "add_attention": Step("+ residual", "{d_model}", block.draw_addition_of_attention),
+    "norm_feed_forward": Step("LayerNorm", "{d_model}", block.draw_norm_of_feed_forward),
+    "expand": Step("expand, activate", "{d_model} → {d_ff}", block.draw_expansion),
+    "contract": Step("contract", "{d_ff} → {d_model}", block.draw_contraction),
+    "add_feed_forward": Step("+ residual", "{d_model}", block.draw_addition_of_feed_forward),
 }
 
 
-def step_by_step(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_steps(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     try:
         with slots.controls:
             query = choose_query(subject.record)
@@ -103,7 +103,7 @@ def _choose_step(view: View) -> str:
         step = STEPS[name]
         with st.container(key=f"inside_step_{name}"):
             if isinstance(step, TableStep):
-                formula = step.say(view)
+                formula = step.make_formula(view)
                 st.markdown(f"${formula.tex}$")
             else:
                 config = view.record.config

@@ -21,7 +21,7 @@ from viz.inside.temperature_curve import temperature_curve
 TEMPERATURES = TEMPERATURE.options or []
 
 
-def temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     record = subject.record
     with slots.controls:
         query = choose_query(record)

@@ -27,7 +27,7 @@ _PICTURES = (
 )
 
 
-def enter_list(kind: str) -> None:
+def draw_list_entry(kind: str) -> None:
     """Draws the ways to enter a list of this kind of input: paste, upload, or examples."""
     if kind == encoders.TEXT:
         _draw_text_entry()
@@ -40,7 +40,7 @@ def enter_list(kind: str) -> None:
     )
 
 
-def examples(kind: str) -> InputList:
+def example_list(kind: str) -> InputList:
     """The list that the page opens with: the example texts, or the first test digits."""
     return _sentence_list() if kind == encoders.TEXT else _digit_list()
 

@@ -11,7 +11,7 @@ from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.inputs import input_list
 from app_pages.inputs.input_list import InputList
 from app_pages.inputs.row import choose_encoder, stop
-from app_pages.many_inputs.enter_list import enter_list, examples, round_number
+from app_pages.many_inputs.enter_list import draw_list_entry, example_list, round_number
 from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.subject import cache, session_encoders
@@ -36,11 +36,11 @@ def write_summary(listed: InputList, predictions: Predictions) -> None:
         st.caption(plain(" ".join(notes)))
 
 
-def show(kind: str, name: Checkpoint, listed: InputList) -> None:
+def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
     """Draws the table of predictions, and a menu for another list."""
     label = "Your own list" if entered.listed is None else "Another list"
     with more, st.popover(label, key=f"another_list_{round_number()}"):
-        enter_list(kind)
+        draw_list_entry(kind)
     predictions: Predictions = predict(name, listed.items)
     if not predictions.lines:
         write_summary(listed, predictions)
@@ -50,7 +50,7 @@ def show(kind: str, name: Checkpoint, listed: InputList) -> None:
         order = ORDER.choose(orders)
         wrong_only = bool(predictions.n_labelled) and WRONG_ONLY.choose()
     lines = predictions.order(surprising_first=order == HARDEST)
-    lines = [line for line in lines if line.right is False] if wrong_only else lines
+    lines = [line for line in lines if line.is_right is False] if wrong_only else lines
     entered.order = [line.number for line in lines]
 
     def take(number: int) -> None:
@@ -91,4 +91,4 @@ except (ValueError, OSError) as error:
     stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
 session_encoders.say_on_cpu(name)
 entered = input_list.entered(kind)
-show(kind, name, entered.listed or examples(kind))
+draw_predictions(kind, name, entered.listed or example_list(kind))

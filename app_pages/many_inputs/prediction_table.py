@@ -85,7 +85,7 @@ def _row_cells(item: Item, predictions: Predictions, line: Prediction) -> list[T
     )
     if predictions.n_labelled:
         cells.append(
-            _label_cell(item.label if line.label is None else predictions.classes[line.label], line.right)
+            _label_cell(item.label if line.label is None else predictions.classes[line.label], line.is_right)
         )
     if predictions.surprise:
         number_format = ".3f" if predictions.surprise == "distance" else ".2f"
@@ -144,7 +144,7 @@ def as_csv(items: Sequence[Item], predictions: Predictions, lines: Sequence[Pred
     columns["answer"] = [_escape_formula(line.answer) for line in lines]
     columns["probability"] = [line.probability for line in lines]
     columns["label"] = [_escape_formula(item.label) for item in shown_items]
-    columns["right"] = [{True: "yes", False: "no", None: ""}[line.right] for line in lines]
+    columns["right"] = [{True: "yes", False: "no", None: ""}[line.is_right] for line in lines]
     if predictions.surprise == "distance":
         columns["most_like_it"] = [None if line.nearest is None else line.nearest + 1 for line in lines]
     unit = "" if predictions.surprise == "distance" else "_nats"

@@ -46,7 +46,7 @@ class Prediction:
     unknown: float = 0.0  # share of the tokens that the vocabulary lacks
 
     @property
-    def right(self) -> bool | None:
+    def is_right(self) -> bool | None:
         """Whether the predicted class is the right one; None where that is not known."""
         return None if self.label is None else self.predicted == self.label
 
@@ -81,7 +81,7 @@ class Predictions:
     @property
     def n_right(self) -> int:
         """How many of these are predicted as labelled."""
-        return sum(line.right is True for line in self.lines)
+        return sum(line.is_right is True for line in self.lines)
 
 
 @cache.cached
@@ -119,12 +119,12 @@ def _readable_inputs(
     name: Checkpoint, items: Sequence[Item], config: ModelConfig
 ) -> tuple[dict[int, Input], list[str], dict[int, Encoded]]:
     """The inputs that the encoder can read, by number; notes for the page; the tokens of texts, by number."""
-    readable, tokens, unreadable = {}, {}, []
+    readable, tokens_by_number, unreadable = {}, {}, []
     for number, item in enumerate(items):
         value = item.as_input(config, reads_pairs=encoders.reads_pairs(name))
         if isinstance(value, Text):
-            tokens[number] = encoded_text(name, value)
-            value = value if tokens[number].n_read else None
+            tokens_by_number[number] = encoded_text(name, value)
+            value = value if tokens_by_number[number].n_read else None
         if value is None:
             unreadable.append(number)
         else:
@@ -138,7 +138,7 @@ def _readable_inputs(
     n_pairs = sum(bool(item.text and item.text.second) for item in items)
     if n_pairs and not encoders.reads_pairs(name):
         notes.append(f"This encoder reads one text at a time: {counted(n_pairs, 'second part')} left out.")
-    return readable, notes, tokens
+    return readable, notes, tokens_by_number
 
 
 def _right_classes(

@@ -6,7 +6,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.positions_controls import SECOND_HALF, TIED, UNTIED
 from app_pages.inputs.row import stop
-from app_pages.positions.notation import scientific
+from app_pages.positions.notation import format_scientific
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
 from model.config import ModelConfig
@@ -60,8 +60,8 @@ def draw_adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     st.markdown(
         f"All {sums.whole.size:,} numbers, the largest {sums.largest:.2f} in size, computed by either "
         f"way:\n- $\\text{{Concat}}[X, P]\\, W$ and $X W_1 + P W_2$ differ by at most "
-        f"**${scientific(sums.from_sum)}$**\n- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ "
-        f"by at most **${scientific(sums.from_adding)}$**"
+        f"**${format_scientific(sums.from_sum)}$**\n- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ "
+        f"by at most **${format_scientific(sums.from_adding)}$**"
         + ("" if is_tied else ": with untied weights it is not the same as adding")
     )
     st.caption(_head_input_sentence(loaded.config, chosen.layer, head))

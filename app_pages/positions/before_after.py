@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.head_choice import HeadChoice, choose_query, take_from_second
+from app_pages.controls.head_choice import HeadChoice, choose_query, take_position_from_second
 from app_pages.controls.positions_controls import BACK, DIFFERENCE, MAPS, ROWS, SIDE_BY_SIDE
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.prediction import prediction
@@ -62,7 +62,7 @@ def _draw_input(
         query=position,
         scale=scale,
         key=key,
-        take=partial(take_from_second, before, side),
+        take=partial(take_position_from_second, before, side),
     )
 
 

@@ -8,7 +8,7 @@ from app_pages.controls import positions_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.positions.before_after import draw_consequence
-from app_pages.positions.notation import scientific
+from app_pages.positions.notation import format_scientific
 from app_pages.show.show import clickable, show
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.subject import LiveSubject
@@ -64,7 +64,7 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
         Side(subject.under(repositioned(zeroed=zeroed)), f"In order{remark}"),
         Side(subject.under(intervention), f"Shuffled{remark}", None if is_unchanged else order),
     )
-    with_positions, without = map(scientific, deviations)
+    with_positions, without = map(format_scientific, deviations)
     st.markdown(
         f"With the {record.units} put back in order, the largest change of any attention weight, in all "
         "layers and heads, "
@@ -166,7 +166,7 @@ def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) ->
         f"With positions, **{result.kept} of {N_SEEDS}** orders keep the prediction {name}, whose "
         f"probability goes from {percent(result.lowest, 2)} to {percent(result.highest, 2)}. Without, "
         "none of them changes any probability by more than "
-        f"**${scientific(largest_change(zeroed.probabilities, without))}$**."
+        f"**${format_scientific(largest_change(zeroed.probabilities, without))}$**."
     )
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 
 from app_pages.controls.control_bar import bar
 from app_pages.controls.positions_controls import LENGTH, WIDTH
-from app_pages.positions.notation import scientific
+from app_pages.positions.notation import format_scientific
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from model.theory import sinusoidal_positions as theory
@@ -70,7 +70,7 @@ def _draw_quantity(matrix: np.ndarray, at_offsets: np.ndarray, what: str, law: s
             st.markdown(
                 f"Measured over all {matrix.size:,} pairs:\n"
                 f"- largest deviation from ${formula}$: "
-                f"**${scientific(theory.largest_deviation(matrix, at_offsets))}$**\n"
-                f"- largest spread among pairs of one offset: **${scientific(by_offset.largest_spread)}$**\n"
-                f"- largest difference from the transpose: **${scientific(theory.asymmetry(matrix))}$**"
+                f"**${format_scientific(theory.largest_deviation(matrix, at_offsets))}$**\n"
+                f"- largest spread among pairs of one offset: **${format_scientific(by_offset.largest_spread)}$**\n"
+                f"- largest difference from the transpose: **${format_scientific(theory.asymmetry(matrix))}$**"
             )

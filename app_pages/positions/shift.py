@@ -4,7 +4,7 @@ import streamlit as st
 
 from app_pages.controls.control_bar import bar
 from app_pages.controls.positions_controls import FREQUENCY, LARGEST_OFFSET, OFFSET, POSITION, WIDTH
-from app_pages.positions.notation import column, scientific
+from app_pages.positions.notation import column_vector, format_scientific
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from model.theory import position_shift as theory
@@ -54,7 +54,7 @@ def draw_shift() -> None:
             last_position = len(error.by_position) - 1
             st.markdown(
                 f"Applied to every $p_t$ from 0 to {last_position}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "
-                f"**${scientific(error.largest)}$** in any dimension: the rounding of single precision."
+                f"**${format_scientific(error.largest)}$** in any dimension: the rounding of single precision."
             )
         with st.container(key="side_shift_errors"):
             _draw_without_cosines(d_model, offset)
@@ -69,10 +69,10 @@ def _write_example(d_model: int, offset: int, t: int, k: int) -> None:
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
         st.latex(
             rf"M({k}, {offset}) \, p_{{{t}}}^{{({k})}} = \begin{{bmatrix}} {matrix} \end{{bmatrix}} "
-            rf"{column(rows[t, pair])} = {column(block @ rows[t, pair])}",
+            rf"{column_vector(rows[t, pair])} = {column_vector(block @ rows[t, pair])}",
             width="content",
         )
-        st.latex(rf"p_{{{t + offset}}}^{{({k})}} = {column(rows[t + offset, pair])}", width="content")
+        st.latex(rf"p_{{{t + offset}}}^{{({k})}} = {column_vector(rows[t + offset, pair])}", width="content")
 
 
 @cached(spinner="Fitting a map to the sines …")
@@ -100,7 +100,7 @@ def _draw_without_cosines(d_model: int, offset: int) -> None:
     st.markdown(
         "| what shifts | largest error | root mean square |\n|---|---|---|\n"
         + "\n".join(
-            f"| {name} | ${scientific(error.largest)}$ | ${scientific(error.rms)}$ |"
+            f"| {name} | ${format_scientific(error.largest)}$ | ${format_scientific(error.rms)}$ |"
             for name, error in errors.items()
         )
     )

@@ -18,7 +18,7 @@ from app_pages.toolkit.gestures import every_page, keep_figures
 DRAWN = Event()  # a page has been drawn since the server started
 
 
-def draw() -> None:
+def draw_page() -> None:
     """Draws the page that the address names, inside its frame."""
     scripts = {
         page: st.Page(page.script, title=page.title, url_path=page.name, default=page == FIRST)
@@ -35,7 +35,7 @@ def draw() -> None:
     link: Link | None = st.session_state.pop(GO_TO, None)
     if link is not None:
         st.switch_page(scripts[link.page], query_params=link.query)
-    address.arrive(page.name)
+    address.begin_run(page.name)
     every_page(page.name)
     if (notice := st.session_state.pop(NOTICE, None)) is not None:
         st.toast(notice, icon=":material/info:")
@@ -48,20 +48,20 @@ def draw() -> None:
         # Here, for they import torch: meanwhile the frame already stands.
         from app_pages.inputs import linked_encoders
         from app_pages.inputs.text_input import keep_text
-        from app_pages.subject.cache import one_run
+        from app_pages.subject.cache import hash_files_once
         from app_pages.tour.tour_line import draw_line
 
-        linked_encoders.arrive()
+        linked_encoders.open_linked_encoders()
         keep_text()
         if number is not None:
             draw_line(number, line)
         try:
             # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen
             # is lost.
-            with only_of_this_page(), one_run():
+            with only_of_this_page(), hash_files_once():
                 run_module(f"app_pages.{page.name}.page")
         finally:
-            address.leave()
+            address.end_run()
             DRAWN.set()
 
 

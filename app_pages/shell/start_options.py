@@ -28,7 +28,7 @@ class Options:
     problems: tuple[str, ...] = ()
 
 
-def read(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
+def read_options(arguments: Sequence[str], environment: Mapping[str, str]) -> Options:
     """Options from arguments, or else from environment variables; values that cannot be used are listed in `problems`."""
     parser = ArgumentParser(APP, add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--models", default=environment.get(locations.VARIABLE, ""))
@@ -72,10 +72,10 @@ def _plain(value: object) -> str:
     return " ".join(word.rpartition("/")[2] for word in locations.printable_name(str(value)).split())
 
 
-def at_start() -> Options:
+def options_at_start() -> Options:
     """Options of the running app; defaults in a test or another program, whose arguments are not meant for the app."""
     is_app = Path(sys.argv[0]).name == APP if sys.argv else False
-    return read(sys.argv[1:] if is_app else (), os.environ)
+    return read_options(sys.argv[1:] if is_app else (), os.environ)
 
 
-OPTIONS = at_start()
+OPTIONS = options_at_start()

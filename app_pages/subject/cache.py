@@ -61,7 +61,7 @@ class Cache:
 
     def __init__(self, n_bytes: int) -> None:
         self._lock = Lock()
-        self._kept = _Kept(n_bytes, getsizeof=lambda sized: sized[1])
+        self._kept = _StoredValues(n_bytes, getsizeof=lambda sized: sized[1])
         self._under_way: dict[Hashable, Future] = {}
         self._handed_back = monotonic()
 
@@ -119,7 +119,7 @@ class Cache:
         return value
 
 
-class _Kept(LRUCache):
+class _StoredValues(LRUCache):
     """The stored values with their sizes in bytes; logs what is stored and what is dropped."""
 
     def keep(self, key: Hashable, value: Any, size: int) -> None:
@@ -320,7 +320,7 @@ _fingerprints: ContextVar[dict[str, str] | None] = ContextVar("fingerprints", de
 
 
 @contextmanager
-def one_run() -> Iterator[None]:
+def hash_files_once() -> Iterator[None]:
     """Context in which the files of each encoder are hashed only once: a page needs the hash hundreds of times in a run."""
     token = _fingerprints.set({})
     try:

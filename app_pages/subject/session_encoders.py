@@ -18,7 +18,7 @@ def opened() -> list[str]:
     return list(st.session_state.get(_OPENED, ()))
 
 
-class Shelf(dict[str, Upload]):
+class SessionUploads(dict[str, Upload]):
     """Uploads of one session, by name; deleted some minutes after its window was closed."""
 
     leaving: Timer | None = None
@@ -38,19 +38,19 @@ class Shelf(dict[str, Upload]):
             self.popitem()[1].delete()
 
 
-def uploads() -> Shelf:
+def uploads() -> SessionUploads:
     """Uploads of this session."""
     if _UPLOADS not in st.session_state:
-        st.session_state[_UPLOADS] = Shelf()
+        st.session_state[_UPLOADS] = SessionUploads()
     return _released_with_session()
 
 
-@st.cache_resource(scope="session", on_release=Shelf.leave, show_spinner=False)
-def _released_with_session() -> Shelf:
-    """The session's shelf; Streamlit releases it when the session disconnects, and calls this again when it reconnects."""
-    shelf = st.session_state[_UPLOADS]
-    shelf.stay()
-    return shelf
+@st.cache_resource(scope="session", on_release=SessionUploads.leave, show_spinner=False)
+def _released_with_session() -> SessionUploads:
+    """The uploads of this session; Streamlit releases them when the session disconnects, and calls this function again when it reconnects."""
+    session_uploads = st.session_state[_UPLOADS]
+    session_uploads.stay()
+    return session_uploads
 
 
 def uploaded(upload: Upload) -> None:

@@ -51,7 +51,7 @@ def over(source: DataSource, measure: str | None = None) -> str:
     return f"{n:,} {source.data}"
 
 
-def is_of(source: DataSource, *names: str) -> bool:
+def is_measured_with(source: DataSource, *names: str) -> bool:
     """Whether the results were measured with the current weights of the encoders called `names`."""
     try:
         return source.weights == tuple(map(checkpoint.weights_hash, names))
@@ -84,7 +84,7 @@ def _read_or_say(name: str, file: str, read: Callable[[Path], Result | None]) ->
 @cached
 def _read(name: str, file: str, _state: States, read: Callable[[Path], Result | None]) -> Result | None:
     result = read(_path(name, file))
-    return result if result is not None and is_of(result.source, name) else None
+    return result if result is not None and is_measured_with(result.source, name) else None
 
 
 def _path(name: str, file: str) -> Path:

@@ -7,7 +7,7 @@ from app_pages.controls.theory_controls import AVERAGED, MEAN_OF_NORMS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from app_pages.theory import claims
-from app_pages.theory.over_seeds import FigureWithText, measure_over_seeds, progress_of_seeds
+from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
 from model.theory.gradients_at_start import InitialNorms, combine_seeds, lemma_2, norms_by_depth, sweep_depths
 from model.theory.untrained_encoder import UntrainedConfig
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
@@ -17,7 +17,7 @@ measured = cached(norms_by_depth)
 
 def draw_at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seeds: int) -> None:
     """Draws three figures of the seeds measured so far, and redraws them as more seeds are measured."""
-    progress = progress_of_seeds()
+    progress = create_progress_container()
     heading("The last layer's gradient over depth", key="theory_last")
     last_figure = FigureWithText("last")
     concentration = _draw_assumptions(setting)
@@ -32,18 +32,18 @@ def draw_at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n
         depths, lemma = sweep_depths(deepest), lemma_2(deepest, setting.d_model)
         sweeps = {variant: combine_seeds(by_seed) for variant, by_seed in results.items()}
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
-        last_figure.draw(last_layer_gradient(norms, depths), claims.last_layer(norms, depths), done=done)
+        last_figure.draw(last_layer_gradient(norms, depths), claims.last_layer_text(norms, depths), done=done)
         excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
-        concentration = concentration.markdown(f":material/help: {claims.concentration(excess)}")
+        concentration = concentration.markdown(f":material/help: {claims.concentration_sentence(excess)}")
 
         norms = {
             variant: sweep.gradient if averaged == MEAN_OF_NORMS else sweep.mean_gradient
             for variant, sweep in sweeps.items()
         }
-        by_layer.draw(layer_gradients(norms), claims.by_layer(norms), done=done)
+        by_layer.draw(layer_gradients(norms), claims.by_layer_text(norms), done=done)
 
         norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
-        hidden_figure.draw(hidden_norms(norms, lemma), claims.hidden(norms, lemma), done=done)
+        hidden_figure.draw(hidden_norms(norms, lemma), claims.hidden_norms_text(norms, lemma), done=done)
 
     measure_over_seeds(
         variants,
@@ -60,7 +60,7 @@ def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:
     """Draws the assumptions of Theorem 1 of Xiong et al. 2020; returns the container for the one that is measured, to
     be filled later.
     """
-    assumptions = claims.assumptions(setting)
+    assumptions = claims.met_assumptions(setting)
     n_met = (
         f"{sum(assumptions.values())} of {len(assumptions)} hold for these encoders, two more are left open"
     )

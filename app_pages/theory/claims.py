@@ -41,7 +41,7 @@ second norm takes is drawn as well.
 """
 
 
-def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
+def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
     """Text with the slopes of the norms [seed, depth] on log axes, for each variant."""
     if len(depths) < 2:
         return f"{LAST}\nOne depth has no slope: choose more layers."
@@ -55,7 +55,7 @@ def last_layer(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
     return "\n".join([LAST, fitted, "", *lines])
 
 
-def by_layer(norms: Mapping[str, np.ndarray]) -> str:
+def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
     """Text with the ratio of last to first layer, from norms [seed, layer], for each variant."""
     lines, remark = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"], ""
     for variant, by_seed in norms.items():
@@ -68,7 +68,7 @@ def by_layer(norms: Mapping[str, np.ndarray]) -> str:
     return "\n".join([BY_LAYER, *lines]) + remark
 
 
-def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
+def hidden_norms_text(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
     """Text that compares norms [seed, layer] with the bounds and the line in `lemma` [3, layer]."""
     lines = []
     for variant, by_seed in norms.items():
@@ -86,7 +86,7 @@ def hidden(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
     return "\n".join([HIDDEN, "Measured here:", *lines])
 
 
-def assumptions(setting: UntrainedConfig) -> dict[str, bool]:
+def met_assumptions(setting: UntrainedConfig) -> dict[str, bool]:
     """For each assumption of Theorem 1 that this page controls, as a sentence, whether the setting meets it."""
     is_theory = setting.initialisation == "theory"
     return {
@@ -102,7 +102,7 @@ def assumptions(setting: UntrainedConfig) -> dict[str, bool]:
     }
 
 
-def concentration(excess: Mapping[str, float]) -> str:
+def concentration_sentence(excess: Mapping[str, float]) -> str:
     """Sentence with the measured δ of the last condition of Theorem 1 of Xiong et al. 2020, for each variant."""
     deltas = ", ".join(f"{variant} {delta:.2f}" for variant, delta in excess.items())
     return (

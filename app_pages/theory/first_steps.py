@@ -8,7 +8,7 @@ from app_pages.controls.control_bar import bar
 from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_AXIS, WARM_UP_STEPS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
-from app_pages.theory.over_seeds import FigureWithText, measure_over_seeds, progress_of_seeds
+from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
 from model.theory.early_update import mean_first_and_last, model_update
 from model.theory.untrained_encoder import UntrainedConfig
 from viz.theory.placements import model_updates
@@ -33,7 +33,7 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
         warmup = WARM_UP_STEPS.choose()
         scale = UPDATE_AXIS.choose()
     n_warmup = 10 if warmup == TEN_STEPS else 0
-    progress = progress_of_seeds()
+    progress = create_progress_container()
     heading("The update of the model over its first steps", key="theory_updates")
     figure = FigureWithText("updates")
 

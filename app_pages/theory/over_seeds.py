@@ -33,7 +33,7 @@ class FigureWithText:
         self._words = self._words.markdown(words)
 
 
-def progress_of_seeds() -> DeltaGenerator:
+def create_progress_container() -> DeltaGenerator:
     """Creates an empty container for the progress bar. It is outside the page's layout, so that nothing moves when the
     bar appears.
     """

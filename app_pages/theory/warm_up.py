@@ -8,7 +8,7 @@ from app_pages.controls.theory_controls import GRID_LAYERS, GRID_STEPS, LIVE_RAT
 from app_pages.show.show import heading
 from app_pages.show.verdicts import stored_measurements, verdict_lines
 from app_pages.subject.cache import cached
-from app_pages.theory.warmup_runs import Grid, containers, draw_grids, draw_losses, draw_stored_runs
+from app_pages.theory.warmup_runs import Grid, create_containers, draw_grids, draw_losses, draw_stored_runs
 from app_pages.toolkit.markdown import plain
 from model.claims.catalogue import CLAIMS
 from model.theory import warmup_grid
@@ -49,7 +49,7 @@ def draw_live_grid(variants: list[str]) -> None:
     running = st.session_state.get(RUNNING) == cells
     _draw_start_button(button, cells, running, len(cells_left))
     progress = st.empty()
-    places = containers(variants, key="theory_live")
+    places = create_containers(variants, key="theory_live")
     grid: Grid = {
         variant: [_trained_run(cell) for cell in cells if cell in finished_cells and cell[0] == variant]
         for variant in variants

@@ -40,7 +40,7 @@ def draw_stored_runs(*, key: str) -> None:
         "several seeds show stands below."
     )
     rates, warmups = sorted({run.learning_rate for run in runs}), sorted({run.warmup for run in runs})
-    draw_grids(grid, containers(grid, key=key), rates=rates, warmups=warmups, key=key)
+    draw_grids(grid, create_containers(grid, key=key), rates=rates, warmups=warmups, key=key)
     draw_losses(grid, STORED_RATE, key=key)
 
 
@@ -50,7 +50,7 @@ def _read(path: Path, _changed: int) -> list[warmup_grid.WarmupRun]:
     return warmup_grid.read_runs(path)
 
 
-def containers(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
+def create_containers(names: Iterable[str], *, key: str) -> dict[str, DeltaGenerator]:
     """Empty containers next to each other, by name, to be redrawn as runs come in."""
     names = list(names)
     columns = beside(*(f"{key}_{name.replace(' ', '_')}" for name in names))
@@ -97,7 +97,7 @@ def draw_losses(grid: Grid, rate: Box[str], *, key: str) -> None:
     highest = warmup_grid.loss_scale_limit(
         [loss for runs in at_rate.values() for run in runs for loss in run.losses]
     )
-    for name, container in containers(at_rate, key=f"{key}_losses").items():
+    for name, container in create_containers(at_rate, key=f"{key}_losses").items():
         curves = {run.warmup: (run.steps, run.losses) for run in at_rate[name]}
         with container:
             show(

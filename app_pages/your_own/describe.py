@@ -16,7 +16,7 @@ from model.sources.names import Listing
 SECONDS, SECONDS_OF_CACHE = 10, 60  # all that is in the cache is looked through, data sets as well
 
 
-def in_root() -> Listing:
+def encoders_in_root() -> Listing:
     """Encoders in the folder given by `--models`."""
     return _in_root(checkpoint.CHECKPOINTS, locations.root())
 
@@ -27,7 +27,7 @@ def _in_root(home: Path, _root: Path | None) -> Listing:
 
 
 @st.cache_data(ttl=SECONDS_OF_CACHE, show_spinner="Looking through the Hugging Face cache …")
-def in_cache() -> Listing:
+def encoders_in_cache() -> Listing:
     """Encoders in this machine's Hugging Face cache."""
 
     from model.sources.hub import cached_models  # imported late: it takes a third of a second

@@ -6,7 +6,7 @@ from app_pages.inputs import linked_encoders
 from app_pages.shell import start_options
 from app_pages.subject import session_encoders
 from app_pages.your_own import instructions
-from app_pages.your_own.describe import in_cache, in_root
+from app_pages.your_own.describe import encoders_in_cache, encoders_in_root
 from app_pages.your_own.from_hub import draw_hub_form
 from app_pages.your_own.rows import draw_list
 from app_pages.your_own.uploading import draw_upload_form
@@ -18,14 +18,17 @@ with st.container(horizontal=True, gap="medium", key="own"):
     here, more = st.container(key="own_here"), st.container(key="own_more")
 with here:
     if locations.has_root():
-        draw_list("In the models folder", in_root(), key="root", empty=instructions.EMPTY_ROOT)
+        draw_list("In the models folder", encoders_in_root(), key="root", empty=instructions.EMPTY_ROOT)
     if mine := tuple(session_encoders.uploads()):
         draw_list("Uploaded in this session", Listing(names=mine), key="uploads")
     draw_list(
         "Installed with pip", locations.encoders_in_packages(), key="installed", empty=instructions.NO_MINILM
     )
     draw_list(
-        "In the Hugging Face cache of this machine", in_cache(), key="cache", empty=instructions.EMPTY_CACHE
+        "In the Hugging Face cache of this machine",
+        encoders_in_cache(),
+        key="cache",
+        empty=instructions.EMPTY_CACHE,
     )
 with more:
     if not locations.has_root():

@@ -38,7 +38,7 @@ def draw_list(title: str, listing: Listing, *, key: str, empty: str = "") -> Non
             st.markdown("\n".join(f"- {reason}." for reason in listing.refused[:50]))
 
 
-def shown(name: str) -> str:
+def shown_name(name: str) -> str:
     """Name of an encoder as users see it: an upload's name without its random suffix."""
     return name.removeprefix(UPLOAD).rpartition("-")[0] if name.startswith(UPLOAD) else name
 
@@ -89,7 +89,7 @@ def _as_html(name: str, info: Description) -> str:
         lines.append(f"{tensors} not needed here: {escape(beginning(info.left_out, 3))}")
     problem = f'<p class="wrong">{escape(_with_period(info.problem))}</p>' if info.problem else ""
     paragraphs = "".join(f"<p>{line}</p>" for line in lines if line)
-    return f'<div class="encoder"><b>{escape(shown(name))}</b>{paragraphs}{problem}</div>'
+    return f'<div class="encoder"><b>{escape(shown_name(name))}</b>{paragraphs}{problem}</div>'
 
 
 def _with_period(sentence: str) -> str:
@@ -112,7 +112,7 @@ def _open(name: str) -> None:
             checkpoint.fingerprint(name)  # hashes them, once
         cache.loaded(name)
     except (ValueError, OSError) as error:
-        st.error(f"{shown(name)} cannot be opened: {plain(_with_period(str(error)))}")
+        st.error(f"{shown_name(name)} cannot be opened: {plain(_with_period(str(error)))}")
         return
     session_encoders.open_(name)
     _look_inside(name)

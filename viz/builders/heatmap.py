@@ -191,10 +191,10 @@ def position_labels(
     one with it. `numbers` are the numbers of the positions if they do not count from 0.
     """
     labels = [label(token, at_most) for token in tokens]
-    times = Counter(labels)
+    label_counts = Counter(labels)
     positions = range(len(labels)) if numbers is None else numbers
     return [
-        text + (f" {position}".translate(_SUBSCRIPT) if times[text] > 1 else "")
+        text + (f" {position}".translate(_SUBSCRIPT) if label_counts[text] > 1 else "")
         for position, text in zip(positions, labels, strict=True)
     ]
 

@@ -67,7 +67,7 @@ def powers_of_ten(values: Iterable[float]) -> list[float]:
     ]
 
 
-def one_two_five(values: Iterable[float]) -> list[float]:
+def one_two_five_ticks(values: Iterable[float]) -> list[float]:
     """Ticks of a short logarithmic axis: those of 0.1, 0.2, 0.5, 1, 2, ... that enclose the positive `values`."""
     values = list(values)
     if not values:

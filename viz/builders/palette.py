@@ -186,8 +186,8 @@ def data_uri(pixels: np.ndarray, *, side: int = 1) -> str:
 
 
 def _enlarge(pixels: np.ndarray, side: int) -> np.ndarray:
-    times = max(1, round(side / max(pixels.shape[:2])))
-    return pixels.repeat(times, axis=0).repeat(times, axis=1)
+    factor = max(1, round(side / max(pixels.shape[:2])))
+    return pixels.repeat(factor, axis=0).repeat(factor, axis=1)
 
 
 def _png_uri(image: Image.Image, **options: bytes | int) -> str:

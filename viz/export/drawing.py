@@ -12,7 +12,7 @@ from PIL import Image
 from ..builders.figure import Figure, PlotlyFigure, VegaFigure
 from .export_style import CM, LABEL, PT, ExportStyle, config
 from .plotly_to_vega import vega_panels
-from .safe_text import clean, in_columns, in_fonts, wrapped
+from .safe_text import clean, fold_legends, name_rare_fonts, wrap_titles
 
 _NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on
 _SMALLEST = 120  # pixels of a plot that is to be laid out
@@ -39,7 +39,7 @@ def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B00
         box_attributes = " ".join(
             f'{name}="{coordinate:g}"' for name, coordinate in zip(names, box, strict=True)
         )
-        head += f'<rect {box_attributes} fill="{style.page}"/>'
+        head += f'<rect {box_attributes} fill="{style.page_colour}"/>'
     return _BEHIND.sub(lambda _: head, svg_text, count=1)
 
 
@@ -83,8 +83,8 @@ def _layout_function(figure: Figure) -> tuple[LayoutForWidth, float | None, bool
     whether the width can change.
     """
     if isinstance(figure, PlotlyFigure):
-        is_vega = vega_panels(figure)
-        return is_vega.laid_out, is_vega.natural, True
+        panels = vega_panels(figure)
+        return panels.laid_out, panels.natural, True
     specification = {**figure.specification, "datasets": _datasets(figure)}
     if not _takes_page_width(specification):
         return lambda _: specification, None, False
@@ -107,12 +107,12 @@ def _render(
     """The SVG of a specification; titles break and legends take more rows within `width` pixels."""
     if width:
         letter = _LETTER * LABEL * enlargement
-        specification = in_columns(wrapped(specification, int(width / letter)), width, letter)
+        specification = fold_legends(wrap_titles(specification, int(width / letter)), width, letter)
     full_specification = _enlarge_letters(clean(specification), enlargement) | {
         "config": config(style, enlargement)
     }
     # No picture and no data is ever fetched: what a figure shows, it brings along.
-    return in_fonts(
+    return name_rare_fonts(
         clean(
             vl_convert.vegalite_to_svg(
                 json.dumps(full_specification, default=_as_python), allowed_base_urls=[]

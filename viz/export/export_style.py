@@ -42,7 +42,7 @@ class ExportStyle:
                 raise ValueError(f"the {quantity} goes from {minimum:g} to {maximum:g}, got {value:g}")
 
     @property
-    def page(self) -> str:
+    def page_colour(self) -> str:
         """The colour of the page behind the figure. Colours of text and lines are chosen to contrast with it, even if
         the figure has no background of its own.
         """
@@ -59,7 +59,7 @@ def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
     text = {"labelFontSize": small_size, "labelColor": ink, "titleColor": ink, "titleFontWeight": "normal"}
     axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": True}
     return {
-        "background": style.page,
+        "background": style.page_colour,
         "font": FONT,
         "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
         "axis": {**text, **axis, "titleFontSize": large_size, "labelOverlap": True, "labelPadding": 6}

@@ -86,8 +86,8 @@ def _panel_content(
     trace: Mapping, layout: Mapping, traces: Sequence[Mapping], drawn: go.Figure, colours: Mapping
 ) -> dict:
     """A panel's values, axes, colours and marks, read from Plotly's layout."""
-    on = trace.get("xaxis", "x"), trace.get("yaxis", "y")
-    x_axis, y_axis = (layout.get(name[0] + "axis" + name[1:], {}) for name in on)
+    axis_ids = trace.get("xaxis", "x"), trace.get("yaxis", "y")
+    x_axis, y_axis = (layout.get(name[0] + "axis" + name[1:], {}) for name in axis_ids)
     values = _as_array(trace["z"]).astype(float)
     scale = trace if "zmin" in trace else colours
     rows, columns = values.shape
@@ -110,14 +110,16 @@ def _panel_content(
         "frames": [
             element
             for element in layout.get("shapes", ())
-            if (element.get("xref", "x"), element.get("yref", "y")) == on
+            if (element.get("xref", "x"), element.get("yref", "y")) == axis_ids
         ],
-        "hatching": [element["source"] for element in layout.get("images", ()) if element["xref"] == on[0]],
+        "hatching": [
+            element["source"] for element in layout.get("images", ()) if element["xref"] == axis_ids[0]
+        ],
         "of": (rows, columns),
         "points": [
             element
             for element in traces
-            if element["type"] == "scatter" and element.get("xaxis", "x") == on[0]
+            if element["type"] == "scatter" and element.get("xaxis", "x") == axis_ids[0]
         ],
         "heading": [
             _plain_text(element["text"])
@@ -355,15 +357,15 @@ def _cell_pictures(panel: Mapping) -> dict[str, str]:
     span = scale["zmax"] - scale["zmin"] or 1
     shares = np.clip((np.nan_to_num(values, nan=scale["zmin"]) - scale["zmin"]) / span, 0, 1)
 
-    def coloured(colours: np.ndarray) -> str:
+    def colour_cells(colours: np.ndarray) -> str:
         # Like Plotly, each channel by itself, and opacity with them.
         pixels = np.stack([np.interp(shares, positions, channel) for channel in colours.T], axis=-1).round()
         pixels[~np.isfinite(values)] = 0
         return data_uri(pixels.astype(np.uint8), side=_SIDE)
 
-    light = coloured(table)
-    turned = tuple(colour for _, colour in stops) == WEIGHTS
-    return {"on_light": light, "on_dark": coloured(table[::-1]) if turned else light}
+    light = colour_cells(table)
+    is_reversed = tuple(colour for _, colour in stops) == WEIGHTS
+    return {"on_light": light, "on_dark": colour_cells(table[::-1]) if is_reversed else light}
 
 
 def _rgba(colour: str) -> tuple[float, ...]:

@@ -28,10 +28,10 @@ def clean(value: Any) -> Any:
     return value
 
 
-def wrapped(value: Any, letters: int) -> Any:
+def wrap_titles(value: Any, letters: int) -> Any:
     """A Vega-Lite specification whose titles have at most `letters` a line, as Vega itself breaks no line."""
     if isinstance(value, list):
-        return [wrapped(child, letters) for child in value]
+        return [wrap_titles(child, letters) for child in value]
     if not isinstance(value, dict):
         return value
     result = {}
@@ -44,17 +44,17 @@ def wrapped(value: Any, letters: int) -> Any:
         elif name == "title":
             result[name] = _wrap_lines(child, letters)
         else:
-            result[name] = wrapped(child, letters)
+            result[name] = wrap_titles(child, letters)
     return result
 
 
-def in_columns(value: Any, width: float, letter: float) -> Any:
+def fold_legends(value: Any, width: float, letter: float) -> Any:
     """A Vega-Lite specification whose legends take several rows where one row would be wider than `width` pixels.
 
     `letter` is the width of a letter in pixels.
     """
     if isinstance(value, list):
-        return [in_columns(child, width, letter) for child in value]
+        return [fold_legends(child, width, letter) for child in value]
     if not isinstance(value, dict):
         return value
     names = (value.get("scale") or {}).get("domain") if isinstance(value.get("scale"), dict) else None
@@ -67,12 +67,12 @@ def in_columns(value: Any, width: float, letter: float) -> Any:
         n_beside = len(str(value.get("title"))) * letter + value["gradientLength"]
         return value | ({"titleOrient": "top"} if n_beside > 0.7 * width else {})
     return {
-        name: child if name == "datasets" else in_columns(child, width, letter)
+        name: child if name == "datasets" else fold_legends(child, width, letter)
         for name, child in value.items()
     }
 
 
-def in_fonts(svg: str) -> str:
+def name_rare_fonts(svg: str) -> str:
     """An SVG in which texts with rare characters, such as raised digits, name a font that has these.
 
     Programs that draw the SVG would else replace the font of the whole text.

@@ -59,7 +59,7 @@ def _variance_form() -> alt.TopLevelMixin:
     return alt.layer(rule.encode(y="d_k:Q", tooltip=expected), points).properties(autosize=FIT)
 
 
-def with_and_without(
+def with_and_without_scale(
     heads: pd.DataFrame, measure: str, *, title: str, reading: str, axis: str, selected: tuple[int, int]
 ) -> VegaFigure:
     """A point for each head: its `measure` with the scale 1/√d_k across, and without it (column `measure`_unscaled)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..builders.curves import curves, encodings_by_kind
 from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
-from ..builders.number_format import one_two_five
+from ..builders.number_format import one_two_five_ticks
 from ..builders.palette import NEUTRAL, PLACEMENTS, SHAPES
 from ..builders.theme import FIT, INK
 
@@ -126,7 +126,7 @@ def seed_spread(
     if y_scale == "log":  # a zero, where nothing has moved yet, has no place there
         frame = frame[frame["least"] > 0]
         shown = chain(frame["least"], frame["largest"], *(guided or {}).values())
-        log_ticks["y_ticks"] = one_two_five(shown) or [1, 2]  # the axis ends at the first and the last
+        log_ticks["y_ticks"] = one_two_five_ticks(shown) or [1, 2]  # the axis ends at the first and the last
     axis_ends = [*positions[:1], *positions[-1:]] or [1, 2]
     is_last = [position == axis_ends[-1] for position in positions]
     guide_frame = {"position": list(positions), "last": is_last, **(guided or {})}

@@ -43,7 +43,7 @@ class Checked(NamedTuple):
         return rule.verdict(self.agreement, self.effects, curves.deletion, curves.perfect, curves.random)
 
 
-def check(
+def check_map(
     subject: LiveSubject, pattern: np.ndarray, kind: KnockOutKind, *, key: str, title: str = ""
 ) -> Checked | None:
     """Compares the map `pattern` [query, key], over all positions of the input, with the effects of knock-outs; no curves yet.

@@ -9,8 +9,8 @@ from app_pages.controls.head_choice import take_query
 from app_pages.controls.knock_out_choice import NAMES
 from app_pages.controls.map_controls import FAITHFULNESS
 from app_pages.show.faithfulness import words
-from app_pages.show.faithfulness.checked import Checked, check, with_curves
-from app_pages.show.faithfulness.over_data import held_over_data
+from app_pages.show.faithfulness.checked import Checked, check_map, with_curves
+from app_pages.show.faithfulness.over_data import stored_over_data
 from app_pages.show.show import clickable, show
 from app_pages.subject.cache import Checkpoint
 from app_pages.subject.subject import FileSubject, Subject
@@ -44,41 +44,44 @@ def faithfulness(
         above = st.container(key="faithfulness_line", gap=None)
         is_open = FAITHFULNESS.choose()
     with above:
-        checked = check(subject, pattern, kind, key="faithfulness_check")
+        checked = check_map(subject, pattern, kind, key="faithfulness_check")
         if checked is None:
             return None
         line = st.container()
         checked = with_curves(subject, checked, key="faithfulness_curves", are_shown=is_open)
-        line.markdown(f":small[{words.conclusion(checked.verdict, checked.record)}]")
+        line.markdown(f":small[{words.conclusion_sentence(checked.verdict, checked.record)}]")
     if is_open:
-        sentence = words.attention(subject.compute(other_attention), checked.record)
+        sentence = words.other_attention_sentence(subject.compute(other_attention), checked.record)
         st.markdown(f"{_check_sentences(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]")
         _draw_details(checked, query)
     return checked
 
 
-def faithfulness_of_side(
+def draw_faithfulness_of_side(
     side: Side, pattern: np.ndarray, kind: KnockOutKind, *, lens: str, head: tuple[int, int], key: str
 ) -> None:
     """Draws only the line, for one side of a comparison; `key` is the prefix of its buttons' keys."""
-    checked = check(side.subject, pattern, kind, key=f"{key}_check", title=side.title)
+    checked = check_map(side.subject, pattern, kind, key=f"{key}_check", title=side.title)
     if checked is not None:
         line = st.container()
         checked = with_curves(side.subject, checked, key=f"{key}_curves", are_shown=False)
         line.markdown(
-            f":small[{words.conclusion(checked.verdict, checked.record)}]",
+            f":small[{words.conclusion_sentence(checked.verdict, checked.record)}]",
             help=_check_sentences(checked, side.checkpoint, lens, head),
         )
 
 
 def _check_sentences(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, int] | None) -> str:
     verdict, record = checked.verdict, checked.record
-    sentences = [words.agreement(verdict, checked.kind, record), words.conclusion(verdict, record)]
+    sentences = [
+        words.agreement_sentence(verdict, checked.kind, record),
+        words.conclusion_sentence(verdict, record),
+    ]
     over_data = (
-        held_over_data(name, lens, head) if checked.kind == "keys" else None
+        stored_over_data(name, lens, head) if checked.kind == "keys" else None
     )  # which is what was measured
     if over_data is not None:
-        sentences.append(words.over_data(over_data))
+        sentences.append(words.over_data_sentence(over_data))
     return f":small[{' '.join(sentences)}]"
 
 
@@ -106,9 +109,9 @@ def _draw_details(checked: Checked, query: int) -> None:
             take=lambda point: take_query(point["position"]),
         )
     with right:
-        st.markdown(f":small[{words.uncertainty(verdict)} {words.areas(verdict)}]")
+        st.markdown(f":small[{words.uncertainty_text(verdict)} {words.areas_sentence(verdict)}]")
         with st.expander("The rule, the formulas and the papers", icon=":material/function:"):
-            st.markdown(words.rule(record))
+            st.markdown(words.rule_markdown(record))
     if (curves := checked.curves) is None:
         return
     y_title = "cosine distance" if predicted is None else f"fall of the log-odds of {predicted}, nats"

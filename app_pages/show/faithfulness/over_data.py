@@ -18,7 +18,7 @@ class OverData(NamedTuple):
     data: str  # as it stands on screen
 
 
-def held_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) -> OverData | None:
+def stored_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) -> OverData | None:
     """Stored share of examples on which the map of this head, seen through `lens`, may be read as an explanation.
 
     A lens without heads has one map per layer. None if it was not measured for this encoder, lens and head, or was measured

@@ -40,7 +40,7 @@ _WHY = {
 }
 
 
-def agreement(of_map: Verdict, kind: KnockOutKind, record: ForwardRecord) -> str:
+def agreement_sentence(of_map: Verdict, kind: KnockOutKind, record: ForwardRecord) -> str:
     """Sentence with the rank correlation between the map's scores and the effects of hiding each token or patch."""
     value = (
         "cannot be computed" if math.isnan(of_map.spearman) else f"**{_correlation_text(of_map.spearman)}**"
@@ -53,7 +53,7 @@ def agreement(of_map: Verdict, kind: KnockOutKind, record: ForwardRecord) -> str
     )
 
 
-def conclusion(of_map: Verdict, record: ForwardRecord) -> str:
+def conclusion_sentence(of_map: Verdict, record: ForwardRecord) -> str:
     """Sentence on whether the map may be read as an explanation, by the rule of `model.experiments.faithfulness`."""
     answer = "prediction" if record.has_classes else "pooled state"
     if of_map.n < 2:
@@ -76,7 +76,7 @@ def conclusion(of_map: Verdict, record: ForwardRecord) -> str:
     return f"{negative}."
 
 
-def attention(changes: OtherAttention, record: ForwardRecord) -> str:
+def other_attention_sentence(changes: OtherAttention, record: ForwardRecord) -> str:
     """Sentence on how the answer changes with uniform or permuted attention: about the encoder, not about the shown map."""
     mean, sd = float(np.mean(changes.permuted)), float(np.std(changes.permuted, ddof=1))
     if record.has_classes:
@@ -94,7 +94,7 @@ def attention(changes: OtherAttention, record: ForwardRecord) -> str:
     )
 
 
-def uncertainty(of_map: Verdict) -> str:
+def uncertainty_text(of_map: Verdict) -> str:
     """Correlation with its p-value and its 95 % interval, as text; "" where there is no correlation."""
     if math.isnan(of_map.spearman):
         return ""
@@ -110,7 +110,7 @@ def uncertainty(of_map: Verdict) -> str:
     return f"{correlation}, 95{THIN}% interval {low} to {high}, n = {of_map.n}."
 
 
-def areas(of_map: Verdict) -> str:
+def areas_sentence(of_map: Verdict) -> str:
     """Sentence on the areas under the deletion curves; "" where they were not computed."""
     if of_map.area is None or of_map.deleted is None:
         return ""
@@ -125,7 +125,7 @@ def areas(of_map: Verdict) -> str:
     )
 
 
-def over_data(held: OverData) -> str:
+def over_data_sentence(held: OverData) -> str:
     """Sentence on how often the map passes as an explanation over a data set."""
     if held.share is None:
         return f"This cannot be told on any of {held.n:,} {held.data}."
@@ -135,7 +135,7 @@ def over_data(held: OverData) -> str:
     )
 
 
-def rule(record: ForwardRecord) -> str:
+def rule_markdown(record: ForwardRecord) -> str:
     """The rule by which a map counts as faithful, with thresholds, formulas and sources, as Markdown."""
     units, is_class = record.units, record.has_class_token
     score = (

@@ -1,7 +1,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.compare.recipe import UNKNOWN, card
+from app_pages.compare.recipe import UNKNOWN, recipe_facts
 from model.checkpoint.training_history import check_history
 
 PHASE = {"task": "digits", "epochs": 2, "batch_size": 16, "learning_rate": 0.002, "warmup": 0.05}
@@ -27,7 +27,9 @@ def cells(app: AppTest) -> dict[str, tuple[str, str]]:
 
 
 def test_a_card_tells_what_the_recipe_says():
-    said = card({"recipe": RECIPE | {"published": "97 %"}, "precision": "bf16", "went_on_from": {"a": 1}})
+    said = recipe_facts(
+        {"recipe": RECIPE | {"published": "97 %"}, "precision": "bf16", "went_on_from": {"a": 1}}
+    )
     assert said == {
         "optimiser": "AdamW",
         "Adam's β": "0.9, 0.98",
@@ -40,7 +42,7 @@ def test_a_card_tells_what_the_recipe_says():
     }
     rest = {"falls": False, "weight_decay": 0.1, "dropout": True, "optimizer": "muon", "warmup": 0}
     (phase,) = (
-        each for name, each in card({"recipe": {"phases": [PHASE | rest]}}).items() if "phase" in name
+        each for name, each in recipe_facts({"recipe": {"phases": [PHASE | rest]}}).items() if "phase" in name
     )
     assert phase.endswith(
         "Muon and AdamW · rate 0.002 · no warm-up · then stays · weight decay 0.1 · dropout"

@@ -314,7 +314,7 @@ def test_while_the_options_stay_the_browser_is_told_nothing(kind: type[Control],
 def test_a_page_is_arrived_at_once() -> None:
     arrived = []
     for page in ("attention", "attention", "masks", "masks", "attention"):
-        address.arrive(page)
+        address.begin_run(page)
         arrived.append(st.session_state["arrived"])
     assert arrived == [True, False, True, False, True]
 
@@ -339,18 +339,18 @@ def test_a_code_is_in_the_address_as_long_as_there_is_one(parameters: dict[str, 
 def test_a_code_that_a_change_of_the_page_dropped_is_put_back(parameters: dict[str, str]) -> None:
     CELLS.take("1.4")
     parameters.clear()
-    address.arrive("another page")
+    address.begin_run("another page")
     assert CELLS.read() == "1.4"
     assert parameters == {"cells": "1.4"}
 
 
 def test_a_code_that_the_reader_has_gone_back_from_is_gone(parameters: dict[str, str]) -> None:
-    address.arrive("masks")
+    address.begin_run("masks")
     assert CELLS.read() == ""
     CELLS.take("1.4")
     assert CELLS.read() == "1.4"
     parameters.clear()  # as the browser does on the way back
-    address.arrive("masks")
+    address.begin_run("masks")
     assert CELLS.read() == ""
     assert parameters == {}
 
@@ -360,7 +360,7 @@ def test_a_code_in_the_address_wins_over_what_is_held(parameters: dict[str, str]
     parameters["cells"] = "2"
     assert CELLS.read() == "2"
     parameters.clear()
-    address.arrive("another page")
+    address.begin_run("another page")
     assert CELLS.read() == "2"
 
 

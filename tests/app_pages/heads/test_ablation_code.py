@@ -10,16 +10,23 @@ RECORD = capture(tiny.loaded(tiny.TEXT), "not great film")  # two layers of two 
 def run() -> None:
     import streamlit as st
 
-    from app_pages.heads.ablation_code import away, can_undo, forget_tokens, take_away, toggle, undo
+    from app_pages.heads.ablation_code import (
+        ablated_parts,
+        can_undo,
+        restore_tokens_of_other_text,
+        set_ablated_parts,
+        toggle,
+        undo,
+    )
     from tests.app_pages.heads.test_ablation_code import RECORD
 
-    forget_tokens(RECORD)
+    restore_tokens_of_other_text(RECORD)
     for part in (("h", 0, 1), ("h", 1, 0), ("a", 1), ("f", 0), ("p", 3)):
         name = "".join(map(str, part))
         st.button(name, key=name, on_click=toggle, args=(RECORD, part))
     st.button("undo", key="undo", on_click=undo, disabled=not can_undo())
-    st.button("reset", key="reset", on_click=take_away, args=((),))
-    st.session_state["away"] = away(RECORD)
+    st.button("reset", key="reset", on_click=set_ablated_parts, args=((),))
+    st.session_state["away"] = ablated_parts(RECORD)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import estimated_work, heads_controls, input_controls, map_controls
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.numbers import how_to_measure
+from app_pages.heads.numbers import measuring_sentence
 from app_pages.inputs.row import NEEDS_ENCODER
 from app_pages.subject import shipped_inputs
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
@@ -78,7 +78,7 @@ def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
         expected = [COLUMNS[name].written(each[row["key"]]) for name, each in found.items()]
         assert [cell["text"] for cell in row["numbers"]][: len(found)] == expected
         assert not any(cell["small"] for cell in row["numbers"])
-    assert how_to_measure("imdb-pre-ln") in said(app)
+    assert measuring_sentence("imdb-pre-ln") in said(app)
 
 
 def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
@@ -147,7 +147,7 @@ def test_figures_of_other_weights_are_not_shown(
     stored = (checkpoints / "imdb-pre-ln" / HEADS).read_bytes()
     (checkpoints / "imdb-post-ln" / HEADS).write_bytes(stored)
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), input_controls.CHECKPOINT.to("imdb-post-ln"))
-    assert how_to_measure("imdb-post-ln") in said(app)
+    assert measuring_sentence("imdb-post-ln") in said(app)
     assert not any(cell["small"] for row in rows(app).values() for cell in row["numbers"])
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from app_pages.controls.heads_controls import ANY, NONE
 from app_pages.heads.columns import COLUMNS
-from app_pages.heads.table import Head, matching_heads, next_sort, ordered
+from app_pages.heads.table import Head, matching_heads, next_sort, sorted_heads
 from model.measures.head_roles import possible_roles
 from model.measures.head_statistics import STATISTICS
 from model.record.from_arrays import from_arrays
@@ -46,11 +46,11 @@ def test_filters_narrow_down_together() -> None:
 def test_a_column_sorts_both_ways_and_what_has_no_number_stands_last() -> None:
     heads = HEADS[:4]
     values = {"entropy": np.array([[0.3, np.nan], [0.1, 0.7]])}
-    assert names(ordered(heads, values, "-entropy")) == ["L1 H1", "L0 H0", "L1 H0", "L0 H1"]
-    assert names(ordered(heads, values, "entropy")) == ["L1 H0", "L0 H0", "L1 H1", "L0 H1"]
-    assert names(ordered(heads, values, "-head")) == ["L1 H1", "L1 H0", "L0 H1", "L0 H0"]
+    assert names(sorted_heads(heads, values, "-entropy")) == ["L1 H1", "L0 H0", "L1 H0", "L0 H1"]
+    assert names(sorted_heads(heads, values, "entropy")) == ["L1 H0", "L0 H0", "L1 H1", "L0 H1"]
+    assert names(sorted_heads(heads, values, "-head")) == ["L1 H1", "L1 H0", "L0 H1", "L0 H0"]
     for none in ("", "head ", "-unknown", "DROP"):
-        assert names(ordered(heads, values, none)) == names(heads)
+        assert names(sorted_heads(heads, values, none)) == names(heads)
 
 
 def test_clicks_on_a_heading_go_round() -> None:

@@ -43,7 +43,7 @@ def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.Monkey
         assert line.probability == pytest.approx(alone.max(), **near)
     assert [line.label for line in found.lines] == [1, 0, None, None, 1]
     assert found.n_labelled == 3
-    assert found.n_right == sum(line.right is True for line in found.lines)
+    assert found.n_right == sum(line.is_right is True for line in found.lines)
     p = found.lines[1].probability if found.lines[1].predicted == 0 else 1 - found.lines[1].probability
     assert found.lines[1].surprise == pytest.approx(-math.log(p), rel=1e-5)
     q = found.lines[2].probability

@@ -1,6 +1,6 @@
 import pytest
 
-from app_pages.positions.notation import column, scientific
+from app_pages.positions.notation import column_vector, format_scientific
 
 
 @pytest.mark.parametrize(
@@ -14,8 +14,8 @@ from app_pages.positions.notation import column, scientific
     ],
 )
 def test_scientific(value, text):
-    assert scientific(value) == text
+    assert format_scientific(value) == text
 
 
 def test_a_column_of_four_decimals():
-    assert column([0.5, -1 / 3]) == r"\begin{bmatrix} 0.5000 \\ -0.3333 \end{bmatrix}"
+    assert column_vector([0.5, -1 / 3]) == r"\begin{bmatrix} 0.5000 \\ -0.3333 \end{bmatrix}"

@@ -6,7 +6,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import cache, session_encoders
-from app_pages.subject.session_encoders import Shelf
+from app_pages.subject.session_encoders import SessionUploads
 from model import checkpoint
 from model.loaded import Loaded
 from model.sources.uploads import Upload, upload
@@ -16,13 +16,13 @@ FILES = [("config.json", b"{}"), ("model.safetensors", b"")]
 
 
 @pytest.fixture
-def one() -> tuple[Shelf, Upload]:
+def one() -> tuple[SessionUploads, Upload]:
     made = upload(FILES, 100)
-    return Shelf({made.name: made}), made
+    return SessionUploads({made.name: made}), made
 
 
 def test_uploads_are_deleted_some_time_after_their_session_has_gone(
-    one: tuple[Shelf, Upload], monkeypatch: pytest.MonkeyPatch
+    one: tuple[SessionUploads, Upload], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shelf, made = one
     monkeypatch.setattr(session_encoders, "GRACE", 0)
@@ -32,7 +32,7 @@ def test_uploads_are_deleted_some_time_after_their_session_has_gone(
     assert not made.folder.exists()
 
 
-def test_a_session_that_comes_back_keeps_them(one: tuple[Shelf, Upload]) -> None:
+def test_a_session_that_comes_back_keeps_them(one: tuple[SessionUploads, Upload]) -> None:
     shelf, made = one
     shelf.stay()
     shelf.leave()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from app_pages.controls import head_choice
-from app_pages.controls.head_choice import take_from_second
+from app_pages.controls.head_choice import take_position_from_second
 from app_pages.subject.two_sides import (
     Side,
     common_tokens,
@@ -173,5 +173,5 @@ def test_a_click_on_the_second_side_takes_what_the_first_has_too(
 ) -> None:
     found: list[int] = []
     monkeypatch.setattr(head_choice, "take_query", found.append)
-    take_from_second(first, second, position)
+    take_position_from_second(first, second, position)
     assert found == taken

@@ -134,10 +134,10 @@ def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) ->
 
 def test_where_a_cited_figure_does_not_come_the_page_says_so() -> None:
     falls, grows = np.array([[2.0, 1.0], [3.0, 1.0]]), np.array([[1.0, 2.0], [1.0, 3.0]])
-    remark = claims.by_layer({"pre-LN": grows, "post-LN": falls})
+    remark = claims.by_layer_text({"pre-LN": grows, "post-LN": falls})
     assert "Not reproduced here" in remark
     assert "random vectors" not in remark  # encoders that read text do not show it either
-    assert "Not reproduced here" not in claims.by_layer({"pre-LN": falls, "post-LN": grows})
+    assert "Not reproduced here" not in claims.by_layer_text({"pre-LN": falls, "post-LN": grows})
 
 
 def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:

@@ -8,7 +8,7 @@ from viz.builders.number_format import (
     format_short,
     format_tex,
     head_name,
-    one_two_five,
+    one_two_five_ticks,
     percent,
     powers_of_ten,
     with_error,
@@ -136,7 +136,7 @@ def test_ticks_enclose_the_values():
     ],
 )
 def test_ticks_of_a_logarithmic_axis_enclose_the_values(values, ticks):
-    assert one_two_five(values) == pytest.approx(ticks)
+    assert one_two_five_ticks(values) == pytest.approx(ticks)
 
 
 def test_a_share_comes_with_its_error():

@@ -1,6 +1,6 @@
 import pytest
 
-from viz.export.safe_text import clean, file_name, in_columns, in_fonts, wrapped
+from viz.export.safe_text import clean, file_name, fold_legends, name_rare_fonts, wrap_titles
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_titles_are_broken_between_words_and_data_is_left_alone():
         "encoding": {"x": {"axis": {"title": "four five"}, "tooltip": [{"title": "six seven eight"}]}},
         "datasets": {"frame": [{"name": "a long name here"}]},
     }
-    after = wrapped(before, 8)
+    after = wrap_titles(before, 8)
     assert after["title"] == {"text": ["one two", "three"], "fontSize": 13}
     assert after["encoding"]["x"]["axis"]["title"] == ["four", "five"]
     assert after["encoding"]["x"]["tooltip"] == before["encoding"]["x"]["tooltip"]
@@ -39,14 +39,14 @@ def test_titles_are_broken_between_words_and_data_is_left_alone():
 
 def test_legends_take_rows_where_they_are_too_long():
     channel = {"legend": {"title": None}, "scale": {"domain": ["a" * 20, "b" * 20, "c" * 20]}}
-    assert in_columns(channel, 300, 6)["legend"]["columns"] == 1
-    assert in_columns(channel, 400, 6)["legend"]["columns"] == 2
-    assert "columns" not in in_columns(channel, 900, 6)["legend"]
+    assert fold_legends(channel, 300, 6)["legend"]["columns"] == 1
+    assert fold_legends(channel, 400, 6)["legend"]["columns"] == 2
+    assert "columns" not in fold_legends(channel, 900, 6)["legend"]
 
 
 def test_letters_that_few_fonts_have_name_one_that_has_them():
     family = 'font-family="Liberation Sans, Arial, Helvetica, sans-serif"'
     plain, raised = f"<text {family}>abc</text>", f"<text {family}>10⁻⁵</text>"
-    assert in_fonts(plain) == plain
-    assert "DejaVu Sans, Liberation" in in_fonts(plain + raised)
-    assert in_fonts(plain + raised).startswith(plain)
+    assert name_rare_fonts(plain) == plain
+    assert "DejaVu Sans, Liberation" in name_rare_fonts(plain + raised)
+    assert name_rare_fonts(plain + raised).startswith(plain)

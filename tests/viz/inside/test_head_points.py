@@ -3,7 +3,7 @@ import pytest
 
 from tests.viz.scene import drawn, whole
 from viz.builders.palette import ACCENT
-from viz.inside.head_points import variance_of_heads, with_and_without
+from viz.inside.head_points import variance_of_heads, with_and_without_scale
 
 HEADS = pd.DataFrame(
     {
@@ -18,7 +18,9 @@ HEADS = pd.DataFrame(
 
 
 def compared(heads=HEADS):
-    return with_and_without(heads, "entropy", title="Entropy", reading="", axis="entropy", selected=(1, 0))
+    return with_and_without_scale(
+        heads, "entropy", title="Entropy", reading="", axis="entropy", selected=(1, 0)
+    )
 
 
 def variance(heads=HEADS):

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import estimated_work as module
 from app_pages.show.faithfulness import words
-from app_pages.show.faithfulness.over_data import OverData, held_over_data
+from app_pages.show.faithfulness.over_data import OverData, stored_over_data
 from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
@@ -243,10 +243,10 @@ def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
     )
     table_of = ResultTable(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
     write_results(checkpoints / "imdb-pre-ln" / FAITHFULNESS, table_of)
-    assert held_over_data("imdb-pre-ln", "rollout", (0, 0)) == OverData(0.25, 12, 300, "films")
-    assert held_over_data("imdb-pre-ln", "rollout", (1, 0)) is None  # as of an older file, by another rule
-    assert held_over_data("imdb-pre-ln", "attention", (0, 0)) is None
-    assert held_over_data("imdb-post-ln", "rollout", (0, 0)) is None
+    assert stored_over_data("imdb-pre-ln", "rollout", (0, 0)) == OverData(0.25, 12, 300, "films")
+    assert stored_over_data("imdb-pre-ln", "rollout", (1, 0)) is None  # as of an older file, by another rule
+    assert stored_over_data("imdb-pre-ln", "attention", (0, 0)) is None
+    assert stored_over_data("imdb-post-ln", "rollout", (0, 0)) is None
 
 
 def test_a_record_from_a_file_has_no_encoder_to_ask(open_app: Open) -> None:

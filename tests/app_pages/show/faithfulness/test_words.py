@@ -33,21 +33,23 @@ WITHOUT_CURVES = judged()._replace(area=None, deleted=None)
 
 
 def test_how_far_it_agrees_and_with_what():
-    sentence = words.agreement(judged(), "keys", RECORD)
+    sentence = words.agreement_sentence(judged(), "keys", RECORD)
     assert sentence == (
         "Does the prediction hang on what this map shows? Rank correlation with the effect of hiding each token "
         "(from every query): **0.31** over 24 tokens."
     )
-    assert words.agreement(judged(-0.5), "grey", DIGIT).endswith("(greyed): **−0.50** over 24 patches.")
-    assert words.agreement(judged(math.nan, n=1), "mask", RECORD).endswith(
+    assert words.agreement_sentence(judged(-0.5), "grey", DIGIT).endswith(
+        "(greyed): **−0.50** over 24 patches."
+    )
+    assert words.agreement_sentence(judged(math.nan, n=1), "mask", RECORD).endswith(
         "(behind [MASK]): cannot be computed over 1 token."
     )
 
 
 def test_what_is_below_the_rule_is_not_rounded_up_to_it():
-    assert "**0.4983**" in words.agreement(judged(0.4983), "keys", RECORD)
-    assert "**0.50**" in words.agreement(judged(0.5), "keys", RECORD)
-    assert "**0.50**" in words.agreement(judged(0.5033), "keys", RECORD)
+    assert "**0.4983**" in words.agreement_sentence(judged(0.4983), "keys", RECORD)
+    assert "**0.50**" in words.agreement_sentence(judged(0.5), "keys", RECORD)
+    assert "**0.50**" in words.agreement_sentence(judged(0.5033), "keys", RECORD)
 
 
 @pytest.mark.parametrize(
@@ -72,29 +74,29 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
     ],
 )
 def test_what_follows(verdict, expected):
-    assert words.conclusion(verdict, RECORD) == expected
+    assert words.conclusion_sentence(verdict, RECORD) == expected
 
 
 @pytest.mark.parametrize("untold", Undecidable)
 def test_where_the_perfect_map_fails_no_map_is_called_unreliable(untold):
     for correlates in (True, False):
-        sentence = words.conclusion(judged(1.0, correlates, True, untold=untold), DIGIT)
+        sentence = words.conclusion_sentence(judged(1.0, correlates, True, untold=untold), DIGIT)
         assert sentence.startswith("Whether it is an explanation **cannot be told on this input**: ")
         assert "reliable" not in sentence
         assert "patches" in sentence
 
 
 def test_without_classes_it_is_about_the_pooled_state():
-    assert words.conclusion(judged(), HEADLESS).endswith("of this pooled state.")
-    said = words.attention(OtherAttention(0.5, (0.1, 0.3)), HEADLESS)
+    assert words.conclusion_sentence(judged(), HEADLESS).endswith("of this pooled state.")
+    said = words.other_attention_sentence(OtherAttention(0.5, (0.1, 0.3)), HEADLESS)
     assert said.startswith(
         "If all heads attended evenly, the pooled state turns by a cosine distance of 0.5; with"
     )
-    assert "cosine distance" in words.rule(HEADLESS)
+    assert "cosine distance" in words.rule_markdown(HEADLESS)
 
 
 def test_other_attention_by_hand():
-    said = words.attention(OtherAttention(0.123, (0.1, 0.3)), RECORD)
+    said = words.other_attention_sentence(OtherAttention(0.123, (0.1, 0.3)), RECORD)
     plain = said.replace("\u00a0", " ").replace("\u202f", "\u2009")
     assert plain == (
         "If all heads attended evenly, the prediction shifts by 12.3\u2009%; with their weights in a random order, by "
@@ -103,31 +105,39 @@ def test_other_attention_by_hand():
 
 
 def test_how_sure_it_is():
-    assert words.uncertainty(judged()) == "Spearman 0.310, p = 0.2, 95\u2009% interval −0.11 to 0.64, n = 24."
+    assert (
+        words.uncertainty_text(judged())
+        == "Spearman 0.310, p = 0.2, 95\u2009% interval −0.11 to 0.64, n = 24."
+    )
     sure = judged()._replace(p=1 / 5000)
-    assert "p ≤ 0.0002," in words.uncertainty(sure)
-    assert words.uncertainty(judged()._replace(low=math.nan)).endswith("; too few for an interval.")
-    assert words.uncertainty(judged(math.nan)) == ""
+    assert "p ≤ 0.0002," in words.uncertainty_text(sure)
+    assert words.uncertainty_text(judged()._replace(low=math.nan)).endswith("; too few for an interval.")
+    assert words.uncertainty_text(judged(math.nan)) == ""
 
 
 def test_the_areas():
-    assert words.areas(WITHOUT_CURVES) == ""
-    assert words.areas(judged(0.8, True, True)) == (
+    assert words.areas_sentence(WITHOUT_CURVES) == ""
+    assert words.areas_sentence(judged(0.8, True, True)) == (
         "Area under the deletion curve 0.800; 10 random orders 0.500 ± 0.100: above 0.700. "
         "That of the perfect map, 0.900, is above it as well."
     )
-    assert ": not above 0.700." in words.areas(judged(0.8, True, False))
-    assert words.areas(judged(untold=Undecidable.NO_SOONER)).endswith("0.600, is not above it either.")
+    assert ": not above 0.700." in words.areas_sentence(judged(0.8, True, False))
+    assert words.areas_sentence(judged(untold=Undecidable.NO_SOONER)).endswith(
+        "0.600, is not above it either."
+    )
 
 
 def test_over_a_data_set_it_is_said_on_how_many_it_can_be_told():
-    assert words.over_data(OverData(0.12, 140, 256, "films")) == (
+    assert words.over_data_sentence(OverData(0.12, 140, 256, "films")) == (
         "Over a data set: this can be told on 140 of 256 films, and on 12\u2009% of those this map passes as an explanation."
     )
-    assert words.over_data(OverData(None, 0, 256, "films")) == "This cannot be told on any of 256 films."
+    assert (
+        words.over_data_sentence(OverData(None, 0, 256, "films"))
+        == "This cannot be told on any of 256 films."
+    )
 
 
 def test_the_rule_says_what_is_scored():
-    assert "the weight that the class token" in words.rule(RECORD)
+    assert "the weight that the class token" in words.rule_markdown(RECORD)
     mean = capture(tiny.loaded(replace(tiny.TEXT, pooling="mean")), "film")
-    assert "mean weight that all queries give it" in words.rule(mean)
+    assert "mean weight that all queries give it" in words.rule_markdown(mean)
