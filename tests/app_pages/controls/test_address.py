@@ -252,7 +252,7 @@ def test_under_other_labels_the_address_has_the_new_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gone", "found"), [(address.dropped, [1, 0]), (address.nearest, [2, 1, 0]), (address.first, [0, 1])]
+    ("gone", "found"), [(address.drop_option, [1, 0]), (address.nearest, [2, 1, 0]), (address.first, [0, 1])]
 )
 def test_of_several_those_that_are_left_stay_in_their_order(gone: Callable, found: list[int]) -> None:
     opened = Page(Boxes, range(6), gone=gone)

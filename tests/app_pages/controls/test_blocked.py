@@ -1,7 +1,7 @@
 import pytest
 import streamlit as st
 
-from app_pages.controls.address import Code, arrive
+from app_pages.controls.address import Code, begin_run
 from app_pages.controls.blocked import block, blocked, toggle
 from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
 
@@ -52,6 +52,6 @@ def test_a_second_toggle_frees(address: dict) -> None:
 def test_what_a_change_of_the_page_dropped_is_put_back(address: dict) -> None:
     block(BLOCKED_CELLS, [(2, 1)])
     address.clear()
-    arrive("masks")
+    begin_run("masks")
     assert blocked(BLOCKED_CELLS, 10) == ((2, 1),)
     assert address == {"masks_cells": "2-1"}

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from app_pages.shell.start_options import Options, at_start, read
+from app_pages.shell.start_options import Options, options_at_start, read_options
 from model.sources import locations
 
 
@@ -13,21 +13,21 @@ def _no_root() -> None:
 
 
 def test_without_options_nothing_is_allowed() -> None:
-    assert read([], {}) == Options(models=None, hub=False, uploads_mb=0, problems=())
+    assert read_options([], {}) == Options(models=None, hub=False, uploads_mb=0, problems=())
     assert locations.root() is None
 
 
 def test_options_and_variables_say_the_same(tmp_path: Path) -> None:
-    said = read(["--models", str(tmp_path), "--hub", "--uploads", "500"], {})
+    said = read_options(["--models", str(tmp_path), "--hub", "--uploads", "500"], {})
     assert said == Options(models=tmp_path, hub=True, uploads_mb=500)
     assert locations.root() == tmp_path
     variables = {"LOUPE_MODELS": str(tmp_path), "LOUPE_HUB": "1", "LOUPE_UPLOADS_MB": "500"}
-    assert read([], variables) == said
+    assert read_options([], variables) == said
 
 
 def test_an_option_goes_before_its_variable(tmp_path: Path) -> None:
     variables = {"LOUPE_MODELS": "/nowhere", "LOUPE_UPLOADS_MB": "500", "LOUPE_HUB": "0"}
-    assert read(["--models", str(tmp_path), "--uploads=20"], variables) == Options(
+    assert read_options(["--models", str(tmp_path), "--uploads=20"], variables) == Options(
         models=tmp_path, uploads_mb=20
     )
 
@@ -48,7 +48,7 @@ def test_an_option_goes_before_its_variable(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_used_is_said_in_one_sentence(arguments: list[str], problem: str) -> None:
-    said = read(arguments, {})
+    said = read_options(arguments, {})
     (sentence,) = said.problems
     assert sentence.startswith(problem)
     assert "/secret" not in sentence
@@ -57,6 +57,6 @@ def test_what_cannot_be_used_is_said_in_one_sentence(arguments: list[str], probl
 
 def test_the_arguments_are_those_of_the_app_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["/usr/bin/pytest", "--hub", "-x"])
-    assert at_start() == Options()
+    assert options_at_start() == Options()
     monkeypatch.setattr("sys.argv", ["/somewhere/app.py", "--hub"])
-    assert at_start() == Options(hub=True)
+    assert options_at_start() == Options(hub=True)
