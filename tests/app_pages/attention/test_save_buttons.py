@@ -54,7 +54,7 @@ def test_a_record_too_large_to_be_opened_again_is_offered_in_parts(
     app = open_app(text="not great", checkpoint="imdb-pre-ln")
     most = n_bytes(selection(app).record, half=True)
     monkeypatch.setattr(module, "MB", 1)
-    monkeypatch.setattr(module, "most_mb", lambda: most)
+    monkeypatch.setattr(module, "upload_limit_mb", lambda: most)
     (choice,) = open_popover(app).radio
     assert choice.value == ALL_HALF
     sizes = [int(label.split(": ")[1].split()[0]) for label in choice.options]
