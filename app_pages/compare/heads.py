@@ -68,8 +68,6 @@ def draw_heads(
     titles = _titles(sides)
     shares_query = "both" if all(queries[0] == position for position in queries) else ""
     tokens = [st.container(key=f"tokens_{number}") for number in NUMBERS[:2]]
-    with slots.controls:
-        blink("heads_first_chart", "heads_second_chart")
     for i, (side, column) in enumerate(zip(sides, beside("heads"), strict=True)):
         with column:
             if (own_head := pair[i]) is None:
@@ -120,6 +118,7 @@ def draw_heads(
                     if index is not None
                 ],
             )
+    blink("heads_first_chart", "heads_second_chart")
     say_pair(first, second, pairing, chosen)
     measures_note(first.record.units, viewed[0].measures, lens)
 

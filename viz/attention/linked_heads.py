@@ -361,7 +361,7 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
         }
     narrow, side = "width - left - state.names - 2 * gap", "height - top - below"
     beside = "4" if compact else "0.6 * state.slant"  # the last name leans over the edge
-    of_width = "0.26 * width" if compact else f"({narrow} - keys_width) / 2"
+    of_width = "0.255 * width" if compact else f"({narrow} - keys_width) / 2"
     of_tiles = f"height - {_ABOVE} - below"
     names = {
         "state": "data('state')[0]",
