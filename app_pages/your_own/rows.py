@@ -44,7 +44,7 @@ def shown_name(name: str) -> str:
 
 
 def _search_names(names: tuple[str, ...], key: str) -> tuple[str, ...]:
-    words = st.text_input(f"Search {len(names):,} names", key=f"{key}_search_names", width=320)
+    words = st.text_input(f"Search {len(names):,} names", key=f"{key}_search", width=320)
     return tuple(name for name in names if words.strip().lower() in name.lower())
 
 
