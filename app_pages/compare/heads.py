@@ -169,11 +169,11 @@ def _titles(sides: Sequence[Side]) -> list[Title]:
 
 def _maxima_of_pairs(records: Sequence[AttentionRecord], pairing: Pairing) -> tuple[np.ndarray, np.ndarray]:
     """For each side, [layer, head]: the larger of the maximum weights of the head and of its partner, if it has one."""
-    ones, others = (head_maxima(record).copy() for record in records)
-    for index in np.ndindex(ones.shape):
+    first_maxima, second_maxima = (head_maxima(record).copy() for record in records)
+    for index in np.ndindex(first_maxima.shape):
         if (partner := pairing.partner(index)) is not None:
-            ones[index] = others[partner] = max(ones[index], others[partner])
-    return ones, others
+            first_maxima[index] = second_maxima[partner] = max(first_maxima[index], second_maxima[partner])
+    return first_maxima, second_maxima
 
 
 def _draw_download(

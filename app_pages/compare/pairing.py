@@ -60,15 +60,17 @@ def _distances(one: LiveSubject, other: LiveSubject) -> np.ndarray:
 
 def why_cells_differ(first: Side, second: Side) -> str | None:
     """Sentence on why equal cells of the two maps do not correspond; None if they do."""
-    left, right = first.record, second.record
-    if left.tokens == right.tokens or (first.checkpoint == second.checkpoint and len(left) == len(right)):
+    first_record, second_record = first.record, second.record
+    if first_record.tokens == second_record.tokens or (
+        first.checkpoint == second.checkpoint and len(first_record) == len(second_record)
+    ):
         return None
-    if left.unit == "patch":
-        reason = f"{first.title} sees {_patches_text(left)}, {second.title} sees {_patches_text(right)}"
-    elif len(left) == len(right):
+    if first_record.unit == "patch":
+        reason = f"{first.title} sees {_patches_text(first_record)}, {second.title} sees {_patches_text(second_record)}"
+    elif len(first_record) == len(second_record):
         reason = f"{first.title} and {second.title} cut the text into different tokens"
     else:
-        reason = f"{first.title} has {len(left)} tokens, {second.title} {len(right)}"
+        reason = f"{first.title} has {len(first_record)} tokens, {second.title} {len(second_record)}"
     return f"The two maps have no cells in common: {reason}."
 
 

@@ -121,7 +121,9 @@ def _choose_listed(labels: np.ndarray, checkpoint: str | None) -> tuple[np.ndarr
         )
     predicting = " | ".join(map(str, names[order]))
     legend = f"Below each: its label → what {predicting} said" if predicting else ""
-    return *ordered(labels, digit_class, order, [one for one in stored[order] if one is not None]), legend
+    return *ordered(
+        labels, digit_class, order, [answers for answers in stored[order] if answers is not None]
+    ), legend
 
 
 def ordered(

@@ -100,13 +100,13 @@ def _table_rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
     attention = view.steps.attention
     weights_to, dots = view.chosen.of_head(view.record).largest, attention.dots[list(view.keys)]
     lowest = float(dots.min(initial=0))
-    reach = float(dots.max(initial=0)) - lowest or 1.0
+    dot_range = float(dots.max(initial=0)) - lowest or 1.0
     q = _rounded_components(attention.q)
     rows = [_vector_row("head", f"q  {view.name(view.query)}", "products", attention.q)]
     for key in view.ordered(by_weight=by_weight):
         dot, weight = float(attention.dots[key]), float(attention.pattern[key])
-        zero = -lowest / reach
-        bar = sorted((zero, zero + dot / reach))
+        zero = -lowest / dot_range
+        bar = sorted((zero, zero + dot / dot_range))
         weight_cell: TableCell = {"name": "weight masked", "text": "masked"}
         if attention.mask[key]:
             share = min(weight / weights_to, 1)

@@ -103,8 +103,8 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
         for number, line in zip(readable, lines, strict=True)
     )
     if cut := [line.left_out for line in predictions if line.left_out]:
-        many = f"{min(cut):,} to {max(cut):,} tokens" if len(cut) > 1 else counted(cut[0], "token")
-        notes.append(f"{counted(len(cut), 'text')} too long for this encoder: {many} left out.")
+        n_tokens_text = f"{min(cut):,} to {max(cut):,} tokens" if len(cut) > 1 else counted(cut[0], "token")
+        notes.append(f"{counted(len(cut), 'text')} too long for this encoder: {n_tokens_text} left out.")
     notes += label_notes
     return Predictions(
         lines=predictions,
@@ -131,10 +131,10 @@ def _readable_inputs(
             readable[number] = value
     notes = []
     if unreadable:
-        what = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
-        several = counted(len(unreadable), "text" if config.is_text else "picture")
+        reason = "in which the encoder finds no token" if config.is_text else "in which no digit was found"
+        n_unreadable_text = counted(len(unreadable), "text" if config.is_text else "picture")
         named = beginning([items[number].name or f"number {number + 1:,}" for number in unreadable], NAMED)
-        notes.append(f"{several} left out, {what}: {named}.")
+        notes.append(f"{n_unreadable_text} left out, {reason}: {named}.")
     n_pairs = sum(bool(item.text and item.text.second) for item in items)
     if n_pairs and not encoders.reads_pairs(name):
         notes.append(f"This encoder reads one text at a time: {counted(n_pairs, 'second part')} left out.")
@@ -207,8 +207,8 @@ def _in_list_order(
 
 
 def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:
-    right = np.array(labels, int)
-    loss, entropy = losses(values, right), entropies(values)
+    label_array = np.array(labels, int)
+    loss, entropy = losses(values, label_array), entropies(values)
     predicted = values.argmax(axis=1).tolist()
     lines = [
         {
@@ -220,11 +220,11 @@ def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) 
         }
         for index, row, label, nats, other in zip(predicted, values, labels, loss, entropy, strict=True)
     ]
-    if (right >= 0).all():
+    if (label_array >= 0).all():
         return lines, "loss", "Loss: −ln of the probability of the right class, in nats."
-    if (right < 0).all():
-        most = format_number(float(np.log(len(names))), ".2f")
-        why = f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {most} nats."
+    if (label_array < 0).all():
+        largest_entropy = format_number(float(np.log(len(names))), ".2f")
+        why = f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {largest_entropy} nats."
         return lines, "entropy", why
     why = "Loss where the right class is known; otherwise entropy, the loss expected from the encoder's own probabilities. Both in nats."
     return lines, "loss or entropy", why

@@ -36,8 +36,12 @@ _SIGNS = {
 def effect_dots(claim: Claim, measured: Sequence[Measurement]) -> list[EffectDot]:
     """A dot for each kind of encoders in which the effect of the norm placement on the quantity of this claim is known."""
     return [
-        EffectDot(one.judgement.measured.where, len(one.judgement.measured.seeds), *one.effect)
-        for one in effects_of_claim(claim, claim.judgements(measured))
+        EffectDot(
+            claim_effect.judgement.measured.where,
+            len(claim_effect.judgement.measured.seeds),
+            *claim_effect.effect,
+        )
+        for claim_effect in effects_of_claim(claim, claim.judgements(measured))
     ]
 
 

@@ -119,15 +119,15 @@ def _draw_lengths(subject: LiveSubject, record: ForwardRecord) -> None:
     without, ratio = lengths.ratios
     sentence = f"Over the {len(record)} positions of this input, the mean length of the content is"
     root = r"$\sqrt{d_\text{model}}$"
-    trained, other, factor = (
+    trained_ratio, other_ratio, factor_clause = (
         without,
         ratio,
         f"with a factor {root}, which this encoder was trained without,",
     )
     if is_scaled:
-        trained, other, factor = ratio, without, f"without the factor {root}"
+        trained_ratio, other_ratio, factor_clause = ratio, without, f"without the factor {root}"
     st.markdown(
-        f"{sentence} **{trained:.2f}** times that of the positions; {factor} it would be **{other:.2f}** times."
+        f"{sentence} **{trained_ratio:.2f}** times that of the positions; {factor_clause} it would be **{other_ratio:.2f}** times."
     )
     n, table = record.config.n_positions, cache.of(embeddings.position_norm_range, name)
     if record.config.positions == "sinusoidal":

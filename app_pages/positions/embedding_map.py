@@ -138,12 +138,12 @@ def _project_by_t_sne(drawn: DrawnVectors, perplexity: int, seed: int) -> FlatMa
     placed = t_sne(drawn.vectors(), perplexity=perplexity, seed=seed)
     if placed is None:
         return None
-    used = placed.perplexity
-    fewer = f" ({perplexity} is not below the number of vectors)" if used < perplexity else ""
+    used_perplexity = placed.perplexity
+    fewer = f" ({perplexity} is not below the number of vectors)" if used_perplexity < perplexity else ""
     return FlatMap(
         placed.places,
         ("t-SNE, first axis", "t-SNE, second axis"),
-        f"Perplexity {used}{fewer}, seed {seed}, begun from the PCA. t-SNE (van der Maaten & Hinton 2008) "
+        f"Perplexity {used_perplexity}{fewer}, seed {seed}, begun from the PCA. t-SNE (van der Maaten & Hinton 2008) "
         "tries to keep near what was near; how far groups lie apart, how large they are, and the axes mean nothing. "
         "Lines join the query to its nearest neighbours in the full space.",
     )

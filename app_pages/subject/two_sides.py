@@ -84,13 +84,13 @@ def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
         distance = format_number(prediction_change(before, after).value, ".2g")
         return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
     old_class, new_class = before.probabilities.argmax(), after.probabilities.argmax()
-    was, now = before.class_names[old_class], before.class_names[new_class]
+    old_name, new_name = before.class_names[old_class], before.class_names[new_class]
     former, latter = share(before.probabilities[old_class]), share(after.probabilities[old_class])
     if old_class != new_class:
         reached = share(after.probabilities[new_class])
-        return f"{what}, the prediction changes from {was} ({former}) to {now} ({reached}); {was} now has {latter}."
+        return f"{what}, the prediction changes from {old_name} ({former}) to {new_name} ({reached}); {old_name} now has {latter}."
     shares = f"{former}, as before" if former == latter else f"{former} before, {latter} after"
-    return f"{what}, the prediction stays {was}: {shares}."
+    return f"{what}, the prediction stays {old_name}: {shares}."
 
 
 def similarity(one: ForwardRecord, other: ForwardRecord) -> str:

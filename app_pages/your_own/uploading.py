@@ -59,12 +59,12 @@ def _save(files: list, at_most: int) -> None:
     free_bytes = at_most - sum(uploaded.n_bytes for uploaded in session_encoders.uploads().values())
     try:
         with st.spinner("Writing the files …"):
-            new = upload(((file.name, file.getbuffer()) for file in files), free_bytes)
+            new_upload = upload(((file.name, file.getbuffer()) for file in files), free_bytes)
     except ValueError as error:
         st.error(plain(sentence(error)))
         if "pickle" in str(error):
             st.code(CONVERT.strip(), language="python")
         return
-    session_encoders.uploaded(new)
+    session_encoders.uploaded(new_upload)
     st.session_state[_ROUND] += 1
     st.rerun()

@@ -130,11 +130,11 @@ def tiles(
 def _cached_tile(levels: bytes, shape: tuple[int, int], side: int) -> Tile:
     """The tile of levels from 0 to 255; cached, as most tiles of an overview stay the same on a rerun of the page."""
     # Only the colours that occur: with all 256 the palette would be the larger part of a small picture.
-    used, indices = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
+    used_levels, indices = np.unique(np.frombuffer(levels, np.uint8), return_inverse=True)
     image = Image.fromarray(_enlarge(indices.astype(np.uint8).reshape(shape), side))
     pictures = []
     for colours in (_FINE, _FINE[::-1]):
-        image.putpalette(colours[used].tobytes())
+        image.putpalette(colours[used_levels].tobytes())
         pictures.append(_png_uri(image))
     return Tile(*pictures)
 
@@ -172,8 +172,8 @@ def _cached_hatching(bits: bytes, shape: tuple[int, int]) -> str:
     pixels_per_cell = max(1, _HATCHED // max(shape))
     mask = np.unpackbits(np.frombuffer(bits, np.uint8), count=shape[0] * shape[1]).reshape(shape)
     rows, columns = (np.arange(n_cells * pixels_per_cell) for n_cells in shape)
-    lines = (rows[:, None] + columns) % 12 < 3
-    image = Image.fromarray((lines > _enlarge(mask, max(shape) * pixels_per_cell)).astype(np.uint8))
+    diagonals = (rows[:, None] + columns) % 12 < 3
+    image = Image.fromarray((diagonals > _enlarge(mask, max(shape) * pixels_per_cell)).astype(np.uint8))
     image.putpalette((0, 0, 0, *ImageColor.getrgb(MASKED)))
     return _png_uri(image, transparency=0, bits=1)
 

@@ -156,13 +156,15 @@ def _cell_frame(
 
 def _bar_frame(table: KeyTable) -> pd.DataFrame:
     """Bars of dot products from their common zero, and of weights."""
-    room = _SCORES - _DOTS - _NUMBER - _GAP
+    dot_bar_width = _SCORES - _DOTS - _NUMBER - _GAP
     lowest = table.dots.min(initial=0)
-    reach = table.dots.max(initial=0) - lowest or 1
-    zero = np.full(len(table.dots), -lowest / reach)
-    dot_ends = np.sort([zero, zero + table.dots / reach], axis=0) * room + _DOTS
-    weight_room = _VALUES - _WEIGHTS - _NUMBER - _GAP
-    weight_ends = np.clip(np.nan_to_num(table.weights) / table.scale.largest, 0, 1) * weight_room + _WEIGHTS
+    dot_range = table.dots.max(initial=0) - lowest or 1
+    zero = np.full(len(table.dots), -lowest / dot_range)
+    dot_ends = np.sort([zero, zero + table.dots / dot_range], axis=0) * dot_bar_width + _DOTS
+    weight_bar_width = _VALUES - _WEIGHTS - _NUMBER - _GAP
+    weight_ends = (
+        np.clip(np.nan_to_num(table.weights) / table.scale.largest, 0, 1) * weight_bar_width + _WEIGHTS
+    )
     upper = _row_top(np.arange(len(table.dots)) + 1.0)
     middle = {"upper": upper + 5, "lower": upper + _ROW - 5}
     dots = pd.DataFrame(

@@ -35,10 +35,10 @@ def placement_diagram(placement: Literal["pre", "post"]) -> VegaFigure:
         boxes.append((norm_middle, start + steps["norm"], "norm", "norm"))
         boxes.append((_BESIDE, start + steps["sublayer"], sublayer, "sublayer"))
         plus = start + steps["plus"]
-        first, last = start + min(steps["norm"], steps["sublayer"]), start + steps["sublayer"]
-        top = first if is_pre else last
+        first_middle, last_middle = start + min(steps["norm"], steps["sublayer"]), start + steps["sublayer"]
+        top_middle = first_middle if is_pre else last_middle
         lines.append([(_STREAM, start - 8), (_BESIDE, start - 8), (_BESIDE, plus), (_STREAM + _SIGN, plus)])
-        tips.append((_BESIDE, top - _HALF_HEIGHT - 2, 180))
+        tips.append((_BESIDE, top_middle - _HALF_HEIGHT - 2, 180))
         tips.append((_STREAM + _SIGN + 4, plus, 270))
         signs.append((_STREAM, plus, "+"))
     tips.append((_STREAM, HEIGHT - 4, 180))

@@ -49,13 +49,16 @@ def seed_strip(
     rows = []
     for number, line in enumerate(lines):
         seeds = [f"seed {seed}" for seed in line.seeds]
-        kinds = [("pre-LN", line.pre, seeds), ("post-LN", line.post, seeds)]
+        values_by_kind = [("pre-LN", line.pre, seeds), ("post-LN", line.post, seeds)]
         if line.across is None:
             need_shape((len(seeds),), pre=line.pre, post=line.post)
         else:
-            kinds = [(comparison, values, ["two encoders"] * len(values)) for comparison, values, _ in kinds]
-            kinds.append((ACROSS, line.across, ["two encoders"] * len(line.across)))
-        for comparison, values, names in kinds:
+            values_by_kind = [
+                (comparison, values, ["two encoders"] * len(values))
+                for comparison, values, _ in values_by_kind
+            ]
+            values_by_kind.append((ACROSS, line.across, ["two encoders"] * len(line.across)))
+        for comparison, values, names in values_by_kind:
             y = number * _STEP + _DOTS[comparison]
             rows += [
                 (line.label, comparison, name, value, y) for name, value in zip(names, values, strict=True)
@@ -78,8 +81,8 @@ def seed_strip(
 
 @form
 def _chart_form(log: bool, axis: str) -> alt.TopLevelMixin:
-    kind: Kwargs = {"type": "log"} if log else {"zero": False}
-    scale = alt.Scale(**kind, nice=False, padding=14)
+    scale_type: Kwargs = {"type": "log"} if log else {"zero": False}
+    scale = alt.Scale(**scale_type, nice=False, padding=14)
     ticks = alt.Axis(
         titleAnchor="end", tickCount=5, labelOverlap=True, format="~g", grid=True, gridOpacity=0.4
     )

@@ -48,8 +48,8 @@ def _decoded(content: bytes, convert: Callable[[Image.Image], np.ndarray]) -> np
             f"This picture is too large: {picture.width} × {picture.height} pixels, at most {millions} million can be read."
         )
     if max(picture.size) > MOST_SIDE:
-        sides = f"{picture.width} × {picture.height} pixels, at most {MOST_SIDE:,} a side can be read"
-        raise ValueError(f"This picture is too long: {sides}.")
+        size_text = f"{picture.width} × {picture.height} pixels, at most {MOST_SIDE:,} a side can be read"
+        raise ValueError(f"This picture is too long: {size_text}.")
     try:
         return convert(ImageOps.exif_transpose(picture))
     except (OSError, ValueError, SyntaxError, struct.error) as error:  # the decoders raise all of these

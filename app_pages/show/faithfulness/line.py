@@ -117,11 +117,14 @@ def _draw_details(checked: Checked, query: int) -> None:
     y_title = "cosine distance" if predicted is None else f"fall of the log-odds of {predicted}, nats"
     columns = beside("faithful_deletion", "faithful_insertion")
     kinds: tuple[Literal["deletion", "insertion"], ...] = ("deletion", "insertion")
-    drawn = ((curves.deletion, curves.random), (curves.insertion, curves.random[:, ::-1]))
-    for column, kind, (curve, random) in zip(columns, kinds, drawn, strict=True):
-        own, others = area(curve, verdict.n), area(random, verdict.n)
-        mean, sd = format_number(float(others.mean()), ".3f"), format_number(float(others.std(ddof=1)), ".3f")
-        reading = f"area {format_number(float(own), '.3f')}, random {mean} ± {sd}"
+    curve_pairs = ((curves.deletion, curves.random), (curves.insertion, curves.random[:, ::-1]))
+    for column, kind, (curve, random) in zip(columns, kinds, curve_pairs, strict=True):
+        own_area, random_areas = area(curve, verdict.n), area(random, verdict.n)
+        mean, sd = (
+            format_number(float(random_areas.mean()), ".3f"),
+            format_number(float(random_areas.std(ddof=1)), ".3f"),
+        )
+        reading = f"area {format_number(float(own_area), '.3f')}, random {mean} ± {sd}"
         with column:
             show(
                 removal_curve(
