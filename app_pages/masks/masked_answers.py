@@ -28,8 +28,7 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
         sentence = verdict(mask, before.record, after.record)
     else:
         sentence = _independent_sentence(mask, after)
-    with st.container(key="masks_verdict"):
-        tell(sentence, "1.1rem")
+    tell(sentence, "1.1rem")
     if unmasked is before:
         if after.record.has_classes:
             with slots.answer:

@@ -66,7 +66,7 @@ def draw_word_stroke(
         message = st.session_state[_KEY].taken
         if (positions := _read(message, len(after))) is None or message["stamp"] != stamp:
             return
-        st.session_state[_ANSWERED] = int(message["number"])
+        st.session_state[_ANSWERED] = message["number"]
         if hides:
             others = (position for position in all_blocked if position[:-1] != of_query)
             block(code, (*others, *((*of_query, key) for key in positions)))
@@ -101,8 +101,6 @@ def _read(message: Any, n: int) -> list[int] | None:
     if not isinstance(message, Mapping) or not {"stamp", "number", "positions"} <= message.keys():
         return None
     positions, number = message["positions"], message["number"]
-    if not isinstance(positions, list) or not isinstance(number, int | float):
+    if not isinstance(positions, list) or not all(type(value) is int for value in (*positions, number)):
         return None
-    if not all(isinstance(position, int | float) and 0 <= position < n for position in positions):
-        return None
-    return [int(position) for position in positions]
+    return positions if all(position in range(n) for position in positions) else None

@@ -29,7 +29,6 @@ def input_in_colours(
     take: Callable[[int], None] = take_query,
     chosen: Hashable = None,
     allowed: np.ndarray | None = None,
-    height: int = HEIGHT,
     legend: bool = True,
     notes: Sequence[str] = (),
     whole: AttentionRecord | None = None,
@@ -37,8 +36,8 @@ def input_in_colours(
     """Draws the input `read`, coloured by `weights` [key] of `query`; a click calls `take` with the position in the input.
 
     Positions that are only keys cannot be clicked. `read` may be None for a text. `chosen` is the value that a click
-    changes, by default the query. Keys that are not `allowed` [key] are struck out or hatched. A long text scrolls within
-    `height` pixels. Without `legend` the colour bar is drawn in the file only. `notes` say how the weights of a text were
+    changes, by default the query. Keys that are not `allowed` [key] are struck out or hatched. A long text scrolls.
+    Without `legend` the colour bar is drawn in the file only. `notes` say how the weights of a text were
     changed. If `record` is a view, `whole` is the full record, which knows how the encoder sees the picture.
     """
     draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
@@ -53,7 +52,7 @@ def input_in_colours(
             notes=notes,
         )
         selection = "token" if allowed is None else "key"
-        with st.container(height=height if len(record) > LONG else "content", border=False):
+        with st.container(height=HEIGHT if len(record) > LONG else "content", border=False):
             if record.keys is None:
                 draw(
                     strip(legend=legend),
