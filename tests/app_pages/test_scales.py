@@ -39,8 +39,12 @@ def reaches(app: AppTest) -> list[float]:
             found.append(values["largest"])
     for chart in app.get("plotly_chart"):
         trace = json.loads(chart.proto.spec)["data"][0]
-        if trace.get("colorbar", {}).get("title", {}).get("text", "").startswith("attention weight"):
+        title = trace.get("colorbar", {}).get("title", {}).get("text", "")
+        if title.startswith("attention weight") or chart.key == "masks_map_pattern":
             found.append(trace["zmax"])
+    for block in app.get("bidi_component"):
+        if block.proto.component_name == "word_stroke":
+            found.append(json.loads(block.proto.json)["largest"])
     return found
 
 
