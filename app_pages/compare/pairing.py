@@ -86,7 +86,9 @@ def map_name(head: HeadIndex, lens: Lens) -> str:
 
 
 def choose_furthest_pair(pairing: Pairing) -> None:
-    """Draws a button that chooses the pair of heads that differs most; nothing if no distances were measured."""
+    """Draws a button that chooses the pair of heads with the largest distance; draws nothing if no distances were
+    measured.
+    """
     if pairing.matrix is not None:
         st.button(
             "Pair that differs most",

@@ -1,4 +1,6 @@
-"""Curves over a data set: the difference of two seeds of one recipe, beside the difference of the two sides."""
+"""Curves over a data set: how much the two compared encoders differ, beside how much encoders differ that were trained
+with other seeds.
+"""
 
 from collections.abc import Sequence
 
@@ -21,7 +23,7 @@ Comparisons = dict[str, EncoderComparison]  # by title; the first is that of the
 
 
 def draw_cka_beside_seeds(first: Side, second: Side) -> None:
-    """Draws the CKA of equal stages; nothing if it is not stored for the two sides."""
+    """Draws the CKA of equal stages; draws nothing if it is not stored for the two sides."""
     if not (comparisons := _comparisons(first, second)):
         return
     st.markdown(f"**{_question_text(comparisons)}** CKA of equal stages")
@@ -33,7 +35,7 @@ def draw_cka_beside_seeds(first: Side, second: Side) -> None:
 
 
 def draw_distances_beside_seeds(first: Side, second: Side) -> None:
-    """Draws the mean distance of matched heads by layer; nothing if it is not stored for the two sides."""
+    """Draws the mean distance of matched heads by layer; draws nothing if it is not stored for the two sides."""
     if not (comparisons := _comparisons(first, second)):
         return
     st.markdown(f"**{_question_text(comparisons)}** Mean distance of matched heads")

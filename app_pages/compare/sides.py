@@ -68,7 +68,9 @@ def _second_text() -> tuple[Text | None, None]:
 
 
 def _draw_next_disagreement(first: str, second: str) -> None:
-    """Draws a button to the next test digit that the two encoders classify differently; nothing if that is not stored."""
+    """Draws a button to the next test digit that the two encoders classify differently; draws nothing if no predictions
+    are stored.
+    """
     stored = [answers for name in (first, second) if (answers := encoders.predictions(name)) is not None]
     if len(stored) < 2:
         return

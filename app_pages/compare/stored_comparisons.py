@@ -103,7 +103,7 @@ def _comparisons_of_seeds(
 
 
 def _difference_title(first: str, second: str, is_text: bool) -> str:
-    """What the two encoders differ in, such as "pre-LN, two seeds"; "" if they are not of one family of seeds."""
+    """Title that says in what the two encoders differ, such as "pre-LN, two seeds"; "" if they are not of one recipe."""
     seedless, seeds = zip(*map(split_seed, (first, second)), strict=True)
     families = {name.removesuffix("-pre-ln").removesuffix("-post-ln") for name in seedless}
     if seedless == (first, second) or len(families) > 1:

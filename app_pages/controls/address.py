@@ -66,7 +66,7 @@ class Choice:
 
 
 class Control(Generic[Value]):
-    """What all controls have in common.
+    """Base class of the controls.
 
     `pattern` is a regular expression for the texts that a link may hold; `format_func` turns a value into such a text.
     Other keywords of a declaration, or of `choose`, are passed to Streamlit's widget.

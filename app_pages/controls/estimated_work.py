@@ -13,7 +13,7 @@ AT_ONCE = 5e9
 A_SECOND = 1e10
 
 
-def wanted(
+def is_wanted(
     subject: LiveSubject, what: Hashable, n_forwards: int, label: str, key: str, *, besides: int = 0
 ) -> bool:
     """Whether to do the work `what` now: it is short, was done before, or the button drawn here is pressed.
@@ -23,7 +23,7 @@ def wanted(
     """
     per_forward = multiply_adds(subject.loaded.config, len(subject.record))
     is_short = (n_forwards + besides) * per_forward <= AT_ONCE
-    return stoppable.wanted(what, f"{label}, {duration(n_forwards * per_forward)}", key, is_short=is_short)
+    return stoppable.is_wanted(what, f"{label}, {duration(n_forwards * per_forward)}", key, is_short=is_short)
 
 
 def multiply_adds(config: ModelConfig, n: int) -> int:

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.estimated_work import wanted
+from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.heads_controls import MEAN, REPLACED_BY
 from app_pages.heads.ablation_code import (
@@ -175,7 +175,7 @@ def _draw_effects(
     n_layers, n_heads, *_ = record.pattern.shape
     label = f"Take away each of the {n_layers * n_heads} heads in turn"
     effects = np.full((n_layers, n_heads + 2), np.nan)
-    if wanted(subject, work_key, n_forwards_of_heads(record), label, "ablate_all"):
+    if is_wanted(subject, work_key, n_forwards_of_heads(record), label, "ablate_all"):
         with until_done(work_key):
             effects = changes(record, answers_without_each_part(subject, vectors))
     spread = None if stored is None else stored.spreads.get("zero" if means is None else "mean")

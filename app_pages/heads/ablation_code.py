@@ -51,7 +51,7 @@ def ablated_parts(record: ForwardRecord) -> AblatedParts:
 
 
 def set_ablated_parts(parts: Iterable[Part]) -> None:
-    """Callback: ablates exactly these parts; the previous ones can be restored by `undo`."""
+    """Callback: ablates exactly these `parts`; `undo` restores those that were ablated before."""
     old_code = ABLATED.read()
     code = ".".join(
         "".join(map(str, part[:2])) + "".join(f"-{number}" for number in part[2:])

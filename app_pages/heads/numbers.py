@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.estimated_work import wanted
+from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.heads_controls import HERE, NUMBERS_OF
 from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, go_to
@@ -190,7 +190,7 @@ def effects_by_head(subject: LiveSubject, stored: HeadResults | None) -> dict[st
     work_key = ("effects", subject, n_ablations)
     n_heads = record.pattern.shape[0] * record.pattern.shape[1]
     label = f"Measure what each of the {n_heads} heads is worth on this input"
-    if not wanted(subject, work_key, n_forwards, label, "heads_effects"):
+    if not is_wanted(subject, work_key, n_forwards, label, "heads_effects"):
         return {}
     with until_done(work_key):
         values = {"importance": of(importance, subject.checkpoint, (subject.model_input,))[0]}

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.estimated_work import wanted
+from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.heads_controls import SECOND_DIGIT, SECOND_TEXT
 from app_pages.controls.map_controls import QUERY
@@ -116,7 +116,7 @@ def _draw_heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord,
     st.markdown(f"**Each head's output z, taken from the second {_input_noun(before)}**")
     work_key, n_heads = ("patch heads", subject, source), before.pattern.shape[0] * before.pattern.shape[1]
     label = f"Patch {n_heads} heads in turn"
-    if not wanted(subject, work_key, effects.n_forwards_of_heads(before), label, "patch_all"):
+    if not is_wanted(subject, work_key, effects.n_forwards_of_heads(before), label, "patch_all"):
         return
     with until_done(work_key):
         changed = changes(before, effects.answers_with_each_head_patched(subject, source))
@@ -135,7 +135,7 @@ def _draw_positions(subject: LiveSubject, before: ForwardRecord, source: Input) 
     st.markdown(f"**Each state of the residual stream, taken from the second {_input_noun(before)}**")
     work_key = ("patch positions", subject, source)
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
-    if not wanted(subject, work_key, effects.n_forwards_of_positions(before), label, "patch_states"):
+    if not is_wanted(subject, work_key, effects.n_forwards_of_positions(before), label, "patch_states"):
         return
     with until_done(work_key):
         changed = changes(before, effects.answers_with_each_position_patched(subject, source))

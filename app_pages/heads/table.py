@@ -108,11 +108,11 @@ def matching_heads(heads: Iterable[Head], searched: str, layers: Sequence[int], 
         for head in heads
         if (not layers or head.layer in layers)
         and (role == controls.ANY or role in (head.role_names or [controls.NONE]))
-        and all(_matches(head, word) for word in words)
+        and all(_is_match(head, word) for word in words)
     ]
 
 
-def _matches(head: Head, word: str) -> bool:
+def _is_match(head: Head, word: str) -> bool:
     if match := re.fullmatch(r"(?:l(\d+))?(?:h(\d+))?", word):
         layer, head_index = match.groups()
         return layer in (None, str(head.layer)) and head_index in (None, str(head.head))

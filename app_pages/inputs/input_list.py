@@ -115,7 +115,7 @@ def right_class(kind: str, name: str | None, model_input: Input | None) -> int |
 
 
 def draw_stepper(kind: str, name: str | None, model_input: Input | None) -> None:
-    """Draws “◂ 3 of 27 ▸”, with which one steps through the list; nothing where no item of a list was opened."""
+    """Draws “◂ 3 of 27 ▸”, buttons that step through the list; draws nothing if no item of a list was opened."""
     order, number = entered(kind).order, entered(kind).opened
     item, config = entered(kind).item, encoders.config_of(name)
     if name is None or item is None or number is None or config is None or number not in order:
@@ -124,7 +124,7 @@ def draw_stepper(kind: str, name: str | None, model_input: Input | None) -> None
     is_changed = model_input != item.as_input(config, reads_pairs=encoders.reads_pairs(name))
     count = f"{index + 1:,} of {len(order):,}{', changed' if is_changed else ''}"
 
-    def button(which: str, sign: str, to: int) -> None:
+    def draw_button(which: str, sign: str, to: int) -> None:
         st.button(
             f"{which.capitalize()} input",
             icon=f":material/{sign}:",
@@ -137,12 +137,12 @@ def draw_stepper(kind: str, name: str | None, model_input: Input | None) -> None
         )
 
     with st.container(horizontal=True, gap=None, vertical_alignment="center", width="content", key="stepper"):
-        button("previous", "chevron_left", index - 1)
+        draw_button("previous", "chevron_left", index - 1)
         to_list = "Back to the list"
         st.button(
             count, type="tertiary", key="several_back", on_click=go_to, args=(MANY_INPUTS,), help=to_list
         )
-        button("next", "chevron_right", index + 1)
+        draw_button("next", "chevron_right", index + 1)
 
 
 def _take_item(kind: str, number: int, name: str) -> None:

@@ -35,7 +35,7 @@ def _take_separated(separated: Text, box: TextBox) -> None:
 
 def _with_spaces_between(name: Checkpoint, model_input: Text) -> Text | None:
     """The text with spaces between its characters, if the encoder then knows more of it; else None."""
-    if not _knows_characters_alone(name):
+    if not _has_single_character_vocabulary(name):
         return None
     tokenizer = loaded(name).tokenizer
     assert tokenizer is not None, name
@@ -47,6 +47,6 @@ def _with_spaces_between(name: Checkpoint, model_input: Text) -> Text | None:
 
 
 @cached
-def _knows_characters_alone(name: Checkpoint) -> bool:
+def _has_single_character_vocabulary(name: Checkpoint) -> bool:
     tokenizer = loaded(name).tokenizer
     return tokenizer is not None and has_character_vocabulary(tokenizer)

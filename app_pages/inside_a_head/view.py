@@ -1,4 +1,4 @@
-"""What the figures of the steps need, and the choice of the key that they show in detail."""
+"""The numbers of one query that the figures of the steps show, and the choice of the key that is shown in detail."""
 
 from dataclasses import dataclass
 

@@ -33,7 +33,7 @@ SHOWN = 4  # classes or tokens named in a line
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What the encoder predicts for one input."""
+    """The encoder's prediction for one input of the list, as a line of the table."""
 
     number: int  # in the list, from 0
     answer: str

@@ -38,7 +38,7 @@ class DrawnVectors:
     n_words: int
 
     def vectors(self) -> np.ndarray:
-        """[vector, d_model]: those of the tokens, then those of the words."""
+        """The vectors [vector, d_model]: those of the tokens, then those of the words."""
         return cache.of(
             embeddings.vectors,
             self.checkpoint,

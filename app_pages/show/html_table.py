@@ -50,7 +50,7 @@ class TableCell(TypedDict):
 
 
 class TableRow(TypedDict):
-    """A row of the table; a click on it reports its key, unless it stands in the head or the foot."""
+    """A row of the table; a click on it reports its `key`, unless the row belongs to the table's head or foot."""
 
     key: int | list[int]
     current: bool  # marked

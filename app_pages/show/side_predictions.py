@@ -18,7 +18,7 @@ def beside(row: str, n: int = 2) -> list[DeltaGenerator]:
 
 
 def predictions(*sides: Side, key: str) -> None:
-    """Draws the sides' predictions next to each other; nothing if no side has classes."""
+    """Draws the sides' predictions next to each other; draws nothing if no side has classes."""
     if any(side.record.has_classes for side in sides):
         for side, column in zip(sides, beside(key, len(sides)), strict=True):
             with column:

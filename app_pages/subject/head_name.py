@@ -9,7 +9,9 @@ from model.measures.head_roles import HeadRole, roles_from_numbers, roles_on_inp
 
 
 class HeadNames(NamedTuple):
-    """Role names of a head; "" where it has none."""
+    """Names of a head's roles on this input (`here`) and over a data set (`mostly`), joined by commas; "" if it has
+    none.
+    """
 
     here: str  # on this input
     mostly: str  # by the means over a data set

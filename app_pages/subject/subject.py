@@ -169,7 +169,9 @@ class LiveSubject:
         return _lens_maps(self, choice.lens.name, choice.class_number(self.loaded.config))
 
     def viewed(self, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False) -> Measured:
-        """Maps through the lens, with word pieces `merged` and special tokens `hidden` as asked for, and their measures."""
+        """Maps through the lens and their measures, with word pieces merged into words if `merged`, without special
+        tokens if `hidden`.
+        """
         if choice.lens.name == ATTENTION and not (merged or hidden):
             return Measured(self.record, self.measure(head_summary))
         self.through(choice)  # here, where a bar can be drawn
@@ -244,7 +246,9 @@ class FileSubject:
         return self.record if choice.lens.name == ATTENTION else self.measure(rollout)
 
     def viewed(self, choice: LensChoice = WEIGHTS, *, merged: bool = False, hidden: bool = False) -> Measured:
-        """Maps through the lens, with word pieces `merged` and special tokens `hidden` as asked for, and their measures."""
+        """Maps through the lens and their measures, with word pieces merged into words if `merged`, without special
+        tokens if `hidden`.
+        """
         return self.measure(_viewed_through, choice.lens.name == ROLLOUT, merged, hidden)
 
 

@@ -2,7 +2,7 @@
 
 A click on Stop ends the run of the page at the next step of the bar. The page then says how far the work has come and
 offers to continue; steps whose results are cached are not computed again. Work that is estimated to take more than half a
-second can wait for a button, see `wanted`. Each piece of work is identified by `what`, a hashable value.
+second can wait for a button, see `is_wanted`. Each piece of work is identified by `what`, a hashable value.
 """
 
 import time
@@ -100,7 +100,7 @@ def stopped_at(what: Hashable) -> float | None:
 
 
 def say_stopped(text: str, what: Hashable, place: DeltaGenerator) -> None:
-    """Writes how far the work has come, with a button to continue."""
+    """Writes how far the stopped work has come, with a button to continue."""
     with place.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"{text.removesuffix(' …')}: stopped at {percent(_work_states()[what].share, 0)}.",
@@ -114,7 +114,7 @@ def begin_anew(what: Hashable) -> None:
     _work_states().pop(what, None)
 
 
-def wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
+def is_wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
     """Whether to do this work now: it `is_short` and was not stopped, was finished before, or the button drawn here is pressed.
 
     The work itself belongs inside `until_done(what)`.
@@ -135,7 +135,7 @@ def wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
 
 @contextmanager
 def until_done(what: Hashable) -> Iterator[None]:
-    """Context for work that was `wanted`: Stop at any bar inside it stops all of it; only reaching the end marks it as done."""
+    """Context for work that was `is_wanted`: Stop at any bar inside it stops all of it; only reaching the end marks it as done."""
     token = _wanted.set(what)
     try:
         yield

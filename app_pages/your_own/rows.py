@@ -56,7 +56,9 @@ def _draw_row(name: str) -> None:
             with st.popover("Details", type="tertiary"):
                 _draw_details(info)
         if name in session_encoders.opened():
-            st.button("Look inside", key=f"look_{name}", on_click=_look_inside, args=(name,), type="primary")
+            st.button(
+                "Look inside", key=f"look_{name}", on_click=_open_in_attention, args=(name,), type="primary"
+            )
             st.button(
                 "Remove",
                 key=f"remove_{name}",
@@ -115,11 +117,11 @@ def _open(name: str) -> None:
         st.error(f"{shown_name(name)} cannot be opened: {plain(_with_period(str(error)))}")
         return
     session_encoders.open_(name)
-    _look_inside(name)
+    _open_in_attention(name)
     st.rerun()
 
 
-def _look_inside(name: str) -> None:
+def _open_in_attention(name: str) -> None:
     """Callback: opens the page Attention with this encoder."""
     kind = encoders.kind_of(name) or encoders.TEXT
     KIND.take(kind)

@@ -86,12 +86,12 @@ def _layout_function(figure: Figure) -> tuple[LayoutForWidth, float | None, bool
         panels = vega_panels(figure)
         return panels.laid_out, panels.natural, True
     specification = {**figure.specification, "datasets": _datasets(figure)}
-    if not _takes_page_width(specification):
+    if not _has_page_width(specification):
         return lambda _: specification, None, False
     return lambda width: {**specification, "width": width}, _NATURAL, True
 
 
-def _takes_page_width(specification: dict[str, Any]) -> bool:
+def _has_page_width(specification: dict[str, Any]) -> bool:
     """Whether the chart takes its width from the page instead of having its own."""
     if (specification.get("usermeta") or {}).get("stretches"):
         return True

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app_pages.controls.estimated_work import wanted
+from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.knock_out_choice import knock_out_answers
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, until_done
@@ -54,7 +54,7 @@ def check_map(
     positions = removable_positions(record)
     work_key = ("effects", subject, kind)
     label = f"Check this map by knocking out {len(positions)} {record.units}"
-    if not wanted(subject, work_key, _n_forwards(positions), label, key):
+    if not is_wanted(subject, work_key, _n_forwards(positions), label, key):
         return None
     with until_done(work_key):
         answers = knock_out_answers(subject, [(position,) for position in positions], kind, title)
@@ -79,7 +79,7 @@ def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: 
     work_key, counts = ("curves", subject, checked.kind, by_score), rule.removal_counts(n)
     n_forwards = (rule.N_ORDERS + 3) * len(counts)
     label = "Draw the curves of this map"
-    if not wanted(subject, work_key, n_forwards, label, key, besides=_n_forwards(by_score)):
+    if not is_wanted(subject, work_key, n_forwards, label, key, besides=_n_forwards(by_score)):
         return checked
     orders = (*rule.random_orders(checked.positions), by_score, by_score[::-1], by_effect)
     calls = [partial(subject.compute, rule.deletion, (order,), checked.kind) for order in orders]

@@ -21,10 +21,10 @@ def run() -> None:
 def run_wanted() -> None:
     import streamlit as st
 
-    from app_pages.toolkit.stoppable import in_steps, until_done, wanted
+    from app_pages.toolkit.stoppable import in_steps, is_wanted, until_done
 
     is_short = st.checkbox("short")
-    if wanted("all", "Begin", "begin", is_short=is_short):
+    if is_wanted("all", "Begin", "begin", is_short=is_short):
         with until_done("all"):
             in_steps([lambda: 1], "Working …", "a part of it")
         st.text("done")
