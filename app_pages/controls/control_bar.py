@@ -18,7 +18,7 @@ def bar(key: str) -> tuple[DeltaGenerator, DeltaGenerator]:
 
 @dataclass(frozen=True, kw_only=True)
 class Slots:
-    """Containers beside and below the input, which the page fills."""
+    """Containers beside and below the input row, which each page fills with its own controls and predictions."""
 
     beside: DeltaGenerator  # next to the input: for another one
     answer: DeltaGenerator  # at the end of the row: for the prediction, where it matters

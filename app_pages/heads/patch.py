@@ -87,7 +87,9 @@ def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
 
 
 def _distance_sentence(before: ForwardRecord, other: ForwardRecord) -> str:
-    """Sentence on how far apart the two answers are, the largest change to expect of a patch; plain text."""
+    """Sentence, as plain text, with the change that a patch would make if it moved the answer all the way to that of
+    the `other` input.
+    """
     if (predicted := before.predicted_class) is None:
         return similarity(before, other)
     first, second = (float(log_odds(record.probabilities, predicted)) for record in (before, other))

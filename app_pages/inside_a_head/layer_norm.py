@@ -47,7 +47,9 @@ def draw_layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
 
 
 def _draw_typed_vector(text: str) -> np.ndarray | None:
-    """Draws the normalisation of the first vector in `text`; returns all vectors [vector, feature], None if it has no numbers."""
+    """Draws the normalisation of the first vector in `text`; returns all vectors [vector, feature], or None if the text
+    cannot be read as vectors.
+    """
     st.markdown("**Your own vector**, typed above", help=_VECTORS)
     try:
         values = read_vectors(text)

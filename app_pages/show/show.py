@@ -70,7 +70,7 @@ class Redrawn:
         self._place: DeltaGenerator = self._frame
 
     def draw(self, figure: VegaFigure, *, done: bool) -> None:
-        """Draws the figure over its last version; with `done` also its download menu."""
+        """Draws the figure in place of its last version; if it is `done`, also its download menu."""
         self._place = self._place.vega_lite_chart(_with_data(figure), width="stretch")
         if done:
             with self._frame:

@@ -1,1 +1,1 @@
-"""Parts of the Theory page."""
+"""Parts of the page Theory: measurements of untrained encoders beside what papers prove."""

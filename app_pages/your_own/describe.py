@@ -36,7 +36,7 @@ def encoders_in_cache() -> Listing:
 
 
 def description(name: str) -> Description:
-    """Description of an encoder; if it cannot be opened, `problem` says why."""
+    """Description of an encoder; if it cannot be opened, the field `problem` of the description says why."""
     try:
         folder = locations.find(name, checkpoint.CHECKPOINTS)
         return _description_of_folder(folder, _folder_state(folder))

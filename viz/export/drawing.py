@@ -33,14 +33,14 @@ def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B00
     svg_text, box, scale = _draw_in_width(figure, style)
     unit = "cm" if style.width_cm else ""
     width_text, height_text = (f"{number * scale / (CM if unit else 1):.2f}{unit}" for number in box[2:])
-    head = _svg_tag(width_text, height_text, box)
+    opening_tag = _svg_tag(width_text, height_text, box)
     if not style.transparent:
         names = ["x", "y", "width", "height"]
         box_attributes = " ".join(
             f'{name}="{coordinate:g}"' for name, coordinate in zip(names, box, strict=True)
         )
-        head += f'<rect {box_attributes} fill="{style.page_colour}"/>'
-    return _BEHIND.sub(lambda _: head, svg_text, count=1)
+        opening_tag += f'<rect {box_attributes} fill="{style.page_colour}"/>'
+    return _BEHIND.sub(lambda _: opening_tag, svg_text, count=1)
 
 
 def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
@@ -134,10 +134,10 @@ def _bounding_box(drawn: str) -> PixelBox:
     assert opening, drawn[:200]
     width, height = map(float, opening.groups())
     enlarged_width, enlarged_height = width + 2 * _AROUND, height + 2 * _AROUND
-    head = _svg_tag(
+    opening_tag = _svg_tag(
         f"{enlarged_width:g}", f"{enlarged_height:g}", (-_AROUND, -_AROUND, enlarged_width, enlarged_height)
     )
-    enlarged_svg = _BEHIND.sub(head, drawn, count=1)
+    enlarged_svg = _BEHIND.sub(opening_tag, drawn, count=1)
     visible_box = Image.open(io.BytesIO(vl_convert.svg_to_png(enlarged_svg, scale=_COARSE, ppi=72))).getbbox()
     if visible_box is None:
         return 0, 0, width, height

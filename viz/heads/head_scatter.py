@@ -101,7 +101,7 @@ def _axis_ends(values: np.ndarray) -> list[tuple[str, float]]:
 
 
 def _layer_colours(n: int) -> list[str]:
-    """`n` colours, evenly spaced along `_RAMP`."""
+    """A colour for each of `n` layers, evenly spaced along `_RAMP`."""
     ramp = np.array([ImageColor.getrgb(colour) for colour in _RAMP], float)
     stops = np.linspace(0, len(ramp) - 1, max(n, 2))[:n]
     mixed = np.stack([np.interp(stops, range(len(ramp)), channel) for channel in ramp.T], axis=-1)

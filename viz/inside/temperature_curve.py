@@ -103,7 +103,7 @@ def _chart_form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.
 
 
 def _values_by_class(values: Sequence[str], prominent: Sequence[int], n: int, rest: str) -> list[str]:
-    """One of `values` for each class that is prominent, `rest` for the others of `n`."""
+    """For each of `n` classes, in order: one of `values` if it is in `prominent`, else `rest`."""
     return [values[prominent.index(index)] if index in prominent else rest for index in range(n)]
 
 

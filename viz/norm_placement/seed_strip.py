@@ -117,7 +117,9 @@ def _chart_form(log: bool, axis: str) -> alt.TopLevelMixin:
 def _dot_layers(
     base: alt.Chart, channels: Kwargs, opacity: float, size: int, size_across: int
 ) -> tuple[alt.Chart, alt.Chart]:
-    """Points of one placement in its colour and shape, and grey ones that compare two placements."""
+    """Two layers: points of single placements in the colour and shape of the placement, and grey points that compare
+    two placements.
+    """
     dots = base.transform_filter(f"datum.variant != '{ACROSS}'")
     dots = dots.mark_point(filled=True, opacity=opacity, size=size)
     between = base.transform_filter(f"datum.variant == '{ACROSS}'")

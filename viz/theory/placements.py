@@ -125,8 +125,11 @@ def seed_spread(
     log_ticks = {}
     if y_scale == "log":  # a zero, where nothing has moved yet, has no place there
         frame = frame[frame["least"] > 0]
-        shown = chain(frame["least"], frame["largest"], *(guided or {}).values())
-        log_ticks["y_ticks"] = one_two_five_ticks(shown) or [1, 2]  # the axis ends at the first and the last
+        drawn_values = chain(frame["least"], frame["largest"], *(guided or {}).values())
+        log_ticks["y_ticks"] = one_two_five_ticks(drawn_values) or [
+            1,
+            2,
+        ]  # the axis ends at the first and the last
     axis_ends = [*positions[:1], *positions[-1:]] or [1, 2]
     is_last = [position == axis_ends[-1] for position in positions]
     guide_frame = {"position": list(positions), "last": is_last, **(guided or {})}
