@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from playwright.sync_api import Page, expect
 
+from tests.browser import linked
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
@@ -120,23 +121,23 @@ def still(page: Page, selector: str) -> None:
         pass
 
 
-def _head(name: str) -> Callable[[Page], None]:
-    def press_it(page: Page) -> None:
-        press(page, mark(page, "overview", name))
-        expect(page).to_have_url(re.compile(f"layer={name[1]}"))
+def _head(page: Page) -> None:
+    linked.click_head(page, 2, 1)
+    expect(page).to_have_url(re.compile("layer=2"))
 
-    return press_it
+
+def _head_of_overview(page: Page) -> None:
+    press(page, mark(page, "overview", "L2 H1"))
+    expect(page).to_have_url(re.compile("layer=2"))
 
 
 def _row(page: Page) -> None:
-    cells = page.locator(".st-key-matrix .nsewdrag").first
-    box = cells.bounding_box()
-    page.mouse.click(box["x"] + 10, box["y"] + box["height"] * 0.3)
-    expect(page).to_have_url(re.compile("query="))
+    linked.click_row(page, 3)
+    expect(page).to_have_url(re.compile("query=3"))
 
 
 def _token(page: Page) -> None:
-    press(page, mark(page, "strip", "would"))
+    linked.tokens(page).get_by_text("would").click()
     expect(page).to_have_url(re.compile("would"))
 
 
@@ -183,13 +184,16 @@ def _stroke(page: Page) -> None:
     expect(page.locator(".answer")).to_be_visible()
 
 
-CELLS, MAPS, PAGE = ".st-key-shown_matrix .nsewdrag", ".st-key-maps", ".stMainBlockContainer"
+CHART, TOKENS, PAGE = ".st-key-all_heads_chart canvas", ".st-key-linked_words", ".stMainBlockContainer"
 GESTURES = {
-    "Attention: first click on a head": Gesture("/", MAPS, _head("L2 H1")),
-    "Attention: another head": Gesture("/?layer=1", CELLS, _head("L2 H1")),
-    "Attention: a token": Gesture("/?layer=1", CELLS, _token),
-    "Attention: a row of the matrix": Gesture("/?layer=1", ".st-key-strip", _row),
-    "Attention: typing, and a click elsewhere": Gesture("/", MAPS, _typing),
+    "Attention: first click on a head": Gesture("/", CHART, _head),
+    "Attention: another head": Gesture("/?layer=1", CHART, _head),
+    "Attention, lines: another head": Gesture(
+        "/?view=lines&layer=1", ".st-key-lines svg.marks", _head_of_overview
+    ),
+    "Attention: a token": Gesture("/?layer=1", CHART, _token),
+    "Attention: a row of the matrix": Gesture("/?layer=1", TOKENS, _row),
+    "Attention: typing, and a click elsewhere": Gesture("/", CHART, _typing),
     "Inside a head: the next head": Gesture("/inside_a_head", PAGE, _next_head),
     "Inside a head: a token, far down": Gesture(
         "/inside_a_head?head=1", ".st-key-inside_input", _token_of_sentence, _to_sentence

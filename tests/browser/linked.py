@@ -1,4 +1,7 @@
-"""The linked chart of all heads: what its script tells it, and the pointer over its parts."""
+"""The linked chart of all heads: what its script tells it, and the pointer over its parts.
+
+The `key` of a chart is "all_heads" on Attention, "heads_first" or "heads_second" on Side by side.
+"""
 
 from typing import Any
 
@@ -7,105 +10,105 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.watching import ready
 
 # After the chart has answered the last move of the pointer.
-_TOLD = """() => new Promise(resolve => {
-  requestAnimationFrame(() => requestAnimationFrame(() => resolve(document.body.value?.all_heads ?? {})))
+_TOLD = """key => new Promise(resolve => {
+  requestAnimationFrame(() => requestAnimationFrame(() => resolve(document.body.value?.[key] ?? {})))
 })"""
 _STEP = 14  # pixels; no part that is pointed at is smaller
 _FIRST = 60  # pixels below the chart's upper edge: within the first row of small maps
 
 
-def told(page: Page) -> dict[str, Any]:
+def told(page: Page, key: str = "all_heads") -> dict[str, Any]:
     """What the chart is told: the head and query that are chosen and pointed at, and the weights of that query."""
-    return page.evaluate(_TOLD)
+    return page.evaluate(_TOLD, key)
 
 
-def wait_until_told(page: Page, **values: object) -> None:
+def wait_until_told(page: Page, key: str = "all_heads", **values: object) -> None:
     """Waits until the chart is told these values; None stands for one that it is not told."""
     page.wait_for_function(
-        """values => {
-          const told = document.body.value?.all_heads;
+        """([key, values]) => {
+          const told = document.body.value?.[key];
           return told && Object.entries(values).every(([name, value]) => (told[name] ?? null) === value);
         }""",
-        arg=values,
+        arg=[key, values],
     )
 
 
-def canvas(page: Page) -> Locator:
-    return page.locator(".st-key-all_heads_chart canvas").first
+def canvas(page: Page, key: str = "all_heads") -> Locator:
+    return page.locator(f".st-key-{key}_chart canvas").first
 
 
-def tokens(page: Page) -> Locator:
+def tokens(page: Page, key: str = "all_heads") -> Locator:
     """The buttons of the tokens."""
-    return page.locator(".st-key-linked_words .tokens button")
+    return page.locator(f".st-key-{key}_tokens .tokens button")
 
 
-def token(page: Page, position: int) -> Locator:
-    return tokens(page).nth(position)
+def token(page: Page, position: int, key: str = "all_heads") -> Locator:
+    return tokens(page, key).nth(position)
 
 
-def announced(page: Page) -> Locator:
+def announced(page: Page, key: str = "all_heads") -> Locator:
     """What a screen reader says after a choice."""
-    return page.locator(".st-key-linked_words .announced")
+    return page.locator(f".st-key-{key}_tokens .announced")
 
 
-def point_at_head(page: Page, layer: int, head: int) -> None:
+def point_at_head(page: Page, layer: int, head: int, key: str = "all_heads") -> None:
     """Moves the pointer to that small map."""
-    x, _ = _search(page, lambda over: over.get("over_head") == head and "over_layer" in over)
-    _search(page, lambda over: (over.get("over_layer"), over.get("over_head")) == (layer, head), x=x)
+    x, _ = _search(page, key, lambda over: over.get("over_head") == head and "over_layer" in over)
+    _search(page, key, lambda over: (over.get("over_layer"), over.get("over_head")) == (layer, head), x=x)
 
 
-def point_at_row(page: Page, query: int) -> None:
-    """Moves the pointer to that row of the large map, or to that patch of a picture."""
-    for x in range(0, int(_box(page)["width"]), _STEP):
-        if "over_query" in _over(page, x, _FIRST + 60):
+def point_at_row(page: Page, query: int, key: str = "all_heads") -> None:
+    """Moves the pointer to that row of the large map, or to that patch in the first column of a picture."""
+    for x in range(0, int(_box(page, key)["width"]), _STEP):
+        if "over_query" in _over(page, key, x, _FIRST + 60):
             break
-    _search(page, lambda over: over.get("over_query") == query, x=x + 6)
+    _search(page, key, lambda over: over.get("over_query") == query, x=x + 6)
 
 
-def click_head(page: Page, layer: int, head: int) -> None:
-    _settle(page)
-    point_at_head(page, layer, head)
+def click_head(page: Page, layer: int, head: int, key: str = "all_heads") -> None:
+    _settle(page, key)
+    point_at_head(page, layer, head, key)
     page.mouse.down()
     page.mouse.up()
 
 
-def click_row(page: Page, query: int) -> None:
-    _settle(page)
-    point_at_row(page, query)
+def click_row(page: Page, query: int, key: str = "all_heads") -> None:
+    _settle(page, key)
+    point_at_row(page, query, key)
     page.mouse.down()
     page.mouse.up()
 
 
-def _settle(page: Page) -> None:
+def _settle(page: Page, key: str) -> None:
     ready(page)  # or the chart may be replaced under the pointer
-    expect(canvas(page)).to_be_visible()
-    canvas(page).scroll_into_view_if_needed()
-    page.wait_for_function("document.body.value?.all_heads?.stamp")
+    expect(canvas(page, key)).to_be_visible()
+    canvas(page, key).scroll_into_view_if_needed()
+    page.wait_for_function("key => document.body.value?.[key]?.stamp", arg=key)
 
 
-def _box(page: Page) -> dict[str, float]:
-    box = canvas(page).bounding_box()
+def _box(page: Page, key: str) -> dict[str, float]:
+    box = canvas(page, key).bounding_box()
     assert box is not None
     return dict(box)
 
 
-def _over(page: Page, x: float, y: float) -> dict[str, int]:
+def _over(page: Page, key: str, x: float, y: float) -> dict[str, int]:
     """What is pointed at that many pixels from the chart's upper left corner."""
-    box = _box(page)
+    box = _box(page, key)
     page.mouse.move(box["x"] + x, box["y"] + y)
-    return {name: value for name, value in told(page).items() if name.startswith("over_")}
+    return {name: value for name, value in told(page, key).items() if name.startswith("over_")}
 
 
-def _search(page: Page, is_it: Any, x: float | None = None) -> tuple[float, float]:
+def _search(page: Page, key: str, is_it: Any, x: float | None = None) -> tuple[float, float]:
     """Moves the pointer from left to right or, at `x`, downwards, until it is over what is sought."""
-    _settle(page)
-    box = _box(page)
+    _settle(page, key)
+    box = _box(page, key)
     end = box["width"] if x is None else box["height"]
     for pixel in range(_STEP // 2, int(end), _STEP):
         place = (pixel, _FIRST) if x is None else (x, pixel)
-        if is_it(_over(page, *place)):
+        if is_it(_over(page, key, *place)):
             # A little further, away from the border.
             further = (pixel + 4, _FIRST) if x is None else (x, pixel + 4)
-            if is_it(_over(page, *further)):
+            if is_it(_over(page, key, *further)):
                 return further
     raise AssertionError("it is not in the chart")

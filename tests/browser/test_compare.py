@@ -4,23 +4,23 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_links import mark, press
+from tests.browser.linked import click_head, click_row, wait_until_told
 from tests.browser.watching import ready
 
 
 def test_a_click_on_either_side_chooses_for_both(page: Page) -> None:
     page.goto("/compare?kind=Digit")
     ready(page)
-    for side, head in (("first", "L2 H3"), ("second", "L4 H1")):
-        press(page, mark(page, f"overview_{side}", head))
-        chosen = page.locator(f'.st-key-overview_{side} [aria-label*="{head} is chosen"]')
-        expect(chosen).to_be_attached()
-        expect(page.get_by_text(re.compile(rf"{head} of .* ↔|↔ {head} of"))).to_be_visible()
-    press(page, mark(page, "query_second", "r3c3"))
-    expect(page).to_have_url(re.compile(r"[?&]query=r3c3"))
-    for side in ("first", "second"):
-        where = page.locator(f'.st-key-query_{side} [aria-label*="attention of row 3, column 3"]')
-        expect(where).to_be_attached()
+    for key, layer, head in (("heads_first", 2, 3), ("heads_second", 4, 1)):
+        click_head(page, layer, head, key)
+        wait_until_told(page, key, layer=layer, head=head)
+        name = f"L{layer} H{head}"
+        expect(page.get_by_text(re.compile(rf"{name} of .* ↔|↔ {name} of"))).to_be_visible()
+    click_row(page, 22, "heads_second")
+    expect(page).to_have_url(re.compile(r"[?&]query=r3c0"))
+    ready(page)
+    for key in ("heads_first", "heads_second"):
+        wait_until_told(page, key, query=22)
 
 
 def test_from_a_disagreement_to_the_head_that_differs_in_three_clicks(page: Page) -> None:

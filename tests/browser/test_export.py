@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.linked import canvas
 from tests.browser.watching import Complaints, ready
 
 TEXT = "/?checkpoint=imdb-pre-ln&layer=1&head=2"
@@ -14,7 +15,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
     page.goto(TEXT)
     ready(page)
-    before = page.get_by_test_id("stPlotlyChart").bounding_box()
+    before = canvas(page).bounding_box()
     page.get_by_role("button", name="Download the figure: matrix").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("radio", name="PNG")).to_be_visible()
@@ -34,7 +35,7 @@ def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -
     assert drawn.get("width") == "8.50cm"
     assert "[CLS]" in ["".join(each.itertext()) for each in drawn.iter(f"{SVG}text")]
     page.keyboard.press("Escape")
-    assert page.get_by_test_id("stPlotlyChart").bounding_box() == before
+    assert canvas(page).bounding_box() == before
 
 
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])

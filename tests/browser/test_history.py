@@ -5,6 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, expect
 
+from tests.browser import linked
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
@@ -15,10 +16,10 @@ def test_a_click_that_chooses_layer_and_head_is_one_step_back(page: Page) -> Non
     page.goto("/?text=great+film&layer=1&head=1")
     ready(page)
     before = page.evaluate(STEPS)
-    press(page, mark(page, "overview", "L2 H3"))
+    linked.click_head(page, 2, 3)
     expect(page).to_have_url(re.compile(r"layer=2.*head=3|head=3.*layer=2"))
     ready(page)
-    press(page, mark(page, "strip", "film"))
+    linked.token(page, 2).click()
     expect(page).to_have_url(re.compile("query=2"))
     ready(page)
     assert page.evaluate(STEPS) - before == 2

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.layout_shift_recorder import GESTURES, Gesture
+from tests.browser.linked import canvas
 from tests.browser.watching import ready
 
 SHIFT = 0.05  # half of what is said to be good
@@ -22,17 +23,17 @@ def test_a_gesture_moves_nothing(page: Page, gesture: Gesture) -> None:
 
 
 def test_a_figure_that_goes_for_good_leaves_nothing_behind(page: Page) -> None:
-    page.goto("/?text=a+great+film")
+    page.goto("/?text=a+great+film&view=lines")
     ready(page)
-    expect(page.locator(".st-key-shown_matrix .nsewdrag")).to_be_visible()
-    page.get_by_role("radio", name="lines").click()
     expect(page.locator(".st-key-lines svg.marks")).to_be_visible()
+    page.get_by_role("radio", name="matrix").click()
+    expect(canvas(page)).to_be_visible()
     expect(page.locator(".kept-figure")).to_have_count(0)
-    expect(page.locator(".st-key-shown_matrix")).to_have_count(0)
+    expect(page.locator(".st-key-lines")).to_have_count(0)
 
 
 def test_a_figure_that_becomes_lower_gives_its_room_back(page: Page) -> None:
-    page.goto("/?text=" + "a+great+film+" * 8)
+    page.goto("/?view=lines&text=" + "a+great+film+" * 8)
     ready(page)
     strip = page.locator(".st-key-strip")
     expect(strip.locator("svg.marks")).to_be_visible()

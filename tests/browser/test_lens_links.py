@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_links import mark, press
+from tests.browser import linked
 from tests.browser.watching import ready
 
 
@@ -15,7 +15,7 @@ def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page: Page) -> None:
     page.get_by_role("option", name="value zeroing", exact=True).click()
     expect(page).to_have_url(re.compile(r"[?&]lens=value\+zeroing"))
     ready(page)
-    press(page, mark(page, "overview", "L2"))
+    linked.click_head(page, 2, 0)
     expect(page).to_have_url(re.compile(r"[?&]layer=2"))
     ready(page)
     page.keyboard.press("ArrowRight")  # there are no heads to step through
@@ -27,8 +27,7 @@ def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page: Page) -> None:
     ready(page)
     expect(page.get_by_text("layers are paired by number")).to_be_visible()
     for side in ("first", "second"):
-        chosen = page.locator(f'.st-key-overview_{side} [aria-label*="L3 is chosen"]')
-        expect(chosen).to_be_attached()
+        linked.wait_until_told(page, f"heads_{side}", layer=3)
     ready(page)  # a run that goes on would close the list
     page.locator(".st-key-lens input").click()
     page.get_by_role("option", name="attention", exact=True).click()

@@ -5,6 +5,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser import linked
+from tests.browser.linked import token, wait_until_told
 from tests.browser.watching import ready
 
 
@@ -14,18 +16,16 @@ def test_a_text(page: Page) -> None:
     box = page.get_by_role("textbox", name="Text")
     box.fill("it is not a bad film")
     box.press("Control+Enter")
-    expect(mark(page, "strip", "bad")).to_be_attached()  # a word that the text before did not have
-    ready(page)
-    press(page, mark(page, "overview", "L2 H1"))
+    expect(token(page, 5)).to_have_text("bad")  # a word that the text before did not have
+    linked.click_head(page, 2, 1)
     expect(page).to_have_url(re.compile(r"[?&]layer=2&.*head=1|[?&]head=1&.*layer=2"))
-    press(page, mark(page, "strip", "film"))
+    token(page, 6).click()
     expect(page).to_have_url(re.compile(r"[?&]query=6\+film"))
     ready(page)
 
     other = opened_elsewhere(page)
     expect(other.get_by_role("textbox", name="Text")).to_have_value("it is not a bad film")
-    expect(mark(other, "strip", "film")).to_be_attached()
-    assert views(other) == views(page)
+    shows_the_same(other, page, layer=2, head=1, query=6)
 
 
 def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page: Page) -> None:
@@ -43,14 +43,13 @@ def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page:
 def test_a_token_stays_chosen_by_its_place_in_another_text(page: Page) -> None:
     page.goto("/?text=a+good+film")
     ready(page)
-    press(page, mark(page, "strip", "good"))
+    token(page, 2).click()
     expect(page).to_have_url(re.compile(r"[?&]query=2\+good"))
     box = page.get_by_role("textbox", name="Text")
     box.fill("a dull film")
     box.press("Control+Enter")
     expect(page).to_have_url(re.compile(r"[?&]query=2\+dull"))
-    ready(page)
-    press(page, mark(page, "overview", "L2 H1"))
+    linked.click_head(page, 2, 1)
     expect(page).to_have_url(re.compile(r"[?&]layer=2"))
     ready(page)
     assert parse_qs(urlsplit(page.url).query)["query"] == ["2 dull"]
@@ -63,15 +62,14 @@ def test_a_test_digit(page: Page) -> None:
     press(page, page.locator(".st-key-gallery [role=graphics-symbol]").nth(5))
     expect(page).to_have_url(re.compile(r"[?&]digit=\d"))
     page.keyboard.press("Escape")
-    press(page, mark(page, "overview", "L3 H2"))
+    linked.click_head(page, 3, 2)
     expect(page).to_have_url(re.compile(r"[?&]layer=3"))
-    press(page, mark(page, "overlay", "r3c3"))
-    expect(page).to_have_url(re.compile(r"[?&]query=r3c3"))
+    linked.click_row(page, 22)
+    expect(page).to_have_url(re.compile(r"[?&]query=r3c0"))
     ready(page)
 
     other = opened_elsewhere(page)
-    expect(mark(other, "overlay", "r3c3")).to_be_attached()
-    assert views(other) == views(page)
+    shows_the_same(other, page, layer=3, head=2, query=22)
 
 
 def test_a_drawn_digit(page: Page) -> None:
@@ -89,13 +87,12 @@ def test_a_drawn_digit(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"[?&]drawing="))
     expect(page.locator(".answer")).to_be_visible()
     page.keyboard.press("Escape")
-    press(page, mark(page, "overview", "L1 H1"))
+    linked.click_head(page, 1, 1)
     expect(page).to_have_url(re.compile(r"[?&]layer=1"))
     ready(page)
 
     other = opened_elsewhere(page)
-    expect(mark(other, "overview", "L1 H1")).to_be_attached()
-    assert views(other) == views(page)
+    shows_the_same(other, page, layer=1, head=1)
     for window in (page, other):
         window.get_by_role("button", name="Choose or draw").click()
     assert ink(other) == ink(page)
@@ -107,6 +104,15 @@ def opened_elsewhere(page: Page) -> Page:
     other.goto(page.url)
     ready(other)
     return other
+
+
+def shows_the_same(other: Page, page: Page, **chosen: int) -> None:
+    """Checks that the linked charts of both windows are of the same weights, and of the chosen head and query."""
+    page.mouse.move(2, 2)  # nothing is pointed at
+    stamp = linked.told(page)["stamp"]
+    for window in (page, other):
+        wait_until_told(window, stamp=stamp, over_layer=None, over_query=None, **chosen)
+    assert views(other) == views(page)
 
 
 def mark(page: Page, key: str, name: str) -> Locator:
