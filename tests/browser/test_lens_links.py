@@ -39,4 +39,5 @@ def test_a_link_restores_the_lens_and_the_class(page: Page) -> None:
     ready(page)
     expect(page.locator(".st-key-lens input")).to_have_value("gradient × attention")
     expect(page.locator(".st-key-lens_class input")).to_have_value("negative")
-    expect(page.locator(".st-key-overview").get_by_text("lens: gradient × attention")).to_be_attached()
+    note = "lens: gradient × attention, of the class negative"
+    expect(page.locator(".st-key-linked_verdict").get_by_text(note)).to_be_visible()
