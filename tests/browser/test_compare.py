@@ -26,12 +26,12 @@ def test_a_click_on_either_side_chooses_for_both(page: Page) -> None:
 def test_from_a_disagreement_to_the_head_that_differs_in_three_clicks(page: Page) -> None:
     page.goto("/compare?kind=Digit")
     ready(page)
-    said = page.get_by_test_id("stMetricValue")
-    expect(said).to_have_count(2)
+    answers = page.locator(".linked .side", has_text="%")
+    expect(answers).to_have_count(2)
     page.get_by_role("button", name="Next disagreement").click()  # 1
     expect(page).to_have_url(re.compile(r"[?&]digit=\d"))
     ready(page)
-    first, second = said.all_inner_texts()
+    first, second = (re.search(r"(\d)\s[<>]?[\d.]+\s?%", answer)[1] for answer in answers.all_inner_texts())
     assert first != second
     page.locator(".st-key-compare_part").get_by_text("Difference").click()  # 2
     expect(page.locator(".st-key-difference")).to_be_visible()
