@@ -9,7 +9,7 @@ from app_pages.attention.save_buttons import save_buttons
 from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
 from app_pages.attention.try_links import try_links
 from app_pages.controls.attention_controls import HEAD, MATRIX, OVER_HEADS, VIEW
-from app_pages.controls.head_choice import choose_head, choose_query
+from app_pages.controls.head_choice import choose_head, choose_query, draw_head_name
 from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.controls.lens import about_lens, choose_lens
 from app_pages.inputs.row import choose_input_or_record
@@ -53,6 +53,8 @@ with st.container(horizontal=True, gap="small", key="below"):
     if part == HEAD and form == MATRIX:
         if isinstance(subject, LiveSubject):
             link_to_steps(chosen, shown, query)
+        if through.lens.name == ATTENTION:
+            draw_head_name(subject, chosen.layer, chosen.head)
         download_buttons(chosen, shown, query)
     save_buttons(subject, chosen, shown, through, query)
 if through.lens.name == ATTENTION:

@@ -100,6 +100,8 @@ def draw_heads(
             )
             if own_query is None:
                 st.caption("The chosen query has no counterpart here.")
+            if lens.name == ATTENTION:
+                head_choice.draw_head_name(side.subject, *own_head)
             if (reason := through.why_unchecked(side.record)) is None:
                 key, pattern = f"faithfulness_{NUMBERS[i]}", records[i].pattern[own_head]
                 draw_faithfulness_of_side(side, pattern, kind, lens=lens.name, head=own_head, key=key)

@@ -79,11 +79,16 @@ def choose_head(
         with slots.view:
             scale = choose_scale()
     if with_roles and lens.has_heads:
-        names = head_names(subject, layer, head)
-        if names.short:
-            with slots.controls:
-                st.markdown(f":gray[{names.short}]", help=names.help, width="content")
+        with slots.controls:
+            draw_head_name(subject, layer, head)
     return HeadChoice(layer=layer, head=head, scale=scale, lens=lens)
+
+
+def draw_head_name(subject: Subject, layer: int, head: int) -> None:
+    """Draws the names of the head's roles, with their rules behind a question mark; nothing if it has none."""
+    names = head_names(subject, layer, head)
+    if names.short:
+        st.markdown(f":gray[{names.short}]", help=names.help, width="content")
 
 
 def _choose_clear_head(record: AttentionRecord) -> None:

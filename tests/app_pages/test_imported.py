@@ -11,6 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from model.inputs import preprocessed_picture
 from tests.app_pages.charts import table
+from tests.app_pages.linked import linked
 from tests.app_pages.shown_subject import subject_of
 from tests.model.huggingface.folders import SENTENCE, build
 
@@ -86,7 +87,8 @@ def test_every_part_opens(open_imported: Open, page: str, part: dict[str, str], 
 
 
 def has_table(app: AppTest) -> bool:
-    return any(each.proto.component_name == "heads_table" for each in app.get("bidi_component"))
+    own = {"heads_table", "word_stroke"}
+    return any(each.proto.component_name in own for each in app.get("bidi_component"))
 
 
 @pytest.mark.slow
@@ -141,10 +143,10 @@ def test_the_patches_lie_on_the_picture_as_the_encoder_sees_it(open_imported: Op
 
 def test_without_the_class_token_the_patches_lie_on_the_same_picture(open_imported: Open) -> None:
     app = open_imported("ViTForImageClassification", "attention", layer="1")
-    whole = table(app, "The picture over", "on_light")
+    whole = linked(app).frames["picture"]["on_light"]
     app.toggle(key="hide_special").set_value(True).run()
     assert not app.exception
-    assert table(app, "The picture over", "on_light").equals(whole)
+    assert linked(app).frames["picture"]["on_light"].equals(whole)
 
 
 def test_a_word_that_is_no_piece_has_neighbours_in_the_vocabulary(open_app: Open, checkpoints: Path) -> None:

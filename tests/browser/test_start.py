@@ -14,7 +14,7 @@ def test_the_first_page_paints(page: Page, color_scheme: str) -> None:
     ready(page)
     expect(page).to_have_title(re.compile("Attention"))
     expect(page.locator(".answer")).to_be_visible()
-    expect(page.locator(".st-key-overview").locator("svg, canvas").first).to_be_visible()
+    expect(page.locator(".st-key-all_heads_chart canvas").first).to_be_visible()
     assert (brightness(page) > 0.5) == (color_scheme == "light")
 
 

@@ -19,7 +19,7 @@ def context(context_with_models: BrowserContext) -> BrowserContext:
 
 def heads(page: Page) -> None:
     ready(page)
-    expect(page.locator(".st-key-overview").locator("svg, canvas").first).to_be_visible()
+    expect(page.locator(".st-key-all_heads_chart canvas").first).to_be_visible()
 
 
 def test_a_folder_is_opened_and_its_address_opens_it_again(page: Page) -> None:

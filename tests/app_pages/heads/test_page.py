@@ -29,6 +29,7 @@ from model.measures.head_statistics import statistics
 from model.record.from_arrays import from_arrays
 from tests.app_pages.charts import described
 from tests.app_pages.charts import table as table_of
+from tests.app_pages.linked import linked
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -156,7 +157,7 @@ def test_a_head_opens_elsewhere_as_it_was_chosen(open_app: Open) -> None:
     app.button(key="heads_to_attention").click().run()
     assert not app.exception
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == (1, 1)
-    assert any(each.value.startswith("**L1 H1**") for each in app.markdown)
+    assert linked(app).name == "L1 H1"
 
 
 def test_over_a_data_set_a_head_may_be_called_otherwise(open_app: Open, store_heads: Callable) -> None:

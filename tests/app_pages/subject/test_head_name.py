@@ -16,26 +16,26 @@ def of_head(layer: int, head: int) -> list:
     return list(roles_on_input(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head))
 
 
-@pytest.mark.parametrize("page", ["attention", "masks", "inside_a_head", "compare", "heads"])
+@pytest.mark.parametrize("page", ["attention", "inside_a_head", "compare", "heads"])
 def test_a_head_is_called_by_its_roles_wherever_it_is_chosen(open_app: Open, page: str) -> None:
     app = open_app(f"app_pages/{page}/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     assert not app.exception
     found = of_head(0, 0)
     assert found
     named = ", ".join(role.name for role in found)
-    (block,) = [each for each in app.markdown if named in each.value and each.help]
+    block = next(each for each in app.markdown if named in each.value and each.help)
     assert all(role.rule in block.help for role in found)
 
 
 def test_without_a_role_nothing_stands_there(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app_pages.subject.head_name.roles_on_input", lambda *_: ())
-    app = open_app("app_pages/masks/page.py", text=TEXT, checkpoint="imdb-pre-ln")
+    app = open_app("app_pages/inside_a_head/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     assert not app.exception
     assert not [each for each in app.markdown if "head" in each.value and each.value.startswith(":gray")]
 
 
 def test_a_click_on_another_head_says_its_roles(open_app: Open) -> None:
-    app = open_app("app_pages/masks/page.py", text=TEXT, checkpoint="imdb-pre-ln")
+    app = open_app("app_pages/inside_a_head/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     app.selectbox(key="head").set_value(1).run()
     said = ", ".join(role.name for role in of_head(0, 1))
     assert not said or any(said in each.value for each in app.markdown)

@@ -2,7 +2,7 @@ import pytest
 
 from tests.viz.scene import drawn, whole
 from viz.builders.palette import MASKED
-from viz.builders.theme import DARK_INK, LIGHT_INK
+from viz.builders.theme import DARK_INK
 from viz.theory.warmup_figures import loss_curves, warmup_grid
 
 CURVES = {0: ((0, 1, 2), (2.0, 5.0, None)), 10: ((0, 1, 2), (2.0, 1.5, 1.0))}
@@ -61,8 +61,8 @@ def test_a_cell_says_its_loss_and_accuracy_or_that_the_run_diverged():
 @pytest.mark.parametrize("dark", [False, True])
 def test_text_reads_on_every_cell(dark):
     _, _, (faint, diverged, strong), _ = drawn(warmup_grid(CELLS, **AXES), width=500, dark=dark)
-    assert faint["fill"] == (LIGHT_INK if dark else DARK_INK)
-    assert strong["fill"] == (DARK_INK if dark else LIGHT_INK)
+    assert faint["fill"] == ("white" if dark else "black")
+    assert strong["fill"] == ("black" if dark else "white")
     assert diverged["fill"] == DARK_INK
 
 
