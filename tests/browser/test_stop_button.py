@@ -21,9 +21,9 @@ def test_a_lens_is_stopped_and_goes_on(page: Page) -> None:
     expect(stopped).to_be_visible()
     ready(page)
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    expect(page.locator(".st-key-overview")).to_have_count(0)
+    expect(page.locator(".st-key-all_heads_chart")).to_have_count(0)
     page.get_by_role("button", name="Continue").click()
-    expect(page.locator(".st-key-overview").locator("svg, canvas").first).to_be_visible()
+    expect(page.locator(".st-key-all_heads_chart canvas").first).to_be_visible()
     ready(page)
     expect(stopped).to_have_count(0)
 
