@@ -10,21 +10,6 @@ from tests.browser.watching import ready
 NAMES = [page.title for page in PAGES.values()]
 
 
-def test_a_click_on_a_row_of_the_matrix_makes_it_the_query(page: Page) -> None:
-    page.goto("/?text=a+great+film")  # five rows: [CLS], three words, [SEP]
-    ready(page)
-    cells = page.locator(".st-key-matrix .nsewdrag")
-    expect(cells).to_be_visible()
-    cells.scroll_into_view_if_needed()
-    place = cells.bounding_box()
-    page.mouse.click(place["x"] + 10, place["y"] + place["height"] * 0.5)
-    expect(page).to_have_url(re.compile(r"[?&]query=2\+great"))
-    ready(page)
-    place = cells.bounding_box()
-    page.mouse.click(place["x"] - 12, place["y"] + place["height"] * 0.7)  # on the label
-    expect(page).to_have_url(re.compile(r"[?&]query=3\+film"))
-
-
 def test_the_link_of_a_view_is_copied(page: Page) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/?text=great+film&layer=1")

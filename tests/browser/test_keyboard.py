@@ -4,12 +4,13 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.linked import click_head, click_row, tokens
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
 
-def test_arrow_keys_step_through_heads_from_a_map_that_has_the_focus(page: Page) -> None:
-    page.goto("/?text=great+film")
+def test_arrow_keys_step_through_heads_from_the_overview_beside_the_lines(page: Page) -> None:
+    page.goto("/?text=great+film&view=lines")
     ready(page)
     press(page, mark(page, "overview", "L1 H1"))
     expect(page).to_have_url(re.compile(r"[?&]layer=1"))
@@ -27,21 +28,18 @@ def test_arrow_keys_step_through_heads_from_a_map_that_has_the_focus(page: Page)
     expect(page).not_to_have_url(re.compile(r"[?&]head="))  # 0, as without any choice, leaves the address
 
 
-def test_the_first_click_on_a_map_of_the_app_gives_it_the_focus(page: Page) -> None:
+def test_the_first_click_on_a_small_map_gives_the_chart_the_focus(page: Page) -> None:
     page.goto("/")
-    ready(page)
-    press(page, mark(page, "overview", "L2 H1"))
+    click_head(page, 2, 1)
     expect(page).to_have_url(re.compile(r"[?&]layer=2"))
     ready(page)
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"[?&]head=2"))
 
 
-def test_a_click_on_the_matrix_gives_it_the_focus(page: Page) -> None:
+def test_a_click_on_a_row_of_the_large_map_gives_the_chart_the_focus(page: Page) -> None:
     page.goto("/?text=a+great+film&layer=1")
-    ready(page)
-    cells = page.locator(".st-key-matrix .nsewdrag")
-    press(page, cells)
+    click_row(page, 2)
     expect(page).to_have_url(re.compile(r"[?&]query=2\+great"))
     ready(page)
     page.keyboard.press("ArrowRight")
@@ -69,7 +67,7 @@ def test_enter_applies_a_text_and_shift_breaks_the_line(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"[?&]text=great\+film"))
     box.press("Enter")
     expect(page).to_have_url(re.compile(r"[?&]text=a\+great%0Aplot"))
-    expect(mark(page, "strip", "plot")).to_be_attached()
+    expect(tokens(page)).to_have_text(["[CLS]", "a", "great", "plot", "[SEP]"])
     expect(box).to_have_value("a great\nplot")
 
 
