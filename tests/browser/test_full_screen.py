@@ -16,7 +16,7 @@ LARGER = f"""least => {{
 
 
 def test_the_maps_of_the_overview_grow_with_their_frames(page: Page) -> None:
-    page.goto("/?text=The+film+is+not+good.")
+    page.goto("/?text=The+film+is+not+good.&view=lines")
     ready(page)
     overview = page.locator(".st-key-overview")
     side = max(page.evaluate(SIZES))
