@@ -51,18 +51,23 @@ def announced(page: Page, key: str = "all_heads") -> Locator:
     return page.locator(f".st-key-{key}_tokens .announced")
 
 
-def point_at_head(page: Page, layer: int, head: int, key: str = "all_heads") -> None:
-    """Moves the pointer to that small map."""
+def point_at_head(page: Page, layer: int, head: int, key: str = "all_heads") -> tuple[float, float]:
+    """Moves the pointer to that small map; returns where it is then, in pixels from the chart's upper left corner."""
     x, _ = _search(page, key, lambda over: over.get("over_head") == head and "over_layer" in over)
-    _search(page, key, lambda over: (over.get("over_layer"), over.get("over_head")) == (layer, head), x=x)
+    return _search(
+        page, key, lambda over: (over.get("over_layer"), over.get("over_head")) == (layer, head), x=x
+    )
 
 
-def point_at_row(page: Page, query: int, key: str = "all_heads") -> None:
-    """Moves the pointer to that row of the large map, or to that patch in the first column of a picture."""
+def point_at_row(page: Page, query: int, key: str = "all_heads") -> tuple[float, float]:
+    """Moves the pointer to that row of the large map, or to that patch in the first column of a picture.
+
+    Returns where it is then, in pixels from the chart's upper left corner.
+    """
     for x in range(0, int(_box(page, key)["width"]), _STEP):
         if "over_query" in _over(page, key, x, _FIRST + 60):
             break
-    _search(page, key, lambda over: over.get("over_query") == query, x=x + 6)
+    return _search(page, key, lambda over: over.get("over_query") == query, x=x + 6)
 
 
 def click_head(page: Page, layer: int, head: int, key: str = "all_heads") -> None:

@@ -1,53 +1,79 @@
-"""One weight has one colour, whichever library draws it and in whichever theme."""
+"""One weight has one colour, whatever draws it and in whichever theme."""
 
 import io
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.test_links import mark
+from tests.browser import linked
 from tests.browser.watching import ready
 from viz.builders.palette import WEIGHTS
 
 TOKENS = ["[CLS]", "the", "plot", "is", "thin", ",", "but", "i", "was", "never", "bored", ".", "[SEP]"]
 QUERY = 4
-SIDE = 1700  # pixels of the window's height: all figures are in sight
+LARGEST = 600  # pixels; no map is larger
 
 
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
-def test_a_weight_has_one_colour_in_the_text_the_matrix_and_the_tile(page: Page, color_scheme: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": SIDE})
+def test_a_weight_has_one_colour_in_the_text_the_large_map_and_the_small_map(
+    page: Page, color_scheme: str
+) -> None:
     page.goto(
         "/?text=The+plot+is+thin,+but+I+was+never+bored.&checkpoint=imdb-pre-ln&layer=1&head=1&query=4+thin"
     )
     ready(page)
-    boxes = [mark(page, "strip", token) for token in TOKENS]
-    cells = page.locator(".st-key-matrix .heatmaplayer image").first
-    tile = page.locator(".st-key-overview svg image").nth(4 * 1 + 1)  # L1 H1 of four heads a layer
-    for each in (*boxes, cells, tile):
-        expect(each).to_be_attached()
-    page.mouse.move(0, 0)
+    expect(linked.tokens(page)).to_have_text(TOKENS)
+    row = _extent(page, linked.point_at_row(page, QUERY), over_query=QUERY)
+    tile = _extent(page, linked.point_at_head(page, 1, 1), over_layer=1, over_head=1)
+    page.mouse.move(2, 2)
+    linked.wait_until_told(page, over_layer=None, over_head=None, over_query=None)
     seen = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), int)
 
-    in_text = np.array([_at(seen, box, 0.0, 0.5, right=3) for box in boxes])
     n = len(TOKENS)
-    others = np.arange(n) != QUERY  # the token itself stands within its green frame
-    # Beside the frame of the row, and the number that is written in the cell.
-    in_matrix = np.array([_at(seen, cells, (key + 0.1) / n, (QUERY + 0.25) / n) for key in range(n)])
-    # Not too near to the border, where the green frame lies.
-    in_tile = np.array([_at(seen, tile, min((key + 0.5) / n, 0.94), (QUERY + 0.5) / n) for key in range(n)])
-    assert np.abs(in_text - in_matrix)[others].max() <= 1
-    assert np.abs(in_tile - in_matrix).max() <= 2  # a tile has 256 colours
+    # Beside the letters of a token, and in the large map beside the frame of the row and the number in the cell.
+    boxes = [linked.token(page, position).bounding_box() for position in range(n)]
+    in_text = np.array(
+        [seen[round(box["y"] + box["height"] / 2), round(box["x"]) + 3] for box in boxes if box]
+    )
+    in_large = np.array([_at(seen, row, (key + 0.15) / n, 0.25) for key in range(n)])
+    in_small = np.array([_at(seen, tile, (key + 0.5) / n, (QUERY + 0.5) / n) for key in range(n)])
+    assert np.abs(in_text - in_large).max() <= 1
+    inner = slice(1, -1)  # the green frame of the small map covers its borders
+    assert np.abs(in_small - in_large)[inner].max() <= 2  # a small map has 256 colours
     page_itself = Image.new("RGB", (1, 1), WEIGHTS[0 if color_scheme == "light" else -1]).getpixel((0, 0))
-    away = np.abs(in_matrix - page_itself).sum(axis=1)
+    away = np.abs(in_large - page_itself).sum(axis=1)
     assert away.max() > 150  # there is something to compare
     assert away.min() < 12  # and what gets nothing is the page
 
 
-def _at(seen: np.ndarray, what: Locator, across: float, down: float, right: int = 0) -> np.ndarray:
-    """The colour at shares of the width and height of `what`, and so many pixels further to the `right`."""
-    box = what.bounding_box()
+def _extent(page: Page, inside: tuple[float, float], **over: int) -> tuple[float, float, float, float]:
+    """Left, upper, right and lower end, in pixels of the page, of what answers the pointer with `over`."""
+    box = linked.canvas(page).bounding_box()
     assert box is not None
-    return seen[round(box["y"] + down * box["height"]), round(box["x"] + across * box["width"]) + right]
+    x, y = box["x"] + inside[0], box["y"] + inside[1]
+
+    def answers(x: float, y: float) -> bool:
+        page.mouse.move(x, y)
+        values = linked.told(page)
+        return all(values.get(name) == value for name, value in over.items())
+
+    def end(is_inside: Callable[[float], bool], start: float, stop: float) -> float:
+        while abs(stop - start) > 0.5:
+            middle = (start + stop) / 2
+            start, stop = (middle, stop) if is_inside(middle) else (start, middle)
+        return start
+
+    left, right = (end(lambda x: answers(x, y), x, limit) for limit in (max(x - LARGEST, 0), x + LARGEST))
+    top, bottom = (end(lambda y: answers(x, y), y, limit) for limit in (box["y"], box["y"] + box["height"]))
+    return left, top, right, bottom
+
+
+def _at(
+    seen: np.ndarray, extent: tuple[float, float, float, float], across: float, down: float
+) -> np.ndarray:
+    """The colour at shares of the width and height of the `extent`."""
+    left, top, right, bottom = extent
+    return seen[int(top + down * (bottom - top)), int(left + across * (right - left))]
