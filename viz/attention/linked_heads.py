@@ -162,7 +162,7 @@ def linked_heads(
     heads["stamp"] = [stamp] * len(indices)
     frames: dict[str, Any] = {
         "state": state,
-        "queries": {"position": np.arange(n_queries), "label": query_labels},
+        "queries": {"position": np.arange(n_queries), "label": query_labels, "stamp": stamp},
         "keys": {"position": np.arange(n_keys), "label": key_labels},
         "cells": cells,
     }
@@ -741,6 +741,8 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
         "top + cell * (datum.position + 0.5)",
         f"{fits} datum.position == query ? datum.label : ''",
         align="right",
+        tooltip=alt.expr("''"),  # or it would not answer the pointer
+        cursor="pointer",
         fontWeight=alt.expr("datum.position == query ? 'bold' : 'normal'"),
         **size,
     )
