@@ -64,10 +64,19 @@ def point_at_row(page: Page, query: int, key: str = "all_heads") -> tuple[float,
 
     Returns where it is then, in pixels from the chart's upper left corner.
     """
-    for x in range(0, int(_box(page, key)["width"]), _STEP):
-        if "over_query" in _over(page, key, x, _FIRST + 60):
+    x = 0
+    for pixel in range(0, int(_box(page, key)["width"]), _STEP):
+        over = _over(page, key, pixel, _FIRST + 60)
+        if "over_query" in over:  # a name of a row, or the first of its cells, or a patch
+            x = pixel
+        if "over_key" in over or ("over_query" in over and not tokens_beside(page, key)):
             break
     return _search(page, key, lambda over: over.get("over_query") == query, x=x + 6)
+
+
+def tokens_beside(page: Page, key: str) -> bool:
+    """Whether the chart is one of tokens, with names beside its rows, and not of a picture."""
+    return tokens(page, key).count() > 3
 
 
 def click_head(page: Page, layer: int, head: int, key: str = "all_heads") -> None:

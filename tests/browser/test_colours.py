@@ -26,7 +26,7 @@ def test_a_weight_has_one_colour_in_the_text_the_large_map_and_the_small_map(
     )
     ready(page)
     expect(linked.tokens(page)).to_have_text(TOKENS)
-    row = _extent(page, linked.point_at_row(page, QUERY), over_query=QUERY)
+    row = _extent(page, linked.point_at_row(page, QUERY), needs="over_key", over_query=QUERY)
     tile = _extent(page, linked.point_at_head(page, 1, 1), over_layer=1, over_head=1)
     page.mouse.move(2, 2)
     linked.wait_until_told(page, over_layer=None, over_head=None, over_query=None)
@@ -49,7 +49,9 @@ def test_a_weight_has_one_colour_in_the_text_the_large_map_and_the_small_map(
     assert away.min() < 12  # and what gets nothing is the page
 
 
-def _extent(page: Page, inside: tuple[float, float], **over: int) -> tuple[float, float, float, float]:
+def _extent(
+    page: Page, inside: tuple[float, float], *, needs: str = "stamp", **over: int
+) -> tuple[float, float, float, float]:
     """Left, upper, right and lower end, in pixels of the page, of what answers the pointer with `over`."""
     box = linked.canvas(page).bounding_box()
     assert box is not None
@@ -58,7 +60,7 @@ def _extent(page: Page, inside: tuple[float, float], **over: int) -> tuple[float
     def answers(x: float, y: float) -> bool:
         page.mouse.move(x, y)
         values = linked.told(page)
-        return all(values.get(name) == value for name, value in over.items())
+        return needs in values and all(values.get(name) == value for name, value in over.items())
 
     def end(is_inside: Callable[[float], bool], start: float, stop: float) -> float:
         while abs(stop - start) > 0.5:

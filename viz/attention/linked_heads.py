@@ -160,12 +160,10 @@ def linked_heads(
         cells = {"position": np.arange(n_queries)}
     cells["stamp"] = [stamp] * len(cells["position"])
     heads["stamp"] = [stamp] * len(indices)
-    frames: dict[str, Any] = {
-        "state": state,
-        "queries": {"position": np.arange(n_queries), "label": query_labels, "stamp": stamp},
-        "keys": {"position": np.arange(n_keys), "label": key_labels},
-        "cells": cells,
-    }
+    frames: dict[str, Any] = {"state": state, "cells": cells}
+    if picture is None:  # a frame that no part of a chart shows cannot be replaced by new data
+        frames["queries"] = {"position": np.arange(n_queries), "label": query_labels, "stamp": stamp}
+        frames["keys"] = {"position": np.arange(n_keys), "label": key_labels}
     has_mask = not record.mask.all()
     if has_mask:
         heads["hatched"] = [hatching(record.mask[index]) for index in indices]
