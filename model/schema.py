@@ -76,7 +76,8 @@ def _error_sentence(
 ) -> str:
     """Error sentence made from msgspec's `message`, with the value that does not fit.
 
-    `steps` (keys and indices) lead to that value in `value`; `names` are its names in the sentence.
+    `steps` is the path of keys and indices from `value` to that value, `names` the same path as the sentence writes it, and
+    `kind` the annotated type of `value`.
     """
     field = " ".join(map(str, names))
     if message.startswith("Object missing required field"):

@@ -65,7 +65,7 @@ def draw_all_heads(
             key="all_heads",
             tokens=tokens,
             measures=view.measures,
-            about=about_heads(subject, view, through),
+            about=sentences_about_heads(subject, view, through),
             by_layer=not lens.has_heads,
             scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
             tops=head_maxima(record) if chosen.scale == "own" else None,
@@ -135,7 +135,7 @@ def link_to_steps(chosen: HeadChoice, view: RecordView, query: int) -> None:
     )
 
 
-def about_heads(subject: Subject, view: RecordView, through: LensChoice) -> Sequence[str]:
+def sentences_about_heads(subject: Subject, view: RecordView, through: LensChoice) -> Sequence[str]:
     """For each head, layer by layer, its role and what most of its weight goes to."""
     maps = subject.through(through)
     n_layers, n_heads = view.record.pattern.shape[:2]

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app_pages.attention.all_heads_view import about_heads
+from app_pages.attention.all_heads_view import sentences_about_heads
 from app_pages.attention.record_view import RecordView
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.inputs.record_input import upload_limit_mb
@@ -64,7 +64,7 @@ def save_buttons(
             subject,
             view,
             (chosen.layer, chosen.head, query),
-            about=partial(about_heads, subject, view, through),
+            about=partial(sentences_about_heads, subject, view, through),
             by_layer=not chosen.lens.has_heads,
         )
         _draw_button(

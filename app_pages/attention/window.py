@@ -26,10 +26,10 @@ def window(pattern: np.ndarray, query: int) -> tuple[range, range] | None:
     first_query, first_key = query - SIDE // 2, int(pattern[query].argmax()) - SIDE // 2
     if match := _STARTS.fullmatch(WINDOW.read()):
         first_query, first_key = map(int, match.groups())
-    return _part(first_query, pattern.shape[0]), _part(first_key, pattern.shape[1])
+    return _window_range(first_query, pattern.shape[0]), _window_range(first_key, pattern.shape[1])
 
 
-def _part(start: int, n: int) -> range:
+def _window_range(start: int, n: int) -> range:
     """Range of `SIDE` positions from `start`, shifted to lie within 0 to `n`."""
     start = min(max(start, 0), max(n - SIDE, 0))
     return range(start, min(start + SIDE, n))

@@ -104,11 +104,11 @@ def _mark_differences(one: str, other: str) -> tuple[str, str]:
     """The two cells with the parts that differ in bold."""
     pairs = list(zip_longest(one.split(BETWEEN), other.split(BETWEEN)))
     sides = zip(*pairs, strict=True)
-    marked = (
+    marked_sides = (
         [item if a == b else f"**{item}**" for item, (a, b) in zip(side, pairs, strict=True) if item]
         for side in sides
     )
-    bold_one, bold_other = (BETWEEN.join(side) for side in marked)
+    bold_one, bold_other = (BETWEEN.join(side) for side in marked_sides)
     return bold_one, bold_other
 
 

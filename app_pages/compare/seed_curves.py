@@ -23,7 +23,10 @@ Comparisons = dict[str, EncoderComparison]  # by title; the first is that of the
 
 
 def draw_cka_beside_seeds(first: Side, second: Side) -> None:
-    """Draws the CKA of equal stages; draws nothing if it is not stored for the two sides."""
+    """Draws the CKA of equal stages, for the two sides and, if stored, for encoders of other seeds.
+
+    Draws nothing if no CKA is stored for the two sides.
+    """
     if not (comparisons := _comparisons(first, second)):
         return
     st.markdown(f"**{_question_text(comparisons)}** CKA of equal stages")
@@ -35,7 +38,10 @@ def draw_cka_beside_seeds(first: Side, second: Side) -> None:
 
 
 def draw_distances_beside_seeds(first: Side, second: Side) -> None:
-    """Draws the mean distance of matched heads by layer; draws nothing if it is not stored for the two sides."""
+    """Draws the mean distance (nats) of matched heads by layer, for the two sides and, if stored, for encoders of other seeds.
+
+    Draws nothing if no distances are stored for the two sides.
+    """
     if not (comparisons := _comparisons(first, second)):
         return
     st.markdown(f"**{_question_text(comparisons)}** Mean distance of matched heads")

@@ -40,7 +40,7 @@ def first(_value: Any, options: Sequence[Option]) -> Option | None:
 
 
 def nearest(value: Any, options: Sequence[int]) -> int | None:
-    """The option nearest to the number `value`; the first option if `value` is no number."""
+    """The option nearest to `value`, or the first option if `value` is not a whole number. There must be at least one option."""
     if not isinstance(value, int):
         return first(value, options)
     return min(options, key=lambda option: abs(option - value))
@@ -217,7 +217,11 @@ class Box(OfOptions[Option, Option]):
         format_func: Callable[[Any], str] | None = None,
         **widget: Any,
     ) -> Any:
-        """Draws the control and returns the chosen option; None if there are no options."""
+        """Draws the control and returns the chosen option; None if there are no options.
+
+        `gone` returns the substitute for a chosen option that is no longer offered. Arguments that are None are those of
+        the declaration.
+        """
         offered, label_of = self._offered(options), format_func or self.format_func
         replace = gone or self.gone
         self._replace(

@@ -68,8 +68,9 @@ def choose_head(
 ) -> HeadChoice:
     """Draws the controls of layer, head and colours in the page's bar; returns the choice.
 
-    `stepped` adds buttons to the neighbouring heads. `with_colours` is False on pages without maps of weights, `with_roles`
-    where the head's name is written elsewhere. A `lens` without heads hides the control of the head, which keeps its value.
+    `stepped` adds buttons to the neighbouring heads. `with_colours` is False on pages without maps of weights. `with_roles`
+    writes the names of the head's roles beside the controls; it is False on pages that write them elsewhere. A `lens`
+    without heads hides the control of the head, which keeps its value.
     """
     _choose_clear_head(subject.record)
     with slots.controls:
@@ -121,8 +122,8 @@ def _choose_layer_and_head(record: AttentionRecord, stepped: bool, has_heads: bo
             head = HEAD.choose(range(n_heads))
         else:
             st.selectbox("Head", ["all"], key="no_head", disabled=True, width=120, help=_NO_HEADS)
-        for key, icon, action, layers, heads in ARROWS if stepped else ():
-            if heads and not has_heads:
+        for key, icon, action, layer_offset, head_offset in ARROWS if stepped else ():
+            if head_offset and not has_heads:
                 continue
             st.button(
                 action.capitalize(),
@@ -130,7 +131,7 @@ def _choose_layer_and_head(record: AttentionRecord, stepped: bool, has_heads: bo
                 key=f"step_{key}",
                 help=f"{action.capitalize()} (the {key} arrow key does the same while a head map has the focus)",
                 on_click=step,
-                args=(layers, heads),
+                args=(layer_offset, head_offset),
             )
     return layer, head
 
@@ -217,10 +218,10 @@ def take_layer(layer: int, _head: int = 0) -> None:
     LAYER.take(layer)
 
 
-def step(layers: int, heads: int) -> None:
-    """Callback: moves the choice by `layers` down and `heads` to the right, wrapping around at the edges."""
+def step(layer_offset: int, head_offset: int) -> None:
+    """Callback: moves the choice by `layer_offset` down and `head_offset` to the right, wrapping around at the edges."""
     n_layers, n_heads = st.session_state["n_heads"]
-    layer, head = LAYER.held(0) + layers, HEAD.held(0) + heads
+    layer, head = LAYER.held(0) + layer_offset, HEAD.held(0) + head_offset
     if n_heads:
         take_head(layer % n_layers, head % n_heads)
     else:

@@ -7,7 +7,7 @@ AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the tw
 
 
 class DigitNumber(Number):
-    """A box for the number of a test digit."""
+    """A box for the index of a picture in the test set of digits, not for the digit that it shows."""
 
     def __init__(self, key: str, label: str, default: int = 0, *, width: int) -> None:
         super().__init__(

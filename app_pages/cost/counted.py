@@ -48,10 +48,10 @@ def draw_parts(config: ModelConfig) -> None:
         with column:
             counts = [getattr(part, quantity) for part in parts]
             show(part_bars(names, counts, quantity=quantity.replace("_", "-")), key=f"cost_{quantity}")
-    crossing, sentence = beside("crossing", "crossing_sentence")
+    crossing, sentence_slot = beside("crossing", "crossing_sentence")
     with crossing:
         show(_crossing_figure(config), key="cost_crossing")
-    sentence.markdown(
+    sentence_slot.markdown(
         f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balanced_length(config):,.0f}** "
         "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
         "the feed-forward); at smaller $n$ these need more."

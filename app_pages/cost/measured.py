@@ -21,9 +21,9 @@ ROUNDS = 11
 def draw_measured() -> None:
     with bar("layers")[0]:
         d = int(WIDTH.choose())
-        r = int(WINDOW.choose())
+        window_size = int(WINDOW.choose())
         k = int(KERNEL.choose())
-        work_key = ("layers", d, r, k)
+        work_key = ("layers", d, window_size, k)
         is_wanted = st.button(
             "Measure",
             type="primary",
@@ -34,16 +34,16 @@ def draw_measured() -> None:
         if is_wanted:
             with progress("Measuring …", work_key) as move:
                 measurement = layer_types.milliseconds(
-                    LENGTHS, d, radius=r // 2, kernel=k, rounds=ROUNDS, progress=move
+                    LENGTHS, d, radius=window_size // 2, kernel=k, rounds=ROUNDS, progress=move
                 )
-            st.session_state["cost_measured"] = ((d, r, k), measurement)
+            st.session_state["cost_measured"] = ((d, window_size, k), measurement)
     measured_sizes, last_times = st.session_state.get("cost_measured", (None, None))
-    times: dict[str, np.ndarray] | None = last_times if measured_sizes == (d, r, k) else None
+    times: dict[str, np.ndarray] | None = last_times if measured_sizes == (d, window_size, k) else None
     fits = {name: layer_types.fit_power_law(LENGTHS, values) for name, values in (times or {}).items()}
     left, right = beside("counted", "measured")
     with left:
         st.markdown("**Counted**: multiply-adds of one pass, exact")
-        figure = length_scaling(LENGTHS, _multiply_adds_by_layer(d, r, k), quantity="multiply-adds")
+        figure = length_scaling(LENGTHS, _multiply_adds_by_layer(d, window_size, k), quantity="multiply-adds")
         show(figure, key="cost_operations")
     with right:
         st.markdown("**Measured**: time of one pass on this machine")

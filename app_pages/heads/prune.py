@@ -100,7 +100,9 @@ def _int_or_none(value: float | None) -> int | None:
 
 
 def _removal_sentences(name: str, table: ResultTable, steps: list[PruningStep]) -> str:
-    """Sentence on how many heads can go before accuracy is clearly lower, what the next costs, and what half of them cost."""
+    """Sentences that say how many heads can be removed before accuracy is clearly lower, and how accuracy changes with one
+    more, and with half of all heads, removed.
+    """
     if not steps[0].n:
         return _older_file_sentence(name, table, steps[0])
     n_gone, half = n_removable_heads(steps), len(steps) // 2
@@ -109,12 +111,12 @@ def _removal_sentences(name: str, table: ResultTable, steps: list[PruningStep]) 
     heads = ", ".join(_removed_head_name(step) for step in steps[1 : n_gone + 1])
     if n_gone == steps[-1].step:
         return f"{beginning}: accuracy is not clearly lower even with all {n_gone} heads gone, {_accuracy_text(steps, n_gone)}: {heads}."
-    next_step = f"{_accuracy_text(steps, n_gone + 1)} ({_removed_head_name(steps[n_gone + 1])})"
+    next_step_text = f"{_accuracy_text(steps, n_gone + 1)} ({_removed_head_name(steps[n_gone + 1])})"
     if not n_gone:
-        return f"{beginning}: accuracy is lower as soon as the first head is gone, {next_step}.{half_clause}"
+        return f"{beginning}: accuracy is lower as soon as the first head is gone, {next_step_text}.{half_clause}"
     return (
         f"{beginning}: with {n_gone} of {steps[-1].step} heads gone accuracy is not clearly lower, {_accuracy_text(steps, n_gone)}: {heads}. With one "
-        f"more gone it is, {next_step}.{half_clause}"
+        f"more gone it is, {next_step_text}.{half_clause}"
     )
 
 

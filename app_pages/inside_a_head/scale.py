@@ -40,7 +40,7 @@ def draw_score_scaling() -> None:
         subject, slots = choose_input(containers)
     chosen = choose_head(subject, slots, with_colours=choice != controls.ENCODER)
     if choice == controls.ENCODER:
-        _draw_own_vectors(subject, chosen)
+        _draw_encoder_vectors(subject, chosen)
     else:
         draw_temperature(subject, slots, chosen)
 
@@ -104,7 +104,7 @@ def _write_example() -> None:
     )
 
 
-def _draw_own_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
+def _draw_encoder_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
     record = subject.record
     layer, head, d_k = chosen.layer, chosen.head, record.config.d_k
     heads = spreads_of_heads(subject)

@@ -59,7 +59,11 @@ def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> 
 
 
 def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: dict[str, int]) -> None:
-    """Draws the answer at every temperature; without classes the distance of the pooled state from the trained one."""
+    """Draws the answer over the temperature, with `t` marked; without classes, the cosine distance of the pooled state from
+    that in `record`, at temperature 1.
+
+    `heads` holds the layer, or the layer and the head, whose temperature changes; if it is empty, that of all heads does.
+    """
     changes = (at_temperature(value, **heads) for value in TEMPERATURES)
     answers = answers_under(subject, changes, "Asking the classifier at every temperature …")
     if not record.has_classes:

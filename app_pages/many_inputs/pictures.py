@@ -33,9 +33,9 @@ def from_files(files: Files) -> InputList:
     if len(pictures) > MOST:
         notes.append(f"There are {len(pictures):,} pictures, of which the first {MOST:,} are read.")
     items, failures = [], []
-    for name, read in pictures[:MOST]:
+    for name, read_content in pictures[:MOST]:
         try:
-            items.append(_make_item(name, read(), labels.pop(name, "")))
+            items.append(_make_item(name, read_content(), labels.pop(name, "")))
         except ValueError as error:
             failures.append((name, str(error)))
     if failures:
@@ -62,10 +62,12 @@ def _make_item(name: str, content: bytes, label: str) -> Item:
 
 def _read_labels(tables: Files) -> dict[str, str]:
     labels: dict[str, str] = {}
-    for name, read in tables:
+    for name, read_content in tables:
         quoted_name = f"“{name[-LONGEST_NAME:]}”"
         try:
-            table = pd.read_csv(io.BytesIO(read()), dtype=str, keep_default_na=False, encoding="utf-8-sig")
+            table = pd.read_csv(
+                io.BytesIO(read_content()), dtype=str, keep_default_na=False, encoding="utf-8-sig"
+            )
         except ValueError as error:
             raise ValueError(f"{quoted_name} cannot be read as a table: {str(error).rstrip('.')}.") from None
         if not {"file", "label"} <= set(table.columns):

@@ -61,7 +61,7 @@ def draw_methods(
     head = head_name(chosen.layer, chosen.head)
     arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name])
     st.markdown(f"**The chosen mask, applied in five ways, seen in {head}**")
-    by_method: dict[str, MaskedHead] = _masked_head(*arguments)
+    by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
     if (after.mask == unmasked.mask).all():
         remedy = _REMEDIES.get(choice.kind, "")
         st.info(f"The chosen mask forbids nothing, so every way gives the same{remedy}.")
@@ -74,7 +74,7 @@ def draw_methods(
     show(row_sums(by_method[ZEROED].pattern, after.tokens, query=query), key="masks_row_sums")
 
     st.markdown(f"**A fully masked row: query {query} may attend to no key in {head}**")
-    fully_masked: dict[str, MaskedHead] = _masked_head(*arguments, closed=query)
+    fully_masked: dict[str, MaskedHead] = _masked_head_by_method(*arguments, closed=query)
     rows = {name: _row(result, query) | _answer(result, unmasked) for name, result in fully_masked.items()}
     st.table(pd.DataFrame(rows).T)
     st.markdown(
@@ -88,7 +88,7 @@ def draw_methods(
 
 
 @cached(spinner="Masking in every way …")
-def _masked_head(
+def _masked_head_by_method(
     subject: LiveSubject, choice: MaskChoice, layer: int, head: int, value: float, closed: int | None = None
 ) -> dict[str, MaskedHead]:
     """Results by method; if `closed` is a query, the chosen head masks it from every key."""
@@ -114,22 +114,22 @@ def _masked_head(
 def _measured(result: MaskedHead) -> dict[str, str]:
     weight = weight_on_masked(result.pattern, result.mask)
     return {
-        "largest weight on a masked cell": "none is masked" if weight is None else _number(weight),
+        "largest weight on a masked cell": "none is masked" if weight is None else _number_text(weight),
         "rows add up to": _span(weight_sums(result.pattern)),
     }
 
 
 def _row(result: MaskedHead, query: int) -> dict[str, str]:
     row = result.pattern[query]
-    return {"weights of the row": _span(row), "it adds up to": _number(float(weight_sums(row)))}
+    return {"weights of the row": _span(row), "it adds up to": _number_text(float(weight_sums(row)))}
 
 
 def _span(values: np.ndarray) -> str:
     """Smallest to largest value as text; a single number if they are equal."""
-    return " to ".join(dict.fromkeys(map(_number, value_range(values))))
+    return " to ".join(dict.fromkeys(map(_number_text, value_range(values))))
 
 
-def _number(value: float) -> str:
+def _number_text(value: float) -> str:
     return format_number(value, ".4g", otherwise="NaN")
 
 

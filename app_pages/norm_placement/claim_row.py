@@ -34,7 +34,7 @@ _SIGNS = {
 
 
 def effect_dots(claim: Claim, measured: Sequence[Measurement]) -> list[EffectDot]:
-    """A dot for each kind of encoders in which the effect of the norm placement on the quantity of this claim is known."""
+    """A dot for each kind of encoder for which the effect of the norm placement on the claim's quantity can be computed."""
     return [
         EffectDot(
             claim_effect.judgement.measured.where,

@@ -37,13 +37,15 @@ def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, 
             _draw_input(chosen, before, side, query, scale, key=f"positions_try_input_{ordinal}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         view = MAPS.choose(label=f"All weights of {head}")
-        is_back = view == SIDE_BY_SIDE and after.order is not None and ROWS.choose() == BACK
+        is_order_restored = view == SIDE_BY_SIDE and after.order is not None and ROWS.choose() == BACK
     if view == DIFFERENCE:
         _draw_difference(chosen, before, after)
         return
     for ordinal, side, column in zip(NUMBERS, (before, after), beside("positions_map"), strict=False):
         with column:
-            _draw_map(chosen, before, side, query, scale, is_back, key=f"positions_try_map_{ordinal}")
+            _draw_map(
+                chosen, before, side, query, scale, is_order_restored, key=f"positions_try_map_{ordinal}"
+            )
 
 
 def _draw_input(
@@ -67,13 +69,20 @@ def _draw_input(
 
 
 def _draw_map(
-    chosen: HeadChoice, before: Side, side: Side, query: int, scale: WeightScale, is_back: bool, *, key: str
+    chosen: HeadChoice,
+    before: Side,
+    side: Side,
+    query: int,
+    scale: WeightScale,
+    is_order_restored: bool,
+    *,
+    key: str,
 ) -> None:
     """Draws all weights of the chosen head, as they were read or put back in the order of the input."""
     head = chosen.layer, chosen.head
     pattern, mask = side.record.pattern[head], side.record.mask[head]
     tokens, own_query = side.record.tokens, two_sides.same_position(before, side, query)
-    if is_back:
+    if is_order_restored:
         pattern, mask = two_sides.put_back(side, pattern), two_sides.put_back(side, mask)
         tokens, own_query = before.record.tokens, query
     title = f"{side.title}, {head_name(chosen.layer, chosen.head)}"
@@ -82,7 +91,7 @@ def _draw_map(
 
 
 def _draw_difference(chosen: HeadChoice, before: Side, after: Side) -> None:
-    """Draws the change of each weight, token by token."""
+    """Draws a heatmap [query, key] of the chosen head's weights after minus before, both in the order of the input."""
     head = chosen.layer, chosen.head
     title = f"{head_name(chosen.layer, chosen.head)}, after minus before"
     figure = two_sides.difference(before, after, head, names=("before", "after"), title=title)

@@ -19,7 +19,9 @@ ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)"
 
 
 def draw_shift() -> None:
-    """Draws the matrix that shifts positions by an offset, a worked example, and the errors of sines alone."""
+    """Draws the matrix that shifts positions by an offset, a worked example, and the errors of such a shift if positions are
+    encoded by sines without cosines.
+    """
     controls, _ = bar("controls")
     with controls:
         d_model = WIDTH.choose()

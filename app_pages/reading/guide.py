@@ -69,8 +69,9 @@ def links(guide: str) -> tuple[GuideLink, ...]:
 def opening_here(guide: str, text: str = "") -> str:
     """The guide with its links as HTML, which open in the same window; Markdown links would open a new one.
 
-    Each carries the user's `text`, or is followed by what it reads instead. Addresses are relative, since the app may be
-    served below another address. Raises ValueError if a link opens nothing in the app.
+    A link opens its page with the user's `text`; if the page reads another input, a remark after the link names it, such as
+    "(reads a digit)". Addresses are relative, since the app may be served below another address. Raises ValueError if a
+    link opens nothing in the app.
     """
 
     def opening(match: re.Match[str]) -> str:

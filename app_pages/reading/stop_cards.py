@@ -58,7 +58,9 @@ def _draw_card(number: int, stop: Stop, *, is_current: bool) -> None:
 
 @cache
 def _picture(number: int, theme: Theme) -> str:
-    """The picture of a stop as HTML; nothing where there is none. It has no text of its own, for the title says it."""
+    """HTML of the picture of a stop of the tour, or "" if there is no file. It has no alternative text, since the title says
+    what it shows.
+    """
     if not (path := picture_file(number, theme)).is_file():
         return ""
     return f'<img alt="" src="data:image/webp;base64,{b64encode(path.read_bytes()).decode()}">'

@@ -91,7 +91,10 @@ def _choose_style(key: str) -> ExportStyle:
 
 
 def _choose_option(label: str, options: tuple[str, ...], what: str, key: str, **widget: Any) -> str:
-    """Draws one row of options; begins with the option that was last chosen in any figure's menu."""
+    """Draws one row of options and returns the chosen one.
+
+    It begins with the option last chosen for `what` in any figure's menu, else with the first of the row.
+    """
     begin = _last_choices().get(what, options[0])
     key = f"file_of_{key}_{what}"
     option = st.segmented_control(label, options, default=begin, required=True, key=key, **widget) or begin
@@ -100,7 +103,11 @@ def _choose_option(label: str, options: tuple[str, ...], what: str, key: str, **
 
 
 def _choose_number(label: str, ends: tuple[float, float], first: float | None, what: str, key: str) -> float:
-    """Draws a box for a number; begins with the number that was last chosen in any figure's menu."""
+    """Draws a box for a number within `ends` and returns the number.
+
+    It begins with the number last chosen for `what` in any figure's menu, else with `first`, or `ends[0]` if that is None.
+    An empty box returns the number before.
+    """
     last = float(_last_choices().get(what, first or ends[0]))
     value = st.number_input(label, *ends, last, 0.5, key=f"file_of_{key}_{what}", width=130, format="%g")
     _last_choices()[what] = last if value is None else value

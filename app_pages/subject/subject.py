@@ -231,9 +231,9 @@ class FileSubject:
         if not len(odd):
             return ""
         smallest, largest = (format_number(float(end), ".3g") for end in (odd.min(), odd.max()))
-        rows = int(self.record.mask.any(axis=-1).sum())
+        n_rows = int(self.record.mask.any(axis=-1).sum())
         sums = smallest if smallest == largest else f"{smallest} to {largest}"
-        return f"{len(odd):,} of {rows:,} rows do not sum to 1 but to {sums}. They are shown as they are."
+        return f"{len(odd):,} of {n_rows:,} rows do not sum to 1 but to {sums}. They are shown as they are."
 
     def measure(self, function: Callable[..., Value], *values: Hashable) -> Value:
         """Result of `function(record, *values)`, computed once."""

@@ -60,8 +60,8 @@ def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) 
     """Text beside the figure: how far one step and all steps move the output, from `updates` [seed, step]."""
     lines = [f"| measured here | after 1 step | after {n_steps} |", "|---|---|---|"]
     for variant, by_seed in updates.items():
-        first, last = mean_first_and_last(by_seed)
-        lines.append(f"| {variant} | **{first:.2f}** | {last:.2f} |")
+        first_update, last_update = mean_first_and_last(by_seed)
+        lines.append(f"| {variant} | **{first_update:.2f}** | {last_update:.2f} |")
     scale = (
         rf"At the start $F$ comes out of a norm, so $\|F\| = \sqrt{{d}} = {d_model**0.5:.1f}$; two unrelated "
         rf"vectors of that length are $\sqrt{{2d}} = {(2 * d_model) ** 0.5:.1f}$ apart."

@@ -44,7 +44,7 @@ def heading(title: str) -> None:
     st.html(f'<h2 class="place">{title}</h2>')
 
 
-def explain_root() -> None:
+def explain_models_folder() -> None:
     """Draws how to start the app with a folder of models."""
     heading("A models folder")
     st.markdown(

@@ -32,7 +32,7 @@ with here:
     )
 with more:
     if not locations.has_root():
-        instructions.explain_root()
+        instructions.explain_models_folder()
     draw_upload_form(start_options.OPTIONS.uploads_mb)
     draw_hub_form(start_options.OPTIONS.hub)
 instructions.explain_supported()

@@ -110,8 +110,9 @@ def faithfulness_rows(arrays: Arrays) -> pd.DataFrame:
     """Table with the columns of `faithfulness.parquet`: a row for each lens, layer and head, and a row for random maps.
 
     The correlation is a mean over the `n` examples on which it is defined. `told` is the number of examples that can be
-    judged, and `share` the share of these on which the map may be read as an explanation; the last three columns count why
-    the other examples cannot be judged. A lens whose maps belong to no head has an empty column head.
+    judged, and `share` the share of these on which the map may be read as an explanation; the last three columns count
+    the other examples by the reason why they cannot be judged. The column `head` is empty for a lens whose maps belong to
+    no head.
     """
     correlations, readable = moments_with_prefix(arrays, CORRELATION), moments_with_prefix(arrays, READABLE)
     reason_moments = moments_with_prefix(arrays, COUNTED)[""]

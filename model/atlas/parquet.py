@@ -55,8 +55,8 @@ def read_table(
 ) -> tuple[DataSource, dict[str, list]] | None:
     """The data source and the columns of a table, by name; None if there is no file.
 
-    All columns other than the required and optional ones must hold numbers. Raises ValueError, with a one-sentence message,
-    if the file is damaged or too large, or has other columns.
+    Columns that are neither required nor optional must hold numbers. Raises ValueError, with a one-sentence message, if the
+    file is damaged or too large, does not name its source, lacks a required column, or has a column of the wrong type.
     """
     try:
         return _read_checked(path, required, optional or {})

@@ -185,8 +185,8 @@ def _activations(
 
 
 def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Tensor]:
-    """Uninitialised tensors in the final shapes of a record's arrays, by name; stacking layers later would take a quarter
-    longer.
+    """Uninitialised tensors by name, in the final shapes of a record's arrays for `n` positions. Stacking the layers
+    afterwards would take a quarter longer.
     """
     layers, heads = config.n_layers, config.n_heads
     shapes = {

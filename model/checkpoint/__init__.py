@@ -1,4 +1,4 @@
-"""Trained encoders on disk, each a folder with `config.json`, `model.safetensors` and mostly `history.json`.
+"""Trained encoders on disk, each a folder with `config.json`, `model.safetensors` and usually `history.json`.
 
 Folders in Hugging Face's layout are read by `model.huggingface`. Text encoders have `tokenizer.json` as well;
 `film.safetensors.gz` is the recording of the training run, `predictions.safetensors` holds what a digit encoder predicts

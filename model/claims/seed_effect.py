@@ -51,7 +51,7 @@ class EncoderEffect:
 
 
 def effects_of_claim(claim: Claim, judgements: Sequence[Judgement]) -> list[EncoderEffect]:
-    """Effect of each of the claim's judgements that has one, in their order; those left out have none."""
+    """Effects of the claim's `judgements`, in their order, without judgements that are left out or have no `seed_effect`."""
     effects = (
         (judgement, seed_effect(judgement.measured, log=claim.log))
         for judgement in judgements

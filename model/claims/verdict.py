@@ -81,7 +81,7 @@ class Beyond:
         return [value - self.than if self.above else self.than - value for value in values]
 
     def side(self, measured: Measurement) -> int:
-        """1 if every seed is on the claimed side of `than`, −1 if every one is on the other side, else 0."""
+        """1 if the values of all seeds are on the claimed side of the bound `than`, −1 if all are on the other side, else 0."""
         differences = self.differences(measured)
         return (min(differences) > 0) - (max(differences) < 0)
 

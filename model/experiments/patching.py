@@ -95,9 +95,10 @@ class StageAnswers(NamedTuple):
 def patch_positions(
     loaded: Loaded, model_input: InputLike, source: InputLike
 ) -> Float32[np.ndarray, "stage position answer"]:
-    """Answers with the state of one position at one stage of the residual stream (embed, L0 mid, L0 post, …) from the source.
+    """Answers when the state of one position, at one stage of the residual stream (embed, L0 mid, L0 post, …), is replaced.
 
-    They are NaN at positions without a partner. Raises as `model.inputs.prepare` does.
+    It is replaced by the state of the paired position of the source (`pair_positions`); the answers of positions that are
+    in no pair are NaN. Raises as `model.inputs.prepare` does.
 
     >>> from loupe import load, patch_positions
     >>> encoder = load("checkpoints/imdb-pre-ln")

@@ -135,8 +135,8 @@ class _LabelledBatches:
             raise ValueError("there is no input to judge the heads by")
         self.model, self.n_inputs = loaded.model, len(inputs)
         self.batches = [
-            (batch, torch.tensor([int(labels[row]) for row in rows]))
-            for rows, batch in batches(loaded, inputs)
+            (batch, torch.tensor([int(labels[index]) for index in indices]))
+            for indices, batch in batches(loaded, inputs)
         ]
 
     def answers(

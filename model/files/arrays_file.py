@@ -36,7 +36,7 @@ class Contents(NamedTuple):
 
 
 def read_arrays(content: bytes, name: str, wanted: Collection[str]) -> Contents:
-    """The entries of a file with one of the `wanted` names; `content` is its bytes, and the ending of `name` tells its format.
+    """Those entries of a file whose names are in `wanted`; `content` is its bytes, and the ending of its `name` tells its format.
 
     Raises ValueError, with a one-sentence message that begins with `name`, if the file is damaged, too large or of another
     format.

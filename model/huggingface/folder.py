@@ -19,7 +19,7 @@ from .output_layers import TIED
 from .sentence_transformers import read_modules, with_modules
 from .tensor_map import Reading
 from .tokenizer import read_tokenizer
-from .weights import Shape, Stored, stored
+from .weights import Shape, Stored, stored_weights
 
 FAMILIES: dict[str, Callable[..., Reading]] = {
     "bert": bert.read,
@@ -92,7 +92,7 @@ def find(folder: Path) -> EncoderFolder:
     if not isinstance(model_type, str) or model_type not in FAMILIES:
         model_type_text = shortened(model_type) if model_type is not None else "missing"
         raise ValueError(f"the model_type in config.json is {model_type_text}; supported are {SUPPORTED}")
-    tensors = stored(encoder_folder).renamed(_current_name)
+    tensors = stored_weights(encoder_folder).renamed(_current_name)
     if model_type in ("vit", "deit"):
         path = encoder_folder / PREPROCESSOR
         reading = vit.read(values, tensors, read_object(path, PREPROCESSOR) if path.is_file() else None)

@@ -11,7 +11,7 @@ TIED = ("decoder.weight", "vocab_projector.weight", "generator_lm_head.weight")
 
 
 class MaskedTokenLayers(NamedTuple):
-    """Names in the file of the layers that predict masked tokens."""
+    """Names, in the weights file, of the layers that predict masked tokens, and the activation between them."""
 
     transform: str
     norm: str

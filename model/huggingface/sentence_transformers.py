@@ -10,7 +10,7 @@ from ..family_options import Act
 from ..files.encoder_files import CONFIG, MODULES
 from ..files.json_file import folder_and_name, read_json, read_object
 from .tensor_map import Reading, Source
-from .weights import Stored, stored
+from .weights import Stored, stored_weights
 
 DENSE_WEIGHT = "linear.weight"
 POOLINGS: dict[str, Pooling] = {
@@ -52,7 +52,7 @@ def read_modules(folder: Path) -> SentenceModules | None:
             pooling = _find_pooling(read_object(folder / name / CONFIG, CONFIG))
         elif module_type == "Dense" and dense is None:
             activation = _read_activation(folder / name / CONFIG)
-            dense = _with_prefix(stored(folder / name), name)
+            dense = _with_prefix(stored_weights(folder / name), name)
         elif module_type != "Normalize":  # which changes no cosine
             left_out.append(f"{name or module_type} ({module_type})")
     return SentenceModules(encoder, pooling, dense, activation, tuple(left_out))
@@ -103,7 +103,7 @@ def with_modules(reading: Reading, sentences: SentenceModules) -> Reading:
         for name, source in reading.sources.items()
         if name.partition(".")[0] not in ("pooler", "classifier", "second_classifier")
     }
-    zeros = tuple(reading.zeros)
+    zero_filled_names = tuple(reading.zeros)
     family = replace(reading.config.family, pooler=None, d_pooled=None, answers="choice")
     if sentences.dense is not None:
         shapes = sentences.dense.shapes
@@ -117,8 +117,8 @@ def with_modules(reading: Reading, sentences: SentenceModules) -> Reading:
         if bias in shapes:
             sources["pooler.bias"] = Source(bias)
         else:
-            zeros += ("pooler.bias",)
+            zero_filled_names += ("pooler.bias",)
         family = replace(family, pooler=sentences.dense_act, d_pooled=shape[0])
     pooling = sentences.pooling or reading.config.pooling
     config = replace(reading.config, pooling=pooling, class_names=(), family=family)
-    return replace(reading, config=config, sources=sources, zeros=zeros)
+    return replace(reading, config=config, sources=sources, zeros=zero_filled_names)

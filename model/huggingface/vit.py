@@ -7,7 +7,7 @@ from typing import Any
 
 from ..config import ModelConfig
 from ..family_options import Family
-from ..inputs.resize import LARGEST_SIDE, read_pixels
+from ..inputs.resize import LARGEST_SIDE, read_pixel_settings
 from .output_layers import Outputs, answer_kind
 from .tensor_map import Layout, Reading
 from .weights import Stored
@@ -46,7 +46,7 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         )
     is_distilled = layout.has_tensor("embeddings.distillation_token")
     outputs = _read_outputs(layout)
-    pixel_norm, note = read_pixels(preprocessor, channels)
+    pixel_norm, note = read_pixel_settings(preprocessor, channels)
     layout.notes += [note] if note else []
     n_positions = (image // max(patch, 1)) ** 2 + 1 + is_distilled
     layout.check_patterns(n_positions, len(layers), sizes.n_heads)

@@ -82,7 +82,7 @@ def _errors_with_file_name(path: Path) -> Iterator[None]:
         raise
 
 
-def stored(folder: Path) -> Stored:
+def stored_weights(folder: Path) -> Stored:
     """Names and shapes of the tensors in a folder. Raises ValueError, with a one-sentence message, if no weights can be read."""
     if (folder / WEIGHTS).exists():
         paths = [folder / WEIGHTS]

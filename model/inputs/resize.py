@@ -24,7 +24,7 @@ SMALLEST = 1e-6  # by which pixels are divided
 ASSUMED = "There is no preprocessor_config.json: pictures are resized bilinearly, and pixels normalised with mean 0.5 and standard deviation 0.5."
 
 
-def read_pixels(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixels, str | None]:
+def read_pixel_settings(values: Mapping[str, Any] | None, n_channels: int) -> tuple[Pixels, str | None]:
     """Picture settings from the `values` of `preprocessor_config.json`.
 
     Also returns a sentence that says which settings are assumed if `values` is None (there is no file), else None. Raises

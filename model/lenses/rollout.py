@@ -28,12 +28,12 @@ def rollout(record: AttentionRecord) -> AttentionRecord:
 
 
 def products_over_layers(
-    steps: Iterable[Float[np.ndarray, "query key"]],
+    layer_maps: Iterable[Float[np.ndarray, "query key"]],
 ) -> Float[np.ndarray, "layer 1 query key"]:
-    """For each layer, the product of its map in `steps` with the maps of all earlier layers, later layers on the left."""
+    """For each layer, the product of its map in `layer_maps` with the maps of all earlier layers, later layers on the left."""
     products: list[np.ndarray] = []
-    for step in steps:
-        products.append(step @ products[-1] if products else step)
+    for layer_map in layer_maps:
+        products.append(layer_map @ products[-1] if products else layer_map)
     return np.stack(products)[:, None]
 
 

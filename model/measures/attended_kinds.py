@@ -23,7 +23,9 @@ class AttentionByKind(NamedTuple):
 
 
 def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> AttentionByKind | None:
-    """How one head divides its attention among kinds of keys; None if the input has no keys of these kinds."""
+    """How one head divides its attention among kinds of keys: the next and the previous token, the query itself, the first or
+    the class token, separators. None if the input has no keys of any of these kinds.
+    """
     single_head = single_head_record(record, layer, head)
     if not (
         share_by_kind := {kind: float(share[0, 0]) for kind, share in shares_by_kind(single_head).items()}

@@ -86,7 +86,7 @@ class Positions:
         return position - self.first_patch if position >= self.first_patch else None
 
     def positions_with_role(self, *roles: Role) -> tuple[int, ...]:
-        """The positions that have one of these `roles`, in order."""
+        """Positions whose role is one of the given ones, in ascending order."""
         return tuple(position for position, role in enumerate(self.roles) if role in roles)
 
     def in_order(self, order: Sequence[int]) -> "Positions":

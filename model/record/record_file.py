@@ -132,7 +132,7 @@ def fits_half(record: AttentionRecord) -> bool:
 
 
 def _arrays(record: AttentionRecord) -> dict[str, np.ndarray]:
-    """The arrays of a record by name, as far as it has those of `AXES`."""
+    """The arrays of a record that `AXES` lists, by name; those that the record lacks are left out."""
     names = AXES if isinstance(record, ForwardRecord) else ("pattern", "mask")
     arrays = {name: getattr(record, name) for name in names}
     return {name: values for name, values in arrays.items() if values is not None}

@@ -89,9 +89,9 @@ def sweep_depths(deepest: int) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """Norms of encoders of increasing depth, for several seeds.
+    """`InitialNorms` of untrained encoders, for several seeds.
 
-    All fields except `last_gradient` are those of the deepest encoder.
+    `last_gradient` has a value for each depth; all other fields are those of the deepest encoder.
     """
 
     last_gradient: Float64[np.ndarray, "seed depth"]  # `InitialNorms.gradient` of the last layer

@@ -137,8 +137,8 @@ def binary_digits(positions: Int[np.ndarray, " position"], n_bits: int) -> Int[n
 
 def nearest_pairs(periods: Float[np.ndarray, " period"], d_model: int) -> list[int]:
     """Indices k of those wavelengths that are nearest, in ratio, to the given periods; ascending, without repetition."""
-    ratios = np.log(periods[:, None] / wavelengths(d_model))
-    return sorted({int(k) for k in np.abs(ratios).argmin(axis=1)})
+    log_ratios = np.log(periods[:, None] / wavelengths(d_model))
+    return sorted({int(k) for k in np.abs(log_ratios).argmin(axis=1)})
 
 
 def _check_even(d_model: int) -> None:

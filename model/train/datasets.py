@@ -74,8 +74,10 @@ def edited_reviews(folder: Path) -> pd.DataFrame:
 
 
 def _read_table(folder: Path, name: str, what: str) -> pd.DataFrame:
-    """The table in `name.csv*`. Raises FileNotFoundError with the name `what` of the data set, which is not published in
-    this form.
+    """The table in `name.csv*`, found in `folder` or its subfolders.
+
+    Raises FileNotFoundError, which names the data set (`what`), if the file is missing: the data set is published in
+    another form, so that the user has to make the file.
     """
     path = next(iter(sorted(folder.rglob(f"{name}.csv*"))), None)
     if path is None:

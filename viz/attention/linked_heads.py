@@ -423,11 +423,17 @@ def _chart_form(
     )
     # An item that is left makes such an event too, out of a move; this is the pointer leaving the chart.
     out = alt.EventStream(source="view", type="pointerout", filter=["event.type == 'pointerout'"])
-    over: Kwargs = {"name": "over", "fields": fields, "on": "pointerover", "toggle": False, "empty": False}
+    hover_selection: Kwargs = {
+        "name": "over",
+        "fields": fields,
+        "on": "pointerover",
+        "toggle": False,
+        "empty": False,
+    }
     if channel:  # the script hears which mark the pointer is over, field by field
-        over["bind"] = {field: _bound("html", f"loupe-{channel}-{field}") for field in fields}
+        hover_selection["bind"] = {field: _bound("html", f"loupe-{channel}-{field}") for field in fields}
     else:
-        over["clear"] = alt.MergedStream(merge=[nothing, out])
+        hover_selection["clear"] = alt.MergedStream(merge=[nothing, out])
     parameters = [alt.param(name="asked", value=None, bind=_bound("body", "loupe-ask"))] if channel else []
     parameters += [
         alt.param(name=name, expr=expr) for name, expr in _parameters(channel, is_picture, compact).items()
@@ -440,7 +446,7 @@ def _chart_form(
     layers += _legend_marks()
     # One for each: who chooses a head keeps the query.
     clicks = [] if channel else [_chosen("chosen_head", "layer", "head"), _chosen("chosen_query", "position")]
-    cells = _cells(has_cells).add_params(alt.selection_point(**over), *clicks)
+    cells = _cells(has_cells).add_params(alt.selection_point(**hover_selection), *clicks)
     return (
         alt.layer(*layers, cells)
         .add_params(*parameters)

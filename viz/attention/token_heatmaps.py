@@ -71,9 +71,10 @@ def weight_heatmap(
     """A heatmap of any weights [query, key] over `tokens`; `keys` are the tokens of the columns if they are not the
     same.
 
-    A masked cell shows no weight, since the zero there says nothing about the head. In a map with few keys, the weights
-    of the `query` are written in their cells. Only the queries and the keys in `window` are drawn. `numbers` are the
-    positions of the tokens, by default counted from 0.
+    A masked cell shows no weight, since the zero there says nothing about the head. With the option `query`, the
+    weights of that query are written in their cells if there are at most `_MOST_WRITTEN` keys. Only the queries and the
+    keys in `window` are drawn. `numbers` are the positions of the tokens, by default counted from 0. `description` is the
+    text for screen readers.
     """
     n_keys, query, title = weights.shape[-1], options.get("query"), options.get("title", "")
     if mask is None or query is None or mask[query].all():

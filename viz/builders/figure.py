@@ -115,10 +115,10 @@ class Form:
 
 
 def form(make: Callable[..., alt.TopLevelMixin]) -> Callable[..., Form]:
-    """Decorator that makes a function return a cached `Form` instead of a chart on `data()`.
+    """Decorator for a function that makes a chart of the placeholder `data()`: it then returns the chart as a cached `Form`.
 
-    Arguments must be hashable, and only options of the form: what changes with the data is a column of a data frame or
-    a `value`.
+    Its arguments must be hashable and must not depend on the data: what does belongs in a column of a data frame, or
+    in a number that the chart refers to with `value`.
     """
 
     @lru_cache(maxsize=256)

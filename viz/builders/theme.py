@@ -36,7 +36,7 @@ def page_config() -> dict[str, Any]:
 
 
 def heading(text: str | list[str], *below: str) -> dict:
-    """The `title` of a chart, with smaller lines `below` it."""
+    """The `title` of a chart: `text`, in which each item of a list is a line, and smaller lines `below` it."""
     title = {"text": text, "anchor": "start", "fontSize": 13, "limit": 0}
     smaller = {"subtitle": list(below), "subtitleFontSize": 11, "subtitleColor": {"expr": INK.expr}}
     return title | smaller if below else title

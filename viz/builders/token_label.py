@@ -22,7 +22,7 @@ def visible(token: str) -> str:
 
 
 def label(token: str, at_most: int) -> str:
-    """`token` in at most `at_most` cells; what does not fit is replaced by an ellipsis."""
+    """`token` as `visible` writes it, its end replaced by an ellipsis if it is wider than `at_most` letters (see `cells`)."""
     text = visible(token)
     if cells(text) <= at_most:
         return text

@@ -104,7 +104,9 @@ def _has_page_width(specification: dict[str, Any]) -> bool:
 def _render(
     specification: dict[str, Any], style: ExportStyle, enlargement: float, width: float | None
 ) -> str:
-    """The SVG of a specification; titles break and legends take more rows within `width` pixels."""
+    """The SVG of a specification, with letters `enlargement` times as large. Unless `width` (pixels) is None, titles are
+    wrapped, and legends folded into more rows, to fit it.
+    """
     if width:
         letter = _LETTER * LABEL * enlargement
         specification = fold_legends(wrap_titles(specification, int(width / letter)), width, letter)

@@ -164,7 +164,10 @@ def _columns(figure: VegaFigure) -> dict[str, dict[str, list[Any]]]:
 
 
 def _packed(numbers: np.ndarray, in_8_bits: bool) -> dict[str, Any]:
-    """Arrays of uint16 as base64 of gzip; with `in_8_bits` each is rounded to a multiple of 257, and divided by it."""
+    """A uint16 array for JSON: `packed`, its gzipped bytes in base64, and `bytes`, whether they are 8-bit numbers.
+
+    With `in_8_bits`, each number is divided by 257 and rounded, so that it fits into 8 bits.
+    """
     shortened = np.rint(numbers / 257).astype(np.uint8) if in_8_bits else numbers.astype("<u2")
     packed = gzip.compress(shortened.tobytes(), _EFFORT, mtime=0)
     return {"packed": base64.b64encode(packed).decode(), "bytes": in_8_bits}

@@ -34,7 +34,7 @@ class VegaPanels:
     """The panels of a figure as Vega-Lite needs them, before their width is known."""
 
     panels: tuple[Mapping[str, Any], ...]
-    colours: Mapping[str, Any]  # `zmin`, `zmax`, `colorscale` and `colorbar` of Plotly
+    colour_scale: Mapping[str, Any]  # `zmin`, `zmax`, `colorscale` and `colorbar` of Plotly
     title: str
     description: str
     natural: float  # pixels, the width of the whole where none is asked for
@@ -44,7 +44,7 @@ class VegaPanels:
         shares = np.array([panel["share"] for panel in self.panels])
         widths = np.maximum(width * shares / shares.sum(), 8)
         drawn_panels = [
-            _panel_chart(panel, panel_width, self.colours, legend=panel_index == 0)
+            _panel_chart(panel, panel_width, self.colour_scale, legend=panel_index == 0)
             for panel_index, (panel, panel_width) in enumerate(zip(self.panels, widths, strict=True))
         ]
         specification = (
@@ -62,17 +62,19 @@ def vega_panels(figure: PlotlyFigure) -> VegaPanels:
     traces = [trace.to_plotly_json() for trace in plotly_figure.data]
     layout = plotly_figure.layout.to_plotly_json()
     shared = layout.get("coloraxis", {})
-    colours = next((trace for trace in traces if "colorbar" in trace), None) or {
+    colour_scale = next((trace for trace in traces if "colorbar" in trace), None) or {
         "zmin": shared["cmin"],
         "zmax": shared["cmax"],
         **shared,
     }
     maps = [trace for trace in traces if trace["type"] == "heatmap" and not _has_no_colours(trace)]
-    panels = tuple(_panel_content(trace, layout, traces, plotly_figure, colours) for trace in maps)
+    panels = tuple(_panel_content(trace, layout, traces, plotly_figure, colour_scale) for trace in maps)
     height = float(layout.get("height") or 450)
     is_square = len(panels) == 1 and panels[0]["square"]
     title = layout.get("title", {}).get("text", "")
-    return VegaPanels(panels, colours, _plain_text(title), figure.description, height if is_square else 760)
+    return VegaPanels(
+        panels, colour_scale, _plain_text(title), figure.description, height if is_square else 760
+    )
 
 
 def _has_no_colours(trace: Mapping) -> bool:
@@ -83,13 +85,13 @@ def _has_no_colours(trace: Mapping) -> bool:
 
 
 def _panel_content(
-    trace: Mapping, layout: Mapping, traces: Sequence[Mapping], drawn: go.Figure, colours: Mapping
+    trace: Mapping, layout: Mapping, traces: Sequence[Mapping], drawn: go.Figure, colour_scale: Mapping
 ) -> dict:
     """A panel's values, axes, colours and marks, read from Plotly's layout."""
     axis_ids = trace.get("xaxis", "x"), trace.get("yaxis", "y")
     x_axis, y_axis = (layout.get(name[0] + "axis" + name[1:], {}) for name in axis_ids)
     values = _as_array(trace["z"]).astype(float)
-    scale = trace if "zmin" in trace else colours
+    scale = trace if "zmin" in trace else colour_scale
     rows, columns = values.shape
     (first_x, end_x), (first_y, end_y) = _visible_range(x_axis, columns), _visible_range(y_axis, rows)
     domain = x_axis.get("domain") or (0, 1)
@@ -182,12 +184,12 @@ def _cell_texts(trace: Mapping, left: int, top: int, right: int, bottom: int) ->
     ]
 
 
-def _panel_chart(panel: Mapping, width: float, colours: Mapping, *, legend: bool) -> dict:
+def _panel_chart(panel: Mapping, width: float, colour_scale: Mapping, *, legend: bool) -> dict:
     rows, columns = panel["values"].shape
     height = width * rows / max(columns, 1) if panel["square"] else panel["height"]
     x, y = _axis_channel(panel["x"], "x", width), _axis_channel(panel["y"], "y", height)
     picture_size = {"width": width, "height": height, "aspect": False, "smooth": False}
-    whole_picture = {
+    image_mark = {
         "type": "image",
         "x": 0,
         "y": 0,
@@ -203,7 +205,7 @@ def _panel_chart(panel: Mapping, width: float, colours: Mapping, *, legend: bool
             {
                 "data": picture,
                 "transform": choose,
-                "mark": whole_picture,
+                "mark": image_mark,
                 "encoding": {"url": {"field": "url"}},
             }
         )
@@ -212,11 +214,11 @@ def _panel_chart(panel: Mapping, width: float, colours: Mapping, *, legend: bool
     corners = {name: value[0] for name, value in visible_bounds.items()} | {"of": panel["scale"]["zmin"]}
     encoding = {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
     if legend:  # the picture brings its colours along: this is their legend
-        encoding["color"] = _colour_channel(colours)
+        encoding["color"] = _colour_channel(colour_scale)
     layers.append(
         {"data": {"values": [corners]}, "mark": {"type": "rect", "opacity": 0}, "encoding": encoding}
     )
-    layers += _mark_layers(panel, whole_picture, x, y)
+    layers += _mark_layers(panel, image_mark, x, y)
     view = {"width": width, "height": height, "layer": layers}
     if panel["heading"]:
         title = "   ".join([*panel["heading"], *panel["sign"]])
@@ -323,12 +325,12 @@ def _colour_stops(colorscale: Any) -> list[tuple[float, str]]:
     return [(float(position), str(colour)) for position, colour in stops]
 
 
-def _colour_channel(colours: Mapping) -> dict:
+def _colour_channel(colour_scale: Mapping) -> dict:
     """A colour channel with the colour bar of Plotly's figure as its legend."""
-    stops = [colour for _, colour in _colour_stops(colours["colorscale"])]
-    bar = colours["colorbar"]
+    stops = [colour for _, colour in _colour_stops(colour_scale["colorscale"])]
+    bar = colour_scale["colorbar"]
     scale = {
-        "domain": [colours["zmin"], colours["zmax"]],
+        "domain": [colour_scale["zmin"], colour_scale["zmax"]],
         "range": stops,
         "interpolate": "rgb",
         "clamp": True,

@@ -133,8 +133,11 @@ def _cell_frame(
     column: tuple[int, int],
     end: float | None = None,
 ) -> pd.DataFrame:
-    """A row for each cell of vectors [row, component]; the column `share` is its value divided by `end`, by default the
-    largest absolute value of all.
+    """Data frame with a row for each cell of `vectors` [row, component]: its name, component, value, share and edges (pixels).
+
+    Row i of `vectors` is drawn in row `rows[i]` of the figure's table, between the two x positions in `column`, and has the
+    name `names[i]`, or `names` if that is a string. `share` is the value divided by `end`, by default the largest absolute
+    value of all.
     """
     left, right = column[0], column[1] - _GAP
     n_rows, n_components = vectors.shape

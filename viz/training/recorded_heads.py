@@ -1,8 +1,9 @@
 """All heads at each recorded moment of training, and the accuracy over those moments: one chart, which the browser plays.
 
 Each moment is one picture of all heads of an encoder. All pictures are in the chart from the start, all but the shown one
-without a width: a picture that comes new is loaded first, and the heads would blink. `app_pages/training/player.js` tells
-the chart through the document's head which moment to show; alone, it shows the one that it was made for.
+with width 0: a picture that is added later must be loaded first, and the heads would flicker. `app_pages/training/player.js`
+tells the chart which moment to show, in an event at the page's `<head>` element; without this script, the chart shows the
+moment for which it was made.
 """
 
 import base64
