@@ -1,3 +1,4 @@
+import json
 import re
 from dataclasses import replace
 from html import unescape
@@ -342,3 +343,15 @@ def test_positions_of_a_view_keep_their_numbers() -> None:
     frames = linked_heads(record).frames
     assert frames["queries"]["label"].tolist() == ["not ₃", "not ₇"]
     assert frames["keys"]["label"].tolist() == ["x ₀", "x ₁"]
+
+
+def test_every_frame_is_shown_by_some_part() -> None:
+    """New data for a frame that the drawn chart does not know is an error in the browser, and the old chart would stay."""
+    pattern = np.full((1, 1, 4, 4), 0.25, np.float32)
+    patches = from_arrays(pattern, patch_grid=(2, 2))
+    for figure in (
+        linked_heads(from_arrays(pattern, ["a", "b", "c", "d"]), channel="x"),
+        linked_heads(patches, picture=np.zeros((8, 8), np.uint8), channel="x"),
+    ):
+        text = json.dumps(figure.specification)
+        assert all(f'"name": "{name}"' in text for name in figure.frames if name != "state")
