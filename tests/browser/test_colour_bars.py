@@ -42,6 +42,7 @@ def test_every_bar_of_a_page_refers_to_a_gradient_of_its_own_in_the_page(
         expect(page).to_have_url(re.compile("masks_part"))
     bars = page.locator(".role-legend-gradient path[fill^='url(']")
     expect(bars.first).to_be_visible()
+    ready(page)  # while a figure is drawn anew, the one before it stands there as well
     for bar in bars.all():
         coloured(page, bar)
 
