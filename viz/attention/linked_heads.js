@@ -96,6 +96,8 @@ class Panel {
     title.textContent = this.data.title;
     title.style.color = this.data.title_colour;
     title.hidden = !this.data.title;
+    // Room for two lines of tokens from the start: a longer text shall not push the chart down.
+    this.root.classList.toggle("of-text", !this.data.title && this.data.queries.length > 3);
   }
 
   // The chart may be put up after the buttons, and anew later.
