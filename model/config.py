@@ -56,7 +56,7 @@ class ModelConfig:
     final_norm: bool = True
     embedding_norm: bool = False
     embedding_scaled: bool = False
-    positions: Literal["sinusoidal", "learned"] = "sinusoidal"
+    positions: Literal["sinusoidal", "learned", "none"] = "sinusoidal"  # vectors added to the content
     pooling: Pooling = "class"
     activation: Activation = "gelu"
     layer_norm_eps: Annotated[float, Meta(gt=0, lt=1)] = 1e-5  # added to the variance

@@ -7,12 +7,17 @@ from msgspec import Meta
 
 from .schema import Count, Number
 
-Activation = Literal["relu", "gelu", "gelu_tanh"]  # gelu_tanh: the approximation of GELU by tanh
-Act = Literal["relu", "gelu", "gelu_tanh", "tanh", "none"]  # also between the layers of an output
+# gelu_tanh and quick_gelu: approximations of GELU by tanh, and by the logistic function
+Activation = Literal["relu", "gelu", "gelu_tanh", "silu", "quick_gelu"]
+Act = Literal[
+    "relu", "gelu", "gelu_tanh", "silu", "quick_gelu", "tanh", "none"
+]  # also between the layers of an output
 # How a classifier's numbers are read: as one choice of several, as a yes or no for each class, or as plain numbers.
 Answers = Literal["choice", "each", "numbers"]
 Size = Annotated[int, Meta(ge=0, le=2**18)]
 ByColour = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=3)]
+Base = Annotated[float, Meta(gt=0, le=1e12)]
+LinearMap = Literal["w_q", "w_k", "w_v", "w_o", "expand", "gate", "contract"]
 HeightWidth = Annotated[tuple[Size, ...], Meta(min_length=2, max_length=2)]
 
 
@@ -33,6 +38,34 @@ class Pixels:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Rotary:
+    """How queries and keys are rotated by their position (`model.parts.rotary`)."""
+
+    bases: Annotated[tuple[Base, ...], Meta(min_length=1, max_length=512)]  # of the frequencies, one a layer
+    share: Annotated[float, Meta(gt=0, le=1)] = 1.0  # of each head's width, from its first number on
+    interleaved: bool = False  # whether neighbouring numbers make a pair, not those half a width apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Parts of a block that differ from those of `model.transformer` (`model.parts`); with the defaults none does."""
+
+    norm: Literal["layer", "rms"] = "layer"
+    norm_bias: bool = True
+    first_norm: bool = True  # False: the attention of layer 0 reads the embedding as it is (ModernBERT)
+    gated: bool = False  # the feed-forward multiplies two linear maps
+    n_key_heads: Size | None = None  # heads of keys and values, if several heads of queries share them
+    scaled: bool = True  # whether scores are divided by sqrt(d_k); T5's are not
+    rotary: Rotary | None = None
+    # one a layer: how many positions from the query a key may be; None for any; empty for any in all layers
+    windows: Annotated[tuple[Size | None, ...], Meta(max_length=512)] = ()
+    without_bias: Annotated[tuple[LinearMap, ...], Meta(max_length=7)] = ()  # linear maps of a block
+
+
+NO_PARTS = Parts()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """Options of encoders of other families, one field for each; with the defaults the encoder is one of `model.transformer`.
 
@@ -45,12 +78,12 @@ class Family:
     n_layer_groups: Size | None = (
         None  # so many blocks have weights of their own, the others share them (ALBERT)
     )
-    n_relative_buckets: Size | None = None  # of a bias on the scores by distance (MPNet)
+    n_relative_buckets: Size | None = None  # of a bias on the scores by distance (MPNet, T5)
+    furthest_bucket: Size = 128  # tokens: all distances from here on share the last bucket
     distillation_token: bool = False  # behind the class token (DeiT)
     two_classifiers: bool = False  # of class token and distillation token; their logits' mean is the answer
     pooler: Act | None = None  # a linear map and this, behind pooling
     d_pooled: Size | None = None  # what the pooler makes; None for d_model
-    biases: bool = True  # whether queries, keys and values have biases
     answers: Answers = "choice"
     token_class_names: tuple[str, ...] = ()  # classes of an output for each token
     token_hidden: Act | None = None  # a linear map and this, before that output (ELECTRA's discriminator)
@@ -58,3 +91,4 @@ class Family:
     masked_token_act: Act = "gelu"
     tied_output: bool = True  # whether the masked-token output reads the token embedding backwards
     pixels: Pixels | None = None
+    parts: Parts = NO_PARTS  # of its blocks

@@ -5,14 +5,14 @@ Transformer Architecture" (Xiong et al. 2020); `Block.after_attention` holds the
 """
 
 import math
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
+from .activations import ACTIVATIONS
 from .config import ModelConfig
 from .hooks import HookPoint
 from .masks import FullMask, LayerMask, Mask, combine, real_positions
@@ -28,6 +28,13 @@ def sinusoidal(n_positions: int, d_model: int) -> Float[Tensor, "{n_positions} {
     frequency = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
     angle = position * frequency
     return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)
+
+
+def fixed_positions(config: ModelConfig) -> Float[Tensor, "n_positions d_model"]:
+    """The position vectors that are not learned: sinusoidal, or zeros where none are added to the content."""
+    if config.positions == "none":
+        return torch.zeros(config.n_positions, config.d_model)
+    return sinusoidal(config.n_positions, config.d_model)
 
 
 class Embedding(nn.Module):
@@ -49,8 +56,7 @@ class Embedding(nn.Module):
         if config.positions == "learned":
             self.position_table = nn.Parameter(torch.empty(config.n_positions, d_model).normal_(std=0.02))
         else:
-            table = sinusoidal(config.n_positions, d_model)
-            self.register_buffer("position_table", table, persistent=False)
+            self.register_buffer("position_table", fixed_positions(config), persistent=False)
         self.norm = layer_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = nn.Dropout(config.dropout_embedding)
         self.content, self.positions, self.output = HookPoint(), HookPoint(), HookPoint()
@@ -83,19 +89,13 @@ def layer_norm(config: ModelConfig) -> nn.LayerNorm:
     return nn.LayerNorm(config.d_model, eps=config.layer_norm_eps)
 
 
-ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
-    "relu": nn.ReLU,
-    "gelu": nn.GELU,
-    "gelu_tanh": partial(nn.GELU, approximate="tanh"),
-}
-
-
 class Attention(nn.Module):
     """Multi-head attention: softmax(q kᵀ / sqrt(d_k)) v for each head, concatenated and projected (Vaswani et al., 3.2)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.n_heads, self.d_k = config.n_heads, config.d_k
+        self.n_heads = config.n_heads
+        self.scale = math.sqrt(config.d_k)  # so that scores keep their variance for every d_k
         self.w_q = nn.Linear(config.d_model, config.n_heads * config.d_k)
         shared = self.w_q if config.shared_qkv else None
         self.w_k = shared or nn.Linear(config.d_model, config.n_heads * config.d_k)
@@ -110,9 +110,15 @@ class Attention(nn.Module):
         q = self.q(self._split_heads(self.w_q(x)))
         k = self.k(self._split_heads(self.w_k(x)))
         v = self.v(self._split_heads(self.w_v(x)))
-        scores = self.scores(q / math.sqrt(self.d_k) @ k.transpose(-2, -1))
+        scores = self.scores(self.score(q, k))
         pattern = self.pattern(masked_softmax(scores, mask))
         return self.project(self.z(self.dropout(pattern) @ v))
+
+    def score(
+        self, q: Float[Tensor, "batch head query d_k"], k: Float[Tensor, "batch head key d_k"]
+    ) -> Float[Tensor, "batch head query key"]:
+        """Scores of every query and key: q kᵀ / sqrt(d_k)."""
+        return q / self.scale @ k.transpose(-2, -1)
 
     def project(self, z: Float[Tensor, "batch head query d_v"]) -> States:
         """Concatenates the outputs of the heads and multiplies them by W_O."""

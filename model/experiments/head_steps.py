@@ -276,7 +276,7 @@ def _attention_steps(
         for weights in (attention.w_q, attention.w_k, attention.w_v)
     )
     products = q[head, query] * k[head]
-    scores = np.einsum("hc,hjc->hj", q[:, query], k) / math.sqrt(attention.d_k)
+    scores = np.einsum("hc,hjc->hj", q[:, query], k) / attention.scale
     allowed_scores = np.where(mask, scores, -np.inf)
     # without an allowed key all weights are 0
     largest_score = np.where(mask.any(axis=-1), allowed_scores.max(axis=-1), 0)

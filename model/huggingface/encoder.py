@@ -4,17 +4,18 @@ import math
 from dataclasses import replace
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ..activations import OUTPUT_ACTIVATIONS
 from ..config import ModelConfig
 from ..hooks import HookPoint
-from ..masks import Mask
-from ..transformer import ACTIVATIONS, Embedding, Inputs, States, Transformer, sinusoidal
-
-OUTPUT_ACTIVATIONS = {**ACTIVATIONS, "tanh": nn.Tanh, "none": nn.Identity}
-FURTHEST = 128  # tokens: all that are further apart share a bucket of the relative bias (MPNet's code)
+from ..masks import FullMask, Mask, local_window
+from ..parts.block import replace_parts
+from ..parts.norms import norm_layer
+from ..parts.relative_bias import BiasedScores
+from ..transformer import Embedding, Inputs, States, Transformer, fixed_positions
 
 
 class ImportedEmbedding(Embedding):
@@ -32,6 +33,8 @@ class ImportedEmbedding(Embedding):
         self.vocab_size = config.vocab_size or 0
         self.types = nn.Embedding(family.n_token_types, width) if family.n_token_types else None
         self.distillation_token = nn.Parameter(torch.zeros(width)) if family.distillation_token else None
+        if config.embedding_norm:
+            self.norm = norm_layer(config, width)  # type: ignore[assignment]  # called alike
         if family.d_embedding is not None:
             self.norm = nn.Sequential(self.norm, nn.Linear(width, config.d_model))  # type: ignore[assignment]  # called like one norm
 
@@ -46,35 +49,6 @@ class ImportedEmbedding(Embedding):
             return content
         distillation_content = self.distillation_token.expand(len(content), 1, -1)
         return torch.cat((content[:, :1], distillation_content, content[:, 1:]), dim=1)
-
-
-class BiasedScores(HookPoint):
-    """Attention scores plus a bias that depends on the distance between key and query, shared by all layers (MPNet)."""
-
-    def __init__(self, bias: nn.Embedding) -> None:
-        super().__init__()
-        self._bias = (bias,)  # [bucket, head]; in a tuple, or it would be a part of every block
-
-    def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
-        n_positions = activation.shape[-1]
-        (bias,) = self._bias
-        buckets = relative_buckets(n_positions, bias.num_embeddings).to(activation.device)
-        return super().forward(activation + bias(buckets).permute(2, 0, 1))
-
-
-def relative_buckets(n: int, n_buckets: int) -> Int[Tensor, "query key"]:
-    """Bucket of each pair of positions (Raffel et al. 2020, 2.1): half of the buckets are for keys up to the query, half
-    for later ones.
-
-    In each half, every small distance has its own bucket; larger distances share buckets whose ranges grow logarithmically.
-    """
-    position = torch.arange(n)
-    key_offset = position - position[:, None]
-    n_half = n_buckets // 2
-    n_exact, distance = n_half // 2, key_offset.abs()
-    log_steps = torch.log(distance.float() / n_exact) / math.log(FURTHEST / n_exact) * (n_half - n_exact)
-    far_bucket = (n_exact + log_steps.clamp(min=0).long()).clamp(max=n_half - 1)
-    return (key_offset > 0) * n_half + torch.where(distance < n_exact, distance, far_bucket)
 
 
 class TokenOutput(nn.Module):
@@ -124,10 +98,10 @@ class ImportedEncoder(Transformer):
             self.token_classifier = nn.Linear(d_model, n_token_classes) if n_token_classes else None
             if n_token_classes:
                 self.token_logits = HookPoint()
-            if not family.biases:
-                for block in self.blocks:
-                    for linear in (block.attention.w_q, block.attention.w_k, block.attention.w_v):
-                        linear.register_parameter("bias", None)
+            for layer, block in enumerate(self.blocks):
+                replace_parts(block, config, layer)
+            if config.final_norm:
+                self.final_norm = norm_layer(config)  # type: ignore[assignment]  # called alike
             if family.n_relative_buckets:
                 self._add_relative_bias(nn.Embedding(family.n_relative_buckets, config.n_heads))
         if family.n_layer_groups:
@@ -149,10 +123,20 @@ class ImportedEncoder(Transformer):
             return logits
         return (logits + self.second_classifier(states[:, 1])) / 2
 
+    def full_mask(self, inputs: Inputs, mask: Mask | None = None) -> FullMask | None:
+        """The mask of `Transformer.full_mask`, and in layers with a window no key beyond it."""
+        full_mask = super().full_mask(inputs, mask)
+        if not (windows := self.config.family.parts.windows):
+            return full_mask
+        n = inputs.shape[1] if self.config.is_text else self.config.n_positions
+        by_layer = torch.stack([local_window(n, n if window is None else window) for window in windows])
+        window_mask = by_layer[None, :, None].to(inputs.device)
+        return window_mask if full_mask is None else full_mask & window_mask
+
     def _add_relative_bias(self, bias: nn.Embedding) -> None:
         self.relative_bias = bias
         for block in self.blocks:
-            block.attention.scores = BiasedScores(bias)
+            block.attention.scores = BiasedScores(bias, self.config.family.furthest_bucket)
 
     def _share_layers(self, n_groups: int) -> None:
         """Makes all blocks of a group use the same linear layers and norms; each block keeps its own hook points."""
@@ -164,7 +148,7 @@ class ImportedEncoder(Transformer):
 
 def _share_layers_of_block(block: nn.Module, first_block: nn.Module) -> None:
     for name, module in first_block.named_children():
-        if isinstance(module, nn.Linear | nn.LayerNorm):
+        if isinstance(module, nn.Linear | nn.LayerNorm | nn.RMSNorm):
             setattr(block, name, module)
         else:
             _share_layers_of_block(getattr(block, name), module)
@@ -172,9 +156,8 @@ def _share_layers_of_block(block: nn.Module, first_block: nn.Module) -> None:
 
 def _make_buffers(embedding: ImportedEmbedding, config: ModelConfig) -> None:
     """Computes the buffers, which are not stored and have no numbers on the meta device."""
-    if config.positions == "sinusoidal":
-        table = sinusoidal(config.n_positions, config.d_model)
-        embedding.register_buffer("position_table", table, persistent=False)
+    if config.positions != "learned":
+        embedding.register_buffer("position_table", fixed_positions(config), persistent=False)
     if (pixels := config.family.pixels) is not None:
         shape = (-1, 1, 1) if config.n_channels > 1 else (-1,)
         for name, values in (("means", pixels.means), ("deviations", pixels.deviations)):

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from .bert import BLOCK, TOKENS, read_text_encoder
-from .encoder import FURTHEST
 from .output_layers import LM_HEAD, read_outputs
 from .tensor_map import Layout, Reading
 from .weights import Stored
 
+FURTHEST = 128  # tokens: all that are further apart share a bucket (MPNet's code)
 BIAS = "encoder.relative_attention_bias.weight"
 MPNET_BLOCK = {
     **BLOCK,
@@ -26,7 +26,9 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         raise ValueError(
             f"{n_buckets:,} relative_attention_num_buckets: from 4 to {4 * FURTHEST - 1} are supported"
         )
-    outputs.family = replace(outputs.family, name="MPNet", n_relative_buckets=n_buckets)
+    outputs.family = replace(
+        outputs.family, name="MPNet", n_relative_buckets=n_buckets, furthest_bucket=FURTHEST
+    )
     layout.map_tensor("relative_bias.weight", BIAS)
     return read_text_encoder(
         layout,

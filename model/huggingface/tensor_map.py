@@ -169,6 +169,18 @@ class Layout:
         for parameter in ("weight", "bias")[: 1 + bias]:
             self.map_tensor(f"{ours}.{parameter}", f"{theirs}.{parameter}")
 
+    def map_rows(
+        self, ours: str, theirs: str, part: int, n_parts: int, shape: Shape, *, bias: bool = True
+    ) -> None:
+        """Maps the linear layer `ours`, whose weight has `shape`, to one of the `n_parts` equal parts of `theirs` in the file.
+
+        Layers that read the same input are often stored as one, one below the other.
+        """
+        n_rows = shape[0]
+        self.map_tensor(f"{ours}.weight", f"{theirs}.weight", (n_parts * n_rows, *shape[1:]), part * n_rows)
+        if bias:
+            self.map_tensor(f"{ours}.bias", f"{theirs}.bias", (n_parts * n_rows,), part * n_rows)
+
     def map_blocks(self, stored_names: Sequence[str], parts: Mapping[str, str], *, bias: bool = True) -> None:
         """Maps the weights and, if `bias`, the biases of the blocks that have these names in the file.
 

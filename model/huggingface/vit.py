@@ -6,7 +6,7 @@ from reprlib import repr as shortened
 from typing import Any
 
 from ..config import ModelConfig
-from ..family_options import Family
+from ..family_options import NO_PARTS, Family, Parts
 from ..inputs.resize import LARGEST_SIDE, read_pixel_settings
 from .output_layers import Outputs, answer_kind
 from .tensor_map import Layout, Reading
@@ -72,7 +72,7 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
             outputs.family,
             name="DeiT" if is_distilled else "ViT",
             distillation_token=is_distilled,
-            biases=biases,
+            parts=NO_PARTS if biases else Parts(without_bias=("w_q", "w_k", "w_v")),
             pixels=pixel_norm,
         ),
     )

@@ -42,7 +42,7 @@ def query_key_weights(
 ) -> tuple[Float[np.ndarray, "d_model d_k"], Float[np.ndarray, "d_model d_k"]]:
     """W_Q and W_K of one head: its query is x W_Q plus a bias, and its key x W_K plus a bias, for an attention input x."""
     attention = model.blocks[layer].attention
-    columns = slice(head * attention.d_k, (head + 1) * attention.d_k)
+    columns = slice(head * model.config.d_k, (head + 1) * model.config.d_k)
     w_q, w_k = (
         projection.weight.detach().cpu().numpy()[columns].T for projection in (attention.w_q, attention.w_k)
     )

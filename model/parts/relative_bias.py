@@ -1,0 +1,40 @@
+"""A learned bias on each score, by the distance between key and query (Raffel et al. 2020, 2.1)."""
+
+import math
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from ..hooks import HookPoint
+
+
+class BiasedScores(HookPoint):
+    """Attention scores plus a bias that depends on the distance between key and query, shared by all layers."""
+
+    def __init__(self, bias: nn.Embedding, furthest: int) -> None:
+        super().__init__()
+        self._bias = (bias,)  # [bucket, head]; in a tuple, or it would be a part of every block
+        self._furthest = furthest
+
+    def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
+        n_positions = activation.shape[-1]
+        (bias,) = self._bias
+        buckets = relative_buckets(n_positions, bias.num_embeddings, self._furthest).to(activation.device)
+        return super().forward(activation + bias(buckets).permute(2, 0, 1))
+
+
+def relative_buckets(n: int, n_buckets: int, furthest: int) -> Int[Tensor, "query key"]:
+    """Bucket of each pair of positions (Raffel et al. 2020, 2.1): half of the buckets are for keys up to the query, half
+    for later ones.
+
+    In each half, every small distance has its own bucket; larger distances share buckets whose ranges grow logarithmically,
+    and all from `furthest` tokens on share the last one.
+    """
+    position = torch.arange(n)
+    key_offset = position - position[:, None]
+    n_half = n_buckets // 2
+    n_exact, distance = n_half // 2, key_offset.abs()
+    log_steps = torch.log(distance.float() / n_exact) / math.log(furthest / n_exact) * (n_half - n_exact)
+    far_bucket = (n_exact + log_steps.clamp(min=0).long()).clamp(max=n_half - 1)
+    return (key_offset > 0) * n_half + torch.where(distance < n_exact, distance, far_bucket)

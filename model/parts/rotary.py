@@ -1,0 +1,52 @@
+"""Rotary positions: queries and keys are rotated by angles that grow with the position (RoPE, Su et al. 2021).
+
+A pair of numbers (a, b) of a head becomes (a cos θ − b sin θ, a sin θ + b cos θ), where θ is the position times the pair's
+frequency. The product of a rotated query and a rotated key depends on their distance alone.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ..family_options import Rotary
+from ..hooks import HookPoint
+
+Heads = Float[Tensor, "batch head position width"]
+
+
+def frequencies(base: float, width: int) -> Float[Tensor, " pair"]:
+    """Frequencies of the `width` / 2 pairs of a head, in radians per position: base^(−2i/width) for the pair i."""
+    return 1.0 / base ** (torch.arange(0, width, 2) / width)
+
+
+def angles(base: float, width: int, n_positions: int) -> Float[Tensor, "position pair"]:
+    """Angle by which each pair of numbers is rotated at each position, in radians."""
+    return torch.arange(n_positions)[:, None] * frequencies(base, width)
+
+
+def rotate(x: Heads, angle: Float[Tensor, "position pair"], *, interleaved: bool = False) -> Heads:
+    """The vectors `x` with their first 2 · pair numbers rotated; the others stay.
+
+    A pair is made of the numbers i and i + width / 2, or, if `interleaved`, of the numbers 2i and 2i + 1.
+    """
+    n_rotated = 2 * angle.shape[-1]
+    rotated, unchanged = x[..., :n_rotated], x[..., n_rotated:]
+    pairs = rotated.unflatten(-1, (-1, 2) if interleaved else (2, -1))
+    a, b = pairs.unbind(-1 if interleaved else -2)
+    cos, sin = angle.cos(), angle.sin()
+    turned = torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1 if interleaved else -2)
+    return torch.cat((turned.flatten(-2), unchanged), dim=-1)
+
+
+class Rotated(HookPoint):
+    """Hook point for q or k of a layer that rotates them first; `content` is the hook point before the rotation."""
+
+    def __init__(self, rotary: Rotary, layer: int, d_k: int) -> None:
+        super().__init__()
+        self.base, self.interleaved = rotary.bases[layer], rotary.interleaved
+        self.n_rotated = round(rotary.share * d_k)
+        self.content = HookPoint()
+
+    def forward(self, activation: Heads) -> Tensor:
+        angle = angles(self.base, self.n_rotated, activation.shape[-2]).to(activation)
+        return super().forward(rotate(self.content(activation), angle, interleaved=self.interleaved))
