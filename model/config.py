@@ -11,7 +11,9 @@ from .schema import check_fields
 DIGITS = tuple("0123456789")
 SENTIMENTS = ("negative", "positive")
 LARGEST = 2**18  # for any size: an absurd value is refused before memory is taken for it
-MOST_PATTERNS = 2**26  # attention weights of all heads for the longest input; BERT-base has 2**25
+MOST_PATTERNS = (
+    22 * 12 * 512**2
+)  # attention weights of all heads for the longest input: ModernBERT-base at 512 tokens
 LARGEST_VOCABULARY = 2**20  # LaBSE has half a million tokens
 Size = Annotated[int, Meta(ge=1, le=LARGEST)]
 NormPlacement = Literal["pre", "post", "deepnorm", "b2t"]

@@ -44,6 +44,9 @@ class Rotary:
     bases: Annotated[tuple[Base, ...], Meta(min_length=1, max_length=512)]  # of the frequencies, one a layer
     share: Annotated[float, Meta(gt=0, le=1)] = 1.0  # of each head's width, from its first number on
     interleaved: bool = False  # whether neighbouring numbers make a pair, not those half a width apart
+    stored_frequencies: bool = (
+        False  # read from the weights, where they were rounded (ESM-2), not computed from the base
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +77,8 @@ class Family:
 
     name: str = ""  # as its authors call it: "BERT"; "" for encoders of this project
     n_token_types: Count = 0  # vectors that are added by the part of the text; 0 or 1 tells nothing apart
+    # tokens of this id are embedded as zeros, and the others scaled up by the share of them (ESM-2)
+    zeroed_token_id: Count | None = None
     d_embedding: Size | None = None  # width of the embedding where it is not d_model (ELECTRA, ALBERT)
     n_layer_groups: Size | None = (
         None  # so many blocks have weights of their own, the others share them (ALBERT)
@@ -88,7 +93,12 @@ class Family:
     token_class_names: tuple[str, ...] = ()  # classes of an output for each token
     token_hidden: Act | None = None  # a linear map and this, before that output (ELECTRA's discriminator)
     token_answers: Answers = "choice"
+    hidden_norm: bool = False  # behind the activations of `pooler` and `token_hidden` (ModernBERT)
+    pools_last: bool = False  # the pooler reads each position, and what it makes is pooled (EuroBERT)
     masked_token_act: Act = "gelu"
+    masked_token_hidden: bool = (
+        True  # whether the masked-token output has a linear map and a norm before its products
+    )
     tied_output: bool = True  # whether the masked-token output reads the token embedding backwards
     pixels: Pixels | None = None
     parts: Parts = NO_PARTS  # of its blocks

@@ -66,12 +66,34 @@ def _summary_rows(config: ModelConfig) -> tuple[tuple[str, str], ...]:
         ("family", family.name),
         ("layers × heads", f"{config.n_layers} × {config.n_heads}{shared_phrase}"),
         ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),
-        ("LayerNorm", PLACEMENTS[config.norm_placement]),
+        ("RMSNorm" if family.parts.norm == "rms" else "LayerNorm", PLACEMENTS[config.norm_placement]),
+        ("positions", "; ".join(_position_phrases(config))),
         ("parameters", f"{n_parameters:,}"),
         ("input", input_text),
         ("output", "; ".join(_output_phrases(config))),
         ("memory", f"{max(1, _megabytes(config, n_parameters)):,.0f} MB of memory with its longest input"),
     )
+
+
+def _position_phrases(config: ModelConfig) -> list[str]:
+    """How the encoder knows where each token or patch is, and how far its layers see."""
+    family, parts, phrases = config.family, config.family.parts, list[str]()
+    if config.positions != "none":
+        phrases.append(f"{config.positions} vectors are added to the embedding")
+    if family.n_relative_buckets:
+        phrases.append(
+            f"a bias on each score by distance, in {family.n_relative_buckets} buckets up to {family.furthest_bucket} tokens"
+        )
+    if parts.rotary is not None:
+        bases = " and ".join(f"{base:,.0f}" for base in sorted(set(parts.rotary.bases), reverse=True))
+        by_layer = ", by layer" if len(set(parts.rotary.bases)) > 1 else ""
+        phrases.append(f"queries and keys are rotated (rotary, base {bases}{by_layer})")
+    widths = sorted({width for width in parts.windows if width is not None})
+    if widths:
+        n_local = sum(width is not None for width in parts.windows)
+        each_side = " or ".join(f"{width:,}" for width in widths)
+        phrases.append(f"{n_local} of {config.n_layers} layers see {each_side} tokens to each side")
+    return phrases or ["none"]
 
 
 def _output_phrases(config: ModelConfig) -> list[str]:

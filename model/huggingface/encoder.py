@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from ..activations import OUTPUT_ACTIVATIONS
 from ..config import ModelConfig
+from ..family_options import Act
 from ..hooks import HookPoint
 from ..masks import FullMask, Mask, local_window
 from ..parts.block import replace_parts
@@ -62,9 +63,10 @@ class TokenOutput(nn.Module):
         family = config.family
         width = config.d_embedding
         assert config.vocab_size is not None  # an encoder of texts
-        self.transform = nn.Linear(config.d_model, width)
-        self.activation = OUTPUT_ACTIVATIONS[family.masked_token_act]()
-        self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps)
+        has_hidden = family.masked_token_hidden
+        self.transform = nn.Linear(config.d_model, width) if has_hidden else nn.Identity()
+        self.activation = OUTPUT_ACTIVATIONS[family.masked_token_act if has_hidden else "none"]()
+        self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps) if has_hidden else nn.Identity()
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
         self.decoder = None if family.tied_output else nn.Linear(width, config.vocab_size, bias=False)
 
@@ -89,11 +91,13 @@ class ImportedEncoder(Transformer):
             d_model, d_pooled = config.d_model, config.d_pooled
             self.pooler = nn.Linear(d_model, d_pooled) if family.pooler else nn.Identity()
             self.pooler_act = OUTPUT_ACTIVATIONS[family.pooler or "none"]()
+            self.pooler_norm = _hidden_norm(config, d_pooled, family.pooler)
             if config.n_classes:
                 self.classifier = nn.Linear(d_pooled, config.n_classes)
             self.second_classifier = nn.Linear(d_pooled, config.n_classes) if family.two_classifiers else None
             self.token_hidden = nn.Linear(d_model, d_model) if family.token_hidden else nn.Identity()
             self.token_act = OUTPUT_ACTIVATIONS[family.token_hidden or "none"]()
+            self.token_norm = _hidden_norm(config, d_model, family.token_hidden)
             n_token_classes = len(family.token_class_names)
             self.token_classifier = nn.Linear(d_model, n_token_classes) if n_token_classes else None
             if n_token_classes:
@@ -111,11 +115,17 @@ class ImportedEncoder(Transformer):
     def forward(self, inputs: Inputs, mask: Mask | None = None) -> Float[Tensor, "batch class"]:
         states = self.encode(inputs, mask)
         if self.token_classifier is not None:
-            self.token_logits(self.token_classifier(self.token_act(self.token_hidden(states))))
+            hidden = self.token_norm(self.token_act(self.token_hidden(states)))
+            self.token_logits(self.token_classifier(hidden))
         return self.logits(self.classify(states, inputs))
 
     def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_pooled"]:
-        return self.pooler_act(self.pooler(super().pool(states, inputs)))
+        if self.config.family.pools_last:
+            return super().pool(self._transform_pooled(states), inputs)
+        return self._transform_pooled(super().pool(states, inputs))
+
+    def _transform_pooled(self, states: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_pooled"]:
+        return self.pooler_norm(self.pooler_act(self.pooler(states)))
 
     def classify(self, states: States, inputs: Inputs) -> Float[Tensor, "batch class"]:
         logits = super().classify(states, inputs)
@@ -144,6 +154,11 @@ class ImportedEncoder(Transformer):
         for layer, block in enumerate(self.blocks):
             first_block = self.blocks[math.ceil(int(layer / group_size) * group_size)]
             _share_layers_of_block(block, first_block)
+
+
+def _hidden_norm(config: ModelConfig, width: int, hidden: Act | None) -> nn.Module:
+    has_norm = config.family.hidden_norm and hidden is not None
+    return nn.LayerNorm(width, eps=config.layer_norm_eps) if has_norm else nn.Identity()
 
 
 def _share_layers_of_block(block: nn.Module, first_block: nn.Module) -> None:

@@ -13,6 +13,8 @@ from .tensor_map import Reading, Source
 from .weights import Stored, stored_weights
 
 DENSE_WEIGHT = "linear.weight"
+# layers after pooling of the encoder itself
+REPLACED = ("pooler", "pooler_norm", "classifier", "second_classifier")
 POOLINGS: dict[str, Pooling] = {
     "pooling_mode_cls_token": "class",
     "pooling_mode_mean_tokens": "mean",
@@ -99,12 +101,17 @@ def with_modules(reading: Reading, sentences: SentenceModules) -> Reading:
     classifier.
     """
     sources = {
-        name: source
-        for name, source in reading.sources.items()
-        if name.partition(".")[0] not in ("pooler", "classifier", "second_classifier")
+        name: source for name, source in reading.sources.items() if name.partition(".")[0] not in REPLACED
     }
-    zero_filled_names = tuple(reading.zeros)
-    family = replace(reading.config.family, pooler=None, d_pooled=None, answers="choice")
+    zero_filled_names = tuple(name for name in reading.zeros if name.partition(".")[0] not in REPLACED)
+    family = replace(
+        reading.config.family,
+        pooler=None,
+        hidden_norm=False,
+        pools_last=False,
+        d_pooled=None,
+        answers="choice",
+    )
     if sentences.dense is not None:
         shapes = sentences.dense.shapes
         weight = next((name for name in shapes if name.endswith(DENSE_WEIGHT)), None)

@@ -19,6 +19,9 @@ ACTIVATIONS: dict[str, Activation] = {  # by their names in config.json
     "gelu_fast": "gelu_tanh",
     "gelu_pytorch_tanh": "gelu_tanh",
     "relu": "relu",
+    "silu": "silu",
+    "swish": "silu",
+    "quick_gelu": "quick_gelu",
 }
 MOST_LAYERS = 512
 MOST_CLASSES = 2**17
@@ -194,11 +197,16 @@ class Layout:
         """The `Reading` of this configuration, with all tensors that have been mapped."""
         return Reading(config, self.sources, self.zeros, self.notes)
 
-    def map_output_linear(self, ours: str, theirs: str) -> None:
-        """Maps the weight and the bias of the model's output layer `ours` to those of `theirs` in the file."""
-        for parameter in ("weight", "bias"):
+    def map_output_linear(self, ours: str, theirs: str, *, bias: bool = True) -> None:
+        """Maps the weight and the bias of the model's output layer `ours` to those of `theirs` in the file.
+
+        Without `bias` it is zeros.
+        """
+        for parameter in ("weight", "bias")[: 1 + bias]:
             name = self.output_tensor_name(f"{theirs}.{parameter}") or f"{theirs}.{parameter}"
             self.sources[f"{ours}.{parameter}"] = Source(name)
+        if not bias:
+            self.zeros.append(f"{ours}.bias")
 
     def n_output_rows(self, name: str) -> int:
         """The number of classes of an output layer: the rows of its weight. Raises ValueError if it is not stored."""

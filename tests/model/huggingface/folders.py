@@ -43,6 +43,13 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "Electra": {**SIZES, "embedding_size": 16},
     "MPNet": SIZES,
     "Albert": {**SIZES, "embedding_size": 16, "num_hidden_groups": 2},
+    # the numbers of the special tokens, which transformers checks against the vocabulary
+    "ModernBert": {
+        **SIZES,
+        **{f"{name}_token_id": 2 for name in ("cls", "bos")},
+        **{f"{name}_token_id": 3 for name in ("sep", "eos")},
+        "local_attention": 4,
+    },
     "ViT": {**SIZES, "image_size": 32, "patch_size": 8},
     "DeiT": {**SIZES, "image_size": 32, "patch_size": 8},
 }

@@ -21,6 +21,20 @@ def test_a_folder_is_described_before_its_weights_are_read(tmp_path: Path) -> No
     assert "up to 40 tokens of a vocabulary of 30" in found["input"]
 
 
+def test_positions_are_named(tmp_path: Path) -> None:
+    phrases = {}
+    for name in ("BertModel", "MPNetModel", "ModernBertModel"):
+        build(tmp_path / name, name)
+        phrases[name] = rows(tmp_path / name)["positions"]
+    assert phrases["BertModel"] == "learned vectors are added to the embedding"
+    assert phrases["MPNetModel"] == (
+        "learned vectors are added to the embedding; a bias on each score by distance, in 32 buckets up to 128 tokens"
+    )
+    assert phrases["ModernBertModel"] == (
+        "queries and keys are rotated (rotary, base 160,000 and 10,000, by layer); 2 of 3 layers see 2 tokens to each side"
+    )
+
+
 def test_each_kind_of_output_is_named(tmp_path: Path) -> None:
     said = {}
     for name in (

@@ -143,8 +143,8 @@ def test_answers_are_read_as_the_configuration_says(tmp_path: Path) -> None:
 def test_long_input_is_cut_where_memory_would_not_do(tmp_path: Path) -> None:
     folder = tmp_path / "it"
     build(folder, "BertModel", num_hidden_layers=32, num_attention_heads=12, max_position_embeddings=700)
-    assert load(folder).config.n_positions == 418  # 32 * 12 * 418² is just below 2²⁶
-    assert "the first 418 are read" in describe(folder).notes[0]
+    assert load(folder).config.n_positions == 424  # 32 * 12 * 424² is just below 22 * 12 * 512²
+    assert "the first 424 are read" in describe(folder).notes[0]
 
 
 # What is wrong
@@ -167,7 +167,7 @@ def broken(folder: Path) -> str:
         ({"model_type": ["bert"]}, "the model_type in config.json is ['bert']"),
         ({"is_decoder": True}, "this is a decoder, but only encoders are supported"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type is 'relative_key'"),
-        ({"hidden_act": "swish"}, "hidden_act 'swish'; supported are gelu"),
+        ({"hidden_act": "mish"}, "hidden_act 'mish'; supported are gelu"),
         ({"hidden_size": None}, "hidden_size None, which must be a whole number"),
         ({"hidden_size": "24"}, "hidden_size '24', which must be a whole number"),
         ({"num_attention_heads": 5}, "a width of 24 cannot be divided among 5 heads"),

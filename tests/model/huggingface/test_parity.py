@@ -11,10 +11,11 @@ import transformers
 from model.capture import capture
 from model.checkpoint import load
 from model.experiments import masked_tokens
+from model.family_options import Rotary
 from model.inputs import Text, prepare
 from model.loaded import Loaded
 from model.record import ForwardRecord
-from tests.model.huggingface.folders import SECOND, SENTENCE, build, slow_but_bert_and_vit
+from tests.model.huggingface.folders import SECOND, SENTENCE, build, rewrite, slow_but_bert_and_vit
 
 CLOSE = {"rtol": 0, "atol": 1e-5}
 TEXT = [
@@ -30,6 +31,8 @@ TEXT = [
     *("MPNetForSequenceClassification", "MPNetForTokenClassification", "AlbertModel"),
     *("AlbertForSequenceClassification", "AlbertForMaskedLM", "AlbertForTokenClassification"),
     *("AlbertForPreTraining",),
+    *("ModernBertModel", "ModernBertForSequenceClassification", "ModernBertForMaskedLM"),
+    *("ModernBertForTokenClassification",),
 ]
 PICTURES = [
     *("ViTModel", "ViTForImageClassification", "DeiTModel", "DeiTForImageClassification"),
@@ -45,6 +48,24 @@ VARIANTS = [
     ("AlbertForMaskedLM", {"num_hidden_groups": 1}),
     ("AlbertForMaskedLM", {"num_hidden_groups": 3}),
     ("ViTForImageClassification", {"qkv_bias": False, "num_channels": 1}),
+    *(("ModernBertModel", {"local_attention": window}) for window in (6, 7, 8)),
+    ("ModernBertModel", {"layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}),
+    (
+        "ModernBertModel",
+        {"global_attn_every_n_layers": 2, "global_rope_theta": 50.0, "local_rope_theta": 20.0},
+    ),
+    (
+        "ModernBertModel",
+        {"num_attention_heads": 2, "norm_bias": True, "attention_bias": True, "mlp_bias": True},
+    ),
+    (
+        "ModernBertForSequenceClassification",
+        {"classifier_pooling": "mean", "classifier_bias": True, "num_labels": 5},
+    ),
+    (
+        "ModernBertForMaskedLM",
+        {"tie_word_embeddings": False, "decoder_bias": False, "classifier_activation": "silu"},
+    ),
 ]
 
 
@@ -136,6 +157,22 @@ def test_variants_agree(architecture: str, changed: dict, tmp_path: Path) -> Non
             said = model(pixels, output_attentions=True, output_hidden_states=True)
     compare(record, loaded, said)
     output(record, loaded, said)
+
+
+def test_older_names_of_modernberts_settings_are_read(tmp_path: Path) -> None:
+    model = build(
+        tmp_path,
+        "ModernBertModel",
+        layer_types=["full_attention", "sliding_attention", "full_attention"],
+        global_rope_theta=50.0,
+        local_rope_theta=20.0,
+    )
+    assert load(tmp_path).config.family.parts.rotary == Rotary(bases=(50.0, 20.0, 50.0))
+    older = {"global_attn_every_n_layers": 2, "global_rope_theta": 50.0, "local_rope_theta": 20.0}
+    rewrite(tmp_path, layer_types=None, rope_parameters=None, **older)
+    loaded = load(tmp_path)
+    record, said = theirs(model, loaded, Text(SENTENCE))
+    compare(record, loaded, said)
 
 
 def test_far_apart_tokens_share_a_bucket_of_the_relative_bias(tmp_path: Path) -> None:
