@@ -132,13 +132,17 @@ def read_text_encoder(
 
 def refuse_variants(layout: Layout) -> None:
     """Raises ValueError for decoders, and for positions that are not added to the embedding."""
-    if layout.values.get("is_decoder") or layout.values.get("add_cross_attention"):
-        raise ValueError("this is a decoder, but only encoders are supported")
+    refuse_decoder(layout)
     position_kind = layout.values.get("position_embedding_type", "absolute")
     if position_kind != "absolute":
         raise ValueError(
             f"its position_embedding_type is {shortened(position_kind)}, but only 'absolute' is supported"
         )
+
+
+def refuse_decoder(layout: Layout) -> None:
+    if layout.values.get("is_decoder") or layout.values.get("add_cross_attention"):
+        raise ValueError("this is a decoder, but only encoders are supported")
 
 
 def _block_names(layout: Layout, first_block: str) -> tuple[Mapping[str, str], str | None]:

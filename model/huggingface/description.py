@@ -48,7 +48,11 @@ def describe(folder: Path) -> Description:
 
 def _summary_rows(config: ModelConfig) -> tuple[tuple[str, str], ...]:
     family = config.family
-    n_parameters = sum(value.numel() for value in ImportedEncoder(config).parameters())
+    n_parameters = sum(
+        value.numel()
+        for name, value in ImportedEncoder(config).named_parameters()
+        if not name.endswith("stored_frequencies")  # which were not learned
+    )
     if config.is_text:
         input_text = f"text, up to {config.n_positions:,} tokens of a vocabulary of {config.vocab_size:,}"
         if family.n_token_types > 1:

@@ -12,7 +12,7 @@ from ..activations import OUTPUT_ACTIVATIONS
 from ..config import ModelConfig
 from ..family_options import Act
 from ..hooks import HookPoint
-from ..masks import FullMask, Mask, local_window
+from ..masks import FullMask, Mask, local_window, real_positions
 from ..parts.block import replace_parts
 from ..parts.norms import norm_layer
 from ..parts.relative_bias import BiasedScores
@@ -32,6 +32,7 @@ class ImportedEmbedding(Embedding):
         width = config.d_embedding
         super().__init__(replace(config, d_model=width))
         self.vocab_size = config.vocab_size or 0
+        self.padding_id, self.zeroed_id = config.padding_id, family.zeroed_token_id
         self.types = nn.Embedding(family.n_token_types, width) if family.n_token_types else None
         self.distillation_token = nn.Parameter(torch.zeros(width)) if family.distillation_token else None
         if config.embedding_norm:
@@ -42,14 +43,28 @@ class ImportedEmbedding(Embedding):
     def look_up(self, inputs: Inputs) -> States:
         """Content vectors of token ids or patches; ids of a second text are `vocab_size` higher (`model.inputs.prepare`)."""
         if self.patch_size is None:
-            if self.types is None:
-                return super().look_up(inputs)
-            return super().look_up(inputs % self.vocab_size) + self.types(inputs // self.vocab_size)
+            if self.types is not None:
+                return super().look_up(inputs % self.vocab_size) + self.types(inputs // self.vocab_size)
+            content = super().look_up(inputs)
+            return content if self.zeroed_id is None else self._zero_masked_tokens(content, inputs)
         content = super().look_up((inputs - self.means) / self.deviations)
         if self.distillation_token is None:
             return content
         distillation_content = self.distillation_token.expand(len(content), 1, -1)
         return torch.cat((content[:, :1], distillation_content, content[:, 1:]), dim=1)
+
+    def _zero_masked_tokens(self, content: States, inputs: Inputs) -> States:
+        """Content with zeros for masked tokens; the others are scaled to what they made on average in ESM-2's training.
+
+        There 15 % of the tokens were hidden, and 80 % of these by the mask.
+        """
+        assert self.zeroed_id is not None
+        is_masked = inputs.eq(self.zeroed_id)
+        is_real = real_positions(inputs, self.padding_id)
+        n_tokens = inputs.shape[1] if is_real is None else is_real.sum(dim=1)
+        seen_share = 1 - is_masked.sum(dim=1) / n_tokens
+        scale = (1 - 0.15 * 0.8) / seen_share
+        return content.masked_fill(is_masked[:, :, None], 0.0) * scale[:, None, None]
 
 
 class TokenOutput(nn.Module):

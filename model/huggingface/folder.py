@@ -13,7 +13,7 @@ from ..config import ModelConfig
 from ..files.encoder_files import CONFIG, MODULES, PREPROCESSOR
 from ..files.errors import errors_in_one_sentence
 from ..files.json_file import read_object
-from . import albert, bert, distilbert, electra, modernbert, mpnet, roberta, torch_encoder, vit
+from . import albert, bert, distilbert, electra, esm, modernbert, mpnet, roberta, torch_encoder, vit
 from .encoder import ImportedEncoder
 from .output_layers import TIED
 from .sentence_transformers import read_modules, with_modules
@@ -35,16 +35,22 @@ FAMILIES: dict[str, Callable[..., Reading]] = {
     "mpnet": mpnet.read,
     "albert": albert.read,
     "modernbert": modernbert.read,
+    "esm": esm.read,
     "vit": vit.read,
     "deit": vit.read,
     torch_encoder.MODEL_TYPE: torch_encoder.read,
 }
 SUPPORTED = (
-    "BERT, DistilBERT, RoBERTa, XLM-RoBERTa, CamemBERT, ELECTRA, MPNet, ALBERT, ModernBERT, ViT, DeiT, "
+    "BERT, DistilBERT, RoBERTa, XLM-RoBERTa, CamemBERT, ELECTRA, MPNet, ALBERT, ModernBERT, ESM-2, ViT, DeiT, "
     "folders of sentence-transformers, and torch.nn.TransformerEncoder"
 )
 # Stored by some versions of `transformers`, and computed rather than learned.
-BUFFERS = ("position_ids", "token_type_ids", "attention.self.distance_embedding")
+BUFFERS = (
+    "position_ids",
+    "token_type_ids",
+    "attention.self.distance_embedding",
+    "rotary_embeddings.inv_freq",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,11 +24,11 @@ def rotary_base(
         parameters = _object(parameters, layer_type) | scaling
     elif scaling:
         parameters = scaling
-    kind = parameters.get("rope_type", parameters.get("type", "default"))
-    if kind != "default":
-        raise ValueError(
-            f"its rotary positions have rope_type {shortened(kind)}, but only 'default' is supported"
-        )
+    for key in ("rope_type", "type"):  # today's name and the older one
+        if (kind := parameters.get(key, "default")) != "default":
+            raise ValueError(
+                f"its rotary positions have rope_type {shortened(kind)}, but only 'default' is supported"
+            )
     base = parameters.get("rope_theta", layout.values.get(name, default))
     is_number = isinstance(base, int | float) and not isinstance(base, bool)
     if not is_number or not math.isfinite(base) or not 1 <= base <= LARGEST_BASE:

@@ -108,7 +108,8 @@ class Layout:
         return value
 
     def flag(self, name: str, default: bool) -> bool:
-        value = self.values.get(name, default)
+        value = self.values.get(name)
+        value = default if value is None else value
         if not isinstance(value, bool):
             raise ValueError(f"config.json has {name} {shortened(value)}, which must be true or false")
         return value

@@ -1,11 +1,12 @@
 """Reads the tokenizer of a folder in Hugging Face's layout, from `tokenizer.json` or from vocabulary files."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from ..config import ModelConfig
 from ..files.encoder_files import MERGES, TOKENIZER, TOKENIZER_CONFIG, VOCABULARY, VOCABULARY_LINES
@@ -15,6 +16,8 @@ from ..files.tokenizer_check import check_tokenizer, open_tokenizer
 from ..inputs.text import encode
 
 FILES = (TOKENIZER, VOCABULARY_LINES, VOCABULARY, MERGES, TOKENIZER_CONFIG)
+PROTEIN_ENDS = {"<cls>", "<eos>"}  # around a protein's residues, in ESM's vocabulary
+MOST_RESIDUES = 1000
 NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, and no {VOCABULARY} with {MERGES}"
 
 
@@ -93,7 +96,9 @@ def _tokenizer_from_files(folder: Path, options: dict[str, Any]) -> Tokenizer:
         return open_tokenizer(read_object(folder / TOKENIZER, TOKENIZER))
     tokenizer = None
     if (folder / VOCABULARY_LINES).is_file():
-        tokenizer = _word_piece_tokenizer(folder / VOCABULARY_LINES, options)
+        path = folder / VOCABULARY_LINES
+        is_protein = set(_read_pieces(path)) >= PROTEIN_ENDS
+        tokenizer = _residue_tokenizer(path, options) if is_protein else _word_piece_tokenizer(path, options)
     elif (folder / VOCABULARY).is_file() and (folder / MERGES).is_file():
         tokenizer = _byte_pair_tokenizer(folder, options)
     if tokenizer is not None:
@@ -117,7 +122,7 @@ def _word_piece_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
         "pad_token": "[PAD]",
     }
     token_names = {key: _token_name(options, key, name) for key, name in token_names.items()}
-    pieces = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")  # other ends of lines are pieces
+    pieces = _read_pieces(path)
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=token_names["unk_token"]))
     tokenizer.normalizer = normalizers.BertNormalizer(
@@ -134,6 +139,41 @@ def _word_piece_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
         single=f"{cls_token} $A {sep_token}",
         pair=f"{cls_token} $A {sep_token} $B:1 {sep_token}:1",
         special_tokens=ids,
+    )
+    return tokenizer
+
+
+def _read_pieces(path: Path) -> list[str]:
+    """The lines of a vocabulary; other ends of lines than line feeds are parts of pieces."""
+    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+
+
+def _residue_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
+    """ESM's tokenizer, built from the list of residues and special tokens in the file `path`: each residue is a token.
+
+    What is no residue is one unknown token up to the next residue or space. Raises ValueError for a vocabulary without an
+    unknown token, or one too long to be of residues.
+    """
+    pieces = [piece.strip() for piece in _read_pieces(path)]
+    if len(pieces) > MOST_RESIDUES:
+        raise ValueError(f"{path.name} has {len(pieces):,} residues; at most {MOST_RESIDUES:,} are read")
+    names = {key: f"<{key}>" for key in ("unk", "cls", "eos", "mask", "pad")}
+    names = {key: _token_name(options, f"{key}_token", name) for key, name in names.items()}
+    vocabulary = {piece: index for index, piece in enumerate(pieces)}
+    if names["unk"] not in vocabulary:
+        raise ValueError(f"{path.name} has no {names['unk']}")
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=names["unk"]))
+    longest_first = sorted(filter(None, pieces), key=len, reverse=True)
+    residue = Regex("|".join(map(re.escape, longest_first)))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(residue, "isolated")]
+    )
+    tokenizer.add_special_tokens([name for name in names.values() if name in vocabulary])
+    cls, eos = names["cls"], names["eos"]
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{cls} $A {eos}",
+        pair=f"{cls} $A {eos} $B {eos}",
+        special_tokens=_token_ids(tokenizer, cls, eos, path.name),
     )
     return tokenizer
 

@@ -6,7 +6,7 @@ frequency. The product of a rotated query and a rotated key depends on their dis
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from ..family_options import Rotary
 from ..hooks import HookPoint
@@ -21,7 +21,12 @@ def frequencies(base: float, width: int) -> Float[Tensor, " pair"]:
 
 def angles(base: float, width: int, n_positions: int) -> Float[Tensor, "position pair"]:
     """Angle by which each pair of numbers is rotated at each position, in radians."""
-    return torch.arange(n_positions)[:, None] * frequencies(base, width)
+    return angles_at(frequencies(base, width), n_positions)
+
+
+def angles_at(frequency: Float[Tensor, " pair"], n_positions: int) -> Float[Tensor, "position pair"]:
+    """Angle by which each pair of numbers of this `frequency` is rotated at each position, in radians."""
+    return torch.arange(n_positions, device=frequency.device)[:, None] * frequency
 
 
 def rotate(x: Heads, angle: Float[Tensor, "position pair"], *, interleaved: bool = False) -> Heads:
@@ -46,7 +51,15 @@ class Rotated(HookPoint):
         self.base, self.interleaved = rotary.bases[layer], rotary.interleaved
         self.n_rotated = round(rotary.share * d_k)
         self.content = HookPoint()
+        has_stored = rotary.stored_frequencies
+        self.stored_frequencies = nn.Parameter(torch.empty(self.n_rotated // 2)) if has_stored else None
+
+    def frequencies(self) -> Float[Tensor, " pair"]:
+        """Frequencies of the pairs of a head, in radians per position."""
+        if self.stored_frequencies is not None:
+            return self.stored_frequencies
+        return frequencies(self.base, self.n_rotated)
 
     def forward(self, activation: Heads) -> Tensor:
-        angle = angles(self.base, self.n_rotated, activation.shape[-2]).to(activation)
+        angle = angles_at(self.frequencies(), activation.shape[-2]).to(activation)
         return super().forward(rotate(self.content(activation), angle, interleaved=self.interleaved))

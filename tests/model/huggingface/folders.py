@@ -50,6 +50,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
         **{f"{name}_token_id": 3 for name in ("sep", "eos")},
         "local_attention": 4,
     },
+    "Esm": {**SIZES, "position_embedding_type": "rotary", "token_dropout": True, "mask_token_id": 4},
     "ViT": {**SIZES, "image_size": 32, "patch_size": 8},
     "DeiT": {**SIZES, "image_size": 32, "patch_size": 8},
 }

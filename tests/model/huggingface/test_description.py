@@ -21,6 +21,18 @@ def test_a_folder_is_described_before_its_weights_are_read(tmp_path: Path) -> No
     assert "up to 40 tokens of a vocabulary of 30" in found["input"]
 
 
+def test_what_esm_leaves_out_is_named(tmp_path: Path) -> None:
+    model = build(tmp_path, "EsmForMaskedLM")
+    description = describe(tmp_path)
+    assert description.family == "ESM-2"
+    assert description.notes == ("Its contact head, which predicts which residues touch, is left out.",)
+    assert description.left_out == ("esm.contact_head.regression.bias", "esm.contact_head.regression.weight")
+    n_parameters = (
+        sum(parameter.numel() for parameter in model.parameters()) - 13
+    )  # of the contact head: 12 heads, a bias
+    assert dict(description.summary)["parameters"] == f"{n_parameters:,}"
+
+
 def test_positions_are_named(tmp_path: Path) -> None:
     phrases = {}
     for name in ("BertModel", "MPNetModel", "ModernBertModel"):

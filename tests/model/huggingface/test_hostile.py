@@ -136,6 +136,60 @@ def test_a_relative_bias_needs_buckets(tmp_path: Path, n: int) -> None:
     assert f"{n} relative_attention_num_buckets: from 4 to 511 are supported" in refused(tmp_path / "it")
 
 
+def test_settings_of_rotary_positions_are_checked(tmp_path: Path) -> None:
+    folder = tmp_path / "it"
+    build(folder, "ModernBertModel")
+    values = (folder / "config.json").read_text()
+    full = "full_attention"
+    for changed, sentence in (
+        (
+            {"rope_parameters": {full: {"rope_type": "yarn"}}},
+            "rope_type 'yarn', but only 'default' is supported",
+        ),
+        ({"rope_scaling": {"type": ["x"] * 99}}, "rope_type ['x', 'x', 'x', 'x', 'x', 'x', ...], but"),
+        ({"rope_parameters": {full: {"rope_theta": 10**400}}}, "which must be a number from 1 to 10^12"),
+        (
+            {"rope_parameters": {full: {"rope_theta": 0}}},
+            "global_rope_theta 0, which must be a number from 1",
+        ),
+        ({"rope_parameters": {full: [1]}}, "full_attention [1], which must be an object"),
+        ({"rope_parameters": "x"}, "rope_parameters 'x', which must be an object"),
+        ({"layer_types": ["full_attention"] * 2}, "which must name 3 layers"),
+        ({"layer_types": ["full_attention", "y" * 900, "z"]}, "layer_types 'yyy"),
+        ({"layer_types": [[], {}, 1]}, "layer_types []; supported are full_attention, sliding_attention"),
+        (
+            {"layer_types": None, "global_attn_every_n_layers": 0},
+            "global_attn_every_n_layers 0, which must be 1",
+        ),
+        ({"local_attention": -1}, "local_attention -1, which must be a whole number"),
+        ({"local_attention": 2**30}, "windows"),
+        ({"num_attention_heads": 8}, "each head is 3 wide"),
+        ({"head_dim": 8}, "head_dim 8, but only hidden_size / num_attention_heads"),
+    ):
+        rewrite(folder, **changed)
+        assert sentence in refused(folder)
+        (folder / "config.json").write_text(values)
+
+
+def test_settings_of_esm_are_checked(tmp_path: Path) -> None:
+    folder = tmp_path / "it"
+    build(folder, "EsmModel")
+    values = (folder / "config.json").read_text()
+    for changed, sentence in (
+        (
+            {"position_embedding_type": "relative_key"},
+            "'relative_key'; supported are 'absolute' and 'rotary'",
+        ),
+        ({"position_embedding_type": ["y"] * 900}, "position_embedding_type is ['y'"),
+        ({"mask_token_id": None}, "token_dropout, but mask_token_id None"),
+        ({"is_folding_model": True}, "this is ESMFold"),
+        ({"is_decoder": True}, "this is a decoder"),
+    ):
+        rewrite(folder, **changed)
+        assert sentence in refused(folder)
+        (folder / "config.json").write_text(values)
+
+
 def test_a_folder_without_a_file_is_refused_without_its_path(bert: Path) -> None:
     for name, said in (
         ("model.safetensors", "model.safetensors is missing"),

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 
 from model.capture import capture
 from model.checkpoint import load
 from model.experiments import masked_tokens
 from model.family_options import Rotary
+from model.huggingface import describe
 from model.inputs import Text, prepare
 from model.loaded import Loaded
 from model.record import ForwardRecord
@@ -32,7 +34,8 @@ TEXT = [
     *("AlbertForSequenceClassification", "AlbertForMaskedLM", "AlbertForTokenClassification"),
     *("AlbertForPreTraining",),
     *("ModernBertModel", "ModernBertForSequenceClassification", "ModernBertForMaskedLM"),
-    *("ModernBertForTokenClassification",),
+    *("ModernBertForTokenClassification", "EsmModel", "EsmForSequenceClassification", "EsmForMaskedLM"),
+    *("EsmForTokenClassification",),
 ]
 PICTURES = [
     *("ViTModel", "ViTForImageClassification", "DeiTModel", "DeiTForImageClassification"),
@@ -48,6 +51,9 @@ VARIANTS = [
     ("AlbertForMaskedLM", {"num_hidden_groups": 1}),
     ("AlbertForMaskedLM", {"num_hidden_groups": 3}),
     ("ViTForImageClassification", {"qkv_bias": False, "num_channels": 1}),
+    ("EsmForMaskedLM", {"emb_layer_norm_before": True, "tie_word_embeddings": False, "rope_theta": 30.0}),
+    ("EsmForMaskedLM", {"position_embedding_type": "absolute", "token_dropout": False}),
+    ("EsmModel", {"position_embedding_type": "absolute", "num_attention_heads": 2}),
     *(("ModernBertModel", {"local_attention": window}) for window in (6, 7, 8)),
     ("ModernBertModel", {"layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}),
     (
@@ -195,3 +201,37 @@ def test_the_real_minilm_agrees() -> None:
     compare(record, loaded, said)
     np.testing.assert_allclose(record.pooled, said.last_hidden_state[0].mean(dim=0), **CLOSE)
     assert not masked_tokens.guesses(loaded, text)
+
+
+def test_masked_residues_are_zeros_and_the_others_are_scaled(tmp_path: Path) -> None:
+    model = build(tmp_path, "EsmForMaskedLM")
+    loaded = load(tmp_path)
+    for text in ("the film is [MASK] bad [MASK] all .", "[MASK]", "[MASK] [MASK] [MASK] [MASK]"):
+        record, said = theirs(model, loaded, Text(text))
+        compare(record, loaded, said)
+        output(record, loaded, said)
+
+
+def test_frequencies_that_were_rounded_are_read_from_the_weights(tmp_path: Path) -> None:
+    folder = tmp_path / "it"
+    model = build(folder, "EsmModel", num_attention_heads=2)
+    path = folder / "model.safetensors"
+    (name,) = (name for name in load_file(path) if name.endswith("inv_freq"))
+    rounded = load_file(path)[name].half().float() * 1.01
+    before = capture(load(folder), SENTENCE).pattern
+    save_file(load_file(path) | {name: rounded}, path)
+    model.rotary_embeddings.inv_freq.copy_(rounded)
+    loaded = load(folder)
+    record, said = theirs(model, loaded, Text(SENTENCE))
+    compare(record, loaded, said)
+    assert not np.allclose(record.pattern, before, **CLOSE)
+    # as older versions of transformers stored them
+    tensors = load_file(path)
+    del tensors[name]
+    older = {
+        f"encoder.layer.{layer}.attention.self.rotary_embeddings.inv_freq": rounded.clone()
+        for layer in range(3)
+    }
+    save_file(tensors | older, path)
+    np.testing.assert_array_equal(capture(load(folder), SENTENCE).pattern, record.pattern)
+    assert not any("inv_freq" in name for name in describe(folder).left_out)

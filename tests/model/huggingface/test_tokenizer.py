@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
-from transformers import BertTokenizerFast, RobertaTokenizerFast
+from transformers import BertTokenizerFast, EsmTokenizer, RobertaTokenizerFast
 
+from model.capture import capture
 from model.checkpoint import load
 from model.huggingface import describe
 from model.inputs import prepare
@@ -33,6 +34,45 @@ def test_a_vocabulary_alone_is_read_as_bert_reads(bert: Path, lower: bool) -> No
         assert list(encode(ours, text).ids) == theirs(text)["input_ids"]
     pair, both = encode(ours, SENTENCE, second=SECOND), theirs(SENTENCE, SECOND)
     assert (list(pair.ids), list(pair.types)) == (both["input_ids"], both["token_type_ids"])
+
+
+def test_residues_are_read_as_esm_reads(tmp_path: Path) -> None:
+    residues = ["<cls>", "<pad>", "<eos>", "<unk>", *"LAGVSERTIDPKQNFYMHWCXBUZO.-", "<null_1>", "<mask>"]
+    build(tmp_path, "EsmModel", vocab_size=33, pad_token_id=1, mask_token_id=32)
+    (tmp_path / "tokenizer.json").unlink()
+    (tmp_path / "vocab.txt").write_text("\n".join(residues), encoding="utf-8")
+    loaded, theirs = load(tmp_path), EsmTokenizer(str(tmp_path / "vocab.txt"))
+    texts = [
+        "MKTAYIAK",
+        "MK <mask> LL",
+        "MK<mask>T",
+        "mktB.-",
+        "M K\tT",
+        "",
+        "M1K xx y",
+        "<null_1>A<unk>K",
+        "MéK",
+    ]
+    for text in texts:
+        assert list(encode(loaded.tokenizer, text).ids) == theirs(text)["input_ids"]
+    assert list(encode(loaded.tokenizer, "MKT", second="LL").ids) == theirs("MKT", "LL")["input_ids"]
+    assert capture(loaded, "MK<mask>T").tokens == ("<cls>", "M", "K", "<mask>", "T", "<eos>")
+
+
+@pytest.mark.parametrize(
+    ("residues", "sentence"),
+    [
+        (["<cls>", "<eos>", "M"], "vocab.txt has no <unk>"),
+        (["<cls>", "<eos>", "<unk>"] * 400, "1,200 residues; at most"),
+    ],
+)
+def test_a_list_of_residues_that_cannot_be_used_is_refused(
+    residues: list[str], sentence: str, tmp_path: Path
+) -> None:
+    build(tmp_path, "EsmModel")
+    (tmp_path / "tokenizer.json").unlink()
+    (tmp_path / "vocab.txt").write_text("\n".join(residues), encoding="utf-8")
+    assert sentence in str(describe(tmp_path).problem)
 
 
 def test_byte_pairs_are_read_as_roberta_reads(tmp_path: Path) -> None:
