@@ -96,7 +96,7 @@ def linked_view(
     data = chart.script_data(
         record,
         channel=key,
-        place=f".st-key-{key}_chart",
+        chart_selector=f".st-key-{key}_chart",
         kept=chosen,
         own=own,
         has_picture=picture is not None,

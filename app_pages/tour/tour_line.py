@@ -10,11 +10,11 @@ from app_pages.controls.tour_controls import STOPS, TOUR
 from app_pages.tour.open_stop import leave_tour, open_stop
 
 
-def draw_line(number: int, place: DeltaGenerator) -> None:
-    """Draws the line of the stop `number`, from 1, into `place`."""
+def draw_line(number: int, container: DeltaGenerator) -> None:
+    """Draws the line of the stop `number`, from 1, into `container`."""
     stop = STOPS[number - 1]
-    with place, st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
-        # First the buttons, which so stand in the same place at every stop.
+    with container, st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
+        # First the buttons, which so stand in the same container at every stop.
         st.html(f'<p class="tour_number"><b>Tour, {number} of {len(STOPS)}</b></p>', width="content")
         if number < len(STOPS):
             st.button("next →", type="tertiary", key="tour_next", on_click=open_stop, args=(number + 1,))

@@ -29,10 +29,10 @@ const rgb = (hex) => [1, 3, 5].map((start) => Number.parseInt(hex.slice(start, s
 
 // The colour of a share of the scale, between the colours of its table.
 function between(colours, share) {
-  const place = Math.min(Math.max(share, 0), 1) * (colours.length - 1);
-  const index = Math.min(Math.floor(place), colours.length - 2);
+  const position = Math.min(Math.max(share, 0), 1) * (colours.length - 1);
+  const index = Math.min(Math.floor(position), colours.length - 2);
   const [low, high] = [rgb(colours[index]), rgb(colours[index + 1])];
-  return `rgb(${low.map((channel, i) => Math.round(channel + (place - index) * (high[i] - channel))).join(" ")})`;
+  return `rgb(${low.map((channel, i) => Math.round(channel + (position - index) * (high[i] - channel))).join(" ")})`;
 }
 
 function isDark(element) {
@@ -102,14 +102,14 @@ class Panel {
 
   // The chart may be put up after the buttons, and anew later.
   findChart(tries = 50) {
-    this.place = document.querySelector(this.data.place);
-    if (!this.place) {
+    this.chart = document.querySelector(this.data.chart_selector);
+    if (!this.chart) {
       if (tries) setTimeout(() => this.findChart(tries - 1), 100);
       return;
     }
-    this.place.tabIndex = 0;
-    this.place.setAttribute("role", "application");
-    this.place.setAttribute(
+    this.chart.tabIndex = 0;
+    this.chart.setAttribute("role", "application");
+    this.chart.setAttribute(
       "aria-label",
       "All heads, and one in large. Arrow keys choose a head; with Shift, a query and a key.",
     );
@@ -336,9 +336,9 @@ class Panel {
       tellCharts();
     });
     // Streamlit may put the chart up anew: the page listens, not the chart.
-    const inChart = (event) => this.place?.isConnected && this.place.contains(event.target);
+    const inChart = (event) => this.chart?.isConnected && this.chart.contains(event.target);
     on(document, "click", (event) => inChart(event) && event.target.tagName === "CANVAS" && this.clicked());
-    on(document, "keydown", (event) => event.target === this.place && this.pressed(event));
+    on(document, "keydown", (event) => event.target === this.chart && this.pressed(event));
     for (const field of [...Object.keys(FIELDS), "stamp"])
       on(document.documentElement, `loupe-${this.data.channel}-${field}`, () =>
         this.hear(field, document.documentElement.value),

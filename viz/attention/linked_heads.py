@@ -34,8 +34,8 @@ from ..builders.palette import (
     tiles,
     weight_colours,
 )
-from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
-from ..builders.theme import INK, MIDDLE, ON_DARK, OTHER_INK, SMALL
+from ..builders.picture_marks import CHOOSE, box_between, image_at, picture_ink, text_at
+from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL, TRIANGLE
 from ..builders.token_label import FONT, visible, width
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
@@ -217,7 +217,7 @@ def script_data(
     record: "AttentionRecord",
     *,
     channel: str,
-    place: str,
+    chart_selector: str,
     kept: tuple[int, int, int],
     own: tuple[int, int] | None = None,
     has_picture: bool = False,
@@ -228,7 +228,8 @@ def script_data(
     hidden: Mapping[str, Any] | None = None,
     answered: int = 0,
 ) -> dict[str, Any]:
-    """What `linked_heads.js` needs for the tokens of a chart with this `channel`, in the element that CSS calls `place`.
+    """What `linked_heads.js` needs for the tokens of a chart with this `channel`, which is in the element that the CSS selector
+    `chart_selector` finds.
 
     `kept` is the chosen (layer, head, query), `own` the one head whose weights come along, if not those of all, and
     `answered` the last choice that the server took. The patches of a picture have no buttons: they are pointed at in
@@ -240,7 +241,7 @@ def script_data(
     own_layer, own_head = own or (0, 0)
     return {
         "channel": channel,
-        "place": place,
+        "chart_selector": chart_selector,
         "stamp": stamp_of(record),
         "tokens_id": shares_query or channel,
         "queries": [visible(token) for token in record.tokens[: record.first_patch if has_picture else None]],
@@ -469,45 +470,6 @@ def _bound(element: str, event: str) -> alt.BindDirect:
     return alt.BindDirect(element=element, event=event)
 
 
-def _box(chart: alt.Chart, x: str, y: str, x2: str, y2: str, **mark: Any) -> alt.Chart:
-    """A rectangle between these expressions, in pixels."""
-    return (
-        chart.transform_calculate(_x=x, _y=y, _x2=x2, _y2=y2)
-        .mark_rect(aria=False, **mark)
-        .encode(x=pixel_x("_x"), x2="_x2:Q", y=pixel_y("_y"), y2="_y2:Q")
-    )
-
-
-def _text(chart: alt.Chart, x: str, y: str, text: str, **mark: Any) -> alt.Chart:
-    """The value of the expression `text` at these pixels."""
-    options: Kwargs = {"color": INK, "baseline": "middle", "align": "left", "fontSize": MIDDLE, "aria": False}
-    return (
-        chart.transform_calculate(_x=x, _y=y, _text=text)
-        .mark_text(**options | mark)
-        .encode(x=pixel_x("_x"), y=pixel_y("_y"), text="_text:N")
-    )
-
-
-def _image(
-    chart: alt.Chart, x: str, y: str, width: str, height: str, url: str = CHOOSE, **mark: Any
-) -> alt.Chart:
-    """The picture with the address `url` in a box of these pixels."""
-    return (
-        chart.transform_calculate(_x=x, _y=y, _url=url)
-        .mark_image(
-            width=alt.expr(width),
-            height=alt.expr(height),
-            align="left",
-            baseline="top",
-            aspect=False,
-            tooltip=None,
-            aria=False,
-            **{"smooth": False} | mark,
-        )
-        .encode(x=pixel_x("_x"), y=pixel_y("_y"), url="_url:N")
-    )
-
-
 _TILE_X, _TILE_Y = "left + step * datum.head", f"{_ABOVE} + step * datum.layer"
 _KEPT = "datum.layer == kept_layer && datum.head == kept_head"
 _SHOWN = "datum.layer == layer && datum.head == head"
@@ -526,14 +488,14 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
     """A small map of each head. While a query is pointed at, its row alone, and the key that it attends to most."""
     heads = alt.Chart(data())
     index = "state.n_heads * datum.layer + datum.head"
-    layers = [_image(heads, _TILE_X, _TILE_Y, "tile", "tile")]
+    layers = [image_at(heads, _TILE_X, _TILE_Y, "tile", "tile")]
     if is_picture:
         layers += _small_pictures(index)
     else:
         veil: Kwargs = {"fill": _PAGE, "opacity": alt.expr("is_asking ? 0.8 : 0")}
         layers += [
-            _box(heads, _TILE_X, _TILE_Y, "datum._x + tile", "datum._y + unit_y * query", **veil),
-            _box(
+            box_between(heads, _TILE_X, _TILE_Y, "datum._x + tile", "datum._y + unit_y * query", **veil),
+            box_between(
                 heads,
                 _TILE_X,
                 f"{_TILE_Y} + unit_y * (query + 1)",
@@ -550,7 +512,7 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
         # Half way between the row and the edge that is farther from it, so that the words do not cover the row.
         middle = f"{_TILE_Y} + tile * (query < state.n_queries / 2 ? 0.7 : 0.3)"
         layers += [
-            _text(
+            text_at(
                 strongest,
                 f"{_TILE_X} + tile / 2",
                 f"{middle} - (tile >= 44 ? 8 : 0)",
@@ -562,7 +524,7 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
                 opacity=shown,
                 limit=alt.expr("tile - 2"),
             ),
-            _text(
+            text_at(
                 strongest,
                 f"{_TILE_X} + tile / 2",
                 f"{middle} + 8",
@@ -572,7 +534,7 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
                 opacity=shown,
             ),
         ]
-    cell_frame = _box(
+    cell_frame = box_between(
         heads,
         f"{_TILE_X} + unit_x * (isNumber(pointed_key) ? pointed_key : 0)",
         f"{_TILE_Y} + unit_y * query",
@@ -583,7 +545,7 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
         strokeWidth=2,
         opacity=alt.expr("isNumber(pointed_key) ? 1 : 0"),
     )
-    casing = _box(
+    casing = box_between(
         heads,
         _TILE_X,
         _TILE_Y,
@@ -594,7 +556,7 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
         strokeWidth=alt.expr(f"({_KEPT}) || ({_SHOWN}) ? {4 + CASING} : 0"),
     )
     frame = _answers(
-        _box(
+        box_between(
             heads,
             _TILE_X,
             _TILE_Y,
@@ -612,8 +574,8 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
         cell_frame,
         casing,
         frame,
-        _text(layer_names, "0", f"{_TILE_Y} + tile / 2", "'L' + datum.layer"),
-        _text(
+        text_at(layer_names, "0", f"{_TILE_Y} + tile / 2", "'L' + datum.layer"),
+        text_at(
             head_names,
             f"{_TILE_X} + tile / 2",
             f"{_ABOVE - 9}",
@@ -629,7 +591,7 @@ def _small_pictures(head: str) -> list[alt.Chart]:
     weight = f"weights[start + state.n_keys * ({head}) + datum.position] * state.unit / {TOP}"
     top = f"data('frame')[{head}].top"
     size_x, size_y = "tile / data('picture')[0].columns", "tile / data('picture')[0].rows"
-    coloured = _box(
+    coloured = box_between(
         patches.transform_calculate(weight=f"{weight} / {top}"),
         f"{_TILE_X} + {size_x} * datum.column",
         f"{_TILE_Y} + {size_y} * datum.row",
@@ -637,7 +599,7 @@ def _small_pictures(head: str) -> list[alt.Chart]:
         f"datum._y + {size_y}",
         opacity=alt.expr("is_asking && is_whole ? 1 : 0"),
     ).encode(color=_colour())
-    ink = _image(
+    ink = image_at(
         alt.Chart(data()),
         _TILE_X,
         _TILE_Y,
@@ -671,11 +633,11 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
     # All of them are there, all but one without a width: a picture that comes new is loaded first, and the map would blink.
     shown = f"{_SHOWN} ? map_width : 0"
     url = f"{ON_DARK} ? datum.exact_on_dark : datum.exact_on_light" if has_exact else CHOOSE
-    layers = [_image(heads, "map_x", "top", shown, "map_height", url)]
+    layers = [image_at(heads, "map_x", "top", shown, "map_height", url)]
     if has_mask:
-        layers.append(_image(heads, "map_x", "top", shown, "map_height", "datum.hatched"))
+        layers.append(image_at(heads, "map_x", "top", shown, "map_height", "datum.hatched"))
     layers.append(
-        _box(
+        box_between(
             state,
             "map_x",
             "top",
@@ -693,11 +655,11 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
         "top + cell * (query + 1)",
     )
     has_query = alt.expr("query >= 0 ? 1 : 0")
-    row_casing = _box(
+    row_casing = box_between(
         state, *row_box, fill=None, stroke=OTHER_INK, strokeWidth=2.5 + CASING, opacity=has_query
     )
-    row_frame = _box(state, *row_box, fill=None, stroke=ACCENT, strokeWidth=2.5, opacity=has_query)
-    cell_frame = _box(
+    row_frame = box_between(state, *row_box, fill=None, stroke=ACCENT, strokeWidth=2.5, opacity=has_query)
+    cell_frame = box_between(
         state,
         "map_x + cell * (isNumber(pointed_key) ? pointed_key : 0)",
         "top + cell * query",
@@ -710,8 +672,8 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
     )
     says = "data('frame')[state.n_heads * layer + head]"
     left = "picture_x" if is_picture else "(map_x - state.names)"
-    name = _text(state, left, "8", f"{says}.name", fontWeight="bold")
-    about = _text(
+    name = text_at(state, left, "8", f"{says}.name", fontWeight="bold")
+    about = text_at(
         state,
         f"{left} + 8 * length({says}.name) + 6",
         "8",
@@ -723,7 +685,7 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
         return layers
     ink = alt.expr(f"datum.level > {STRONG} ? ({OTHER_FULL_INK}) : ({FULL_INK})")
     written = "datum.weight >= 1.005 ? format(datum.weight, '.2~g') : datum.weight >= 0.995 ? '1' : slice(format(datum.weight, '.2f'), 1)"
-    numbers = _text(
+    numbers = text_at(
         _weights_of("keys").transform_filter("datum.weight >= 0.005"),
         "map_x + cell * (datum.position + 0.5)",
         "top + cell * (query + 0.5)",
@@ -739,7 +701,7 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
         "font": FONT,
         "fontSize": SMALL if compact else alt.expr(f"cell >= 14 ? {MIDDLE} : {SMALL}"),
     }
-    row_names = _text(
+    row_names = text_at(
         alt.Chart(data("queries")),
         "map_x - 6",
         "top + cell * (datum.position + 0.5)",
@@ -750,7 +712,7 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
         fontWeight=alt.expr("datum.position == query ? 'bold' : 'normal'"),
         **size,
     )
-    column_names = _text(
+    column_names = text_at(
         alt.Chart(data("keys")),
         "map_x + cell * (datum.position + 0.5)",
         "top - 5",
@@ -770,7 +732,7 @@ def _strongest_keys() -> list[alt.Chart]:
         .transform_filter(f"has_weights && keys_width && datum.rank <= {N_STRONGEST}")
     )
     y = "top + 4 + 27 * datum.rank"
-    heading = _text(
+    heading = text_at(
         alt.Chart(data("state")),
         "keys_x",
         "top + 8",
@@ -780,9 +742,9 @@ def _strongest_keys() -> list[alt.Chart]:
     )
     return [
         heading,
-        _text(ranked, "keys_x", y, "datum.label", font=FONT, limit=_KEYS - 45),
-        _text(ranked, f"keys_x + {_KEYS}", y, "format(datum.weight, '.3f')", align="right", font=FONT),
-        _box(
+        text_at(ranked, "keys_x", y, "datum.label", font=FONT, limit=_KEYS - 45),
+        text_at(ranked, f"keys_x + {_KEYS}", y, "format(datum.weight, '.3f')", align="right", font=FONT),
+        box_between(
             ranked,
             "keys_x",
             f"{y} + 9",
@@ -805,16 +767,16 @@ def _picture() -> list[alt.Chart]:
     )
     chosen = "datum.position == query"
     return [
-        _box(patches, *box, opacity=alt.expr("hidden ? 0 : 1")).encode(color=_colour()),
-        _box(
+        box_between(patches, *box, opacity=alt.expr("hidden ? 0 : 1")).encode(color=_colour()),
+        box_between(
             alt.Chart(data("patches")).transform_calculate(change="hidden ? hidden[datum.position] : 0"),
             *box,
             fill=alt.expr(f"datum.change < 0 ? '{FALLS}' : '{RISES}'"),
             opacity=alt.expr("abs(datum.change)"),
         ),
-        _image(alt.Chart(data("picture")), "picture_x", "top", "picture_side", "picture_side", smooth=True),
+        image_at(alt.Chart(data("picture")), "picture_x", "top", "picture_side", "picture_side", smooth=True),
         _answers(
-            _box(
+            box_between(
                 alt.Chart(data("patches")),
                 *box,
                 stroke=alt.expr(f"{chosen} || datum.position == pointed_key ? '{ACCENT}' : '{NEUTRAL}'"),
@@ -830,17 +792,17 @@ def _legend_marks() -> list[alt.Chart]:
     y = "height - 14"
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
     return [
-        _text(state, "left", y, "'0'", fontSize=SMALL),
-        _image(state, "left + 12", "height - 18", "180", "8", url, smooth=True),
-        _text(
+        text_at(state, "left", y, "'0'", fontSize=SMALL),
+        image_at(state, "left + 12", "height - 18", "180", "8", url, smooth=True),
+        text_at(
             state,
             "left + 12 + 180 * datum.even",
             "height - 5",
             "datum.even >= 0 ? '▲' : ''",
-            fontSize=9,
+            fontSize=TRIANGLE,
             align="center",
         ),
-        _text(
+        text_at(
             state,
             "left + 198",
             y,
@@ -856,7 +818,7 @@ def _cells(has_cells: bool) -> alt.Chart:
     """What the pointer finds on the large map: its cells or, in a map with too many of them, its rows."""
     x, x2 = ("map_x + cell * datum.key", "datum._x + cell") if has_cells else ("map_x", "map_x + map_width")
     return _answers(
-        _box(
+        box_between(
             alt.Chart(data("cells")),
             x,
             "top + cell * datum.position",

@@ -10,9 +10,9 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from .figure import data
+from .figure import Kwargs, data
 from .palette import data_uri
-from .theme import ON_DARK
+from .theme import INK, MIDDLE, ON_DARK
 
 _GREYS = {"on_light": 28, "on_dark": 250}  # next to the theme's text colours
 CHOOSE = f"{ON_DARK} ? datum.on_dark : datum.on_light"  # the url, of a row with both of `picture_ink`
@@ -67,3 +67,44 @@ def pixel_x(field: str) -> alt.X:
 def pixel_y(field: str) -> alt.Y:
     """The y channel of a column that holds pixels."""
     return alt.Y(f"{field}:Q", scale=None, axis=None)
+
+
+def box_between(chart: alt.Chart, x: str, y: str, x2: str, y2: str, **mark: Any) -> alt.Chart:
+    """A rectangle between these Vega expressions, in pixels; the expressions of `x2` and `y2` may use `datum._x` and
+    `datum._y`.
+    """
+    return (
+        chart.transform_calculate(_x=x, _y=y, _x2=x2, _y2=y2)
+        .mark_rect(aria=False, **mark)
+        .encode(x=pixel_x("_x"), x2="_x2:Q", y=pixel_y("_y"), y2="_y2:Q")
+    )
+
+
+def text_at(chart: alt.Chart, x: str, y: str, text: str, **mark: Any) -> alt.Chart:
+    """The value of the Vega expression `text`, which starts at these pixels and is centred in height."""
+    options: Kwargs = {"color": INK, "baseline": "middle", "align": "left", "fontSize": MIDDLE, "aria": False}
+    return (
+        chart.transform_calculate(_x=x, _y=y, _text=text)
+        .mark_text(**options | mark)
+        .encode(x=pixel_x("_x"), y=pixel_y("_y"), text="_text:N")
+    )
+
+
+def image_at(
+    chart: alt.Chart, x: str, y: str, width: str, height: str, url: str = CHOOSE, **mark: Any
+) -> alt.Chart:
+    """The picture with the address `url`, a Vega expression, stretched to a box of these pixels."""
+    return (
+        chart.transform_calculate(_x=x, _y=y, _url=url)
+        .mark_image(
+            width=alt.expr(width),
+            height=alt.expr(height),
+            align="left",
+            baseline="top",
+            aspect=False,
+            tooltip=None,
+            aria=False,
+            **{"smooth": False} | mark,
+        )
+        .encode(x=pixel_x("_x"), y=pixel_y("_y"), url="_url:N")
+    )

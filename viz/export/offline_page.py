@@ -102,7 +102,7 @@ def offline_page(
         notes=notes,
     )
     script_data = chart.script_data(
-        record, channel=_CHANNEL, place="#chart", kept=chosen, has_picture=picture is not None
+        record, channel=_CHANNEL, chart_selector="#chart", kept=chosen, has_picture=picture is not None
     )
     data = {
         "specification": figure.specification | {"width": "container", "height": "container"},

@@ -22,8 +22,8 @@ import numpy as np
 from ..builders.figure import Kwargs, VegaFigure, data, form
 from ..builders.number_format import format_number
 from ..builders.palette import NEUTRAL, SHAPES, ColourScale, data_uri, max_pool, weight_colours
-from ..builders.picture_marks import pixel_x, pixel_y
-from ..builders.theme import INK, ON_DARK
+from ..builders.picture_marks import box_between, image_at, pixel_x, pixel_y, text_at
+from ..builders.theme import INK, LARGE, MIDDLE, ON_DARK, READING, TRIANGLE
 
 EVENT = "loupe-recording"
 AT_MOST = 64  # cells along a side of a head's map
@@ -32,7 +32,6 @@ FAINT = (
     32  # keys; weights that are spread over more are coloured by their square root, or nothing would be seen
 )
 TRACK_LEFT, TRACK_RIGHT, TRACK_HEIGHT = 44, 10, 104  # pixels
-LARGE, MIDDLE, SMALL = 25, 15, 13  # sizes of letters, pixels
 _LEFT, _ABOVE, _GAP, _READINGS = (
     24,
     20,
@@ -347,14 +346,14 @@ def _maps() -> list[alt.Chart]:
     names = _of_side(alt.Chart(data("names")))
     return [
         pictures,
-        _text(
+        text_at(
             names.transform_filter("datum.is_above"),
             "datum.left + datum.share * datum.map_width",
             "datum.top - 10",
             "datum.text",
             align="center",
         ),
-        _text(
+        text_at(
             names.transform_filter("!datum.is_above"),
             f"datum.left - {_LEFT}",
             "datum.top + datum.share * datum.map_height",
@@ -376,20 +375,20 @@ def _readings() -> list[alt.Chart]:
     state = alt.Chart(data("state"))
     y_legend = f"track_top - {_LEGEND} / 2"
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
-    title: Kwargs = {"fontSize": MIDDLE, "fontWeight": "bold", "color": alt.expr("datum.colour")}
+    title: Kwargs = {"fontSize": LARGE, "fontWeight": "bold", "color": alt.expr("datum.colour")}
     has_number = "isValid(datum.accuracy)"
-    number: Kwargs = {"fontSize": alt.expr(f"{has_number} ? {LARGE} : {SMALL}"), "fontWeight": "bold"}
+    number: Kwargs = {"fontSize": alt.expr(f"{has_number} ? {READING} : {MIDDLE}"), "fontWeight": "bold"}
     lines: Kwargs = {"lineBreak": "\n", "lineHeight": 17, "baseline": "top"}
     free = f"width - {_LEFT + 210} - (width >= {_BUTTONS_BESIDE} ? {_BUTTONS} : 0)"
     return [
         _points(sides, f"{x} + 5", y, 70),
-        _text(sides, f"{x} + 14", y, "datum.name", limit=alt.expr(f"{room} - 14"), **title),
-        _text(shown, x, f"{y} + (is_below ? 22 : 28)", "datum.steps", limit=alt.expr(room)),
-        _text(shown, x_accuracy, y_accuracy, "datum.reading", **number),
-        _text(
+        text_at(sides, f"{x} + 14", y, "datum.name", limit=alt.expr(f"{room} - 14"), **title),
+        text_at(shown, x, f"{y} + (is_below ? 22 : 28)", "datum.steps", limit=alt.expr(room)),
+        text_at(shown, x_accuracy, y_accuracy, "datum.reading", **number),
+        text_at(
             shown, x_accuracy, f"{y_accuracy} + 26", f"'accuracy' + ({has_number} ? '  ' + datum.error : '')"
         ),
-        _text(
+        text_at(
             shown,
             x,
             f"{y} + (is_below ? 34 : 114)",
@@ -397,17 +396,17 @@ def _readings() -> list[alt.Chart]:
             limit=alt.expr(room),
             **lines,
         ),
-        _text(state, f"{_LEFT}", y_legend, "'0'"),
-        _image(state, f"{_LEFT + 14}", f"{y_legend} - 5", "180", "10", url),
-        _text(
+        text_at(state, f"{_LEFT}", y_legend, "'0'"),
+        image_at(state, f"{_LEFT + 14}", f"{y_legend} - 5", "180", "10", url, smooth=True),
+        text_at(
             state,
             f"{_LEFT + 14} + 180 * datum.even",
             f"{y_legend} + 11",
             "datum.has_even ? '▲' : ''",
-            fontSize=9,
+            fontSize=TRIANGLE,
             align="center",
         ),
-        _text(state, f"{_LEFT + 202}", y_legend, "datum.reach", limit=alt.expr(free)),
+        text_at(state, f"{_LEFT + 202}", y_legend, "datum.reach", limit=alt.expr(free)),
     ]
 
 
@@ -417,7 +416,7 @@ def _track() -> list[alt.Chart]:
     state = alt.Chart(data("state"))
     x = f"{TRACK_LEFT} + track_width * datum.share"
     y = "curve_top + curve_height * (1 - datum.accuracy)"
-    bands = _box(
+    bands = box_between(
         phases,
         f"{TRACK_LEFT} + track_width * datum.from",
         "track_top",
@@ -426,12 +425,11 @@ def _track() -> list[alt.Chart]:
         fill=NEUTRAL,
         fillOpacity=alt.expr("datum.is_odd ? 0.22 : 0.1"),
     )
-    names = _text(
+    names = text_at(
         phases,
         f"{TRACK_LEFT} + track_width * datum.from + 5",
         "track_top + 4",
         "datum.lines",
-        fontSize=SMALL,
         lineBreak="\n",
         lineHeight=15,
         baseline="top",
@@ -451,11 +449,11 @@ def _track() -> list[alt.Chart]:
         )
     )
     ends = [
-        _text(state, f"{TRACK_LEFT - 6}", place, text, align="right")
-        for place, text in (("curve_top + 3", "'100\u2009%'"), ("curve_top + curve_height - 3", "'0\u2009%'"))
+        text_at(state, f"{TRACK_LEFT - 6}", y_end, text, align="right")
+        for y_end, text in (("curve_top + 3", "'100\u2009%'"), ("curve_top + curve_height - 3", "'0\u2009%'"))
     ]
     head = f"{TRACK_LEFT} + track_width * moment / max(state.n - 1, 1)"
-    playhead = _box(state, f"{head} - 1.5", "track_top", f"{head} + 1.5", "height", fill=INK)
+    playhead = box_between(state, f"{head} - 1.5", "track_top", f"{head} + 1.5", "height", fill=INK)
     dots = _points(_shown().transform_filter("isValid(datum.accuracy)"), x, y, 90)
     return [bands, names, curves, *ends, playhead, dots]
 
@@ -478,39 +476,4 @@ def _points(chart: alt.Chart, x: str, y: str, size: int) -> alt.Chart:
             tooltip=None,
         )
         .encode(x=pixel_x("_x"), y=pixel_y("_y"), color=alt.Color("colour:N", scale=None))
-    )
-
-
-def _box(chart: alt.Chart, x: str, y: str, x2: str, y2: str, **mark: Any) -> alt.Chart:
-    """A rectangle between these expressions, in pixels."""
-    return (
-        chart.transform_calculate(_x=x, _y=y, _x2=x2, _y2=y2)
-        .mark_rect(aria=False, **mark)
-        .encode(x=pixel_x("_x"), x2="_x2:Q", y=pixel_y("_y"), y2="_y2:Q")
-    )
-
-
-def _text(chart: alt.Chart, x: str, y: str, text: str, **mark: Any) -> alt.Chart:
-    """The value of the expression `text` at these pixels."""
-    options: Kwargs = {"color": INK, "baseline": "middle", "align": "left", "fontSize": SMALL, "aria": False}
-    return (
-        chart.transform_calculate(_x=x, _y=y, _text=text)
-        .mark_text(**options | mark)
-        .encode(x=pixel_x("_x"), y=pixel_y("_y"), text="_text:N")
-    )
-
-
-def _image(chart: alt.Chart, x: str, y: str, width: str, height: str, url: str) -> alt.Chart:
-    return (
-        chart.transform_calculate(_x=x, _y=y, _url=url)
-        .mark_image(
-            width=alt.expr(width),
-            height=alt.expr(height),
-            align="left",
-            baseline="top",
-            aspect=False,
-            tooltip=None,
-            aria=False,
-        )
-        .encode(x=pixel_x("_x"), y=pixel_y("_y"), url="_url:N")
     )
