@@ -13,7 +13,22 @@ from ..config import ModelConfig
 from ..files.encoder_files import CONFIG, MODULES, PREPROCESSOR
 from ..files.errors import errors_in_one_sentence
 from ..files.json_file import read_object
-from . import albert, bert, distilbert, electra, esm, modernbert, mpnet, roberta, torch_encoder, vit
+from . import (
+    albert,
+    bert,
+    distilbert,
+    electra,
+    esm,
+    eurobert,
+    gte,
+    jina,
+    modernbert,
+    mpnet,
+    nomic_bert,
+    roberta,
+    torch_encoder,
+    vit,
+)
 from .encoder import ImportedEncoder
 from .output_layers import TIED
 from .sentence_transformers import read_modules, with_modules
@@ -36,12 +51,17 @@ FAMILIES: dict[str, Callable[..., Reading]] = {
     "albert": albert.read,
     "modernbert": modernbert.read,
     "esm": esm.read,
+    "nomic_bert": nomic_bert.read,
+    "eurobert": eurobert.read,
+    "gte": gte.read,
+    "new": gte.read,  # as its authors name it
+    "jina_embeddings_v3": jina.read,
     "vit": vit.read,
     "deit": vit.read,
     torch_encoder.MODEL_TYPE: torch_encoder.read,
 }
 SUPPORTED = (
-    "BERT, DistilBERT, RoBERTa, XLM-RoBERTa, CamemBERT, ELECTRA, MPNet, ALBERT, ModernBERT, ESM-2, ViT, DeiT, "
+    "BERT, DistilBERT, RoBERTa, XLM-RoBERTa, CamemBERT, ELECTRA, MPNet, ALBERT, ModernBERT, NomicBERT, EuroBERT, GTE, Jina v3, ESM-2, ViT, DeiT, "
     "folders of sentence-transformers, and torch.nn.TransformerEncoder"
 )
 # Stored by some versions of `transformers`, and computed rather than learned.

@@ -42,7 +42,8 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         if layer_type in layer_types
     }
     # local_attention is the whole window, half of it to each side
-    window = layout.whole_number("local_attention", 128) // 2
+    n_positions = layout.n_positions(layout.whole_number("max_position_embeddings", 8192), n_layers, n_heads)
+    window = min(layout.whole_number("local_attention", 128) // 2, n_positions)
     outputs = _read_outputs(layout, norm_bias)
     parts = Parts(
         norm_bias=norm_bias,
@@ -52,7 +53,6 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         windows=tuple(window if layer_type == "sliding_attention" else None for layer_type in layer_types),
         without_bias=tuple(without_bias),
     )
-    n_stored = layout.whole_number("max_position_embeddings", 8192)
     config = ModelConfig(
         d_model=d_model,
         n_heads=n_heads,
@@ -60,7 +60,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         d_v=d_head,
         n_layers=n_layers,
         d_ff=d_ff,
-        n_positions=layout.n_positions(n_stored, n_layers, n_heads),
+        n_positions=n_positions,
         vocab_size=layout.whole_number("vocab_size"),
         padding_id=layout.token_id("pad_token_id"),
         norm_placement="pre",

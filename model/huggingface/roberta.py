@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import bert
+from .jina import refuse_unmerged
 from .output_layers import LM_HEAD, read_outputs
 from .tensor_map import Layout, Reading
 from .weights import Stored
@@ -17,6 +18,7 @@ NAMES = {
 
 
 def read(values: Mapping[str, Any], stored: Stored) -> Reading:
+    refuse_unmerged(stored)  # Jina v3's own files call themselves XLM-RoBERTa
     layout = Layout.find(values, stored, bert.TOKENS)
     outputs = read_outputs(layout, pooler="pooler.dense", hidden=("classifier.dense", "tanh"), masked=LM_HEAD)
     name = NAMES.get(str(values.get("model_type")), "RoBERTa")

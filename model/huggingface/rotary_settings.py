@@ -1,6 +1,5 @@
 """The settings of rotary positions in a `config.json`, by the names that older and newer versions of `transformers` use."""
 
-import math
 from collections.abc import Mapping
 from reprlib import repr as shortened
 from typing import Any
@@ -31,7 +30,7 @@ def rotary_base(
             )
     base = parameters.get("rope_theta", layout.values.get(name, default))
     is_number = isinstance(base, int | float) and not isinstance(base, bool)
-    if not is_number or not math.isfinite(base) or not 1 <= base <= LARGEST_BASE:
+    if not is_number or not 1 <= base <= LARGEST_BASE:
         raise ValueError(f"config.json has {name} {shortened(base)}, which must be a number from 1 to 10^12")
     return float(base)
 

@@ -162,7 +162,6 @@ def test_settings_of_rotary_positions_are_checked(tmp_path: Path) -> None:
             "global_attn_every_n_layers 0, which must be 1",
         ),
         ({"local_attention": -1}, "local_attention -1, which must be a whole number"),
-        ({"local_attention": 2**30}, "windows"),
         ({"num_attention_heads": 8}, "each head is 3 wide"),
         ({"head_dim": 8}, "head_dim 8, but only hidden_size / num_attention_heads"),
     ):

@@ -1,5 +1,6 @@
 """Each family and each output layer against `transformers` (eager), with the same weights."""
 
+import json
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from model.checkpoint import load
 from model.experiments import masked_tokens
 from model.family_options import Rotary
 from model.huggingface import describe
+from model.huggingface.nomic_bert import AUTHORS_NAMES
 from model.inputs import Text, prepare
 from model.loaded import Loaded
 from model.record import ForwardRecord
@@ -35,7 +37,21 @@ TEXT = [
     *("AlbertForPreTraining",),
     *("ModernBertModel", "ModernBertForSequenceClassification", "ModernBertForMaskedLM"),
     *("ModernBertForTokenClassification", "EsmModel", "EsmForSequenceClassification", "EsmForMaskedLM"),
-    *("EsmForTokenClassification",),
+    *(
+        "EsmForTokenClassification",
+        "NomicBertModel",
+        "NomicBertForMaskedLM",
+        "EuroBertModel",
+        "EuroBertForMaskedLM",
+    ),
+    *(
+        "NomicBertForSequenceClassification",
+        "NomicBertForTokenClassification",
+        "EuroBertForTokenClassification",
+    ),
+    *("EuroBertForSequenceClassification", "GteModel", "GteForMaskedLM", "GteForSequenceClassification"),
+    *("GteForTokenClassification", "JinaEmbeddingsV3Model", "JinaEmbeddingsV3ForMaskedLM"),
+    *("JinaEmbeddingsV3ForSequenceClassification", "JinaEmbeddingsV3ForTokenClassification"),
 ]
 PICTURES = [
     *("ViTModel", "ViTForImageClassification", "DeiTModel", "DeiTForImageClassification"),
@@ -54,7 +70,19 @@ VARIANTS = [
     ("EsmForMaskedLM", {"emb_layer_norm_before": True, "tie_word_embeddings": False, "rope_theta": 30.0}),
     ("EsmForMaskedLM", {"position_embedding_type": "absolute", "token_dropout": False}),
     ("EsmModel", {"position_embedding_type": "absolute", "num_attention_heads": 2}),
-    *(("ModernBertModel", {"local_attention": window}) for window in (6, 7, 8)),
+    ("NomicBertForMaskedLM", {"num_attention_heads": 2, "hidden_act": "gelu", "type_vocab_size": 1}),
+    ("NomicBertModel", {"head_dim": 8, "rope_parameters": {"rope_theta": 30.0, "rope_type": "default"}}),
+    ("EuroBertForMaskedLM", {"tie_word_embeddings": True, "num_key_value_heads": 1, "mlp_bias": True}),
+    (
+        "EuroBertModel",
+        {"num_key_value_heads": 4, "attention_bias": True, "head_dim": 10, "rms_norm_eps": 1e-3},
+    ),
+    ("EuroBertForSequenceClassification", {"classifier_pooling": "bos", "num_labels": 5}),
+    ("EuroBertForSequenceClassification", {"classifier_pooling": "mean"}),
+    ("GteForMaskedLM", {"type_vocab_size": 0, "num_attention_heads": 6, "tie_word_embeddings": False}),
+    ("GteModel", {"type_vocab_size": 2}),
+    ("JinaEmbeddingsV3ForMaskedLM", {"hidden_act": "gelu_new", "num_attention_heads": 2}),
+    *(("ModernBertModel", {"local_attention": window}) for window in (0, 6, 7, 8, 2**30)),
     ("ModernBertModel", {"layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}),
     (
         "ModernBertModel",
@@ -179,6 +207,52 @@ def test_older_names_of_modernberts_settings_are_read(tmp_path: Path) -> None:
     loaded = load(tmp_path)
     record, said = theirs(model, loaded, Text(SENTENCE))
     compare(record, loaded, said)
+
+
+def test_names_of_nomics_authors_are_read(tmp_path: Path) -> None:
+    model = build(tmp_path, "NomicBertModel", rope_parameters={"rope_theta": 30.0, "rope_type": "default"})
+    values = json.loads((tmp_path / "config.json").read_text())
+    older = {theirs: values[ours] for ours, theirs in AUTHORS_NAMES.items() if ours in values}
+    older |= {
+        "n_positions": 80,
+        "activation_function": "swiglu",
+        "rotary_emb_fraction": 1.0,
+        "rotary_emb_base": 30,
+    }
+    names = ("hidden_act", "head_dim", "rope_parameters", *AUTHORS_NAMES)
+    rewrite(tmp_path, **dict.fromkeys(names), **older)
+    loaded = load(tmp_path)
+    record, said = theirs(model, loaded, Text(SENTENCE))
+    compare(record, loaded, said)
+    for changed in ({"prenorm": True}, {"rotary_emb_fraction": 0.5}, {"moe_every_n_layers": 2}):
+        rewrite(tmp_path, **changed)
+        (name,) = changed
+        assert f"config.json has {name} {changed[name]}, but only" in str(describe(tmp_path).problem)
+        rewrite(tmp_path, **{name: None})
+
+
+@pytest.mark.parametrize(
+    "architecture", ["NomicBertForMaskedLM", "GteForMaskedLM", "JinaEmbeddingsV3ForMaskedLM"]
+)
+def test_names_that_transformers_has_in_memory_are_read(architecture: str, tmp_path: Path) -> None:
+    model = build(tmp_path, architecture)
+    model.save_pretrained(tmp_path, save_original_format=False)
+    assert any("layers.0.self_attn.q_proj" in name for name in load_file(tmp_path / "model.safetensors"))
+    loaded = load(tmp_path)
+    record, said = theirs(model, loaded, Text(SENTENCE))
+    compare(record, loaded, said)
+    output(record, loaded, said)
+
+
+def test_weights_beside_the_adapters_of_jina_are_refused(tmp_path: Path) -> None:
+    build(tmp_path, "JinaEmbeddingsV3Model")
+    path = tmp_path / "model.safetensors"
+    tensors = load_file(path)
+    name = "embeddings.word_embeddings.weight"
+    tensors["embeddings.word_embeddings.parametrizations.weight.original"] = tensors.pop(name)
+    save_file(tensors, path)
+    rewrite(tmp_path, model_type="xlm-roberta", position_embedding_type="rotary")
+    assert "open jinaai/jina-embeddings-v3-hf" in str(describe(tmp_path).problem)
 
 
 def test_far_apart_tokens_share_a_bucket_of_the_relative_bias(tmp_path: Path) -> None:

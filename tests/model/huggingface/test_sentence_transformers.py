@@ -48,6 +48,20 @@ def test_states_are_pooled_as_the_folder_says(folder: Path, modes: dict, pooled:
     np.testing.assert_allclose(record.pooled, pooled(record.residual[-1]), atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "architecture", ["ModernBertForSequenceClassification", "NomicBertModel", "EuroBertModel"]
+)
+def test_encoders_with_rotary_positions_are_pooled_too(architecture: str, tmp_path: Path) -> None:
+    build(tmp_path, architecture)
+    modules(tmp_path, ("Transformer", ""), ("Pooling", "1_Pooling"))
+    pooling(tmp_path, pooling_mode="mean")
+    loaded = load(tmp_path)
+    record = capture(loaded, SENTENCE)
+    assert not record.has_classes
+    states = loaded.model.final_norm(torch.tensor(record.residual[-1])).numpy()
+    np.testing.assert_allclose(record.pooled, states.mean(axis=0), atol=1e-6)
+
+
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_linear_map_behind_pooling_is_applied(folder: Path, bias: bool) -> None:
     modules(folder, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"))
