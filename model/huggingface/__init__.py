@@ -4,6 +4,15 @@
 """
 
 from .description import Description, describe
-from .folder import SUPPORTED, find, is_foreign, open_encoder
+from .families import families_table, family_names
+from .folder import find, is_foreign, open_encoder
 
-__all__ = ["SUPPORTED", "Description", "describe", "find", "is_foreign", "open_encoder"]
+__all__ = [
+    "Description",
+    "describe",
+    "families_table",
+    "family_names",
+    "find",
+    "is_foreign",
+    "open_encoder",
+]

@@ -1,6 +1,5 @@
 """Recognises the encoder in a folder by its configuration and the headers of its weights, and opens it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,57 +12,14 @@ from ..config import ModelConfig
 from ..files.encoder_files import CONFIG, MODULES, PREPROCESSOR
 from ..files.errors import errors_in_one_sentence
 from ..files.json_file import read_object
-from . import (
-    albert,
-    bert,
-    distilbert,
-    electra,
-    esm,
-    eurobert,
-    gte,
-    jina,
-    modernbert,
-    mpnet,
-    nomic_bert,
-    roberta,
-    torch_encoder,
-    vit,
-)
 from .encoder import ImportedEncoder
+from .families import FAMILIES, family_names
 from .output_layers import TIED
 from .sentence_transformers import read_modules, with_modules
 from .tensor_map import Reading
 from .tokenizer import read_tokenizer
 from .weights import Shape, Stored, stored_weights
 
-FAMILIES: dict[str, Callable[..., Reading]] = {
-    "bert": bert.read,
-    "ernie": bert.read,
-    "megatron-bert": bert.read,
-    "roberta": roberta.read,
-    "roberta-prelayernorm": roberta.read,
-    "xlm-roberta": roberta.read,
-    "camembert": roberta.read,
-    "data2vec-text": roberta.read,
-    "distilbert": distilbert.read,
-    "electra": electra.read,
-    "mpnet": mpnet.read,
-    "albert": albert.read,
-    "modernbert": modernbert.read,
-    "esm": esm.read,
-    "nomic_bert": nomic_bert.read,
-    "eurobert": eurobert.read,
-    "gte": gte.read,
-    "new": gte.read,  # as its authors name it
-    "jina_embeddings_v3": jina.read,
-    "vit": vit.read,
-    "deit": vit.read,
-    torch_encoder.MODEL_TYPE: torch_encoder.read,
-}
-SUPPORTED = (
-    "BERT, DistilBERT, RoBERTa, XLM-RoBERTa, CamemBERT, ELECTRA, MPNet, ALBERT, ModernBERT, NomicBERT, EuroBERT, GTE, Jina v3, ESM-2, ViT, DeiT, "
-    "folders of sentence-transformers, and torch.nn.TransformerEncoder"
-)
 # Stored by some versions of `transformers`, and computed rather than learned.
 BUFFERS = (
     "position_ids",
@@ -118,13 +74,14 @@ def find(folder: Path) -> EncoderFolder:
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in FAMILIES:
         model_type_text = shortened(model_type) if model_type is not None else "missing"
-        raise ValueError(f"the model_type in config.json is {model_type_text}; supported are {SUPPORTED}")
+        raise ValueError(
+            f"the model_type in config.json is {model_type_text}; supported are {family_names()}"
+        )
+    family = FAMILIES[model_type]
     tensors = stored_weights(encoder_folder).renamed(_current_name)
-    if model_type in ("vit", "deit"):
-        path = encoder_folder / PREPROCESSOR
-        reading = vit.read(values, tensors, read_object(path, PREPROCESSOR) if path.is_file() else None)
-    else:
-        reading = FAMILIES[model_type](values, tensors)
+    path = encoder_folder / PREPROCESSOR
+    preprocessor = read_object(path, PREPROCESSOR) if family.reads == "pictures" and path.is_file() else None
+    reading = family.reading(values, tensors, preprocessor)
     left_out: list[str] = []
     if sentence_modules is not None:
         left_out += sentence_modules.left_out

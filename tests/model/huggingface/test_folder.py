@@ -163,7 +163,7 @@ def broken(folder: Path) -> str:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"model_type": "gpt2"}, "the model_type in config.json is 'gpt2'; supported are BERT, DistilBERT"),
+        ({"model_type": "gpt2"}, "the model_type in config.json is 'gpt2'; supported are BERT, ERNIE, "),
         ({"model_type": ["bert"]}, "the model_type in config.json is ['bert']"),
         ({"is_decoder": True}, "this is a decoder, but only encoders are supported"),
         ({"position_embedding_type": "relative_key"}, "position_embedding_type is 'relative_key'"),
