@@ -68,7 +68,7 @@ def draw_ablation(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
         verdict(_without_clause(ablated_now, record), before.record, after.record)
         if any(ablated_now)
         else _nothing_removed_sentence(before),
-        "1.1rem",
+        is_headline=True,
     )
     if any(ablated_now):
         predictions(before, after, key="ablate_predictions")

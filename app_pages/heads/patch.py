@@ -50,7 +50,7 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     except ValueError as error:
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return
-    tell(_distance_sentence(before, second.record), "1.1rem")
+    tell(_distance_sentence(before, second.record), is_headline=True)
     predictions(
         Side(subject, f"first {_input_noun(before)}"),
         Side(second, f"second {_input_noun(before)}"),

@@ -28,7 +28,7 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
         sentence = verdict(mask, before.record, after.record)
     else:
         sentence = _independent_sentence(mask, after)
-    tell(sentence, "1.1rem")
+    tell(sentence, is_headline=True)
     if unmasked is before:
         if after.record.has_classes:
             with slots.answer:

@@ -11,7 +11,6 @@ from app_pages.toolkit.callbacks import callback
 from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
 from viz.builders.theme import in_theme, page_config
 
-LABEL = 14  # pixels, of the axes of figures that grow with the window: to be read from the last row
 BY_CLICK = "by a click"
 Size: TypeAlias = Literal["stretch", "content"] | int
 
@@ -40,9 +39,6 @@ def show(
             themed = in_theme(figure.specification)
             if height == "stretch":
                 themed.layout.height = None
-                for axis in (themed.layout.xaxis, themed.layout.yaxis):
-                    axis.tickfont.size = axis.tickfont.size or LABEL
-                    axis.title.font.size = LABEL
             st.plotly_chart(
                 themed,
                 key=key,

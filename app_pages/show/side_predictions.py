@@ -25,6 +25,7 @@ def predictions(*sides: Side, key: str) -> None:
                 prediction(side.record, side.subject.label, title=side.title)
 
 
-def tell(sentence: str, size: str = "1rem") -> None:
+def tell(sentence: str, *, is_headline: bool = False) -> None:
     """Writes a sentence as plain text: tokens and names of classes in it are not read as markup."""
-    st.html(f'<p style="font-size: {size}; margin: 0">{escape(sentence)}</p>')
+    style = 'class="headline"' if is_headline else 'style="margin: 0"'
+    st.html(f"<p {style}>{escape(sentence)}</p>")

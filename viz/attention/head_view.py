@@ -11,7 +11,7 @@ import pandas as pd
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x, pixel_y
-from ..builders.theme import FIT, INK, lines_above
+from ..builders.theme import FIT, INK, MIDDLE, SMALL, lines_above
 from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
 from ..builders.vega_colours import attention_colour, weight_legend
@@ -72,7 +72,7 @@ def weight_lines(
     }
     n_rows = max(n_queries, n_keys)
     row_height = float(np.clip(_HEIGHT / max(n_rows, 1), _LOWEST_ROW, _HIGHEST_ROW))
-    font_size = min(14, row_height - 2)
+    font_size = MIDDLE if row_height > MIDDLE + 2 else SMALL
 
     def middle(index: np.ndarray) -> np.ndarray:
         return (index + 1.5) * row_height  # the headings fill the first row

@@ -35,7 +35,7 @@ from ..builders.palette import (
     weight_colours,
 )
 from ..builders.picture_marks import CHOOSE, box_between, image_at, picture_ink, text_at
-from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL, TRIANGLE
+from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL
 from ..builders.token_label import FONT, visible, width
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
@@ -799,7 +799,7 @@ def _legend_marks() -> list[alt.Chart]:
             "left + 12 + 180 * datum.even",
             "height - 5",
             "datum.even >= 0 ? '▲' : ''",
-            fontSize=TRIANGLE,
+            fontSize=SMALL,
             align="center",
         ),
         text_at(

@@ -8,7 +8,7 @@ import numpy as np
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES
 from ..builders.theme import FIT
-from ..builders.token_label import label, visible
+from ..builders.token_label import FONT, label, visible
 
 _HEIGHT = 200
 _EACH_NAMED = 40  # queries; more have no room for their tokens
@@ -32,7 +32,7 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
 
 @form
 def _row_sums_form(has_names: bool) -> alt.TopLevelMixin:
-    names = alt.Axis(labels=has_names, ticks=False, labelAngle=-50, labelLimit=0)
+    names = alt.Axis(labels=has_names, ticks=False, labelAngle=-50, labelLimit=0, labelFont=FONT)
     y_options: Kwargs = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
     bars = alt.Chart(data()).mark_bar(color=EMPHASIS)
     bars = bars.encode(
@@ -82,7 +82,9 @@ def knock_out_bars(
 def _changes_form(what: str, has_names: bool) -> alt.TopLevelMixin:
     some_names_options: Kwargs = {"values": value("now_and_then"), "title": "token"}
     all_names_options: Kwargs = {"labelOverlap": False, "title": None, "ticks": False}
-    axis = alt.Axis(labelAngle=-60, grid=False, **(all_names_options if has_names else some_names_options))
+    axis = alt.Axis(
+        labelAngle=-60, grid=False, labelFont=FONT, **(all_names_options if has_names else some_names_options)
+    )
     scale = alt.Scale(paddingInner=0.15 if has_names else 0)
     base = alt.Chart(data()).encode(x=alt.X("name:N", sort=None, axis=axis, scale=scale))
     coloured = base.mark_bar(aria=False).encode(

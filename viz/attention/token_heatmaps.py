@@ -120,6 +120,7 @@ def cross_heatmap(
         framed=(range(len(keys)), range(query, query + 1)),
         height=540,
         square=True,
+        tokens="xy",
     )
 
 
@@ -236,4 +237,5 @@ def _token_heatmap(
         shown=None if zoom is None else (range(zoom[0], zoom[1] + 1),) * 2,
         height=640 if zoom is None else 540,
         square=True,
+        tokens="xy",
     )

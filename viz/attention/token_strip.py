@@ -10,7 +10,7 @@ from ..builders.cells import FULL_INK, OTHER_FULL_INK, STRONG, casing, framed
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x
-from ..builders.theme import INK, lines_above
+from ..builders.theme import INK, LARGE, lines_above
 from ..builders.token_label import FONT, label, visible
 from ..builders.token_label import width as label_width
 from ..builders.vega_colours import attention_colour, weight_legend
@@ -18,7 +18,6 @@ from ..builders.vega_colours import attention_colour, weight_legend
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord, Positions
 
-_FONT_SIZE = 15
 _LINE = 36  # pixels, as all lengths here
 _PADDING = 6  # left and right of a token, in its box
 _SPACE = 6  # between words
@@ -127,7 +126,7 @@ def _chart_form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopL
     text = base.mark_text(
         aria=False,
         font=FONT,
-        fontSize=_FONT_SIZE,
+        fontSize=LARGE,
         fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
         color=alt.expr(f"datum.weight > {STRONG} * largest ? ({OTHER_FULL_INK}) : ({FULL_INK})"),
         limit=alt.expr("datum.end - datum.start"),
@@ -162,7 +161,7 @@ def _boxes(positions: "Positions") -> dict[str, Any]:
     word_start = box_end = 0.0
     for index, (text, is_continued) in enumerate(zip(labels, continues, strict=True)):
         box_start = box_end if is_continued or index == 0 else box_end + _SPACE
-        box_end = box_start + label_width(text, _FONT_SIZE) + 2 * _PADDING
+        box_end = box_start + label_width(text, LARGE) + 2 * _PADDING
         if not is_continued or box_end - word_start > _LONGEST_WORD:
             word_start = box_start
         box_starts.append(box_start)

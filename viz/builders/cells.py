@@ -10,7 +10,7 @@ import pandas as pd
 from .figure import Kwargs, LayeredChart, data, either
 from .number_format import head_name
 from .palette import ACCENT, NEUTRAL
-from .theme import CASING, INK, LIGHT_INK, ON_DARK, OTHER_INK
+from .theme import CASING, INK, LIGHT_INK, MIDDLE, ON_DARK, OTHER_INK
 from .vega_colours import colour
 
 # Of the scale: from there on the colours are too far from the page for its ink, and those of a signed scale too dark.
@@ -61,7 +61,7 @@ def cells(
     signed: bool,
     field: str = "value",
     text: str | alt.Text | None = "written",
-    font_size: int = 12,
+    font_size: int = MIDDLE,
     legend: alt.Legend | None = None,
     selectable: alt.Parameter | None = None,
     borders: tuple[float, float] = (3, 0.4),

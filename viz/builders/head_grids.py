@@ -9,7 +9,7 @@ from .cells import cells, head_axis, head_cells, strong
 from .figure import LayeredChart, VegaFigure, click_on, form, need_shape, tip
 from .number_format import format_number, head_name
 from .palette import NEUTRAL, ROUNDING, largest
-from .theme import heading
+from .theme import MIDDLE, SMALL, heading
 from .vega_colours import SIGNED_ENDS, colour_legend
 
 _NARROW, _LEAST, _MOST = 230, 40, 64
@@ -95,7 +95,7 @@ def _entropy_form() -> LayeredChart:
         [tip("before:Q", ".4f"), tip("after:Q", ".4f"), tip("value:Q", "+.4f", "change")],
         titles=("layer", "head"),
         signed=True,
-        font_size=11,
+        font_size=SMALL,
         legend=colour_legend("change of the entropy H / ln n (no unit)", SIGNED_ENDS, format="+.2~g"),
         selectable=click_on("head", "layer", "head"),
     ).properties(autosize="pad")
@@ -129,7 +129,7 @@ def _steps_form() -> LayeredChart:
             "order in which the heads formed", [0, 1], labelExpr="datum.value < 0.5 ? 'first' : 'last'"
         ),
         text=alt.Text("step:Q", format=".2~s"),
-        font_size=13,
+        font_size=MIDDLE,
         stroke=NEUTRAL,
         strokeWidth=0.5,
     ).properties(width=alt.Step(62), height=alt.Step(34), description=description, autosize="pad")

@@ -11,20 +11,28 @@ import pandas as pd
 
 from .figure import PlotlyFigure
 from .palette import ACCENT, DIFFERENCE, WEIGHTS, WeightScale, hatching
-from .token_label import label
+from .theme import LARGE, MIDDLE, SMALL
+from .token_label import FONT, cells, label
 from .vega_colours import EVEN, weight_legend
 
 # Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
 STANDOFF = 50  # pixels, with numbers as labels
-PLAIN_AXIS: dict[str, Any] = {"showgrid": False, "zeroline": False, "automargin": True}
+PLAIN_AXIS: dict[str, Any] = {
+    "showgrid": False,
+    "zeroline": False,
+    "automargin": True,
+    "tickfont": {"size": MIDDLE},
+}
 CLEAR = ("rgba(0, 0, 0, 0)",) * 2
-_NARROW, _LETTER = 320, 6.5  # pixels: a map in a narrow column, a letter of a tick label
+_NARROW = 320  # pixels: a map in a narrow column
+_LETTER = 0.5  # of the size of the letters: the width of one, in the mean
+_TOKEN_LETTER = 0.6  # the same of a letter of a token
 _TITLE = 40  # pixels
 # Of compact maps, in pixels. Where they are shown, a style sheet makes room for these margins.
 MARGIN = {"l": 104, "r": 2, "t": 26, "b": 84, "pad": 2}
-LETTERS, SMALL = 13, 11
 _BAR, _MIDDLE_OF_BAR, _WAY_TO_FILE = 56, 13, 26
 _ALL_NAMED = 32  # positions; of more, Plotly leaves out names that have no room
+_MOST_LARGE = 20  # positions; of more, names have smaller letters
 _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -50,11 +58,12 @@ def heatmap(
     customdata: np.ndarray | None = None,
     marks: Iterable[dict] = (),
     under_hatching: bool = False,
+    tokens: str = "",
 ) -> PlotlyFigure:
     """A heatmap of values [row, column], row 0 on top, in `colours` as `colour_scale` returns them.
 
     `titles` are those of the x and the y axis. Rows and columns are numbered unless they have labels `y` and `x`, which
-    must all differ. The tooltip shows the templates `cell`, which names the cell, and `number` (in Plotly's syntax,
+    must all differ; the labels of the axes named in `tokens` ("x", "y" or "xy") are tokens. The tooltip shows the templates `cell`, which names the cell, and `number` (in Plotly's syntax,
     `%{x}`). Cells that `mask` forbids (False) are hatched and, unless the values stay to be seen `under_hatching`, have no
     number. A frame surrounds the columns and rows in
     `framed`; the axes are zoomed to the columns and rows in `shown`. `written` [row, column] are texts in the cells,
@@ -70,17 +79,24 @@ def heatmap(
     if customdata is not None:
         traces[0]["customdata"] = customdata
     if written is not None:
-        traces[0] |= {"text": written, "texttemplate": "%{text}", "textfont": {"size": 10}}
+        traces[0] |= {"text": written, "texttemplate": "%{text}", "textfont": {"size": SMALL}}
     layout: dict[str, Any] = {
         "height": height,
         "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},
-        "xaxis": _category_axis(x, square) | {"title": {"text": titles[0], "standoff": standoff}},
-        "yaxis": _category_axis(y, square) | {"title": {"text": titles[1]}, "autorange": "reversed"},
+        "xaxis": _category_axis(x, square, "x" in tokens)
+        | {"title": axis_title(titles[0], standoff=standoff)},
+        "yaxis": _category_axis(y, square, "y" in tokens)
+        | {"title": axis_title(titles[1]), "autorange": "reversed"},
     }
     if title:
-        layout["title"] = {"text": escape(title, quote=False), "x": 0, "xref": "container"}
+        layout["title"] = {
+            "text": escape(title, quote=False),
+            "x": 0,
+            "xref": "container",
+            "font": {"size": LARGE},
+        }
     if x is not None:
-        layout["xaxis"] |= _horizontal_axis_names(x, titles[0])
+        layout["xaxis"] |= _horizontal_axis_names(x, titles[0], "x" in tokens)
     if square:
         layout["xaxis"] |= {"constraintoward": "left"}
         layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}
@@ -115,7 +131,7 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
     lowest, largest = coloured["zmin"], coloured["zmax"]
     is_signed = lowest < 0
     end_of_scale = f"{'±' * is_signed}{largest:.3g}"
-    beside_bar = _WAY_TO_FILE + _LETTER * len(end_of_scale) + 6
+    beside_bar = _WAY_TO_FILE + _LETTER * MIDDLE * len(end_of_scale) + 6
     marks = [
         position for position in coloured["colorbar"]["tickvals"] if 0 < position < largest and not is_signed
     ]
@@ -127,7 +143,7 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
             "xanchor": "left",
             "yanchor": "middle",
             "yshift": _MIDDLE_OF_BAR,
-            "font": {"size": LETTERS},
+            "font": {"size": MIDDLE},
         },
         ends | {"text": end_of_scale, "x": 1, "xanchor": "left", "xshift": 4 - beside_bar},
         *(
@@ -145,7 +161,7 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
                 "xshift": (position / largest - 1) * _BAR - beside_bar,
                 "yanchor": "bottom",
                 "yshift": 0,
-                "font": {"size": 7},
+                "font": {"size": SMALL},
             }
             for position in marks
         ),
@@ -167,8 +183,8 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
         "yanchor": "top",
         "ypad": MARGIN["t"] - _MIDDLE_OF_BAR - 4,
     }
-    size = next((size for most, size in ((20, LETTERS), (25, SMALL), (32, 10)) if n <= most), SMALL)
-    names: dict[str, Any] = {"title": None, "automargin": False, "tickfont": {"size": size}, "ticks": ""}
+    names: dict[str, Any] = {"title": None, "automargin": False, "ticks": ""}
+    names["tickfont"] = {"size": _size_of_names(figure.frame), "family": FONT}
     if n <= _ALL_NAMED:
         names |= {"tickmode": "linear", "dtick": 1}
     layout |= {
@@ -231,7 +247,8 @@ def colour_bar(title: str, ticks: Sequence[float]) -> dict:
     `title`, in Plotly's markup, has two lines: the quantity and its range.
     """
     return {
-        "title": {"text": title, "side": "top", "font": {"size": 12}},
+        "title": {"text": title, "side": "top", "font": {"size": MIDDLE}},
+        "tickfont": {"size": MIDDLE},
         "orientation": "h",
         "lenmode": "pixels",
         "len": 150,
@@ -251,20 +268,38 @@ def as_text(labels: Iterable[str]) -> list[str]:
     return [escape(text, quote=False) for text in labels]
 
 
-def _category_axis(labels: Sequence[str] | None, square: bool) -> dict:
+def axis_title(text: str, **options: Any) -> dict:
+    """Plotly's options for the title of an axis."""
+    return {"text": text, "font": {"size": MIDDLE}, **options}
+
+
+def token_ticks(size: int = MIDDLE) -> dict:
+    """Plotly's options for the labels of an axis that are tokens, `size` pixels high."""
+    return {"tickfont": {"size": size, "family": FONT}}
+
+
+def _size_of_names(frame: pd.DataFrame) -> int:
+    """Pixels of the letters of tokens on both axes of a compact map, so that they fit side by side and below the map."""
+    longest = max(map(cells, map(str, [*frame.index, *frame.columns])), default=0)
+    fits = max(frame.shape) <= _MOST_LARGE and longest * _TOKEN_LETTER * MIDDLE <= MARGIN["b"] - MARGIN["pad"]
+    return MIDDLE if fits else SMALL
+
+
+def _category_axis(labels: Sequence[str] | None, square: bool, is_tokens: bool) -> dict:
     """Options of a category axis, on which Plotly leaves out labels that would overlap until one zooms in."""
-    axis = PLAIN_AXIS
+    axis = PLAIN_AXIS | (token_ticks() if is_tokens else {})
     if labels is not None:
         axis = axis | {"type": "category", "categoryorder": "array", "categoryarray": as_text(labels)}
     return axis | ({"constrain": "domain"} if square else {})
 
 
-def _horizontal_axis_names(labels: Sequence[str], title: str) -> dict:
+def _horizontal_axis_names(labels: Sequence[str], title: str, is_tokens: bool) -> dict:
     """Options of a horizontal axis: the angle of its labels, vertical if they would overlap, and the title's distance."""
-    longest = _LETTER * max(map(len, labels), default=0)
+    letter = (_TOKEN_LETTER if is_tokens else _LETTER) * MIDDLE
+    longest = letter * max(map(len, labels), default=0)
     upright = longest * len(labels) > _NARROW
     return {
-        "title": {"text": title, "standoff": 12 + (longest if upright else 12)},
+        "title": axis_title(title, standoff=12 + (longest if upright else 12)),
         "tickangle": 90 if upright else 0,
     }
 

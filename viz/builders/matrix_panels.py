@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .heatmap import PLAIN_AXIS
+from .theme import LARGE
 
 
 def panels(
@@ -34,9 +35,7 @@ def panels(
     return panel_traces, {**axes, "coloraxis": coloraxis | {"colorbar": colours["colorbar"]}, **layout}
 
 
-def heading(text: str, x: float, size: int, shift: int = 0) -> dict:
-    """Plotly's annotation with the heading of a panel: `size` pixels high, centred at `x` (a share of the width),
-    raised by `shift` pixels.
-    """
+def heading(text: str, x: float, shift: int = 0) -> dict:
+    """Plotly's annotation with the heading of a panel, centred at `x` (a share of the width), raised by `shift` pixels."""
     position = {"x": x, "xref": "paper", "xanchor": "center", "y": 1, "yref": "paper", "yanchor": "bottom"}
-    return {"text": text, "font": {"size": size}, "yshift": shift, "showarrow": False, **position}
+    return {"text": text, "font": {"size": LARGE}, "yshift": shift, "showarrow": False, **position}

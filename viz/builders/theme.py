@@ -26,8 +26,6 @@ LABEL_INK = {"expr": f"{ON_DARK} ? '{LIGHT_LABEL}' : '{DARK_LABEL}'"}
 CASING = 3  # pixels by which the line in the page's colour is wider than the frame that lies on it
 # Letters of figures have three sizes, in pixels: headings, names and axes, and what stands in small cells.
 LARGE, MIDDLE, SMALL = 15, 13, 11
-READING = 25  # a number that is read from across a room, such as the accuracy of a moment
-TRIANGLE = 9  # a mark on a legend
 
 
 def page_config() -> dict[str, Any]:
@@ -39,19 +37,25 @@ def page_config() -> dict[str, Any]:
 
 def heading(text: str | list[str], *below: str) -> dict:
     """The `title` of a chart: `text`, in which each item of a list is a line, and smaller lines `below` it."""
-    title = {"text": text, "anchor": "start", "fontSize": 13, "limit": 0}
-    smaller = {"subtitle": list(below), "subtitleFontSize": 11, "subtitleColor": {"expr": INK.expr}}
+    title = {"text": text, "anchor": "start", "fontSize": MIDDLE, "limit": 0}
+    smaller = {"subtitle": list(below), "subtitleFontSize": SMALL, "subtitleColor": {"expr": INK.expr}}
     return title | smaller if below else title
 
 
 def lines_above(lines: Sequence[str]) -> dict:
     """Properties for `Form.with_data` that put small lines of text above a chart; empty without lines."""
-    return {"title": heading(list(lines)) | {"fontSize": 12, "fontWeight": "normal"}} if lines else {}
+    return {"title": heading(list(lines)) | {"fontSize": SMALL, "fontWeight": "normal"}} if lines else {}
 
 
 def heading_with_reading(name: str, reading: str) -> dict:
     """The `title` of a chart, larger than `heading` and in line with the plot, and below it how to read the chart."""
-    style = {"frame": "group", "fontSize": 14, "subtitleFontSize": 12, "subtitlePadding": 4, "offset": 10}
+    style = {
+        "frame": "group",
+        "fontSize": LARGE,
+        "subtitleFontSize": MIDDLE,
+        "subtitlePadding": 4,
+        "offset": 10,
+    }
     return heading(name, reading) | style
 
 

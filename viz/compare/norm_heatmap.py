@@ -33,6 +33,7 @@ def norm_heatmap(
         cell="%{y}, '%{x}'",
         number=": %{z:.3f}",
         height=230 + _STEP * len(stages),
+        tokens="x",
         title=title,
         description=f"Length of the states of {title}, a row a stage",
     )

@@ -9,7 +9,7 @@ import pandas as pd
 from ..builders.curves import curves, encodings_by_kind, long_table, stage_axis
 from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
-from ..builders.theme import FIT, heading
+from ..builders.theme import FIT, MIDDLE, heading
 
 Band = tuple[np.ndarray, np.ndarray]  # means and standard deviations [stage]
 _GAP, _LETTER = 8, 8  # pixels: from a curve to its name, and for each letter of that
@@ -149,5 +149,7 @@ def _classes_form(stages: tuple[str, ...]) -> alt.TopLevelMixin:
     )
     marked_lines = base.transform_filter("datum.marked").mark_line(strokeWidth=3, point={"size": 55})
     end_labels = base.transform_filter("datum.marked && datum.last")
-    names = end_labels.mark_text(align="left", dx=_GAP, fontSize=13, fontWeight="bold").encode(text="class:N")
+    names = end_labels.mark_text(align="left", dx=_GAP, fontSize=MIDDLE, fontWeight="bold").encode(
+        text="class:N"
+    )
     return alt.layer(other_lines, marked_lines, names).properties(height=240, autosize=FIT)

@@ -9,11 +9,11 @@ from ..builders.cells import BARE_AXIS, cells, strong
 from ..builders.figure import VegaFigure, form, need_shape, tip, value
 from ..builders.number_format import format_number
 from ..builders.palette import NEUTRAL
-from ..builders.theme import heading
+from ..builders.theme import MIDDLE, SMALL, heading
 from ..builders.vega_colours import ENDS, SIGNED_ENDS, colour_legend
 
 _SMALLEST, _LARGEST = 12, 46
-_WRITTEN, _WIDE = 24, 30  # pixels that a cell needs for its number, and for one in larger letters
+_WRITTEN, _WIDE = 26, 36  # pixels that a cell needs for its number, and for one in larger letters
 
 
 def stage_similarity(
@@ -50,7 +50,7 @@ def stage_similarity(
         "strong": strong(flat, 1, signed=signed),
     }
     step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))
-    font_size = 0 if step < _WRITTEN else 10 if step < _WIDE else 12
+    font_size = 0 if step < _WRITTEN else SMALL if step < _WIDE else MIDDLE
     return _chart_form(names, what, signed, font_size).with_data(
         frame,
         values={"largest": 1, "rows": list(rows), "columns": list(columns)},

@@ -7,7 +7,7 @@ import altair as alt
 from ..builders.figure import VegaFigure, data, either, form, need_shape, tip, value
 from ..builders.number_format import THIN_PERCENT, abbreviated, percent
 from ..builders.palette import EMPHASIS, NEUTRAL
-from ..builders.theme import FIT, INK
+from ..builders.theme import FIT, INK, MIDDLE, SMALL
 
 _BAR = 24  # pixels a bar
 _ROOM = 1.45  # end of the axis as a multiple of the largest share: the rest is for the text behind its bar
@@ -43,7 +43,7 @@ def _chart_form(quantity: str) -> alt.TopLevelMixin:
     # The title of an axis cannot come with the data, as the total does; that of a chart can, and looks like one.
     title = alt.TitleParams(
         alt.expr(f"'share of ' + total + ' {quantity}'"),
-        fontSize=14,
+        fontSize=MIDDLE,
         fontWeight="normal",
         color=NEUTRAL,
         orient="bottom",
@@ -64,7 +64,9 @@ def _chart_form(quantity: str) -> alt.TopLevelMixin:
     bars = base.mark_bar(cornerRadiusEnd=3).encode(
         color=either("datum.largest", EMPHASIS, NEUTRAL), tooltip=tooltip
     )
-    texts = base.mark_text(align="left", dx=5, color=INK).encode(text="text:N", tooltip=tooltip)
+    texts = base.mark_text(align="left", dx=5, fontSize=SMALL, color=INK).encode(
+        text="text:N", tooltip=tooltip
+    )
     # With `FIT` the axis below takes nothing from the bars.
     return alt.layer(bars, texts).properties(autosize=FIT, title=title)
 

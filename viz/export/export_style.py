@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..builders.palette import WEIGHTS
-from ..builders.theme import DARK_INK, LIGHT_INK
+from ..builders.theme import DARK_INK, LIGHT_INK, MIDDLE
 from .safe_text import FONT
 
 CM, PT = 96 / 2.54, 96 / 72  # pixels of CSS, of which an inch has 96
-LABEL = 12  # pixels of a layout: labels of axes; whoever asks for points gets these in that size
+LABEL = MIDDLE  # pixels of a layout: labels of axes; whoever asks for points gets these in that size
 # Sizes that a person can mean: from a stamp to a poster.
 WIDTHS_CM, FONTS_PT = (2.0, 100.0), (4.0, 72.0)
 
@@ -55,19 +55,25 @@ PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True, dpi=300)  # one c
 def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
     """Vega's configuration in this style, as Streamlit sets it, with letters larger by the factor `enlargement`."""
     ink, grid = _INK[style.theme], _GRID[style.theme]
-    small_size, large_size = LABEL * enlargement, (LABEL if style.font_pt else 14) * enlargement
-    text = {"labelFontSize": small_size, "labelColor": ink, "titleColor": ink, "titleFontWeight": "normal"}
+    size = LABEL * enlargement
+    text = {
+        "labelFontSize": size,
+        "titleFontSize": size,
+        "labelColor": ink,
+        "titleColor": ink,
+        "titleFontWeight": "normal",
+    }
     axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": True}
     return {
         "background": style.page_colour,
         "font": FONT,
         "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
-        "axis": {**text, **axis, "titleFontSize": large_size, "labelOverlap": True, "labelPadding": 6}
+        "axis": {**text, **axis, "labelOverlap": True, "labelPadding": 6}
         | {"labelLimit": 140 * enlargement, "titlePadding": 8, "labelSeparation": 4},
         # Names in two lines grow towards the plot, above it: they need the room that Streamlit gives to all.
         "axisTop": {"labelPadding": 16 * enlargement},
-        "legend": {**text, "titleFontSize": large_size, "labelLimit": 0, "titleLimit": 0, "padding": 4},
-        "header": {**text, "titleFontSize": large_size},
+        "legend": {**text, "labelLimit": 0, "titleLimit": 0, "padding": 4},
+        "header": {**text},
         "view": {"strokeWidth": 0, "continuousHeight": 350},
         "mark": {"color": _FIRST[style.theme]},
         "range": {"category": {"scheme": "tableau10"}},

@@ -20,10 +20,10 @@ from ..builders.cells import FULL_INK, OTHER_FULL_INK, STRONG
 from ..builders.figure import PlotlyFigure
 from ..builders.palette import ACCENT, WEIGHTS, data_uri
 from ..builders.picture_marks import CHOOSE
-from ..builders.theme import CASING, ON_DARK, OTHER_INK
+from ..builders.theme import CASING, MIDDLE, ON_DARK, OTHER_INK, SMALL
 from .export_style import LABEL
 
-_LETTER = 7.2  # pixels of a letter of a tick label, which is monospaced nowhere: a generous mean
+_LETTER = 7.2  # pixels of a letter of a tick label
 _SIDE = 1200  # pixels of the pictures of cells, of the longer side
 _BETWEEN = 26  # pixels between panels, beside the names of their rows
 _TAG = re.compile("<[^<>]*>")  # of Plotly's markup; in its strings, what is not markup is escaped
@@ -50,7 +50,7 @@ class VegaPanels:
         specification = (
             drawn_panels[0] if len(drawn_panels) == 1 else {"hconcat": drawn_panels, "spacing": _BETWEEN}
         )
-        title = {"title": {"text": self.title, "anchor": "start", "fontSize": 13}} if self.title else {}
+        title = {"title": {"text": self.title, "anchor": "start", "fontSize": MIDDLE}} if self.title else {}
         return {**title, **specification, "description": self.description}
 
 
@@ -158,6 +158,7 @@ def _axis_content(axis: Mapping, labels: Any, shown: range) -> dict:
         "title": _plain_text((axis.get("title") or {}).get("text") or ""),
         "names": None if names is None else [_plain_text(name) for name in names],
         "unnamed": axis.get("showticklabels") is False,
+        "font": (axis.get("tickfont") or {}).get("family"),
         "shown": shown,
     }
 
@@ -222,7 +223,7 @@ def _panel_chart(panel: Mapping, width: float, colour_scale: Mapping, *, legend:
     view = {"width": width, "height": height, "layer": layers}
     if panel["heading"]:
         title = "   ".join([*panel["heading"], *panel["sign"]])
-        view["title"] = {"text": title, "anchor": "middle", "fontSize": 13, "fontWeight": "normal"}
+        view["title"] = {"text": title, "anchor": "middle", "fontSize": MIDDLE, "fontWeight": "normal"}
     return view
 
 
@@ -243,7 +244,7 @@ def _mark_layers(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]
     if panel["written"]:
         is_strong = f"datum.value > {STRONG * panel['scale']['zmax']!r}"
         ink = {"expr": f"{is_strong} ? ({OTHER_FULL_INK}) : ({FULL_INK})"}
-        mark = {"type": "text", "fontSize": 10, "color": ink}
+        mark = {"type": "text", "fontSize": SMALL, "color": ink}
         text = {"x": x, "y": y, "text": {"field": "text"}}
         layers.append({"data": {"values": panel["written"]}, "mark": mark, "encoding": text})
     for frame in panel["frames"]:
@@ -273,6 +274,8 @@ def _axis_channel(axis: Mapping, channel: str, length: float) -> dict:
     domain = [shown_range.start - 0.5, shown_range.stop - 0.5]
     scale = {"domain": domain[::-1] if channel == "y" else domain, "nice": False, "zero": False}
     axis_options: dict[str, Any] = {"grid": False, "title": axis["title"] or None, "labelBound": False}
+    if axis["font"]:
+        axis_options["labelFont"] = axis["font"]
     if axis["unnamed"]:
         axis_options["labels"] = False
     elif axis["names"] is None:

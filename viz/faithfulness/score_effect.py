@@ -7,7 +7,7 @@ import numpy as np
 
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS
-from ..builders.theme import FIT, INK
+from ..builders.theme import FIT, INK, SMALL
 from ..builders.token_label import label, visible
 
 _NAMED = 3  # of the largest scores, and of the largest effects
@@ -84,7 +84,7 @@ def _chart_form(effect: str) -> alt.TopLevelMixin:
         ],
     )
     names = base.transform_filter("datum.labelled").mark_text(
-        align="left", dx=7, dy=-6, fontSize=12, color=INK, aria=False
+        align="left", dx=7, dy=-6, fontSize=SMALL, color=INK, aria=False
     )
     labels = names.encode(text="label:N")
     return alt.layer(labels, points.add_params(click_on("token", "position"))).properties(

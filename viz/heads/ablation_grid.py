@@ -8,6 +8,7 @@ from ..builders.cells import BARE_AXIS, cells, strong
 from ..builders.figure import VegaFigure, click_on, form, need_shape, tip
 from ..builders.number_format import format_number
 from ..builders.palette import ROUNDING, largest
+from ..builders.theme import SMALL
 from ..builders.vega_colours import SIGNED_ENDS, colour_legend
 
 ATTENTION, FEED_FORWARD = "attn", "FF"  # the last two columns
@@ -79,5 +80,5 @@ def _chart_form(names: tuple[str, ...], what: str, signed: bool, has_data: bool)
         legend=colour_legend(what, ticks, format="+.2~g" if signed else ".2~g"),
         selectable=click_on("part", "layer", "column", "away"),
         borders=(4, 0.4),
-        font_size=11,
+        font_size=SMALL,
     ).properties(autosize="pad")

@@ -8,7 +8,7 @@ import numpy as np
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import EMPHASIS
 from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
-from ..builders.theme import INK
+from ..builders.theme import INK, SMALL
 
 _SIDE = 112  # pixels: an MNIST digit, four times as large
 _CAPTION, _GAP = 20, 14
@@ -83,7 +83,7 @@ def _chart_form() -> alt.TopLevelMixin:
     queries = alt.Chart(data("query")).mark_rect(
         fill=None, stroke=EMPHASIS, strokeWidth=3, strokeDash=[4, 2], aria=False
     )
-    text = base.mark_text(aria=False, fontSize=12, color=INK, limit=_SIDE).encode(
+    text = base.mark_text(aria=False, fontSize=SMALL, color=INK, limit=_SIDE).encode(
         x=pixel_x("middle"), y=pixel_y("caption_at"), text="caption:N"
     )
     tooltip = [tip("number:Q", title="digit"), tip("query:N"), tip("key:N"), tip("weight:Q", ".4f")]

@@ -10,7 +10,7 @@ from ..builders.cells import head_cells
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
-from ..builders.theme import INK, heading
+from ..builders.theme import INK, SMALL, heading
 
 _HEIGHT = 340
 _RAMP = (
@@ -85,7 +85,7 @@ def _chart_form(n_layers: int, across: str, up: str) -> alt.TopLevelMixin:
             tip("role:N"),
         ],
     )
-    text = base.mark_text(align="left", dx=8, dy=-6, fontSize=11, color=INK, aria=False).encode(
+    text = base.mark_text(align="left", dx=8, dy=-6, fontSize=SMALL, color=INK, aria=False).encode(
         text="label:N"
     )
     return alt.layer(text, points.add_params(click_on("head", "layer", "head"))).properties(autosize="fit-x")

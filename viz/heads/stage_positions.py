@@ -11,7 +11,7 @@ from ..builders.figure import Kwargs, VegaFigure, click_on, form, need_shape, ti
 from ..builders.number_format import format_number
 from ..builders.palette import ROUNDING, largest
 from ..builders.theme import FIT
-from ..builders.token_label import label, visible
+from ..builders.token_label import FONT, label, visible
 from ..builders.vega_colours import SIGNED_ENDS, colour_legend
 
 _STEP = 22  # pixels a stage
@@ -69,7 +69,7 @@ def stage_positions(
 @form
 def _chart_form(stages: tuple[str, ...], what: str, signed: bool, has_names: bool) -> alt.TopLevelMixin:
     tick_options: Kwargs = {} if has_names else {"values": value("now_and_then")}
-    x_axis = alt.Axis(labelAngle=-60, labelOverlap=False, **BARE_AXIS, **tick_options)
+    x_axis = alt.Axis(labelAngle=-60, labelOverlap=False, labelFont=FONT, **BARE_AXIS, **tick_options)
     ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
     return cells(
         alt.X("column:N", sort={"field": "position"}, title=None, axis=x_axis),

@@ -8,7 +8,7 @@ import numpy as np
 from ..builders.cells import framed
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
-from ..builders.theme import INK
+from ..builders.theme import INK, SMALL
 
 _SIDE = 56  # pixels: an MNIST digit, doubled
 _CAPTION = 18
@@ -61,7 +61,7 @@ def _chart_form() -> alt.TopLevelMixin:
     pictures = base.mark_image(
         width=_SIDE, height=_SIDE, align="left", baseline="top", tooltip=None, aria=False
     ).encode(x=pixel_x("left"), y=pixel_y("top"), url="url:N")
-    text = base.mark_text(aria=False, fontSize=11, color=INK, limit=_SIDE).encode(
+    text = base.mark_text(aria=False, fontSize=SMALL, color=INK, limit=_SIDE).encode(
         x=pixel_x("middle"), y=pixel_y("caption_at"), text="caption:N"
     )
     frames = framed(base.mark_rect(fill=None, cornerRadius=3, aria=False), (3, 0.5)).encode(

@@ -8,7 +8,7 @@ import numpy as np
 from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
 from ..builders.number_format import format_short
 from ..builders.palette import CATEGORIES
-from ..builders.theme import FIT, INK, heading_with_reading
+from ..builders.theme import FIT, INK, LARGE, MIDDLE, SMALL, heading_with_reading
 
 _ROW = 54  # pixels
 _STATISTICS = 1.1  # cells beside or below the table, for mean and deviation
@@ -96,8 +96,8 @@ def _chart_form(by_row: bool) -> alt.TopLevelMixin:
     align: Literal["left", "center"] = "left" if by_row else "center"
     return alt.layer(
         frames,
-        inside.mark_text(fontSize=12, dy=-9, color=INK, opacity=0.75).encode(text="before:N"),
-        inside.mark_text(fontSize=15, dy=9, fontWeight="bold", color=INK).encode(text="after:N"),
-        beside.mark_text(fontSize=13, dy=-9, align=align, color=INK).encode(text="upper:N"),
-        beside.mark_text(fontSize=13, dy=9, align=align, color=INK).encode(text="lower:N"),
+        inside.mark_text(fontSize=SMALL, dy=-9, color=INK, opacity=0.75).encode(text="before:N"),
+        inside.mark_text(fontSize=LARGE, dy=9, fontWeight="bold", color=INK).encode(text="after:N"),
+        beside.mark_text(fontSize=MIDDLE, dy=-9, align=align, color=INK).encode(text="upper:N"),
+        beside.mark_text(fontSize=MIDDLE, dy=9, align=align, color=INK).encode(text="lower:N"),
     ).properties(autosize=FIT)

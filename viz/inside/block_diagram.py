@@ -11,7 +11,7 @@ from ..builders.cells import framed
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form
 from ..builders.palette import CATEGORIES, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
-from ..builders.theme import INK
+from ..builders.theme import INK, MIDDLE
 
 # In pixels, as all lengths here: above the first box, a box, from one to the next.
 _TOP, _BOX, _STEP = 8, 24, 33
@@ -66,7 +66,7 @@ def _chart_form() -> alt.TopLevelMixin:
     boxes = alt.Chart(data()).encode(**box)
     tints = boxes.mark_rect(cornerRadius=5, opacity=0.24, aria=False)
     texts = alt.Chart(data("texts")).mark_text(
-        fontSize=14, color=INK, align=alt.expr("datum.align"), aria=False
+        fontSize=MIDDLE, color=INK, align=alt.expr("datum.align"), aria=False
     )
     # On top and clear: a click on a letter counts as one on its box.
     cover = boxes.mark_rect(cornerRadius=5, fill="transparent", cursor="pointer", tooltip=None)

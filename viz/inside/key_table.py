@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import chosen_frame
-from ..builders.figure import VegaFigure, data, either, form, tip
+from ..builders.figure import Kwargs, VegaFigure, data, either, form, tip
 from ..builders.number_format import format_number
 from ..builders.palette import EMPHASIS, FALLS, RISES, WeightScale, largest
 from ..builders.picture_marks import pixel_x, pixel_y
-from ..builders.theme import INK
+from ..builders.theme import INK, MIDDLE
+from ..builders.token_label import FONT
 from ..builders.vega_colours import colour
 
 # Pixels: a row, the headings, and the columns from left to right.
@@ -80,6 +81,7 @@ def key_table(table: KeyTable) -> VegaFigure:
             "cells": pd.concat(blocks, ignore_index=True),
             "bars": _bar_frame(table),
             "texts": _text_frame(table, names),
+            "keys": {"y": _row_top(np.arange(n_keys) + 1.5), "text": table.names},
             "framed": {
                 "left": [0],
                 "right": [_WIDTH],
@@ -112,14 +114,15 @@ def _chart_form() -> alt.TopLevelMixin:
         tooltip=[tip("name:N"), tip("component:Q"), tip("value:Q", ".4~g")],
     )
     bars = alt.Chart(data("bars")).mark_rect(aria=False).encode(**box, fill=alt.Fill("colour:N", scale=None))
-    texts = alt.Chart(data("texts")).mark_text(
-        align=alt.expr("datum.align"), baseline="middle", fontSize=13, color=INK, aria=False
-    )
+    style: Kwargs = {"baseline": "middle", "fontSize": MIDDLE, "color": INK, "aria": False}
+    texts = alt.Chart(data("texts")).mark_text(align=alt.expr("datum.align"), **style)
     texts = texts.encode(
         x=pixel_x("x"), y=pixel_y("y"), text="text:N", opacity=either("datum.small", 0.75, 1)
     )
+    keys = alt.Chart(data("keys")).mark_text(align="left", font=FONT, **style)
+    keys = keys.encode(x=alt.value(5), y=pixel_y("y"), text="text:N")
     framed = chosen_frame(alt.Chart(data("framed")).encode(**box))
-    return alt.layer(cells, bars, texts, *framed).properties(autosize="pad")
+    return alt.layer(cells, bars, texts, keys, *framed).properties(autosize="pad")
 
 
 def _row_top(row: Any) -> Any:
@@ -178,8 +181,12 @@ def _bar_frame(table: KeyTable) -> pd.DataFrame:
 
 
 def _text_frame(table: KeyTable, names: list[str]) -> pd.DataFrame:
-    """Names of rows, numbers, headings, and below these where the colours end."""
-    texts = [(5, _row_top(row + 0.5), name, "left", False) for row, name in enumerate(names)]
+    """Names of rows other than keys, numbers, headings, and below these where the colours end."""
+    texts = [
+        (5, _row_top(row + 0.5), name, "left", False)
+        for row, name in enumerate(names)
+        if not 1 <= row <= len(table.names)
+    ]
     for right, numbers, spec in (
         (_SCORES - _GAP, table.dots, f".{column_digits(table.dots)}f"),
         (_WEIGHTS - _GAP, table.scores, f".{column_digits(table.scores)}f"),

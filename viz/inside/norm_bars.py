@@ -7,7 +7,7 @@ import pandas as pd
 from ..builders.figure import Kwargs, VegaFigure, data, form, tip, value
 from ..builders.number_format import format_short
 from ..builders.palette import CATEGORIES, EMPHASIS
-from ..builders.theme import FIT, INK, heading_with_reading
+from ..builders.theme import FIT, INK, SMALL, heading_with_reading
 
 _HEIGHT = 130
 _WRITTEN = 8  # so many components at most carry their value as text
@@ -63,6 +63,6 @@ def _chart_form(has_ticks: bool, has_numbers: bool) -> alt.TopLevelMixin:
     layers = [band, bars, spread.mark_rule(color=CATEGORIES[1], strokeWidth=2).encode(y="mean:Q")]
     if has_numbers:
         distances = alt.expr("datum.value < 0 ? 9 : -8")  # from the bar's end, outwards
-        texts = alt.Chart(data()).mark_text(dy=distances, color=INK)
+        texts = alt.Chart(data()).mark_text(dy=distances, fontSize=SMALL, color=INK)
         layers.append(texts.encode(x="feature:Q", y="value:Q", text="written:N"))
     return alt.layer(*layers).properties(autosize=FIT)

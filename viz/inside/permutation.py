@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from ..builders.figure import PlotlyFigure, need_shape
-from ..builders.heatmap import CLEAR, as_text, colour_scale, position_labels
+from ..builders.heatmap import CLEAR, as_text, axis_title, colour_scale, position_labels, token_ticks
 from ..builders.matrix_panels import heading, panels
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL, largest
+from ..builders.theme import SMALL
 
 _MOST_NAMED = 56  # beyond so many rows the tokens are under the pointer alone
 _ROW, _LEAST, _MOST = 20, 240, 740  # pixels a row, and the height of all of them
@@ -56,7 +57,7 @@ def permutation(
         ],
         domains=_DOMAINS,
         across=[
-            {"title": {"text": x_title, "standoff": 24}, "range": [-0.5, width - 0.5], "nticks": 5}
+            {"title": axis_title(x_title, standoff=24), "range": [-0.5, width - 0.5], "nticks": 5}
             for x_title, width in zip(
                 ("component", "row of X", "component", "component"), widths, strict=True
             )
@@ -110,7 +111,7 @@ def _order_trace(order: np.ndarray) -> dict:
 def _row_names(n: int, texts: np.ndarray) -> dict:
     if n > _MOST_NAMED:
         return {"nticks": 6}
-    return {"tickvals": list(range(n)), "ticktext": list(texts), "tickfont": {"size": 11}}
+    return {"tickvals": list(range(n)), "ticktext": list(texts), **token_ticks(SMALL)}
 
 
 def _row_frames(number: int, width: int, n: int, row: int) -> list[dict]:
@@ -131,10 +132,10 @@ def _equation_headings(sign: str) -> list[dict]:
         (left_panel[1] + right_panel[0]) / 2 for left_panel, right_panel in pairwise(_DOMAINS)
     )
     return [
-        heading("Attention(P X)", panel_centres[0], 15, 4),
-        heading(f"<b>{sign}</b>", equals_x, 22, 4),
-        heading("P", panel_centres[1], 15, 4),
-        heading("<b>·</b>", times_x, 22, 4),
-        heading("Attention(X)", panel_centres[2], 15, 4),
-        heading("difference", panel_centres[3], 15, 4),
+        heading("Attention(P X)", panel_centres[0], 4),
+        heading(f"<b>{sign}</b>", equals_x, 4),
+        heading("P", panel_centres[1], 4),
+        heading("<b>·</b>", times_x, 4),
+        heading("Attention(X)", panel_centres[2], 4),
+        heading("difference", panel_centres[3], 4),
     ]

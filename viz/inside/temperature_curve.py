@@ -8,7 +8,7 @@ import numpy as np
 from ..builders.curves import CHOSEN, curves, probability_axis, rule
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
-from ..builders.theme import FIT, INK
+from ..builders.theme import FIT, INK, SMALL
 
 _WORTH = 0.1  # a class that never gets so much stays grey
 
@@ -96,7 +96,9 @@ def _chart_form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.
     )
     marked = alt.Chart(data("marks")).encode(x="place:Q")
     dashed = marked.mark_rule(color=NEUTRAL, strokeDash=[4, 4], aria=False).encode(tooltip="text:N")
-    mark_names = marked.mark_text(color=INK, align="left", dx=-4, baseline="bottom", dy=-8, aria=False)
+    mark_names = marked.mark_text(
+        fontSize=SMALL, color=INK, align="left", dx=-4, baseline="bottom", dy=-8, aria=False
+    )
     texts = mark_names.encode(y=alt.YValue(0), text="text:N")
     layers = [dashed, texts, rule("place"), lines, points.encode(description="temperature:N")]
     return alt.layer(*layers).properties(height=280, autosize=FIT)

@@ -8,7 +8,7 @@ import numpy as np
 from ..builders.figure import VegaFigure, data, either, form, tip, value
 from ..builders.number_format import format_number
 from ..builders.palette import FALLS, NEUTRAL, RISES
-from ..builders.theme import FIT, INK
+from ..builders.theme import FIT, INK, MIDDLE
 from .vector_rows import names_channel
 
 _ROW = 24  # pixels a bar
@@ -74,7 +74,7 @@ def _chart_form(what: str, was: str) -> alt.TopLevelMixin:
         align=alt.expr("datum.left ? 'right' : 'left'"),
         dx=alt.expr("datum.left ? -5 : 5"),
         baseline="middle",
-        fontSize=13,
+        fontSize=MIDDLE,
         color=INK,
         aria=False,
     )

@@ -12,7 +12,7 @@ import pandas as pd
 from ..builders.cells import framed
 from ..builders.figure import VegaFigure, data, either, form, tip, value
 from ..builders.palette import FALLS, RISES
-from ..builders.theme import FIT, INK
+from ..builders.theme import FIT, INK, MIDDLE, SMALL
 from ..builders.vega_colours import SIGNED_ENDS, colour
 
 NAMES = 132  # pixels for the names of rows, the same in all charts: their columns stand below each other
@@ -86,7 +86,7 @@ def _chart_form(what: str, total: str, frames: tuple[str, ...], grouped: bool) -
         titleBaseline="bottom",
         values=value("ticks"),
         labelExpr=f"datum.value > cells ? {json.dumps(total)} : {axis_labels}",
-        labelFontSize=12,
+        labelFontSize=SMALL,
         labelPadding=6,
         labelOverlap=False,
         ticks=False,
@@ -112,7 +112,7 @@ def _chart_form(what: str, total: str, frames: tuple[str, ...], grouped: bool) -
         bars = sums.mark_bar(height={"band": 0.6}, aria=False).encode(
             x="zero:Q", x2="tip:Q", fill=either("datum.total < 0", FALLS, RISES)
         )
-        numbers = sums.mark_text(align="right", baseline="middle", fontSize=13, color=INK, aria=False)
+        numbers = sums.mark_text(align="right", baseline="middle", fontSize=MIDDLE, color=INK, aria=False)
         layers += [bars, numbers.encode(x="edge:Q", text=alt.Text("total:Q", format=".3g"))]
     return alt.layer(*layers).properties(autosize=FIT)
 
@@ -124,7 +124,7 @@ def names_channel(**padding: Any) -> alt.Y:
         labelFontWeight=bold,
         labelLimit=NAMES - 8,
         labelOverlap=False,
-        labelFontSize=13,
+        labelFontSize=MIDDLE,
         minExtent=NAMES,
         maxExtent=NAMES,
         ticks=False,

@@ -8,7 +8,7 @@ import numpy as np
 from ..builders.figure import VegaFigure, data, either, form, need_shape, tip
 from ..builders.palette import EMPHASIS, FALLS, MASKED, NEUTRAL, RISES
 from ..builders.theme import FIT
-from ..builders.token_label import label
+from ..builders.token_label import FONT, label
 
 _ROW = 24  # pixels
 _LONGEST_TOKEN = 16  # cells
@@ -47,7 +47,9 @@ def attention_shift(
 def _chart_form() -> alt.TopLevelMixin:
     weights = [tip(f"{state}:Q", ".4f") for state in (_BEFORE, _AFTER)]
     base = alt.Chart(data()).encode(
-        y=alt.Y("key:N", sort=None, title="key (position and token)", axis=alt.Axis(labelLimit=0)),
+        y=alt.Y(
+            "key:N", sort=None, title="key (position and token)", axis=alt.Axis(labelLimit=0, labelFont=FONT)
+        ),
         tooltip=[tip("key:N"), *weights, tip("change:Q", "+.4f")],
     )
     x = alt.X(f"{_BEFORE}:Q", title="attention weight (share of the row)", scale=alt.Scale(domainMin=0))

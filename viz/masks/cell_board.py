@@ -10,6 +10,7 @@ from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, 
 from ..builders.heatmap import position_labels
 from ..builders.palette import NEUTRAL, TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import whole_picture
+from ..builders.token_label import FONT
 from ..builders.vega_colours import attention_colour, weight_legend
 
 _SIDE = 410  # pixels of the board, while a cell stays between the smallest and the largest
@@ -54,7 +55,7 @@ def cell_board(
 @form
 def _chart_form(legend: tuple[str, ...]) -> alt.TopLevelMixin:
     axis: Kwargs = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
-    axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False}
+    axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False, "labelFont": FONT}
     name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
     board = alt.Chart(data()).transform_calculate(label=name).mark_rect(cursor="pointer")
     board = board.encode(

@@ -7,7 +7,7 @@ import altair as alt
 
 from ..builders.figure import Kwargs, VegaFigure, data, form, tip, value
 from ..builders.palette import NEUTRAL, POST_LN, PRE_LN
-from ..builders.theme import FIT, INK
+from ..builders.theme import FIT, INK, MIDDLE
 
 HEIGHT, AXIS_HEIGHT = 40, 38  # pixels: of a row, and of the axis above all rows
 _NO_PADDING = {"left": 0, "right": 0, "top": 0, "bottom": 0}
@@ -112,13 +112,13 @@ def _strip_form() -> alt.TopLevelMixin:
 
 @form
 def _axis_form() -> alt.TopLevelMixin:
-    numbers = alt.Chart(data()).mark_text(fontSize=12, color=INK, baseline="middle")
+    numbers = alt.Chart(data()).mark_text(fontSize=MIDDLE, color=INK, baseline="middle")
     numbers = numbers.encode(
         x=_x_channel("tick"), y=alt.value(AXIS_HEIGHT - 9), text=alt.Text("tick:Q", format="+~g")
     )
     zero = numbers.transform_filter("datum.tick == 0").encode(text=alt.value("0"))
     words = alt.Chart(data("word")).encode(y=alt.value(9))
-    bold: Kwargs = {"fontSize": 13, "fontWeight": "bold", "baseline": "middle"}
+    bold: Kwargs = {"fontSize": MIDDLE, "fontWeight": "bold", "baseline": "middle"}
     left = words.mark_text(**bold, align="left", color=POST_LN, text=_in_width("← {}post-LN"))
     right = words.mark_text(**bold, align="right", color=PRE_LN, text=_in_width("{}pre-LN →"))
     return alt.layer(

@@ -7,7 +7,7 @@ import altair as alt
 from ..builders.figure import VegaFigure, data, form
 from ..builders.palette import NEUTRAL, PLACEMENTS
 from ..builders.picture_marks import pixel_x, pixel_y
-from ..builders.theme import INK
+from ..builders.theme import INK, LARGE, MIDDLE
 
 # In pixels: the stream, the middle of the boxes beside it, half of a box, and the whole.
 _STREAM, _BESIDE = 60, 178
@@ -101,10 +101,10 @@ def _diagram_form(colour: str) -> alt.TopLevelMixin:
     tinted = tinted.encode(
         **box, fill=alt.Fill("tint:N", scale=None), stroke=alt.Stroke("tint:N", scale=None)
     )
-    labels = alt.Chart(data()).mark_text(fontSize=13, color=INK, baseline="middle", aria=False)
+    labels = alt.Chart(data()).mark_text(fontSize=MIDDLE, color=INK, baseline="middle", aria=False)
     signs = alt.Chart(data("signs"))
     circles = signs.mark_point(shape="circle", size=250, fill=page, stroke=colour, opacity=1, aria=False)
-    pluses = signs.mark_text(fontSize=15, color=INK, baseline="middle", aria=False)
+    pluses = signs.mark_text(fontSize=LARGE, color=INK, baseline="middle", aria=False)
     return alt.layer(
         stream.encode(x=pixel_x("x"), y=pixel_y("y"), y2="y2:Q"),
         lines.encode(**point, detail="line:N", order="order:Q"),

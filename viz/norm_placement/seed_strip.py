@@ -7,7 +7,7 @@ import altair as alt
 
 from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import NEUTRAL
-from ..builders.theme import FIT, INK
+from ..builders.theme import FIT, INK, SMALL
 from ..theory.placements import variant_channels
 
 PLACEMENTS = ("pre-LN", "post-LN")
@@ -105,7 +105,7 @@ def _chart_form(log: bool, axis: str) -> alt.TopLevelMixin:
     )
     dots, between = (marks.encode(tooltip=tooltip) for marks in _dot_layers(base, channels, 0.9, 60, 40))
     text = alt.Chart(data("texts")).mark_text(
-        align="left", baseline="middle", fontSize=11.5, color=INK, limit=0
+        align="left", baseline="middle", fontSize=SMALL, color=INK, limit=0
     )
     text = text.encode(x=alt.value(0), y=y, text="label:N")
     about = alt.Chart(data(_REFERENCE)).mark_rule(

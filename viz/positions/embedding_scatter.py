@@ -10,8 +10,8 @@ import pandas as pd
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, NEUTRAL
 from ..builders.picture_marks import CHOOSE, picture_ink
-from ..builders.theme import FIT, INK
-from ..builders.token_label import label, visible
+from ..builders.theme import FIT, INK, MIDDLE, SMALL
+from ..builders.token_label import FONT, label, visible
 from ..builders.vega_colours import colour_legend
 
 # Of middling lightness all along, so that the first and the last position read on white and on black.
@@ -105,7 +105,7 @@ def _chart_form(axes: tuple[str, str], with_pictures: bool) -> alt.TopLevelMixin
     x, y = alt.X("x:Q", **_axis(0, axes[0])), alt.Y("y:Q", **_axis(1, axes[1]))
     points = alt.Chart(data()).encode(x=x, y=y)
     words = points.transform_filter("datum.word").mark_text(
-        fontSize=10, color=NEUTRAL, opacity=0.85, aria=False
+        font=FONT, fontSize=SMALL, color=NEUTRAL, opacity=0.85, aria=False
     )
     lines = points.transform_filter("datum.neighbour").mark_rule(color=ACCENT, opacity=0.7, aria=False)
     layers = [
@@ -117,7 +117,12 @@ def _chart_form(axes: tuple[str, str], with_pictures: bool) -> alt.TopLevelMixin
         pictures = pictures.mark_image(width=_THUMBNAIL, height=_THUMBNAIL, tooltip=None, aria=False)
         layers.append(pictures.encode(x=x, y=y, url="url:N"))
     labels = points.transform_filter("datum.labelled").mark_text(
-        dy=-12, fontSize=12, color=INK, fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"), aria=False
+        dy=-12,
+        font=FONT,
+        fontSize=MIDDLE,
+        color=INK,
+        fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
+        aria=False,
     )
     marks = _token_marks(points.transform_filter("!datum.word"), axes)
     return alt.layer(*layers, marks, labels.encode(text="label:N")).properties(autosize=FIT)

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
 from ..builders.palette import EMPHASIS
-from ..builders.theme import FIT, INK
-from ..builders.token_label import label, visible
+from ..builders.theme import FIT, INK, MIDDLE
+from ..builders.token_label import FONT, label, visible
 
 _BAR = 24  # pixels a bar
 _NAME_WIDTH = 124  # pixels for the names, on the left
@@ -52,8 +52,10 @@ def _chart_form() -> alt.TopLevelMixin:
         "scale": alt.Scale(domain=[value("lowest"), 1.25], nice=False, rangeMin=_NAME_WIDTH),
         "axis": alt.Axis(values=[-1, -0.5, 0, 0.5, 1], grid=False),
     }
-    names = base.mark_text(align="left", color=INK, limit=_NAME_WIDTH - 8)
-    numbers = base.transform_calculate(end="max(datum.cosine, 0)").mark_text(align="left", dx=5, color=INK)
+    names = base.mark_text(align="left", font=FONT, fontSize=MIDDLE, color=INK, limit=_NAME_WIDTH - 8)
+    numbers = base.transform_calculate(end="max(datum.cosine, 0)").mark_text(
+        align="left", dx=5, fontSize=MIDDLE, color=INK
+    )
     return alt.layer(
         base.mark_bar(color=EMPHASIS).encode(x=alt.X("cosine:Q", **x)),
         names.encode(x=alt.value(0), text="label:N"),

@@ -10,6 +10,7 @@ import numpy as np
 from ..builders.cells import cells, framed
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.picture_marks import pixel_x, pixel_y
+from ..builders.theme import SMALL
 from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 
 _SIDE, _GAP = 500, 5  # pixels of all the small maps, about, and between two of them
@@ -59,7 +60,7 @@ def _map_form(numbered: bool) -> alt.TopLevelMixin:
         signed=True,
         field="cosine",
         text=alt.Text("cosine:Q", format=".2f") if numbered else None,
-        font_size=11,
+        font_size=SMALL,
         legend=_cosine_legend(),
         selectable=click_on("patch", "patch"),
         borders=(4, 0.5),

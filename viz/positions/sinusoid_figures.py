@@ -11,7 +11,7 @@ from ..builders.cells import cells, chosen_frame
 from ..builders.figure import Kwargs, VegaFigure, data, either, form, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
-from ..builders.theme import FIT, INK
+from ..builders.theme import FIT, INK, MIDDLE, SMALL
 from ..builders.theme import heading as chart_title
 
 AT_MOST = 16  # clocks in a row; of more frequencies, evenly spaced ones are drawn
@@ -102,7 +102,7 @@ def _clocks_form() -> alt.TopLevelMixin:
     hands = base.mark_rule(**hand, stroke=INK, strokeWidth=3).encode(
         x=pixel_x("middle"), x2="tip_x:Q", y=pixel_y("centre"), y2="tip_y:Q"
     )
-    text = base.mark_text(aria=False, color=INK, fontSize=11)
+    text = base.mark_text(aria=False, color=INK, fontSize=SMALL)
     names = text.encode(x=pixel_x("middle"), y=pixel_y("above"), text="name:N")
     lengths = text.encode(x=pixel_x("middle"), y=pixel_y("below"), text="length:N")
     layers = (noon, hands_before, hands, faces, names, lengths)
@@ -167,7 +167,7 @@ def _table_form(heading: str) -> alt.TopLevelMixin:
         y,
         tooltip=[tip("t:O", title="position t"), tip("column:N"), tip("written:N", title="value")],
         signed=True,
-        font_size=11,
+        font_size=SMALL,
         writing={"color": INK},
         stroke=NEUTRAL,
         strokeWidth=0.5,
@@ -239,7 +239,7 @@ def _waves_form(n_curves: int) -> alt.TopLevelMixin:
         tooltip=[tip("name:N", title="dimension"), tip("t:Q", title="position t"), tip("value:Q", ".4f")],
     )
     bands = alt.Chart(data("bands"))
-    names = bands.mark_text(align="left", fontSize=13, color=INK, dx=2)
+    names = bands.mark_text(align="left", fontSize=MIDDLE, color=INK, dx=2)
     rule = bands.mark_rule(color=ACCENT, strokeWidth=1.5, aria=False)
     zero = bands.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False)
     return alt.layer(

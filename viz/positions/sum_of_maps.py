@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.figure import PlotlyFigure, need_shape
-from ..builders.heatmap import STANDOFF, as_text, colour_scale, position_labels
+from ..builders.heatmap import STANDOFF, as_text, axis_title, colour_scale, position_labels, token_ticks
 from ..builders.matrix_panels import heading, panels
 from ..builders.palette import largest
 
@@ -41,12 +41,12 @@ def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Plotly
             for name, values in maps.items()
         ],
         domains=domains,
-        across=[{"title": {"text": "output dimension", "standoff": STANDOFF}}] * len(maps),
-        down=[rows | {"title": {"text": "token"}}, *[unlabelled] * (len(maps) - 1)],
+        across=[{"title": axis_title("output dimension", standoff=STANDOFF)}] * len(maps),
+        down=[rows | token_ticks() | {"title": axis_title("token")}, *[unlabelled] * (len(maps) - 1)],
         colours=colours,
         height=int(np.clip(_TOKEN * len(tokens), _LOWEST, _HIGHEST)) + 150,
         margin={"l": 10, "r": 10, "t": 96, "b": 10},
-        annotations=[heading(name, sum(domain) / 2, 16) for name, domain in zip(maps, domains, strict=True)],
+        annotations=[heading(name, sum(domain) / 2) for name, domain in zip(maps, domains, strict=True)],
     )
     columns = pd.MultiIndex.from_product([maps, range(next(iter(maps.values())).shape[1])])
     frame = pd.DataFrame(np.hstack(list(maps.values())), index=labels, columns=columns)

@@ -12,7 +12,7 @@ from ..builders.curves import curves, encodings_by_kind
 from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
 from ..builders.number_format import one_two_five_ticks
 from ..builders.palette import NEUTRAL, PLACEMENTS, SHAPES
-from ..builders.theme import FIT, INK
+from ..builders.theme import FIT, INK, MIDDLE
 
 _COLOURS = dict(zip(("pre-LN", "post-LN", "DeepNorm", "B2T"), PLACEMENTS.values(), strict=True))
 _SHAPES = dict(zip(_COLOURS, SHAPES, strict=False))
@@ -203,7 +203,7 @@ def _chart_form(
             )
     at_end = guide_base.transform_filter("datum.last")
     texts = [
-        at_end.mark_text(text=formula, dy=dy, align="right", dx=-4, fontSize=13, color=INK).encode(
+        at_end.mark_text(text=formula, dy=dy, align="right", dx=-4, fontSize=MIDDLE, color=INK).encode(
             y=up(field)
         )
         for field, formula, dy in guides

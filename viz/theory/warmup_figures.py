@@ -10,7 +10,7 @@ from ..builders.curves import curves, encodings_by_kind, long_table
 from ..builders.figure import Kwargs, VegaFigure, data, form, tip, value
 from ..builders.number_format import percent
 from ..builders.palette import CATEGORIES, MASKED, NEUTRAL
-from ..builders.theme import DARK_INK, FIT
+from ..builders.theme import DARK_INK, FIT, MIDDLE
 
 # The first, which is the shortest warm-up, in grey. The first three, as many as the grids here have, are apart for
 # the common kinds of colour blindness as well.
@@ -110,7 +110,7 @@ def _cells_form() -> alt.TopLevelMixin:
         ],
         signed=False,
         field="loss",
-        font_size=13,
+        font_size=MIDDLE,
         between=[alt.Chart(data()).transform_filter(diverged).mark_rect(fill=MASKED, aria=False, **line)],
         writing={
             "lineBreak": "\n",

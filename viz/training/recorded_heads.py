@@ -23,7 +23,7 @@ from ..builders.figure import Kwargs, VegaFigure, data, form
 from ..builders.number_format import format_number
 from ..builders.palette import NEUTRAL, SHAPES, ColourScale, data_uri, max_pool, weight_colours
 from ..builders.picture_marks import box_between, image_at, pixel_x, pixel_y, text_at
-from ..builders.theme import INK, LARGE, MIDDLE, ON_DARK, READING, TRIANGLE
+from ..builders.theme import INK, LARGE, MIDDLE, ON_DARK, SMALL
 
 EVENT = "loupe-recording"
 AT_MOST = 64  # cells along a side of a head's map
@@ -377,7 +377,7 @@ def _readings() -> list[alt.Chart]:
     url = f"{ON_DARK} ? datum.legend_on_dark : datum.legend_on_light"
     title: Kwargs = {"fontSize": LARGE, "fontWeight": "bold", "color": alt.expr("datum.colour")}
     has_number = "isValid(datum.accuracy)"
-    number: Kwargs = {"fontSize": alt.expr(f"{has_number} ? {READING} : {MIDDLE}"), "fontWeight": "bold"}
+    number: Kwargs = {"fontSize": alt.expr(f"{has_number} ? {LARGE} : {MIDDLE}"), "fontWeight": "bold"}
     lines: Kwargs = {"lineBreak": "\n", "lineHeight": 17, "baseline": "top"}
     free = f"width - {_LEFT + 210} - (width >= {_BUTTONS_BESIDE} ? {_BUTTONS} : 0)"
     return [
@@ -403,7 +403,7 @@ def _readings() -> list[alt.Chart]:
             f"{_LEFT + 14} + 180 * datum.even",
             f"{y_legend} + 11",
             "datum.has_even ? '▲' : ''",
-            fontSize=TRIANGLE,
+            fontSize=SMALL,
             align="center",
         ),
         text_at(state, f"{_LEFT + 202}", y_legend, "datum.reach", limit=alt.expr(free)),

@@ -21,7 +21,7 @@ Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
 TEXT, ENCODER = "not great film", "imdb-pre-ln"
 GRID = "change of the log-odds"
-HEADLINE = '<p style="font-size: 1.1rem'
+HEADLINE = '<p class="headline"'
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ from viz.builders.number_format import format_number
 Open = Callable[..., AppTest]
 
 TEXT = "not great film"
-HEADLINE = '<p style="font-size: 1.1rem'
+HEADLINE = '<p class="headline"'
 PARTS = ("Step by step", "What follows", "Ways of masking", "4 × 4 by hand")
 
 
