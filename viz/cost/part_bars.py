@@ -32,6 +32,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
     }
     return _chart_form(quantity).with_data(
         bars,
+        in_file={"exact": quantity, "percent": None, "largest": None},
         values={"end": _ROOM * (max(shares, default=0) or 1), "total": f"{total_count:,}"},
         height=_BAR * max(len(names), 1),
         description=f"{quantity[:1].upper()}{quantity[1:]} of each part of the encoder, as bars.",

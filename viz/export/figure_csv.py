@@ -4,15 +4,40 @@ import io
 
 import pandas as pd
 
-from ..builders.figure import Figure
+from ..builders.figure import Figure, VegaFigure
 from .safe_text import clean
 
-_PICTURES = {"on_light", "on_dark", "url"}  # columns that hold images, as long data URIs
+# Columns that only the drawing needs: pictures, pixels, inks, what is framed, and numbers once more as text.
+_OF_DRAWING = (
+    {"on_light", "on_dark", "url", "picture", "stamp", "hatched", "said", "written", "exact", "text"}
+    | {
+        "left",
+        "right",
+        "top",
+        "bottom",
+        "upper",
+        "lower",
+        "middle",
+        "start",
+        "end",
+        "place",
+        "at",
+        "caption_at",
+    }
+    | {"selected", "strong", "late", "away", "marked", "shown", "prominent", "colour", "tint", "labelled"}
+    | {"starts_word", "ends_word"}
+)
 
 
 def table(figure: Figure) -> pd.DataFrame:
-    """The figure's data frame without columns of pictures; labels of rows become the first column."""
-    frame = figure.frame.drop(columns=_PICTURES.intersection(figure.frame.columns))
+    """The figure's data frame without columns that only the drawing needs; labels of rows become the first column."""
+    frame = figure.frame
+    if isinstance(figure, VegaFigure):
+        unneeded = _OF_DRAWING - figure.in_file.keys()
+        unneeded |= {name for name, in_file in figure.in_file.items() if in_file is None}
+        if {"name", "token"} & set(frame.columns):
+            unneeded |= {"label"}  # the same, cut off
+        frame = frame.drop(columns=unneeded.intersection(frame.columns)).rename(columns=dict(figure.in_file))
     if not pd.api.types.is_integer_dtype(frame.index.dtype):
         frame = frame.rename_axis(index=frame.index.name or "row").reset_index()
     names = [

@@ -54,6 +54,7 @@ def head_scatter(
     return _chart_form(len(across), *titles).with_data(
         drawn[["layer", "head", "name", "x", "y", "role", "selected", "label"]],
         values=axis_ends,
+        in_file={"x": titles[0], "y": titles[1]},
         height=_HEIGHT,
         title=heading(f"{titles[1]} by {titles[0]}, {source}"),
         description=f"{len(drawn)} heads by {titles[0]} across and {titles[1]} up, {source}; {head_name(*selected)} "

@@ -68,6 +68,7 @@ def averaged_axis(
     return _chart_form(by_row).with_data(
         frame,
         frames={"groups": groups},
+        in_file=dict.fromkeys(("x", "y", "before", "after")),
         values={"across": n_table_columns, "down": n_table_rows},
         height=_ROW * n_table_rows,
         title=heading_with_reading(name, averaged_text),

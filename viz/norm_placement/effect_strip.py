@@ -51,6 +51,7 @@ def effect_strip(dots: Sequence[EffectDot], *, end: float, title: str) -> VegaFi
     return _strip_form().with_data(
         columns,
         values={"end": end},
+        in_file={"y": None},
         frames={"ticks": {"tick": _axis_ticks(end)}},
         height=HEIGHT,
         description=f"{title} Pre-LN minus post-LN in spreads of the seeds: {described}.",

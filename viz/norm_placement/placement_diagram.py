@@ -54,6 +54,7 @@ def placement_diagram(placement: Literal["pre", "post"]) -> VegaFigure:
             "label": [label for *_, label, _ in boxes],
             "tint": [colour if kind == "norm" else NEUTRAL for *_, kind in boxes],
         },
+        in_file=dict.fromkeys(("x", "y")),
         frames={
             "lines": {
                 "line": [line for line, points in enumerate(lines) for _ in points],

@@ -73,6 +73,7 @@ def seed_strip(
     return _chart_form(log, f"{axis} (grey: {ACROSS})" if has_across else axis).with_data(
         {name: [row[index] for row in rows] for index, name in enumerate(columns)},
         values={"bottom": height},
+        in_file={"y": None},
         frames={"texts": texts, _REFERENCE: {"value": [] if reference is None else [reference]}},
         height=height + _AXIS + _LEGEND,
         description=f"{title}: a dot a seed, by placement of the norm.",

@@ -67,6 +67,7 @@ def embedding_scatter(
     return _chart_form(axes, n_pictures > 0).with_data(
         frame,
         frames={"pictures": pictures} if n_pictures else {},
+        in_file={"x": axes[0], "y": axes[1], "word": None},
         values={
             "last": max(n_tokens - 1, 1),
             "from": places[selected].tolist(),

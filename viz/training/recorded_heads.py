@@ -170,6 +170,7 @@ def recorded_heads(
         width=1200,
         height=560,
         description=f"All heads of {' and '.join(run.name for run in runs)} at a moment of training, and accuracy over training.",
+        in_file=dict.fromkeys(("side", "first", "last", "share", "line", "steps", "reading", "lines")),
         usermeta={"embedOptions": {"renderer": "canvas"}},
     )
 

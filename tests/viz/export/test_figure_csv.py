@@ -1,10 +1,12 @@
 import io
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from tests.viz.records import heads_record
+from tests.viz.test_forms import figures
 from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.cells import head_cells
@@ -37,7 +39,39 @@ def test_of_several_matrices_a_column_says_which_it_is_of(kind):
 
 def test_a_row_a_mark_without_the_order_in_which_they_are_drawn():
     figure = VegaFigure({}, {"frame": head_cells(np.array([[1.0, 2.0]]), (0, 0))})
-    assert list(table(figure).columns) == ["layer", "head", "value", "name", "selected"]
+    assert list(table(figure).columns) == ["layer", "head", "value", "name"]
+
+
+# Where a column stands, how it looks, or what is framed, and names that say nothing.
+OF_DRAWING = re.compile(
+    "x|y|x2|y2|left|right|top|bottom|upper|lower|start|end|place|at|selected|strong|written|said|stamp|colour|tint|on_light|on_dark"
+    "|url|text|line|lines|number|.*_at|labelled|share of the track"
+)
+LINES = {"lines of a run", "digits of a head"}  # there the line, and the number, are data
+
+
+def test_no_figure_writes_into_a_file_what_only_its_drawing_needs():
+    columns = {name: [str(column) for column in table(figure).columns] for name, figure in figures().items()}
+    assert [
+        (name, column)
+        for name, found in columns.items()
+        for column in found
+        if OF_DRAWING.fullmatch(column) and name not in LINES
+    ] == []
+    assert all(len(found) == len(set(found)) for found in columns.values())
+
+
+def test_every_figure_keeps_something_in_its_file():
+    assert [name for name, figure in figures().items() if not len(table(figure).columns)] == []
+
+
+def test_columns_are_called_by_what_they_hold():
+    made = figures()
+    recording = ["encoder", "moment", "training step", "phase", "accuracy", "error"]
+    assert list(table(made["recorded heads"]).columns) == recording
+    assert list(table(made["parts of an encoder"]).columns) == ["part", "share", "parameters"]
+    scatter = made["heads by two numbers"]
+    assert list(table(scatter).columns) == ["layer", "head", "name", *scatter.in_file.values(), "role"]
 
 
 def test_pictures_are_no_numbers():
