@@ -28,7 +28,7 @@ from model.record import AttentionRecord, Positions
 from viz.attention.head_view import weight_lines
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.heatmap import position_labels
-from viz.builders.number_format import format_number, percent
+from viz.builders.number_format import format_number, head_name, percent
 from viz.builders.palette import WeightScale
 
 N_STRONGEST = 8  # keys in the table
@@ -43,6 +43,7 @@ class _Map(NamedTuple):
     query: int
     scale: WeightScale
     notes: Sequence[str]  # what was done to the weights
+    name: str  # of the head, or of what is drawn of its layer
 
 
 def draw_one_map(
@@ -73,6 +74,7 @@ def draw_one_map(
             )
         with st.container(key="detail"):
             maps = subject.through(through)
+            name = head_name(*head)
             if part == HEAD:
                 pattern, whole = view.record.pattern[head], maps.pattern[head]
                 say_what_it_attends_to(subject, chosen, maps, number_sentence_for(subject, chosen))
@@ -81,8 +83,9 @@ def draw_one_map(
                 pattern, whole = (
                     combine_heads(record.pattern[chosen.layer], how) for record in (view.record, maps)
                 )
-                st.markdown(f"**L{chosen.layer}, {part} over its heads**")
-            _draw_map(subject, chosen, view, pattern, query, form)
+                name = f"L{chosen.layer}, {part} over its heads"
+                st.markdown(f"**{name}**")
+            _draw_map(subject, chosen, view, pattern, query, form, name)
     if (why := through.why_unchecked(subject.record)) is None:
         faithfulness(
             subject,
@@ -101,7 +104,9 @@ def draw_cells(chosen: HeadChoice, view: RecordView, pattern: np.ndarray, query:
     record, ranges = view.record, window(pattern, query)
     scale = chosen.weights_to("this map's own maximum", pattern)
     mask = record.mask[chosen.layer, chosen.head]
-    drawn = _Map(record, pattern, mask, query, scale, view.notes_on(pattern))
+    drawn = _Map(
+        record, pattern, mask, query, scale, view.notes_on(pattern), head_name(chosen.layer, chosen.head)
+    )
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
             _draw_matrix(drawn, ranges, key="matrix_cells")
@@ -111,14 +116,20 @@ def draw_cells(chosen: HeadChoice, view: RecordView, pattern: np.ndarray, query:
 
 
 def _draw_map(
-    subject: Subject, chosen: HeadChoice, view: RecordView, pattern: np.ndarray, query: int, form: str
+    subject: Subject,
+    chosen: HeadChoice,
+    view: RecordView,
+    pattern: np.ndarray,
+    query: int,
+    form: str,
+    name: str,
 ) -> None:
-    """Draws `pattern` [query, key] over the input and as `form`, matrix or lines; a click on a token, patch or row makes it
+    """Draws `pattern` [query, key] of the head `name` over the input and as `form`, matrix or lines; a click on a token, patch or row makes it
     the query."""
     record, weights = view.record, pattern[query]
     scale = chosen.weights_to("this map's own maximum", pattern)
     notes = view.notes_on(pattern)
-    drawn = _Map(record, pattern, record.mask[chosen.layer, chosen.head], query, scale, notes)
+    drawn = _Map(record, pattern, record.mask[chosen.layer, chosen.head], query, scale, notes, name)
     if record.unit == "token":
         input_in_colours(
             subject.model_input,
@@ -182,12 +193,13 @@ def _draw_matrix(drawn: _Map, shown: tuple[range, range] | None, key: str = "mat
         keys=None if record.keys is None else record.keys.tokens,
         numbers=record.numbers,
         notes=drawn.notes,
+        description=f"Attention of {drawn.name}, queries down, keys across",
     )
     with st.container(key="matrix_place"):
         show(figure, key=key, height="stretch")
         rows = range(len(record)) if shown is None else shown[0]
         row_clicks("matrix_place", len(rows), lambda row: take_query(record.number(rows[row])))
-        arrow_keys("matrix_place", step)
+        arrow_keys("matrix_place", step, name="The map of the chosen head")
 
 
 def _draw_lines(drawn: _Map) -> None:
@@ -206,7 +218,7 @@ def _draw_lines(drawn: _Map) -> None:
         selection="token",
         take=lambda token: take_query(token["position"]),
     )
-    arrow_keys("lines", step)
+    arrow_keys("lines", step, name="The weights of the chosen head as lines")
 
 
 def _draw_strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:

@@ -260,5 +260,5 @@ def _draw_maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> Non
             figure = attention_heatmap(side.record, *head, query=query, scale=scale, title=title)
             show(figure, key=f"ablate_map_{side.title.lower()}")
     with columns[2]:
-        figure = difference(before, after, head, query=query, title="After minus before")
+        figure = difference(before, after, head, query=query, title=f"{head_name(*head)}, after minus before")
         show(figure, key="ablate_difference")

@@ -63,4 +63,4 @@ def overview_of(
     clickable_heads(
         chart, key=key, chosen=selected, take=take or (take_head if lens.has_heads else take_layer)
     )
-    arrow_keys(key, step)
+    arrow_keys(key, step, name="All heads")

@@ -125,9 +125,6 @@ def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: C
                 width="stretch",
                 height="stretch",
             )
-            download(
-                lambda: recorded_heads(_runs(films, probe), colours=scale, moment=moment, alone=True), "film"
-            )
         _player(
             key="training_player",
             data={
@@ -137,6 +134,10 @@ def _draw_heads(films: dict[Checkpoint, TrainingRecording], probe: int, scale: C
                 "speed": SPEEDS[2 if n >= _LONG else 1],
             },
             on_chosen_change=callback("training_player", taken),
+        )
+        # In the corner of the film, and after its player for those who come by the keyboard.
+        download(
+            lambda: recorded_heads(_runs(films, probe), colours=scale, moment=moment, alone=True), "film"
         )
     st.caption(_alignment(tuple(films.values())))
 

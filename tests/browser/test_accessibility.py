@@ -3,6 +3,8 @@
 Streamlit's own findings would be listed here, with the reason; at this version there is none that the app does not mend.
 """
 
+import re
+
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page, expect
 
@@ -39,6 +41,71 @@ def test_axe_finds_nothing_with_a_text(page: Page) -> None:
 def test_axe_finds_nothing_with_a_picture(page: Page) -> None:
     names = ["" if each == FIRST else each.name for each in WITH_PICTURES]
     assert [line for name in names for line in findings(page, f"/{name}?kind=Digit")] == []
+
+
+def stops(page: Page) -> list[str]:
+    """Of every stop of the tabulator on the page, from its heading on, the key of the container that it is in."""
+    page.locator("h1").evaluate("(heading) => { heading.tabIndex = -1; heading.focus(); }")
+    found = []
+    for _ in range(100):
+        page.keyboard.press("Tab")
+        key = page.evaluate(
+            """() => {
+              const element = document.activeElement;
+              if (element === document.body || element.closest("h1")) return null;
+              if (element.matches(".stPlotlyChart")) return "figure";
+              return element.closest("[class*='st-key-']")?.className.match(/st-key-(\\S+)/)[1] ?? "";
+            }"""
+        )
+        if key is None:
+            return found
+        found.append(key)
+    raise AssertionError("the tabulator did not leave the page")
+
+
+def test_the_keyboard_reaches_a_map_before_its_tools(page: Page) -> None:
+    page.goto("/masks")
+    expect(page.locator(".stPlotlyChart[tabindex='0']")).to_have_count(3)
+    ready(page)
+    order = stops(page)
+    assert order.count("figure") == 3
+    assert order.index("figure") < order.index("masks_map_scores") < order.index("file_of_masks_map_scores")
+
+
+def test_the_keyboard_reaches_the_player_before_the_download_of_its_film(page: Page) -> None:
+    page.goto("/training")
+    expect(page.get_by_role("slider", name="Recorded moment")).to_be_visible()
+    ready(page)
+    order = stops(page)
+    assert order.index("training_player") < order.index("file_of_film")
+
+
+def test_another_head_is_announced_with_its_query_and_strongest_keys(page: Page) -> None:
+    page.goto("/masks?layer=0&head=0")
+    maps = page.locator(".stPlotlyChart[aria-label*='L0 H0']")
+    expect(maps).to_have_count(3)
+    expect(maps.nth(1)).to_have_attribute("aria-label", re.compile(r"Query \S+: \S+ 0\.\d\d"))
+    announced = page.locator(".announced-figure[aria-live=polite]")
+    expect(announced).to_be_empty()
+    page.get_by_role("combobox", name="Head").click()
+    page.get_by_role("option", name="2").click()
+    expect(announced).to_contain_text(re.compile(r"L0 H2.* Query \S+: "))
+
+
+def test_all_heads_beside_lines_have_a_role_and_a_name(page: Page) -> None:
+    page.goto("/?view=lines")
+    expect(
+        page.get_by_role("application", name="All heads. Arrow keys step through the heads.")
+    ).to_be_visible()
+
+
+def test_every_page_has_a_title_of_its_own(page: Page) -> None:
+    titles = set()
+    for each in PAGES.values():
+        page.goto(f"/{'' if each == FIRST else each.name}")
+        expect(page).to_have_title(f"{each.title} · Attention Loupe")
+        titles.add(page.title())
+    assert len(titles) == len(PAGES)
 
 
 def test_the_skip_link_goes_behind_the_navigation(page: Page) -> None:

@@ -5,18 +5,22 @@ All functions raise ValueError where the shapes do not fit each other.
 """
 
 from collections.abc import Sequence
+from heapq import nlargest
 from html import escape
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
 
 from ..builders.figure import PlotlyFigure, need_shape
 from ..builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
+from ..builders.number_format import format_number, head_name
 from ..builders.palette import ROUNDING, TO_ONE, WeightScale, largest
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
 
+_N_STRONGEST, _ROUNDS_TO_0 = 3, 0.005  # cells that the text for screen readers names, and what it leaves out
 _MOST_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
 
 
@@ -44,12 +48,13 @@ def attention_heatmap(
     >>> record = from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"])
     >>> figure = attention_heatmap(record, layer=0, head=0, query=1)
     """
+    described = options.get("title") or head_name(layer, head)
     return weight_heatmap(
         record.pattern[layer, head],
         record.tokens,
         mask=record.mask[layer, head],
         scale=scale,
-        description=description,
+        description=description or f"Attention of {described}, queries down, keys across",
         keys=None if record.keys is None else record.keys.tokens,
         numbers=record.numbers,
         **options,
@@ -73,8 +78,8 @@ def weight_heatmap(
 
     A masked cell shows no weight, since the zero there says nothing about the head. With the option `query`, the
     weights of that query are written in their cells if there are at most `_MOST_WRITTEN` keys. Only the queries and the
-    keys in `window` are drawn. `numbers` are the positions of the tokens, by default counted from 0. `description` is the
-    text for screen readers.
+    keys in `window` are drawn. `numbers` are the positions of the tokens, by default counted from 0. `description` is
+    the first sentence for screen readers; the second names the strongest keys.
     """
     n_keys, query, title = weights.shape[-1], options.get("query"), options.get("title", "")
     if mask is None or query is None or mask[query].all():
@@ -109,19 +114,44 @@ def cross_heatmap(
 ) -> PlotlyFigure:
     """A heatmap of cross-attention [query, key] from the tokens `queries` of one input to the tokens `keys` of another."""
     need_shape((len(queries), len(keys)), pattern=pattern)
+    key_labels, query_labels = position_labels(keys), position_labels(queries)
+    strongest = _strongest(pattern, query_labels, key_labels, query)
     return heatmap(
         pattern,
-        x=position_labels(keys),
-        y=position_labels(queries),
+        x=key_labels,
+        y=query_labels,
         titles=("key, of the second", "query, of the first"),
         colours=attention_scale(scale, len(keys)),
         cell="query '%{y}' → key '%{x}'",
-        description="Cross-attention, queries of the first input down, keys of the second across",
+        description=f"Cross-attention, queries of the first input down, keys of the second across{strongest}",
         framed=(range(len(keys)), range(query, query + 1)),
         height=540,
         square=True,
         tokens="xy",
     )
+
+
+def _strongest(
+    values: np.ndarray, query_labels: Sequence[str], key_labels: Sequence[str], query: int | None
+) -> str:
+    """A sentence with the cells of `values` [query, key] that are largest in size, after a full stop.
+
+    They are the first three of the row `query`, or of the whole map without one; "" where none is above 0.005.
+    """
+    rows = range(len(values)) if query is None else [query]
+    cells = [
+        (abs(float(value)), float(value), row, key)
+        for row in rows
+        for key, value in enumerate(values[row])
+        if abs(value) >= _ROUNDS_TO_0
+    ]
+    texts = []
+    for _, value, row, key in nlargest(_N_STRONGEST, cells, key=itemgetter(0)):
+        cell = key_labels[key] if query is not None else f"{query_labels[row]} to {key_labels[key]}"
+        texts.append(f"{cell} {format_number(value, '.2f')}")
+    if not texts:
+        return ""
+    return f". {'Strongest' if query is None else f'Query {query_labels[query]}'}: {', '.join(texts)}"
 
 
 def _two_digits(weight: float) -> str:
@@ -147,7 +177,7 @@ def score_heatmap(
         tokens,
         colours=colour_scale("score q·k / √d_k", "symmetric about 0", largest(scores)),
         number=": %{z:.3f}",
-        description=f"Scores{'' if mask is None else ', masked ones hatched'}, queries down, keys across",
+        description=f"{options.get('title') or 'Scores'}{'' if mask is None else ', masked ones hatched'}, queries down, keys across",
         mask=mask,
         under_hatching=True,
         **options,
@@ -219,6 +249,7 @@ def _token_heatmap(
         cell_texts = None if cell_texts is None else cell_texts[rows, columns]
         query = query - rows.start if query is not None and query in window[0] else None
         n_keys = len(key_labels)
+    allowed = values if mask is None or under_hatching else np.where(mask, values, 0)
     return heatmap(
         values,
         x=key_labels,
@@ -228,7 +259,7 @@ def _token_heatmap(
         cell="query '%{y}' → key '%{x}'",
         number=number,
         title=title,
-        description=description,
+        description=description + _strongest(allowed, query_labels, key_labels, query),
         mask=mask,
         under_hatching=under_hatching,
         written=cell_texts,

@@ -53,10 +53,11 @@ def every_page(page: str) -> None:
         _scrolling(key="scrolling", data={"page": page, "figure": st.query_params.get("figure", "")})
 
 
-def arrow_keys(place: str, take: Callable[[int, int], None]) -> None:
+def arrow_keys(place: str, take: Callable[[int, int], None], *, name: str) -> None:
     """While the container with the key `place` has the focus, arrow keys call `take` with steps (down, right).
 
-    Elsewhere on the page arrow keys scroll as usual.
+    Elsewhere on the page arrow keys scroll as usual. A screen reader reads the container out as `name`, and that it takes
+    arrow keys.
     """
     key = f"{place}_arrows"
 
@@ -65,7 +66,11 @@ def arrow_keys(place: str, take: Callable[[int, int], None]) -> None:
             take(*step)
 
     with st.container(key=f"gesture_{key}"):
-        _arrows(key=key, data={"place": place}, on_step_change=callback(key, pressed))
+        _arrows(
+            key=key,
+            data={"place": place, "name": f"{name}. Arrow keys step through the heads."},
+            on_step_change=callback(key, pressed),
+        )
 
 
 def blink(first: str, second: str) -> None:

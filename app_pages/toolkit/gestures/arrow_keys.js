@@ -19,7 +19,11 @@ window.addEventListener("pointerdown", () => (clicked = null), true);
 export default function ({ data, setTriggerValue }) {
   const map = data.place;
   const place = document.querySelector(`.st-key-${map}`);
-  if (place !== null) place.tabIndex = 0; // the tabulator gives it the focus
+  if (place !== null) {
+    place.tabIndex = 0; // the tabulator gives it the focus
+    place.setAttribute("role", "application"); // which passes arrow keys on
+    place.setAttribute("aria-label", data.name);
+  }
   const press = (event) => {
     if (!event.key.startsWith("Arrow") || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
     if (!inside(event.target, map)) return;

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.pixels import pixels
-from tests.viz.records import head_record
+from tests.viz.records import head_record, heads_record
 from viz.attention.token_heatmaps import (
     attention_heatmap,
     cross_heatmap,
@@ -119,7 +119,40 @@ def test_the_frame_holds_what_is_drawn_under_the_names_of_the_positions():
 
 def test_it_says_what_it_is():
     assert weight_heatmap(WEIGHTS, TOKENS, title="L0 H1").description.startswith("Attention of L0 H1, ")
-    assert weight_heatmap(WEIGHTS, TOKENS, description="Under a mask").description == "Under a mask"
+    assert weight_heatmap(WEIGHTS, TOKENS, description="Under a mask").description.startswith(
+        "Under a mask. "
+    )
+
+
+def test_it_says_the_strongest_keys_of_its_query():
+    weights = np.array([[0.5, 0.25, 0.15, 0.1], [0.97, 0.03, 0, 0], [0, 0.002, 0.9, 0.098], [0, 0, 0, 0]])
+    tokens = ["a", "b", "c", "d"]
+
+    def told(query, **options):
+        description = weight_heatmap(weights, tokens, query=query, **options).description
+        return description.removeprefix("Attention, queries down, keys across")
+
+    assert told(0) == ". Query a: a 0.50, b 0.25, c 0.15"
+    assert told(2) == ". Query c: c 0.90, d 0.10"
+    assert told(3) == ""
+    assert told(None) == ". Strongest: b to a 0.97, c to c 0.90, a to a 0.50"
+    mask = np.ones((4, 4), bool)
+    mask[0, 0] = False
+    assert told(0, mask=mask) == ". Query a: b 0.25, c 0.15, d 0.10"
+
+
+def test_of_scores_and_differences_the_largest_in_size_are_the_strongest():
+    values = np.array([[-3.0, 1.0], [0.5, 0.25]])
+    assert score_heatmap(values, ["a", "b"], query=0).description.endswith(". Query a: a −3.00, b 1.00")
+    difference = difference_heatmap(
+        np.eye(2), np.full((2, 2), 0.5), ["a", "b"], query=1, description="Change"
+    )
+    assert difference.description == "Change. Query b: a 0.50, b −0.50"
+
+
+def test_the_weights_of_a_head_say_which_head():
+    record = heads_record(np.full((2, 3, 2, 2), 0.5, np.float32))
+    assert attention_heatmap(record, 1, 2).description.startswith("Attention of L1 H2, queries down")
 
 
 def test_no_tokens_make_an_empty_figure_with_its_axes():
