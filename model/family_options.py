@@ -85,6 +85,7 @@ class Family:
     )
     n_relative_buckets: Size | None = None  # of a bias on the scores by distance (MPNet, T5)
     furthest_bucket: Size = 128  # tokens: all distances from here on share the last bucket
+    relative_bias_by_layer: bool = False  # whether each layer has a bias of its own (UMT5)
     distillation_token: bool = False  # behind the class token (DeiT)
     two_classifiers: bool = False  # of class token and distillation token; their logits' mean is the answer
     pooler: Act | None = None  # a linear map and this, behind pooling

@@ -122,7 +122,7 @@ class ImportedEncoder(Transformer):
             if config.final_norm:
                 self.final_norm = norm_layer(config)  # type: ignore[assignment]  # called alike
             if family.n_relative_buckets:
-                self._add_relative_bias(nn.Embedding(family.n_relative_buckets, config.n_heads))
+                self._add_relative_bias(family.n_relative_buckets)
         if family.n_layer_groups:
             self._share_layers(family.n_layer_groups)
         _make_buffers(self.embedding, config)
@@ -158,10 +158,13 @@ class ImportedEncoder(Transformer):
         window_mask = by_layer[None, :, None].to(inputs.device)
         return window_mask if full_mask is None else full_mask & window_mask
 
-    def _add_relative_bias(self, bias: nn.Embedding) -> None:
-        self.relative_bias = bias
-        for block in self.blocks:
-            block.attention.scores = BiasedScores(bias, self.config.family.furthest_bucket)
+    def _add_relative_bias(self, n_buckets: int) -> None:
+        family, n_heads = self.config.family, self.config.n_heads
+        n_biases = len(self.blocks) if family.relative_bias_by_layer else 1
+        biases = [nn.Embedding(n_buckets, n_heads) for _ in range(n_biases)]
+        self.relative_bias = nn.ModuleList(biases) if family.relative_bias_by_layer else biases[0]
+        for layer, block in enumerate(self.blocks):
+            block.attention.scores = BiasedScores(biases[layer % n_biases], family.furthest_bucket)
 
     def _share_layers(self, n_groups: int) -> None:
         """Makes all blocks of a group use the same linear layers and norms; each block keeps its own hook points."""

@@ -20,6 +20,7 @@ from . import (
     mpnet,
     nomic_bert,
     roberta,
+    t5,
     torch_encoder,
     vit,
 )
@@ -68,6 +69,9 @@ FAMILIES: dict[str, KnownFamily] = {
     "gte": KnownFamily("GTE", gte.read),
     "new": KnownFamily("GTE", gte.read),  # as its authors name it
     "jina_embeddings_v3": KnownFamily("Jina v3", jina.read),
+    "t5": KnownFamily("T5", t5.read),
+    "mt5": KnownFamily("mT5", t5.read),
+    "umt5": KnownFamily("UMT5", t5.read),
     "esm": KnownFamily("ESM-2, ESM-1b", esm.read, "proteins"),
     "vit": KnownFamily("ViT", vit.read, "pictures"),
     "deit": KnownFamily("DeiT", vit.read, "pictures"),

@@ -10,7 +10,7 @@ from ..hooks import HookPoint
 
 
 class BiasedScores(HookPoint):
-    """Attention scores plus a bias that depends on the distance between key and query, shared by all layers."""
+    """Attention scores plus a bias that depends on the distance between key and query."""
 
     def __init__(self, bias: nn.Embedding, furthest: int) -> None:
         super().__init__()

@@ -25,6 +25,15 @@ SIZES = {
     "intermediate_size": 40,
     "max_position_embeddings": 40,
 }
+T5_SIZES = {
+    "d_model": 24,
+    "d_kv": 5,
+    "d_ff": 40,
+    "num_layers": 3,
+    "num_heads": 4,
+    "relative_attention_num_buckets": 8,
+    "relative_attention_max_distance": 7,
+}
 # positions of RoBERTa begin behind the padding's number, here 0
 FAMILIES: dict[str, dict[str, Any]] = {
     "Bert": SIZES,
@@ -59,6 +68,9 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "Gte": SIZES,
     "JinaEmbeddingsV3": SIZES,
     "Esm": {**SIZES, "position_embedding_type": "rotary", "token_dropout": True, "mask_token_id": 4},
+    "T5": T5_SIZES,
+    "MT5": T5_SIZES,
+    "UMT5": T5_SIZES,
     "ViT": {**SIZES, "image_size": 32, "patch_size": 8},
     "DeiT": {**SIZES, "image_size": 32, "patch_size": 8},
 }

@@ -52,6 +52,8 @@ TEXT = [
     *("EuroBertForSequenceClassification", "GteModel", "GteForMaskedLM", "GteForSequenceClassification"),
     *("GteForTokenClassification", "JinaEmbeddingsV3Model", "JinaEmbeddingsV3ForMaskedLM"),
     *("JinaEmbeddingsV3ForSequenceClassification", "JinaEmbeddingsV3ForTokenClassification"),
+    *("T5EncoderModel", "T5ForTokenClassification", "MT5EncoderModel"),
+    *("UMT5EncoderModel", "UMT5ForTokenClassification"),
 ]
 PICTURES = [
     *("ViTModel", "ViTForImageClassification", "DeiTModel", "DeiTForImageClassification"),
@@ -96,6 +98,10 @@ VARIANTS = [
         "ModernBertForSequenceClassification",
         {"classifier_pooling": "mean", "classifier_bias": True, "num_labels": 5},
     ),
+    ("T5EncoderModel", {"feed_forward_proj": "gated-gelu", "num_heads": 3, "layer_norm_epsilon": 1e-3}),
+    ("T5EncoderModel", {"feed_forward_proj": "gated-silu", "relative_attention_num_buckets": 5}),
+    ("T5EncoderModel", {"feed_forward_proj": "gelu", "relative_attention_max_distance": 3}),
+    ("UMT5EncoderModel", {"feed_forward_proj": "relu", "d_kv": 8}),
     (
         "ModernBertForMaskedLM",
         {"tie_word_embeddings": False, "decoder_bias": False, "classifier_activation": "silu"},
@@ -149,7 +155,9 @@ def output(record: ForwardRecord, loaded: Loaded, said: object) -> None:
         np.testing.assert_allclose(record.logits, logits[0], **CLOSE)
     else:
         pooled = getattr(said, "pooler_output", None)
-        pooled = said.last_hidden_state[:, 0] if pooled is None else pooled
+        if pooled is None:
+            states = said.last_hidden_state
+            pooled = states[:, 0] if loaded.config.pooling == "class" else states.mean(dim=1)
         np.testing.assert_allclose(record.pooled, pooled[0], **CLOSE)
 
 
@@ -309,3 +317,13 @@ def test_frequencies_that_were_rounded_are_read_from_the_weights(tmp_path: Path)
     save_file(tensors | older, path)
     np.testing.assert_array_equal(capture(load(folder), SENTENCE).pattern, record.pattern)
     assert not any("inv_freq" in name for name in describe(folder).left_out)
+
+
+@pytest.mark.parametrize("architecture", ["T5ForConditionalGeneration", "UMT5ForConditionalGeneration"])
+def test_the_encoder_of_a_whole_t5_is_read(architecture: str, tmp_path: Path) -> None:
+    model = build(tmp_path, architecture)
+    loaded = load(tmp_path)
+    record, said = theirs(model.get_encoder(), loaded, Text(SENTENCE))
+    compare(record, loaded, said)
+    output(record, loaded, said)
+    assert "decoder" in describe(tmp_path).notes[0]
