@@ -165,7 +165,7 @@ def _hiding(checked: Checked | None, view: RecordView) -> Hiding | None:
         changes=effects,
         unit=f"log-odds of {name}",
         note=(
-            f"Purple: without this token, the log-odds of “{name}” fall. Gold: they rise. What a head looks at is not "
-            "what the answer hangs on: compare the two."
+            f"Purple: without this {record.unit}, “{name}” gets less likely; gold: more likely. What a head looks at is "
+            "not what the answer hangs on: compare the two."
         ),
     )

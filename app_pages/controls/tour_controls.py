@@ -21,31 +21,31 @@ class Stop(NamedTuple):
 STOPS = (
     Stop(
         "All heads at once",
-        "Each square is a head. Point at a word: every head shows which words it reads for that word.",
+        "Type a sentence, or keep this one. Each square is a head: point at a word, and each shows what it reads.",
         pages.ATTENTION,
     ),
     Stop(
         "Hide a word",
-        "The struck-out word is hidden from every head: does the answer change? Click others, too.",
+        "The struck-out word is hidden from every head: see how the answer changes. Click other words, too.",
         pages.MASKS,
         {"masks_part": "Step by step", "masks_kind": "Block tokens"},
         hides_a_word=True,
     ),
     Stop(
         "Where one weight comes from",
-        "Query times key, divided by √d_k, softmax, times value: one row of a head in numbers.",
+        "Query times key, divided by √d_k, softmax, times value: click the steps at the left.",
         pages.INSIDE_A_HEAD,
         {"inside": "Step by step"},
     ),
     Stop(
         "Why √d_k",
-        "Without the division, one key gets nearly all the weight once vectors are long. Set the scale to 1.",
+        "Set the scale to 1: undivided scores spread far, and one key gets nearly all the weight (entropy, below).",
         pages.INSIDE_A_HEAD,
         {"inside": "Why √d_k", "inside_scale": "random vectors"},
     ),
     Stop(
         "Why word order needs help",
-        "Move t: each position has its own pattern of waves, which is added to the word there.",
+        "Attention alone sees no order. Move t: each position has its own pattern, added to the word.",
         pages.POSITIONS,
         {"positions": "Sinusoids"},
     ),
@@ -57,24 +57,24 @@ STOPS = (
     ),
     Stop(
         "How the heads formed",
-        "Play the training: the maps begin blurred, and each head finds its pattern.",
+        "Press Play, below the maps: they begin blurred, and each head finds its pattern.",
         pages.TRAINING,
         {"training": "Recording"},
     ),
     Stop(
         "Before or after: the LayerNorm",
-        "Each row is a claim of a paper about pre-LN and post-LN, and what was measured of it here.",
+        "Each row is a claim of a paper about pre-LN and post-LN, and what was measured here.",
         pages.NORM_PLACEMENT,
     ),
     Stop(
         "Two encoders, one sentence",
-        "The same words in pre-LN and post-LN: which heads look alike?",
+        "pre-LN is left, post-LN right: which heads look alike? Click a square to see it large.",
         pages.COMPARE,
         {"compare_part": "Heads", "compare_what": "two encoders"},
     ),
     Stop(
         "Your own encoder",
-        "Open one from Hugging Face, choose it on any page, and take the tour again with it.",
+        "The last stop. Open an encoder from Hugging Face here, and take the tour again with it.",
         pages.YOUR_OWN,
     ),
 )

@@ -1,4 +1,4 @@
-"""The line of the tour below a page's title: which stop this is, what to see there, and the way to the next one."""
+"""The line of the tour below a page's title: which stop this is, what to see there, and the ways to the ones before and after."""
 
 from html import escape
 
@@ -16,6 +16,14 @@ def draw_line(number: int, container: DeltaGenerator) -> None:
     with container, st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
         # First the buttons, which so stand in the same container at every stop.
         st.html(f'<p class="tour_number"><b>Tour, {number} of {len(STOPS)}</b></p>', width="content")
+        st.button(
+            "← back",
+            type="tertiary",
+            key="tour_back",
+            on_click=open_stop,
+            args=(number - 1,),
+            disabled=number == 1,
+        )
         if number < len(STOPS):
             st.button("next →", type="tertiary", key="tour_next", on_click=open_stop, args=(number + 1,))
         st.button(

@@ -36,7 +36,7 @@ NO_ENCODER = (
 _WHY = {
     Undecidable.TOO_FEW: f"fewer than {FEWEST} {{units}} are too few to tell an order from chance",
     Undecidable.UNMOVED: "hiding any of its {units} hardly moves the {answer}",
-    Undecidable.NO_SOONER: "even hiding its {units} one after the other, the most effective first, does not lower the {answer} clearly faster than hiding them in random orders",
+    Undecidable.NO_SOONER: "hiding first the {units} that matter most does not lower the {answer} clearly faster than hiding them in random order",
 }
 
 
@@ -60,7 +60,7 @@ def conclusion_sentence(of_map: Verdict, record: ForwardRecord) -> str:
         return "There is nothing to rank."
     if of_map.undecidable is not None:
         reason = _WHY[of_map.undecidable].format(units=record.units, answer=answer)
-        return f"Whether it is an explanation **cannot be told on this input**: {reason}."
+        return f"Whether this map is an explanation **cannot be told on this input**: {reason}."
     if of_map.deleted is None:
         return "The deletion curves, which have to decide, are not computed yet."
     if of_map.readable:

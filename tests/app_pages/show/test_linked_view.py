@@ -109,7 +109,7 @@ def test_what_the_answer_hangs_on(open_app: Open) -> None:
         "not measured",
         *(f"{change:+.3f} log-odds of {name}" for change in changes),
     ]
-    assert f"the log-odds of “{name}” fall" in hiding["note"]
+    assert f"“{name}” gets less likely" in hiding["note"]
 
 
 def test_where_the_tokens_are_not_those_of_the_input_they_have_no_second_colouring(open_app: Open) -> None:

@@ -45,6 +45,16 @@ def test_the_tour_leads_from_stop_to_stop_with_one_sentence(open_app: Open) -> N
     assert app.button(key="tour_begin").label == f"Go on with stop {len(STOPS)}"
 
 
+def test_the_tour_leads_back_as_well(open_app: Open) -> None:
+    app = open_app(text="great film", tour="1")
+    assert app.button(key="tour_back").disabled
+    app.button(key="tour_next").click().run()
+    assert is_at(app, 2)
+    app.button(key="tour_back").click().run()
+    assert is_at(app, 1)
+    assert app.text_area(key="text").value == "great film"
+
+
 def test_the_tour_keeps_the_sentence_and_the_encoder_of_the_reader(open_app: Open) -> None:
     app = open_app(text="great film", checkpoint="imdb-post-ln")
     app.switch_page(PAGE).run()

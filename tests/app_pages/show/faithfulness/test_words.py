@@ -81,7 +81,7 @@ def test_what_follows(verdict, expected):
 def test_where_the_perfect_map_fails_no_map_is_called_unreliable(untold):
     for correlates in (True, False):
         sentence = words.conclusion_sentence(judged(1.0, correlates, True, untold=untold), DIGIT)
-        assert sentence.startswith("Whether it is an explanation **cannot be told on this input**: ")
+        assert sentence.startswith("Whether this map is an explanation **cannot be told on this input**: ")
         assert "reliable" not in sentence
         assert "patches" in sentence
 
