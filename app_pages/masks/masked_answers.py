@@ -13,10 +13,10 @@ from model.measures.changes import largest_change, prediction_change
 from viz.builders.number_format import format_number
 
 
-def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice: MaskChoice) -> None:
-    """Writes the effect on the answer, and draws the predictions; for a padded text also the one that ignores the mask.
+def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice) -> None:
+    """Writes the effect on the answer, and draws the answers before and after into the input row.
 
-    `before` is the plain input, `unmasked` has the same positions as `after`, which is under the mask.
+    `before` is the plain input, `after` is under the mask.
     """
     mask = without_or_with(choice, before.record)
     if mask == NOTHING:
@@ -29,11 +29,13 @@ def say_answers(slots: Slots, before: Side, unmasked: Side, after: Side, choice:
     else:
         sentence = _independent_sentence(mask, after)
     tell(sentence, is_headline=True)
-    if unmasked is before:
-        if after.record.has_classes:
-            with slots.answer:
-                before_and_after(before.record, after.record, after.subject.label)
-        return
+    if after.record.has_classes:
+        with slots.answer:
+            before_and_after(before.record, after.record, after.subject.label)
+
+
+def draw_padded_answers(before: Side, unmasked: Side, after: Side) -> None:
+    """Draws the predictions for a text without padding, with masked padding, and with padding that is not masked."""
     predictions(before, after, unmasked, key="masks_probabilities")
     if before.record.has_classes:
         quantity = "Largest difference of a logit"

@@ -10,7 +10,7 @@ from app_pages.masks.click_target import draw_click_target, has_board
 from app_pages.masks.consequences import draw_consequences
 from app_pages.masks.maps import draw_maps
 from app_pages.masks.mask_sentences import explained
-from app_pages.masks.masked_answers import say_answers
+from app_pages.masks.masked_answers import draw_padded_answers, say_answers
 from app_pages.masks.methods import draw_methods
 from app_pages.masks.worked_example import draw_worked_example
 from app_pages.subject.head_name import head_names
@@ -44,7 +44,7 @@ with st.container(horizontal=True, key="masks_body"):
 with target:
     draw_click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
 with result:
-    say_answers(slots, before, unmasked, after, mask)
+    say_answers(slots, before, after, mask)
     if part == STEP_BY_STEP:
         role = head_names(subject, chosen.layer, chosen.head).short
         draw_maps(chosen, role, unmasked, after, query, with_pattern=not has_board(mask.kind, len(record)))
@@ -54,4 +54,6 @@ with result:
         draw_methods(subject, chosen, unmasked.record, after.record, mask, query)
     else:
         draw_worked_example(subject, chosen)
+    if unmasked is not before:
+        draw_padded_answers(before, unmasked, after)
 st.caption(explained(mask, record))

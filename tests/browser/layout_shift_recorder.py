@@ -184,6 +184,18 @@ def _stroke(page: Page) -> None:
     expect(page.locator(".answer")).to_be_visible()
 
 
+def _mask(name: str) -> Callable[[Page], None]:
+    """Chooses a kind of mask."""
+
+    def choose(page: Page) -> None:
+        kind = page.locator(".st-key-masks_kind").get_by_role("radio", name=name)
+        kind.click()
+        expect(kind).to_be_checked()
+
+    return choose
+
+
+KINDS = ".st-key-masks_kind"
 CHART, TOKENS, PAGE = ".st-key-all_heads_chart canvas", ".st-key-linked_words", ".stMainBlockContainer"
 GESTURES = {
     "Attention: first click on a head": Gesture("/", CHART, _head),
@@ -198,6 +210,10 @@ GESTURES = {
     "Inside a head: a token, far down": Gesture(
         "/inside_a_head?head=1", ".st-key-inside_input", _token_of_sentence, _to_sentence
     ),
+    "Masks: Padding": Gesture("/masks", KINDS, _mask("Padding")),
+    "Masks: None": Gesture("/masks", KINDS, _mask("None")),
+    "Masks: None after Padding": Gesture("/masks?masks_kind=Padding", KINDS, _mask("None")),
+    "Masks: Causal": Gesture("/masks", KINDS, _mask("Causal")),
     "Theory: one curve more": Gesture("/theory", PAGE, _deep_norm),
     "Digit: the first stroke": Gesture("/?kind=Digit&source=Draw", ".st-key-canvas", _stroke, _open_panel),
 }
