@@ -9,6 +9,7 @@ from app_pages.attention.detail import draw_cells
 from app_pages.attention.head_summary import head_sentence
 from app_pages.attention.record_view import RecordView
 from app_pages.attention.window import LARGE
+from app_pages.controls.attention_controls import ON_PICTURE, SMALL_MAPS
 from app_pages.controls.head_choice import HeadChoice, open_weight, take_head, take_layer, take_query
 from app_pages.controls.lens import number_sentence_for
 from app_pages.show.download import download
@@ -71,6 +72,7 @@ def draw_all_heads(
             tops=head_maxima(record) if chosen.scale == "own" else None,
             reach="each map's own maximum" if chosen.scale == "own" else "1",
             picture=_picture(subject),
+            on_picture=SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE,
             hiding=_hiding(checked, view),
         )
     pattern = record.pattern[head]

@@ -8,7 +8,7 @@ from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
 from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
 from app_pages.attention.try_links import try_links
-from app_pages.controls.attention_controls import HEAD, MATRIX, OVER_HEADS, VIEW
+from app_pages.controls.attention_controls import HEAD, MATRIX, OVER_HEADS, SMALL_MAPS, VIEW
 from app_pages.controls.head_choice import choose_head, choose_query, draw_head_name
 from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.controls.lens import about_lens, choose_lens
@@ -35,6 +35,8 @@ with slots.view:
         part = OVER_HEADS.choose()
     if isinstance(subject, LiveSubject):
         kind = choose_kind(subject)
+    if subject.record.unit == "patch":
+        SMALL_MAPS.choose()
 shown = choose_view(subject, slots, through)
 with slots.controls:
     query = choose_query(shown.record)

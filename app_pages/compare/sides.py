@@ -7,14 +7,19 @@ import streamlit as st
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.input_controls import DIGIT, DISAGREE, TEXT
-from app_pages.inputs.digit_input import ordered, second_digit, take_digit
+from app_pages.inputs.digit_input import ordered, take_digit
 from app_pages.inputs.one_word_changed import one_word_changed
+from app_pages.inputs.picture_input import second_picture
 from app_pages.subject import encoders, shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
-from model.inputs import Text
+from model.inputs import Picture, Text
 
-TITLES = {encoders.TEXT: ("first text", "second text"), encoders.DIGIT: ("first digit", "second digit")}
+TITLES = {
+    encoders.TEXT: ("first text", "second text"),
+    encoders.DIGIT: ("first digit", "second digit"),
+    encoders.PICTURE: ("first picture", "second picture"),
+}
 
 
 def choose_comparison() -> str:
@@ -30,10 +35,10 @@ def _fill_second_text() -> None:
 
 def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, Side] | str:
     """Draws the controls of the second side; returns both sides, or a sentence on why they cannot be compared."""
-    kind = encoders.TEXT if isinstance(subject.model_input, Text) else encoders.DIGIT
+    kind = encoders.kind_of(subject.checkpoint) or encoders.TEXT
     if what == controls.ENCODERS:
         with slots.answer:
-            name = _choose_other_encoder(subject.checkpoint, kind)
+            name = _choose_other_encoder(subject, kind)
         if name is None:
             return f"No other encoder reads a {kind.lower()}; two inputs can be compared in {subject.checkpoint}."
         if subject.label is not None:
@@ -42,7 +47,11 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
         titles, other = (subject.checkpoint, name), replace(subject, checkpoint=name)
     else:
         with slots.beside:
-            second, label = _second_text() if kind == encoders.TEXT else second_digit(controls.SECOND_DIGIT)
+            second, label = (
+                _second_text()
+                if kind == encoders.TEXT
+                else second_picture(subject.checkpoint, controls.SECOND_DIGIT, controls.SECOND_PICTURE)
+            )
         if second is None:
             return "Type a second text above to compare it with the first."
         label = encoders.label_for(subject.checkpoint, label)
@@ -55,10 +64,20 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
     return sides
 
 
-def _choose_other_encoder(name: str, kind: str) -> str | None:
-    """Draws the list of other encoders for this kind of input; begins with the one of other norm placement, if there is a pair."""
-    others = [other for other in encoders.checkpoints(kind) if other != name]
-    others.sort(key=lambda other: other not in (encoders.pair(name) or ()))
+def _choose_other_encoder(subject: LiveSubject, kind: str) -> str | None:
+    """Draws the list of other encoders for this kind of input; begins with the one of other norm placement, if there is a pair.
+
+    A digit that an encoder of pictures reads can be compared in encoders of digits.
+    """
+    names = encoders.checkpoints(kind)
+    if (
+        kind == encoders.PICTURE
+        and isinstance(subject.model_input, Picture)
+        and subject.model_input.array.ndim == 2
+    ):
+        names += encoders.checkpoints(encoders.DIGIT)
+    others = [other for other in names if other != subject.checkpoint]
+    others.sort(key=lambda other: other not in (encoders.pair(subject.checkpoint) or ()))
     return controls.OTHER_ENCODER.choose(others)
 
 

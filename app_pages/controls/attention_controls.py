@@ -11,6 +11,14 @@ OVER_HEADS = Row(
     (HEAD, MEAN, MAXIMUM),
     help="The chosen head, or at each cell the mean or the maximum over all heads of its layer.",
 )
+ON_PICTURE, MATRICES = "on the picture", "matrices"
+SMALL_MAPS = Row(
+    "small_maps",
+    "Small maps",
+    (ON_PICTURE, MATRICES),
+    help="On the picture: what the chosen query, such as the class token, looks at in each head. Matrices: all queries of "
+    "each head at once.",
+)
 VIEW = Row("view", "Weights as", (MATRIX, LINES))
 WORDS = Toggle(
     "words",

@@ -1,7 +1,7 @@
 """Controls of the page Side by side."""
 
 from app_pages.controls.address import Box, Row, Tabs, TextBox
-from app_pages.controls.input_controls import DigitNumber
+from app_pages.controls.input_controls import DigitNumber, second_example
 
 HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS, CROSS = (
     "Heads",
@@ -42,6 +42,7 @@ COMPARED = Row(
 OTHER_ENCODER = Box[str]("compare_with", "with", width=170, label_visibility="collapsed")
 SECOND_TEXT = TextBox("compare_text", "Second text", "The film is not bad at all.")
 SECOND_DIGIT = DigitNumber("compare_digit", "Second digit, test digit number", 1, width=160)
+SECOND_PICTURE = second_example("compare_picture")
 PAIRING = Row(
     "compare_pairing",
     "Pair heads",

@@ -20,6 +20,8 @@ from model.measures.attended_kinds import clearest_head
 from model.record import AttentionRecord, Role
 from viz.builders.palette import ColourScale, WeightScale, weight_scale
 
+LONG = 64  # positions
+_WAS_LONG = "scale_of_long"  # in the session: the scale was last chosen for so many
 OTHER_KIND = "other_kind"  # in the session: the kind of input was changed
 ARROWS = (  # key, its sign, what it does, steps in layer and head
     ("left", "chevron_left", "previous head", 0, -1),
@@ -78,7 +80,7 @@ def choose_head(
     scale: ColourScale = "fixed"
     if with_colours:
         with slots.view:
-            scale = choose_scale()
+            scale = choose_scale(len(subject.record))
     if with_roles and lens.has_heads:
         with slots.controls:
             draw_head_name(subject, layer, head)
@@ -136,8 +138,16 @@ def _choose_layer_and_head(record: AttentionRecord, stepped: bool, has_heads: bo
     return layer, head
 
 
-def choose_scale() -> ColourScale:
-    """Draws the control of the colour scale: whether colours reach to weight 1 or to each map's own maximum."""
+def choose_scale(n_positions: int = 1) -> ColourScale:
+    """Draws the control of the colour scale: whether colours reach to weight 1 or to each map's own maximum.
+
+    Beyond `LONG` positions it opens at each map's own maximum, since few weights of so many are far from 0.
+    """
+    is_long, was_long = n_positions > LONG, st.session_state.get(_WAS_LONG, False)
+    is_from_address = SCALE.key in st.query_params and SCALE.key not in st.session_state
+    if is_long != was_long and not is_from_address:
+        SCALE.take("to own maximum" if is_long else "to 1")
+    st.session_state[_WAS_LONG] = is_long
     return SCALES[SCALE.choose()]
 
 

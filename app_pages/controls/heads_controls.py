@@ -1,7 +1,7 @@
 """Controls of the page Heads."""
 
 from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Tabs, TextBox, TextLine, drop_option
-from app_pages.controls.input_controls import DigitNumber
+from app_pages.controls.input_controls import DigitNumber, second_example
 
 TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH = ("Table", "Scatter", "Examples", "Ablate", "Prune", "Patch")
 HERE, OVER = "this input", "data set"
@@ -35,3 +35,4 @@ PRUNED = Row(
 )
 SECOND_TEXT = TextBox("patch_text", "Second text")
 SECOND_DIGIT = DigitNumber("patch_digit", "Second digit, test digit number", 1, width=160)
+SECOND_PICTURE = second_example("patch_picture")

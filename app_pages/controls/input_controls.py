@@ -2,7 +2,8 @@
 
 from app_pages.controls.address import Box, Code, Number, Row, TextBox
 
-TEST_DIGITS, DRAW, PICTURE = "Test digits", "Draw", "Picture"
+TEST_DIGITS, DRAW, EXAMPLE, OWN_PICTURE = "Test digits", "Draw", "Example", "Own picture"
+EXAMPLE_PICTURES = ("cat", "coffee")  # files in `examples/`
 AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two encoders disagree"
 
 
@@ -15,11 +16,24 @@ class DigitNumber(Number):
         )
 
 
-KIND = Row("kind", "Input", ("Text", "Digit", "Record"), label_visibility="collapsed")
+def second_example(key: str) -> Row[str]:
+    """A choice of the example picture that is compared with the input; another one than the first opens with it."""
+    return Row(key, "Second picture", EXAMPLE_PICTURES[::-1], label_visibility="collapsed")
+
+
+KIND = Row("kind", "Input", ("Text", "Digit", "Picture", "Record"), label_visibility="collapsed")
 CHECKPOINT = Box[str]("checkpoint", "Encoder", width=190, label_visibility="collapsed")
 TEXT = TextBox("text", "Text")
 SECOND_PART = TextBox("second", "Second part")  # of a pair of texts that one encoder reads
-SOURCE = Row("source", "Source", (TEST_DIGITS, DRAW, PICTURE), width="stretch", label_visibility="collapsed")
+SOURCE = Row(
+    "source",
+    "Source",
+    (TEST_DIGITS, DRAW, EXAMPLE, OWN_PICTURE),
+    width="stretch",
+    label_visibility="collapsed",
+    former={"Picture": OWN_PICTURE}.get,
+)
+EXAMPLE_PICTURE = Row("example_picture", "Example picture", EXAMPLE_PICTURES, label_visibility="collapsed")
 DRAWING = Code("drawing")  # see `app_pages.inputs.drawing`
 # The sign before it is a #: the number of the picture, and not what it shows. In less width its two buttons are hidden.
 DIGIT = DigitNumber("digit", "Test digit number", width=140)

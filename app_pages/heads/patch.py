@@ -8,11 +8,11 @@ import streamlit as st
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, take_query
-from app_pages.controls.heads_controls import SECOND_DIGIT, SECOND_TEXT
+from app_pages.controls.heads_controls import SECOND_DIGIT, SECOND_PICTURE, SECOND_TEXT
 from app_pages.controls.map_controls import QUERY
 from app_pages.heads import effects
-from app_pages.inputs.digit_input import second_digit
 from app_pages.inputs.one_word_changed import one_word_changed
+from app_pages.inputs.picture_input import second_picture
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, predictions, tell
@@ -68,7 +68,9 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
 
 
 def _input_noun(record: ForwardRecord) -> str:
-    return "text" if record.unit == "token" else "digit"
+    if record.unit == "token":
+        return "text"
+    return "picture" if record.config.n_channels == 3 else "digit"
 
 
 def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
@@ -82,7 +84,7 @@ def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
         session["patch_of"] = first_text
         text = SECOND_TEXT.choose(one_word_changed(first_text))
         return (replace(subject.model_input, text=text) if text.strip() else None), None
-    second, label = second_digit(SECOND_DIGIT)
+    second, label = second_picture(subject.checkpoint, SECOND_DIGIT, SECOND_PICTURE)
     return second, encoders.label_for(subject.checkpoint, label)
 
 

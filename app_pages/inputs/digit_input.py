@@ -1,17 +1,14 @@
-"""Choosing a digit: one of the test digits, a drawing, or an uploaded picture."""
+"""Choosing one of the test digits, by its number or in a gallery."""
 
 import math
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import input_controls as controls
-from app_pages.inputs import drawing
-from app_pages.inputs.drawing.code import BLANK
-from app_pages.inputs.own_picture import own_picture
 from app_pages.show.show import clickable
 from app_pages.subject import encoders, shipped_inputs
-from model.inputs import Picture
 from model.measures.difficulty import hardest_first, predicted_differently
 from viz.inputs.image_gallery import image_gallery
 
@@ -20,51 +17,18 @@ PAGE = 3 * COLUMNS
 SIDE = 44  # pixels of the picture in the row
 
 
-def digit_input(checkpoint: str | None) -> tuple[Picture | None, int | None]:
-    """Draws the picture, its number and a button with which another is chosen; returns (picture, label).
-
-    The picture is None where nothing is drawn, the label where none is known. Encoders of colour take any picture.
-    """
-    picture = st.container(width="content", key="picture")
-    number = st.container(width="content")
-    with st.popover("Choose or draw", key="digits"):
-        config = encoders.config_of(checkpoint)
-        coloured = config is not None and config.n_channels == 3
-        sources = (controls.TEST_DIGITS, controls.DRAW, *((controls.PICTURE,) if coloured else ()))
-        source = controls.SOURCE.choose(sources, on_change=drawing.leave)
-        if source == controls.PICTURE:
-            image, label = own_picture(), None
-        elif source == controls.DRAW:
-            image, label = drawing.drawn_digit(), None
-        elif (digits := _test_digits()) is None:
-            image, label = None, None
-        else:
-            images, labels = digits
-            with number:
-                chosen = controls.DIGIT.choose(most=len(images) - 1)
-            _draw_gallery(images, labels, chosen, checkpoint)
-            image, label = images[chosen], int(labels[chosen])
-    drawn = image if image is not None and image.any() else None
-    with picture:  # black until something is drawn: it takes the same room, and the row stays where it is
-        st.image(
-            BLANK if drawn is None else drawn, width=SIDE, output_format="PNG", alt="The picture that is read"
-        )
-    return (None, None) if drawn is None else (Picture.of(drawn), label)
-
-
-def second_digit(control: controls.DigitNumber) -> tuple[Picture | None, int | None]:
-    """Draws a box for a second test digit; returns (picture, label), or (None, None) if the test digits cannot be read."""
-    if (digits := _test_digits()) is None:
+def choose_test_digit(number: DeltaGenerator, checkpoint: str | None) -> tuple[np.ndarray | None, int | None]:
+    """Draws the box for the number of a test digit into the container `number`, and a gallery; returns (picture, label)."""
+    if (digits := read_test_digits()) is None:
         return None, None
     images, labels = digits
-    picture = st.container(width="content", key=f"{control.key}_picture")
-    number = control.choose(most=len(images) - 1)
-    with picture:
-        st.image(images[number], width=SIDE, output_format="PNG", alt="The second picture")
-    return Picture.of(images[number]), int(labels[number])
+    with number:
+        chosen = controls.DIGIT.choose(most=len(images) - 1)
+    _draw_gallery(images, labels, chosen, checkpoint)
+    return images[chosen], int(labels[chosen])
 
 
-def _test_digits() -> tuple[np.ndarray, np.ndarray] | None:
+def read_test_digits() -> tuple[np.ndarray, np.ndarray] | None:
     """The pictures and labels; None, and a warning on the page, where the files are missing or damaged."""
     try:
         return shipped_inputs.test_digits()

@@ -47,7 +47,7 @@ class Item:
             choices = [controls.SOURCE.to(controls.TEST_DIGITS), controls.DIGIT.to(self.digit)]
             drawing.leave()
         elif config.n_channels == 3 and self.colours is not None:
-            choices = [controls.SOURCE.to(controls.PICTURE)]
+            choices = [controls.SOURCE.to(controls.OWN_PICTURE)]
             st.session_state[HELD] = self.colours.array
             drawing.leave()
         else:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from app_pages.controls.input_controls import KIND
-from app_pages.subject.encoders import DIGIT, kind_of
+from app_pages.controls.input_controls import KIND, SOURCE, TEST_DIGITS
+from app_pages.subject.encoders import DIGIT, PICTURE, kind_of
 from app_pages.subject.session_encoders import open_, opened, remove, uploads
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
@@ -23,7 +23,10 @@ def open_linked_encoders() -> None:
             missing[name] = reason
     for key in KEYS:
         linked = st.query_params.get(key)
-        if linked is None or linked in shipped or linked in opened():
+        if linked is None:
+            continue
+        if linked in shipped or linked in opened():
+            _take_former_kind(linked)
             continue
         if (reason := missing.get(linked) or _missing(linked)) is not None:
             missing[linked] = reason
@@ -31,6 +34,7 @@ def open_linked_encoders() -> None:
         open_(linked)
         with st.spinner("Reading the encoder …"):  # its files are hashed, once
             _take_kind(linked)
+            _take_former_kind(linked)
     if missing:
         st.session_state[_GONE] = missing
         st.session_state.pop(_INSTEAD, None)
@@ -52,9 +56,19 @@ def say_gone(shown: str | None) -> None:
 
 
 def _take_kind(name: str) -> None:
-    """Switches to pictures if the address names an encoder of pictures but no kind of input."""
-    if "kind" not in st.query_params and "kind" not in st.session_state and kind_of(name) == DIGIT:
-        KIND.take(DIGIT)
+    """Switches to pictures or digits if the encoder reads them and the address names no kind of input."""
+    kind = kind_of(name)
+    if "kind" not in st.query_params and "kind" not in st.session_state and kind in (DIGIT, PICTURE):
+        KIND.take(kind)
+
+
+def _take_former_kind(name: str) -> None:
+    """Switches from digits to pictures in links of earlier versions, where every picture is a Digit, at first a test digit."""
+    is_former = st.query_params.get("kind") == DIGIT and "kind" not in st.session_state
+    if is_former and kind_of(name) == PICTURE:
+        KIND.take(PICTURE)
+        if not {"source", "drawing"} & set(st.query_params):
+            SOURCE.take(TEST_DIGITS)
 
 
 def _missing(name: str) -> str | None:

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.input_controls import OWN_PICTURE, SOURCE
 from app_pages.inputs.drawing import LARGEST, PICTURES
 from app_pages.inputs.drawing.picture import in_colour
 
@@ -28,5 +29,6 @@ def _take() -> None:
     try:
         st.session_state[HELD] = in_colour(file.getvalue())
         st.session_state["own_picture_problem"] = None
+        SOURCE.take(OWN_PICTURE)
     except ValueError as error:
         st.session_state["own_picture_problem"] = str(error)

@@ -11,9 +11,9 @@ from app_pages.controls.head_choice import OTHER_KIND
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import QUERY
 from app_pages.inputs import drawing
-from app_pages.inputs.digit_input import digit_input
 from app_pages.inputs.input_list import draw_stepper, right_class
 from app_pages.inputs.linked_encoders import say_gone
+from app_pages.inputs.picture_input import picture_input
 from app_pages.inputs.record_input import draw_first_upload, record_input
 from app_pages.inputs.text_input import text_input
 from app_pages.inputs.unknown_tokens import say_unknown
@@ -34,6 +34,7 @@ from viz.builders.number_format import with_error
 INVITATION = {
     encoders.TEXT: "Type a sentence above, or choose an example there, to see all heads.",
     encoders.DIGIT: "Draw a digit above, or upload a picture of one, to see all heads.",
+    encoders.PICTURE: "Upload a picture above, or choose an example there, to see all heads.",
 }
 NEEDS_ENCODER = (
     "This page runs an encoder, but a record holds only the results of one run: choose Text or Digit. Records are shown on "
@@ -126,7 +127,7 @@ class _Row:
         kind, name = self.kind, self._name
         say_gone(name)
         with self._input:
-            model_input, label = text_input(name) if kind == encoders.TEXT else digit_input(name)
+            model_input, label = text_input(name) if kind == encoders.TEXT else picture_input(kind, name)
             label = encoders.label_for(name, label)
             label = right_class(kind, name, model_input) if label is None else label
             draw_stepper(kind, name, model_input)
@@ -168,7 +169,9 @@ def stop(message: str) -> NoReturn:
 
 
 def _choose_kind() -> str:
-    return KIND.choose(on_change=_change_kind)
+    """Draws the choice of the kind of input; pictures in colour are offered if an encoder that reads them is open."""
+    kinds = [kind for kind in KIND.options or () if kind != encoders.PICTURE or encoders.checkpoints(kind)]
+    return KIND.choose(kinds, on_change=_change_kind)
 
 
 def _choose_encoder(kind: str) -> str | None:

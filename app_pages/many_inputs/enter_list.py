@@ -32,7 +32,7 @@ def draw_list_entry(kind: str) -> None:
     if kind == encoders.TEXT:
         _draw_text_entry()
     else:
-        _draw_picture_entry()
+        _draw_picture_entry(kind)
     if problem := st.session_state.get(_PROBLEM):
         st.warning(problem, icon=":material/warning:")
     st.caption(
@@ -76,11 +76,11 @@ def _draw_text_entry() -> None:
         )
 
 
-def _draw_picture_entry() -> None:
+def _draw_picture_entry(kind: str) -> None:
     label = f"Pictures (up to {pictures.MOST:,}, {TOGETHER} MB in all)"
-    _draw_upload((*PICTURES, "csv"), label, _list_from_pictures, encoders.DIGIT)
+    _draw_upload((*PICTURES, "csv"), label, _list_from_pictures, kind)
     name = f"Try it with {EXAMPLES} test digits"
-    st.button(name, key="several_examples", on_click=_take_list, args=(_digit_list, encoders.DIGIT))
+    st.button(name, key="several_examples", on_click=_take_list, args=(_digit_list, kind))
 
 
 def _draw_upload(types: tuple[str, ...], label: str, read: Callable[[str], InputList], kind: str) -> None:
@@ -88,12 +88,12 @@ def _draw_upload(types: tuple[str, ...], label: str, read: Callable[[str], Input
     st.file_uploader(
         label,
         types,
-        accept_multiple_files=kind == encoders.DIGIT,
+        accept_multiple_files=kind != encoders.TEXT,
         key=key,
         max_upload_size=LARGEST,
         on_change=_take_list,
         args=(read, kind, key),
-        help=_PICTURES if kind == encoders.DIGIT else _TABLE,
+        help=_PICTURES if kind != encoders.TEXT else _TABLE,
     )
 
 

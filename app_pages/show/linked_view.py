@@ -67,6 +67,7 @@ def linked_view(
     tops: np.ndarray | None = None,
     reach: str = "1",
     picture: np.ndarray | None = None,
+    on_picture: bool = True,
     compact: bool = False,
     title: Title = Title("", ""),  # noqa: B008 (frozen)
     partners: Sequence[tuple[int, int] | None] = (),
@@ -76,7 +77,7 @@ def linked_view(
 ) -> None:
     """Draws the chart in the current container and its `tokens` in that one; a choice calls `take`.
 
-    `about` [layer · head] are sentences for above the large map. `tops`, `reach` and `compact` are those of the chart. Two views on one page point together: at the same query if
+    `about` [layer · head] are sentences for above the large map. `tops`, `reach`, `on_picture` and `compact` are those of the chart. Two views on one page point together: at the same query if
     they have the same `shares_query`, and at heads that are compared: `partners` [layer · head] are those of the other view.
     """
     # As long as all weights are there, the chart is the same whatever is chosen, and is not sent again.
@@ -115,6 +116,7 @@ def linked_view(
     figure = chart.linked_heads(
         record,
         selected=own or (0, 0),
+        query=chosen.query if own else 0,  # of all weights, the browser knows which row is chosen
         measures=measures,
         about=about,
         by_layer=by_layer,
@@ -122,6 +124,7 @@ def linked_view(
         tops=tops,
         reach=reach,
         picture=picture,
+        on_picture=on_picture,
         compact=compact,
         channel=key,
         notes=notes,

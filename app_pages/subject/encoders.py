@@ -10,7 +10,7 @@ from model import checkpoint, inputs
 from model.checkpoint.seeds import split_seed
 from model.config import DIGITS, ModelConfig
 
-TEXT, DIGIT, RECORD = "Text", "Digit", "Record"  # kinds of input
+TEXT, DIGIT, PICTURE, RECORD = "Text", "Digit", "Picture", "Record"  # kinds of input
 
 
 def checkpoints(kind: str) -> list[str]:
@@ -25,7 +25,7 @@ def checkpoints(kind: str) -> list[str]:
 
 
 def kind_of(name: str) -> str | None:
-    """Kind of input that an encoder takes, `TEXT` or `DIGIT`; None if its configuration is damaged.
+    """Kind of input that an encoder takes, `TEXT`, `DIGIT` or `PICTURE`; None if its configuration is damaged.
 
     Called for every encoder in every run, so it reads only the configuration.
     """
@@ -35,9 +35,12 @@ def kind_of(name: str) -> str | None:
 @cached
 def _kind(name: str, _state: States) -> str | None:
     try:
-        return TEXT if checkpoint.read_config(name).is_text else DIGIT
+        config = checkpoint.read_config(name)
     except ValueError:
         return None
+    if config.is_text:
+        return TEXT
+    return PICTURE if config.is_imported and config.n_channels == 3 else DIGIT
 
 
 @cached

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+from PIL import Image
 
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
@@ -13,6 +14,16 @@ from model.inputs import Text, digits
 def test_digits() -> tuple[np.ndarray, np.ndarray]:
     """Images uint8 [digit, row, column] and labels uint8 [digit] of the MNIST test digits."""
     return digits.examples()
+
+
+@cached
+def example_picture(name: str) -> np.ndarray:
+    """An example picture in colour, uint8 [height, width, 3]. Raises ValueError if its file is missing or damaged."""
+    path = digits.EXAMPLES / f"{name}.jpg"
+    try:
+        return np.asarray(Image.open(path).convert("RGB"))
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read: {error}") from error
 
 
 def sentences() -> dict[str, str]:

@@ -128,7 +128,7 @@ def _open_in_attention(name: str) -> None:
     CHECKPOINT.take(name)
     LAYER.take(0)
     HEAD.take(0)
-    go_to(ATTENTION, CHECKPOINT.to(name), *([KIND.to(kind)] if kind == encoders.DIGIT else []))
+    go_to(ATTENTION, CHECKPOINT.to(name), *([KIND.to(kind)] if kind != encoders.TEXT else []))
 
 
 def _as_key(name: str) -> str:

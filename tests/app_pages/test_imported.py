@@ -70,7 +70,9 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]
 def open_imported(open_app: Open, checkpoints: Path, folder_of: Callable[[str], Path]) -> Open:
     def opened(architecture: str, page: str, **query: str) -> AppTest:
         shutil.copytree(folder_of(architecture), checkpoints / "own")
-        kind = "Digit" if architecture.startswith(("ViT", "DeiT")) else "Text"
+        kind = "Picture" if architecture.startswith(("ViT", "DeiT")) else "Text"
+        if kind == "Picture" and page == "compare":  # what encoders of digits read as well can be compared
+            query = {"source": "Test digits"} | query
         return open_app(f"app_pages/{page}/page.py", kind=kind, text=SENTENCE, checkpoint="own", **query)
 
     return opened
@@ -128,13 +130,13 @@ def test_numbers_are_no_probabilities(open_imported: Open) -> None:
 
 
 def test_a_digits_label_is_no_class_of_an_encoder_of_other_pictures(open_imported: Open) -> None:
-    app = open_imported("ViTForImageClassification", "attention")
+    app = open_imported("ViTForImageClassification", "attention", source="Test digits")
     (said,) = app.metric
     assert said.delta == ""
 
 
 def test_the_patches_lie_on_the_picture_as_the_encoder_sees_it(open_imported: Open) -> None:
-    app = open_imported("ViTForImageClassification", "attention")
+    app = open_imported("ViTForImageClassification", "attention", source="Test digits")
     chosen = subject_of(app)
     seen = preprocessed_picture(chosen.model_input.array, chosen.record)
     assert chosen.model_input.array.shape == (28, 28)

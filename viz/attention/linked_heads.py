@@ -12,7 +12,7 @@ The app and the offline page show both halves, a notebook the chart alone.
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -55,6 +55,8 @@ _LABEL, _SHORT = 14, 9  # letters of a token at most; in a compact chart
 _SIDE = 400  # pixels of the picture
 _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between parts, legend, strongest keys
 _ABOVE = 34  # pixels above the small maps: the sentence about the head, and the names of heads
+MOST_GRID_LINES = 10  # columns of patches; more lines than these would cover the picture
+MOST_OPAQUE = 0.85  # of a colour on a photo, which stays visible; it is clear where the weight is 0
 _WIDE = 900  # pixels of the chart from which the strongest keys have a place of their own
 
 
@@ -70,6 +72,7 @@ def linked_heads(
     tops: np.ndarray | None = None,
     reach: str = "1",
     picture: np.ndarray | None = None,
+    on_picture: bool = True,
     compact: bool = False,
     channel: str = "",
     notes: Sequence[str] = (),
@@ -80,7 +83,8 @@ def linked_heads(
     `by_layer` the record has one map for each layer. The colours
     of each map end at its entry in `tops` [layer, head], and without them at 1; the legend calls that `reach`. A
     `compact` chart has small names, and no list of the strongest keys. `picture`, uint8 [height, width] or [height,
-    width, 3], is drawn beside the maps if the positions are patches of it. A `channel` connects the chart with the
+    width, 3], is drawn beside the maps if the positions are patches of it; with `on_picture` each small map is the picture
+    too, with the weights of the shown query, and else the whole matrix. A `channel` connects the chart with the
     `linked_heads.js` of the same channel; without one a click on the chart is kept by the chart itself.
     The chart takes its width and height from where it is shown, from 680 × 380 pixels.
     Raises ValueError if a measure has another shape than [layer, head].
@@ -116,7 +120,7 @@ def linked_heads(
         exact_tiles = tiles(record.pattern, tops=maxima, at_most=max(n_queries, n_keys), side=1)
         heads["exact_on_light"] = [tile.on_light for tile in exact_tiles]
         heads["exact_on_dark"] = [tile.on_dark for tile in exact_tiles]
-    if pool_size > 1:
+    if pool_size > 1 and not (picture is not None and on_picture and is_whole):
         maps = "in small maps" if has_exact else "in these maps"
         notes = [*notes, f"{maps} a pixel is the largest of up to {pool_size} × {pool_size} weights"]
     key_labels = position_labels(keys.tokens, keys.numbers, letters)
@@ -168,8 +172,21 @@ def linked_heads(
     if has_mask:
         heads["hatched"] = [hatching(record.mask[index]) for index in indices]
     if picture is not None:
-        frames |= _patches(record, picture, indices, stamp)
-    return _chart_form(channel, picture is not None, has_cells, has_mask, compact, has_exact).with_data(
+        frames |= _patches(record, picture, indices if is_whole else [], stamp)
+        state |= {"on_picture": [on_picture], "row_query": [-1]}
+        if not is_whole:
+            shown_query = 0 if query is None or query < 0 else query
+            state["row_query"] = [shown_query]
+            heads |= _rows_on_picture(record, shown_query, maxima)
+    shows = Shows(
+        picture=picture is not None,
+        photo=picture is not None and picture.ndim == 3,
+        whole=is_whole,
+        cells=has_cells,
+        mask=has_mask,
+        exact=has_exact,
+    )
+    return _chart_form(channel, shows, compact).with_data(
         heads,
         frames=frames,
         # Where nothing else gives it a size, as in a notebook, it fits beside the margins of one.
@@ -178,6 +195,17 @@ def linked_heads(
         description=f"{scale.what.capitalize()} of {n_layers} layers of {n_heads} heads, and of one of them in large.",
         usermeta={"embedOptions": {"renderer": "canvas"}},
     )
+
+
+class Shows(NamedTuple):
+    """What a chart shows, of which its form depends."""
+
+    picture: bool  # the positions are patches of a picture
+    photo: bool  # of one in colours
+    whole: bool  # the weights of all heads come along
+    cells: bool  # the large map is small enough to point at its cells
+    mask: bool
+    exact: bool  # the large map has pictures of its own, the small ones being pooled
 
 
 def stamp_of(record: "AttentionRecord") -> str:
@@ -313,20 +341,36 @@ def _patches(
         "column": column,
         "stamp": [stamp] * len(positions),
     }
-    layer, head = np.array(indices).T.repeat(len(positions), axis=1)
-    ink = picture_ink(picture, side=_SIDE, opacity=0.55)
+    ink = picture_ink(picture, side=_SIDE, opacity=1 if picture.ndim == 3 else 0.55)
     grid = {"rows": [rows], "columns": [columns], "first": [record.first_patch]}
-    return {
+    frames: dict[str, Any] = {
         "picture": {**{theme: [url] for theme, url in ink.items()}, **grid},
         "patches": patches,
-        "small_patches": {
+    }
+    if indices:
+        layer, head = np.array(indices).T.repeat(len(positions), axis=1)
+        frames["small_patches"] = {
             "layer": layer,
             "head": head,
             "position": np.tile(patch, len(indices)),
             "row": np.tile(row, len(indices)),
             "column": np.tile(column, len(indices)),
-        },
-    }
+        }
+    return frames
+
+
+def _rows_on_picture(record: "AttentionRecord", query: int, maxima: np.ndarray) -> dict[str, list[str]]:
+    """For each head, pictures of the weights of one query on the patches, a pixel a patch, for a light and a dark page."""
+    assert record.patch_grid is not None
+    weights = record.pattern[:, :, query, record.first_patch :].reshape(-1, *record.patch_grid)
+    levels = np.clip(weights / maxima.reshape(-1, 1, 1), 0, 1)
+    alpha = (255 * MOST_OPAQUE * levels).round().astype(np.uint8)[..., None]
+
+    def urls(shares: np.ndarray) -> list[str]:
+        colours = weight_colours(shares).round().astype(np.uint8)
+        return [data_uri(pixels) for pixels in np.concatenate([colours, alpha], axis=-1)]
+
+    return {"row_on_light": urls(levels), "row_on_dark": urls(1 - levels)}
 
 
 def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]:
@@ -412,9 +456,7 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
 
 
 @form
-def _chart_form(
-    channel: str, is_picture: bool, has_cells: bool, has_mask: bool, compact: bool, has_exact: bool
-) -> alt.TopLevelMixin:
+def _chart_form(channel: str, shows: Shows, compact: bool) -> alt.TopLevelMixin:
     fields = ["layer", "head", "position", "key", "stamp"]
     # Cleared where the pointer is over nothing that has a stamp; at each move it would cost a second pass.
     nothing = alt.EventStream(
@@ -437,17 +479,17 @@ def _chart_form(
         hover_selection["clear"] = alt.MergedStream(merge=[nothing, out])
     parameters = [alt.param(name="asked", value=None, bind=_bound("body", "loupe-ask"))] if channel else []
     parameters += [
-        alt.param(name=name, expr=expr) for name, expr in _parameters(channel, is_picture, compact).items()
+        alt.param(name=name, expr=expr) for name, expr in _parameters(channel, shows.picture, compact).items()
     ]
-    layers = [*_small_maps(is_picture), *_large_map(is_picture, has_mask, compact, has_exact)]
-    if is_picture:
-        layers += _picture()
+    layers = [*_small_maps(shows), *_large_map(shows.picture, shows.mask, compact, shows.exact)]
+    if shows.picture:
+        layers += _picture(shows.photo)
     else:
         layers += _strongest_keys()
     layers += _legend_marks()
     # One for each: who chooses a head keeps the query.
     clicks = [] if channel else [_chosen("chosen_head", "layer", "head"), _chosen("chosen_query", "position")]
-    cells = _cells(has_cells).add_params(alt.selection_point(**hover_selection), *clicks)
+    cells = _cells(shows.cells).add_params(alt.selection_point(**hover_selection), *clicks)
     return (
         alt.layer(*layers, cells)
         .add_params(*parameters)
@@ -484,13 +526,16 @@ def _answers(target: alt.Chart) -> alt.Chart:
     return target
 
 
-def _small_maps(is_picture: bool) -> list[alt.Chart]:
-    """A small map of each head. While a query is pointed at, its row alone, and the key that it attends to most."""
+def _small_maps(shows: Shows) -> list[alt.Chart]:
+    """A small map of each head. While a query is pointed at, its row alone, and the key that it attends to most.
+
+    On a picture each shows the weights of the shown query on the patches, whether it is pointed at or chosen.
+    """
     heads = alt.Chart(data())
     index = "state.n_heads * datum.layer + datum.head"
     layers = [image_at(heads, _TILE_X, _TILE_Y, "tile", "tile")]
-    if is_picture:
-        layers += _small_pictures(index)
+    if shows.picture:
+        layers += _small_pictures(index, shows)
     else:
         veil: Kwargs = {"fill": _PAGE, "opacity": alt.expr("is_asking ? 0.8 : 0")}
         layers += [
@@ -534,16 +579,30 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
                 opacity=shown,
             ),
         ]
-    cell_frame = box_between(
-        heads,
+    cell: tuple[str, str, str, str] = (
         f"{_TILE_X} + unit_x * (isNumber(pointed_key) ? pointed_key : 0)",
         f"{_TILE_Y} + unit_y * query",
         "datum._x + max(unit_x, 3)",
         "datum._y + max(unit_y, 3)",
+    )
+    is_framed = "isNumber(pointed_key)"
+    if shows.picture and shows.whole:  # there a key is a patch
+        patch = "(isNumber(pointed_key) ? pointed_key : 0) - data('picture')[0].first"
+        size_x, size_y = "tile / data('picture')[0].columns", "tile / data('picture')[0].rows"
+        cell = (
+            f"{_TILE_X} + {size_x} * (({patch}) % data('picture')[0].columns)",
+            f"{_TILE_Y} + {size_y} * floor(({patch}) / data('picture')[0].columns)",
+            f"datum._x + {size_x}",
+            f"datum._y + {size_y}",
+        )
+        is_framed += " && pointed_key >= data('picture')[0].first"
+    cell_frame = box_between(
+        heads,
+        *cell,
         fill=None,
         stroke=ACCENT,
         strokeWidth=2,
-        opacity=alt.expr("isNumber(pointed_key) ? 1 : 0"),
+        opacity=alt.expr(f"{is_framed} ? 1 : 0"),
     )
     casing = box_between(
         heads,
@@ -585,30 +644,45 @@ def _small_maps(is_picture: bool) -> list[alt.Chart]:
     ]
 
 
-def _small_pictures(head: str) -> list[alt.Chart]:
-    """While a patch is pointed at: the picture in place of each small map, in the colours of that patch's weights."""
-    patches = alt.Chart(data("small_patches"))
-    weight = f"weights[start + state.n_keys * ({head}) + datum.position] * state.unit / {TOP}"
-    top = f"data('frame')[{head}].top"
+def _small_pictures(head: str, shows: Shows) -> list[alt.Chart]:
+    """In place of each small map the picture, in the colours of the weights of the shown query.
+
+    Where not all weights come along, these are pictures of the chosen query's weights; another query that is pointed at
+    shows the matrices.
+    """
     size_x, size_y = "tile / data('picture')[0].columns", "tile / data('picture')[0].rows"
-    coloured = box_between(
-        patches.transform_calculate(weight=f"{weight} / {top}"),
-        f"{_TILE_X} + {size_x} * datum.column",
-        f"{_TILE_Y} + {size_y} * datum.row",
-        f"datum._x + {size_x}",
-        f"datum._y + {size_y}",
-        opacity=alt.expr("is_asking && is_whole ? 1 : 0"),
-    ).encode(color=_colour())
-    ink = image_at(
+    if shows.whole:
+        shown = "query >= 0 && (is_asking || state.on_picture)"
+        weight = f"weights[start + state.n_keys * ({head}) + datum.position] * state.unit / {TOP}"
+        coloured = box_between(
+            alt.Chart(data("small_patches")).transform_calculate(
+                weight=f"{weight} / data('frame')[{head}].top"
+            ),
+            f"{_TILE_X} + {size_x} * datum.column",
+            f"{_TILE_Y} + {size_y} * datum.row",
+            f"datum._x + {size_x}",
+            f"datum._y + {size_y}",
+            opacity=alt.expr(f"{shown} ? {_opacity(shows.photo, 'datum.weight')} : 0"),
+        ).encode(color=_colour())
+    else:
+        shown = "query >= 0 && query == state.row_query && state.on_picture"
+        url = f"{ON_DARK} ? datum.row_on_dark : datum.row_on_light"
+        coloured = image_at(alt.Chart(data()), _TILE_X, _TILE_Y, f"{shown} ? tile : 0", "tile", url)
+    image = image_at(
         alt.Chart(data()),
         _TILE_X,
         _TILE_Y,
-        "is_asking && is_whole ? tile : 0",
+        f"{shown} ? tile : 0",
         "tile",
         f"{ON_DARK} ? data('picture')[0].on_dark : data('picture')[0].on_light",
         smooth=True,
     )
-    return [coloured, ink]
+    return [image, coloured] if shows.photo or not shows.whole else [coloured, image]
+
+
+def _opacity(is_photo: bool, level: str) -> str:
+    """The opacity of a patch's colour, by its `level` on the scale: on a photo the more weight, the less shows through."""
+    return f"{MOST_OPAQUE} * max(0, {level})" if is_photo else "1"
 
 
 def _colour() -> alt.Color:
@@ -755,8 +829,8 @@ def _strongest_keys() -> list[alt.Chart]:
     ]
 
 
-def _picture() -> list[alt.Chart]:
-    """The picture over the weights of its patches, which can be pointed at."""
+def _picture(is_photo: bool) -> list[alt.Chart]:
+    """The picture with the weights of its patches, which can be pointed at: a photo below them, ink above them."""
     patches = _weights_of("patches").transform_calculate(weight="datum.level")
     size_x, size_y = "picture_side / data('picture')[0].columns", "picture_side / data('picture')[0].rows"
     box = (
@@ -766,24 +840,29 @@ def _picture() -> list[alt.Chart]:
         f"datum._y + {size_y}",
     )
     chosen = "datum.position == query"
-    return [
-        box_between(patches, *box, opacity=alt.expr("hidden ? 0 : 1")).encode(color=_colour()),
+    weights = box_between(
+        patches, *box, opacity=alt.expr(f"hidden ? 0 : {_opacity(is_photo, 'datum.level')}")
+    ).encode(color=_colour())
+    changes = box_between(
+        alt.Chart(data("patches")).transform_calculate(change="hidden ? hidden[datum.position] : 0"),
+        *box,
+        fill=alt.expr(f"datum.change < 0 ? '{FALLS}' : '{RISES}'"),
+        opacity=alt.expr(f"{MOST_OPAQUE if is_photo else 1} * abs(datum.change)"),
+    )
+    image = image_at(
+        alt.Chart(data("picture")), "picture_x", "top", "picture_side", "picture_side", smooth=True
+    )
+    is_marked = f"{chosen} || datum.position == pointed_key"
+    grid = f"data('picture')[0].columns <= {MOST_GRID_LINES} ? 0.5 : 0"
+    frames = _answers(
         box_between(
-            alt.Chart(data("patches")).transform_calculate(change="hidden ? hidden[datum.position] : 0"),
+            alt.Chart(data("patches")),
             *box,
-            fill=alt.expr(f"datum.change < 0 ? '{FALLS}' : '{RISES}'"),
-            opacity=alt.expr("abs(datum.change)"),
-        ),
-        image_at(alt.Chart(data("picture")), "picture_x", "top", "picture_side", "picture_side", smooth=True),
-        _answers(
-            box_between(
-                alt.Chart(data("patches")),
-                *box,
-                stroke=alt.expr(f"{chosen} || datum.position == pointed_key ? '{ACCENT}' : '{NEUTRAL}'"),
-                strokeWidth=alt.expr(f"{chosen} || datum.position == pointed_key ? 4 : 0.5"),
-            )
-        ),
-    ]
+            stroke=alt.expr(f"{is_marked} ? '{ACCENT}' : '{NEUTRAL}'"),
+            strokeWidth=alt.expr(f"{is_marked} ? 4 : {grid}"),
+        )
+    )
+    return [image, weights, changes, frames] if is_photo else [weights, changes, image, frames]
 
 
 def _legend_marks() -> list[alt.Chart]:

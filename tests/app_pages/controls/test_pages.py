@@ -23,7 +23,7 @@ def test_a_link_holds_what_the_address_of_its_page_shall_hold() -> None:
     ("control", "value"),
     [
         (MASK, "causal"),
-        (KIND, "Picture"),
+        (KIND, "Photo"),
         (LAYER, "the last"),
         (LAYER, -1),
         (BLOCKED_KEYS, "1,4"),

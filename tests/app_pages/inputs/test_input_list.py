@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from app_pages.controls.input_controls import DIGIT, DRAW, PICTURE, SECOND_PART, SOURCE, TEST_DIGITS, TEXT
+from app_pages.controls.input_controls import DIGIT, DRAW, OWN_PICTURE, SECOND_PART, SOURCE, TEST_DIGITS, TEXT
 from app_pages.controls.input_controls import DRAWING as DRAWING_CODE
 from app_pages.inputs.drawing.code import BLANK, to_code
 from app_pages.inputs.input_list import InputList, Item, entered, hold, open_item, right_class
@@ -64,7 +64,7 @@ def test_a_picture_is_opened_as_the_encoder_takes_it(session: dict, monkeypatch:
     assert session["digit"] == 12
     assert "drawing" not in st.query_params
     use(monkeypatch, COLOURED)
-    assert open_item("Digit", 0, "any") == [SOURCE.to(PICTURE)]
+    assert open_item("Digit", 0, "any") == [SOURCE.to(OWN_PICTURE)]
     np.testing.assert_array_equal(session[HELD], PHOTO)
     assert item.as_input(COLOURED, reads_pairs=False) == Picture.of(PHOTO)
 

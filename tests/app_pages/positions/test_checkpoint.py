@@ -128,6 +128,6 @@ def test_an_imported_grid_is_not_said_to_come_from_digits(open_part: Open, check
     near = [np.exp(-((at[:, None] - np.arange(4)) ** 2.0)) for at in (rows, columns)]
     weights[name][0, 1:, :8] = 10 * np.hstack(near)  # patches side by side, or one above the other, are alike
     save_file(weights, path, metadata={"format": "pt"})
-    page = said(open_part(KIND.to("Digit"), CHECKPOINT.to("own")))
+    page = said(open_part(KIND.to("Picture"), CHECKPOINT.to("own")))
     assert "which patches touch: the grid was learned in training." in page
     assert "digits" not in page

@@ -355,3 +355,28 @@ def test_every_frame_is_shown_by_some_part() -> None:
     ):
         text = json.dumps(figure.specification)
         assert all(f'"name": "{name}"' in text for name in figure.frames if name != "state")
+
+
+def test_the_small_maps_of_a_long_record_are_pictures_of_the_chosen_query(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MOST_WEIGHTS", 0)
+    picture = np.full((16, 24, 3), 200, np.uint8)
+    frames = linked_heads(GRID, picture=picture, query=2).frames
+    assert "small_patches" not in frames
+    assert frames["state"]["row_query"].tolist() == [2]
+    heads = linked_heads(GRID, picture=picture, query=2).frames["frame"]
+    shown = [pixels(url) for url in heads["row_on_light"]]
+    weights = GRID.pattern[:, :, 2, GRID.first_patch :].reshape(-1, *GRID.patch_grid)
+    assert [tile.shape for tile in shown] == [(*GRID.patch_grid, 4)] * len(weights)
+    alpha = np.stack([tile[..., 3] for tile in shown])
+    np.testing.assert_array_equal(alpha, np.rint(255 * module.MOST_OPAQUE * weights))
+
+
+def test_a_photo_lies_below_the_weights_and_ink_above_them() -> None:
+    marks = [
+        [part["mark"]["type"] for part in linked_heads(GRID, picture=picture).specification["layer"]][:2]
+        for picture in (np.zeros((16, 24, 3), np.uint8), np.zeros((16, 24), np.uint8))
+    ]
+    assert marks[0][1:] == ["image"]
+    assert marks[1][1:] == ["rect"]
