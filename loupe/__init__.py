@@ -11,7 +11,8 @@ Encoders and inputs: `load`, `available`, `Loaded`, `Text`, `Picture`, `hook_poi
 One forward pass: `capture`, `activations`, `probabilities`, `watch`.
 Changes to it: `Intervention`, `MaskChoice`, `masked`, `without_keys`, `ablated`, `at_temperature`, `repositioned`.
 Experiments: `ablate_heads`, `importance`, `prune_heads`, `patch_heads`, `patch_positions`, `knock_out`, `guess_masked`.
-Records: `ForwardRecord`, `AttentionRecord`, `from_arrays`, `word_view`, `save_record`, `read_record`.
+Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_record`.
+Of models from elsewhere: `from_transformers` (a `ModelRecord`), `from_arrays`.
 Measures and other maps: `heads` (a module), `LENSES`, `through`.
 Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`.
 

@@ -1,6 +1,7 @@
 # The names of the library: editors and type checkers read them here, and so does __init__.py.
 
 from .model.capture import activations, capture
+from .model.capture.from_transformers import ModelRecord, from_transformers
 from .model.capture.intervention import (
     Intervention,
     MaskChoice,
@@ -39,6 +40,7 @@ __all__ = [
     "Intervention",
     "Loaded",
     "MaskChoice",
+    "ModelRecord",
     "Picture",
     "Text",
     "ablate_heads",
@@ -49,6 +51,7 @@ __all__ = [
     "available",
     "capture",
     "from_arrays",
+    "from_transformers",
     "guess_masked",
     "head_overview",
     "heads",

@@ -1,6 +1,7 @@
 """`from_arrays(pattern, tokens)` makes records from attention weights of other programs."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any, get_args
 
@@ -14,7 +15,7 @@ ROUNDING = 1e-2  # of a weight: half precision, added up over many keys
 # By how the tokenizers of known families spell them; what a file says itself comes first.
 _SPELLED: dict[str, Role] = {
     **dict.fromkeys(("[CLS]", "<s>", "<cls>"), "class"),
-    **dict.fromkeys(("[SEP]", "</s>", "<sep>", "<eos>", "<|endoftext|>"), "separator"),
+    **dict.fromkeys(("[SEP]", "</s>", "<sep>", "<eos>"), "separator"),
     **dict.fromkeys(("[PAD]", "<pad>"), "padding"),
     **dict.fromkeys(("[UNK]", "<unk>"), "unknown"),
     **dict.fromkeys(("[MASK]", "<mask>"), "mask"),
@@ -24,6 +25,8 @@ _WORD_BEGINS = (
     "Ġ",
 )  # in SentencePiece's and byte-level vocabularies; else pieces that go on begin with ##
 _CONTINUES = "##"
+_SPECIAL = re.compile(r"<[|｜].+[|｜]>|<bos>|<extra_id_\d+>")  # <|startoftext|>, <|im_end|>
+EAGER = 'load it with attn_implementation="eager", which alone returns its weights, and call it with output_attentions=True'
 
 
 def from_arrays(
@@ -58,6 +61,8 @@ def from_arrays(
     """
     pattern = _checked_pattern(pattern)
     *_, n_queries, n_keys = pattern.shape
+    if keys is None:
+        _check_axes(pattern.shape, tokens)
     if picture is not None and patch_grid is None and tokens is None:
         side = int(n_queries**0.5)
         patch_grid = (side, side)
@@ -120,18 +125,32 @@ def check_picture(picture: np.ndarray) -> np.ndarray:
 
 
 def _checked_pattern(values: Any) -> np.ndarray:
+    if values is None or (isinstance(values, list | tuple) and any(layer is None for layer in values)):
+        raise ValueError(f"pattern is None: the model returned no attention weights; {EAGER}")
     if isinstance(values, list | tuple):
         layers = [_to_array(layer) for layer in values]
-        layers = [layer[0] if layer.ndim == 4 and len(layer) == 1 else layer for layer in layers]
+        if layers and layers[0].ndim == 4 and len(layers[0]) > 1:
+            raise ValueError(_several_inputs(len(layers[0])))
+        layers = [layer[0] if layer.ndim == 4 else layer for layer in layers]
         if not layers or len({layer.shape for layer in layers}) > 1 or layers[0].ndim != 3:
             raise ValueError(
-                "a pattern in layers needs one array [head, query, key] for each layer, all of one shape"
+                "a pattern in layers needs one array [head, query, key] for each layer, all of one shape; "
+                f"got {len(layers)} layers of {', '.join(map(str, dict.fromkeys(layer.shape for layer in layers))) or 'nothing'}"
             )
         values = np.stack(layers)
     values = _to_array(values)
+    if values.ndim == 5:
+        if values.shape[1] != 1:
+            raise ValueError(_several_inputs(values.shape[1]))
+        values = values[:, 0]
     if values.dtype.kind not in "fiub" or values.ndim != 4 or not values.size:
+        axes = {
+            2: "one head [query, key]: pass pattern[None, None]",
+            3: "one layer [head, query, key]: pass [pattern]",
+        }
+        hint = f", which looks like {axes[values.ndim]}" if values.ndim in axes else ""
         raise ValueError(
-            f"pattern must be numbers of [layer, head, query, key], got {values.dtype.name} of {values.shape}"
+            f"pattern must be numbers of [layer, head, query, key], got {values.dtype.name} of {values.shape}{hint}"
         )
     n_layers, n_heads, *sides = values.shape
     if max(sides) > MOST_POSITIONS or n_layers * n_heads > MOST_HEADS:
@@ -143,11 +162,26 @@ def _checked_pattern(values: Any) -> np.ndarray:
     return pattern
 
 
+def _several_inputs(n: int) -> str:
+    return (
+        f"pattern holds a batch of {n} inputs; a record is of one: pass [layer[:1] for layer in attentions]"
+    )
+
+
 def _to_array(values: Any) -> np.ndarray:
     """Values as an array; they may be array-like, or a tensor on any device, with gradients, or of bfloat16."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().float().numpy()
     return np.asarray(values)
+
+
+def _check_axes(shape: tuple[int, ...], tokens: Sequence[str] | None) -> None:
+    """Raises ValueError if exactly two axes are as long as there are tokens, and these are not the last two."""
+    n = 0 if tokens is None else len(tokens)
+    if shape.count(n) == 2 and shape[2] != shape[3]:
+        raise ValueError(
+            f"the axes must be [layer, head, query, key]: of {shape}, the last two should be the {n} queries and keys"
+        )
 
 
 def _checked_mask(values: Any, shape: tuple[int, ...]) -> np.ndarray:
@@ -169,7 +203,7 @@ def _checked_positions(
 ) -> Positions:
     _check_labels(name, tokens, n)
     if roles is None:
-        roles, spelled_prefix = _roles_from_spelling(tokens)
+        tokens, roles, spelled_prefix = roles_from_spelling(tokens)
         prefix = spelled_prefix if prefix is None else prefix
     _check_labels("roles", roles, n)
     known_roles: dict[str, Role] = {role: role for role in get_args(Role)}
@@ -188,8 +222,15 @@ def _check_labels(name: str, labels: Sequence[str], n: int) -> None:
         raise ValueError(f"{name} hold a text of more than {LONGEST_LABEL:,} characters")
 
 
-def _roles_from_spelling(tokens: Sequence[str]) -> tuple[list[str], str]:
-    """Role of each token, inferred from its spelling, and the prefix of pieces that continue a word."""
+def roles_from_spelling(
+    tokens: Sequence[str], special_roles: Mapping[str, str] | None = None
+) -> tuple[list[str], list[str], str]:
+    """The tokens as they are shown, the role of each, inferred from its spelling, and the prefix of continuing pieces.
+
+    The mark of a word's beginning (Ġ or ▁) becomes a space. `special_roles` are the roles of tokens that are known to be
+    special; those that tokenizers commonly use are known anyway.
+    """
+    known_roles: dict[str, str] = {**_SPELLED, **(special_roles or {})}
     word_begin = next(
         (word_mark for word_mark in _WORD_BEGINS if any(token.startswith(word_mark) for token in tokens)),
         None,
@@ -200,8 +241,21 @@ def _roles_from_spelling(tokens: Sequence[str]) -> tuple[list[str], str]:
         if word_begin is not None:
             follows_word = index > 0 and roles[-1] in ("word", "continuation")
             is_continuation = follows_word and not token.startswith(word_begin)
-        roles.append(_SPELLED.get(token, "continuation" if is_continuation and index else "word"))
-    return roles, "" if word_begin else _CONTINUES
+        role = (
+            "special"
+            if _SPECIAL.fullmatch(token)
+            else "continuation"
+            if is_continuation and index
+            else "word"
+        )
+        roles.append(known_roles.get(token, role))
+    if word_begin is None:
+        return list(tokens), roles, _CONTINUES
+    shown = [
+        token.replace(word_begin, " ") if role in ("word", "continuation") else token
+        for token, role in zip(tokens, roles, strict=True)
+    ]
+    return shown, roles, ""
 
 
 def _patch_labels_and_roles(

@@ -51,6 +51,10 @@ def test_cross_attention_has_other_keys() -> None:
             ["<s>", "The", "Ġfil", "ms", "Ġare", "</s>"],
             ["class", "word", "word", "continuation", "word", "separator"],
         ),
+        (
+            ["<|startoftext|>", "a", "Ġfil", "ms", "<|im_end|>", "<|endoftext|>", "s"],
+            ["special", "word", "word", "continuation", "special", "special", "word"],
+        ),
         (["▁The", "▁fil", "ms", "."], ["word", "word", "continuation", "continuation"]),
         (["a", "b", "##"], ["word", "word", "word"]),
         (["##s", "a"], ["word", "word"]),
@@ -61,6 +65,14 @@ def test_roles_that_are_not_given_are_read_from_the_spelling(tokens: list[str], 
     pattern = np.full((1, 1, n, n), 1 / n)
     assert from_arrays(pattern, tokens).roles == tuple(roles)
     assert from_arrays(pattern, tokens, roles=["word"] * n).roles == ("word",) * n
+
+
+@pytest.mark.parametrize("mark", ["Ġ", "▁"])
+def test_the_mark_of_a_word_is_shown_as_a_space_unless_roles_are_given(mark: str) -> None:
+    tokens = (f"{mark}The", f"{mark}fil", "ms")
+    record = from_arrays(PATTERN, tokens)
+    assert record.tokens == record.pieces == (" The", " fil", "ms")
+    assert from_arrays(PATTERN, tokens, roles=record.roles).tokens == tokens
 
 
 @pytest.mark.parametrize(
@@ -92,6 +104,13 @@ def test_patches_are_named_and_what_stands_before_them_is_none(n: int, grid, tok
         ((PATTERN * 3, TOKENS), "weights are from 0 to 1"),
         ((PATTERN * np.nan, TOKENS), "not finite"),
         ((PATTERN, TOKENS[:2]), "2 tokens for 3 positions"),
+        ((PATTERN.transpose(0, 2, 3, 1), TOKENS), "the last two should be the 3 queries"),
+        ((PATTERN[0], TOKENS), r"one layer \[head, query, key\]: pass \[pattern\]"),
+        ((PATTERN[0, 0], TOKENS), "one head"),
+        ((None, TOKENS), 'pattern is None.*attn_implementation="eager"'),
+        (((None, None), TOKENS), 'attn_implementation="eager"'),
+        (([np.stack([layer, layer]) for layer in PATTERN], TOKENS), "a batch of 2 inputs"),
+        ((np.stack([PATTERN] * 3, axis=1), TOKENS), "a batch of 3 inputs"),
         ((PATTERN, "abc"), "list of strings"),
         ((PATTERN, None), "labels are missing"),
         ((PATTERN[..., :2], TOKENS), "labels `keys` are missing"),

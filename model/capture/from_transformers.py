@@ -1,0 +1,182 @@
+"""`from_transformers(model, tokenizer, input)` makes a record with a model object of Hugging Face, of any family.
+
+`transformers` itself is not imported: the object that is handed over brings its code along.
+"""
+
+import inspect
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float32
+from torch import Tensor, nn
+
+from ..record import AttentionRecord, Role
+from ..record.from_arrays import EAGER, from_arrays, positions, roles_from_spelling
+
+# Attributes of a tokenizer, and what the token is for. Where one token has two uses, the later line counts.
+_SPECIAL_TOKENS: tuple[tuple[str, Role], ...] = (
+    ("eos_token", "separator"),
+    ("sep_token", "separator"),
+    ("bos_token", "special"),
+    ("cls_token", "class"),
+    ("pad_token", "padding"),
+    ("unk_token", "unknown"),
+    ("mask_token", "mask"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ModelRecord(AttentionRecord):
+    """The attention of one input in a model from elsewhere, with the states and logits that the model offers.
+
+    `save_record` stores the attention, which is what the app shows of it.
+    """
+
+    hidden_states: Float32[np.ndarray, "state query d_model"] | None = None
+    logits: Float32[np.ndarray, "..."] | None = None  # of classes, or [query, class]
+
+
+def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelRecord:
+    """A record of one input in a Hugging Face model object of any family, a decoder too; of an encoder-decoder, its encoder.
+
+    `tokenizer` is the model's tokenizer, and `model_input` a text or a pair of texts; or else its image processor and a picture
+    (a PIL image or an array); or `model_input` holds the model's arguments by name, as tensors of a batch of 1. The
+    model runs with eager attention, in evaluation mode; both are afterwards as they were. Keys to which no head of a
+    layer attends at all, as those behind a causal mask, are masked in the record.
+
+    Raises ValueError if the model returns no attention weights, or others than [head, query, key] in each layer.
+
+    >>> from loupe import from_transformers
+    >>> from_transformers(model, tokenizer, "A gripping film.")  # doctest: +SKIP
+    ModelRecord(6 tokens '[CLS] a gripping film . [SEP]', 12 layers × 12 heads)
+    """
+    part = _part_that_reads(model, model_input)
+    arguments = _arguments(part, tokenizer, model_input)
+    with _eager(model), _evaluating(model), torch.no_grad():
+        outputs = part(**arguments, output_attentions=True, output_hidden_states=True, return_dict=True)
+    attentions = getattr(outputs, "attentions", None)
+    if not attentions or any(layer is None for layer in attentions):
+        raise ValueError(f"{type(model).__name__} returned no attention weights; {EAGER}")
+    attention = _attention_record(part, tokenizer, arguments, attentions)
+    ever_attended = attention.pattern.max(axis=1, keepdims=True) > 0
+    return ModelRecord(
+        pattern=attention.pattern,
+        mask=np.broadcast_to(ever_attended, attention.pattern.shape),
+        hidden_states=_stacked_states(getattr(outputs, "hidden_states", None)),
+        logits=_first_of_batch(getattr(outputs, "logits", None)),
+        **positions(attention),
+    )
+
+
+def _part_that_reads(model: Any, model_input: Any) -> Any:
+    """The encoder of an encoder-decoder, one of the two encoders of a model for texts and pictures, or the model itself."""
+    config = getattr(model, "config", None)
+    if getattr(config, "is_encoder_decoder", False) and hasattr(model, "get_encoder"):
+        return model.get_encoder()
+    if hasattr(model, "text_model") and hasattr(model, "vision_model"):
+        reads_pictures = (
+            "pixel_values" in model_input if isinstance(model_input, Mapping) else not _is_text(model_input)
+        )
+        return model.vision_model if reads_pictures else model.text_model
+    return model
+
+
+def _is_text(model_input: Any) -> bool:
+    return isinstance(model_input, str) or (
+        isinstance(model_input, tuple)
+        and len(model_input) == 2
+        and all(isinstance(text, str) for text in model_input)
+    )
+
+
+def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, Tensor]:
+    """The arguments of the model's `forward`, as tensors on its device."""
+    if isinstance(model_input, Mapping):
+        arguments = dict(model_input)
+    elif _is_text(model_input):
+        texts = (model_input,) if isinstance(model_input, str) else model_input
+        arguments = dict(tokenizer(*texts, return_tensors="pt"))
+    elif isinstance(model_input, list | tuple):
+        raise ValueError(
+            f"a record is of one input, got {len(model_input)}: call from_transformers for each; "
+            "a pair of texts is a tuple"
+        )
+    else:
+        arguments = dict(tokenizer(images=model_input, return_tensors="pt"))
+    parameters = inspect.signature(part.forward).parameters
+    takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+    device = next(part.parameters()).device
+    return {
+        name: value.to(device)
+        for name, value in arguments.items()
+        if isinstance(value, Tensor) and (takes_any or name in parameters)
+    }
+
+
+@contextmanager
+def _eager(model: Any) -> Iterator[None]:
+    """Context manager in which the model computes its attention weights step by step, which alone can return them."""
+    before = getattr(getattr(model, "config", None), "_attn_implementation", None)
+    if before in (None, "eager") or not hasattr(model, "set_attn_implementation"):
+        yield
+        return
+    try:
+        model.set_attn_implementation("eager")
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"{type(model).__name__} cannot change its attention; {EAGER}") from error
+    try:
+        yield
+    finally:
+        model.set_attn_implementation(before)
+
+
+@contextmanager
+def _evaluating(model: nn.Module) -> Iterator[None]:
+    """Context manager in which all parts of the model are in evaluation mode."""
+    training = [module for module in model.modules() if module.training]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module in training:
+            module.training = True
+
+
+def _attention_record(
+    part: Any, tokenizer: Any, arguments: Mapping[str, Tensor], attentions: Any
+) -> AttentionRecord:
+    if "input_ids" not in arguments:
+        return from_arrays(attentions, patch_grid=_patch_grid(part, arguments, attentions))
+    tokens = [str(token) for token in tokenizer.convert_ids_to_tokens(arguments["input_ids"][0].tolist())]
+    special_roles = dict.fromkeys(getattr(tokenizer, "all_special_tokens", ()), "special") | {
+        str(token): role
+        for name, role in _SPECIAL_TOKENS
+        if (token := getattr(tokenizer, name, None)) is not None
+    }
+    shown, roles, prefix = roles_from_spelling(tokens, special_roles)
+    return from_arrays(attentions, shown, roles=roles, continuing_prefix=prefix)
+
+
+def _patch_grid(part: Any, arguments: Mapping[str, Tensor], attentions: Any) -> tuple[int, int]:
+    """(rows, columns) of the patches, by the model's patch size or, where it names none, the largest square that fits."""
+    size = getattr(getattr(part, "config", None), "patch_size", None)
+    if isinstance(size, int) and "pixel_values" in arguments:
+        height, width = arguments["pixel_values"].shape[-2:]
+        return height // size, width // size
+    side = int(attentions[0].shape[-1] ** 0.5)
+    return side, side
+
+
+def _stacked_states(states: Any) -> np.ndarray | None:
+    """The states after each layer [state, query, d_model]; None where there are none, or of several shapes."""
+    if not states or len({state.shape for state in states}) > 1:
+        return None
+    return np.stack([state[0].float().cpu().numpy() for state in states])
+
+
+def _first_of_batch(values: Any) -> np.ndarray | None:
+    return values[0].float().cpu().numpy() if isinstance(values, Tensor) else None
