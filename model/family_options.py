@@ -50,6 +50,23 @@ class Rotary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Disentangled:
+    """How scores depend on vectors of relative positions (`model.parts.disentangled`)."""
+
+    furthest: Size  # positions; with buckets, the distance at which the last one begins
+    n_buckets: Size | None = None  # of distances to each side; None for one vector for each distance
+    content_to_position: bool = True
+    position_to_content: bool = True
+    shared_maps: bool = False  # the vectors are projected by W_Q and W_K, not by maps of their own
+    norm: bool = False  # of the vectors
+
+    @property
+    def span(self) -> int:
+        """Number of vectors for each side of the query."""
+        return self.n_buckets or self.furthest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """Parts of a block that differ from those of `model.transformer` (`model.parts`); with the defaults none does."""
 
@@ -60,6 +77,7 @@ class Parts:
     n_key_heads: Size | None = None  # heads of keys and values, if several heads of queries share them
     scaled: bool = True  # whether scores are divided by sqrt(d_k); T5's are not
     rotary: Rotary | None = None
+    disentangled: Disentangled | None = None
     # one a layer: how many positions from the query a key may be; None for any; empty for any in all layers
     windows: Annotated[tuple[Size | None, ...], Meta(max_length=512)] = ()
     without_bias: Annotated[tuple[LinearMap, ...], Meta(max_length=7)] = ()  # linear maps of a block
@@ -80,6 +98,7 @@ class Family:
     # tokens of this id are embedded as zeros, and the others scaled up by the share of them (ESM-2)
     zeroed_token_id: Count | None = None
     d_embedding: Size | None = None  # width of the embedding where it is not d_model (ELECTRA, ALBERT)
+    widened_first: bool = False  # to d_model, before the embedding's norm and without a bias (DeBERTa)
     n_layer_groups: Size | None = (
         None  # so many blocks have weights of their own, the others share them (ALBERT)
     )

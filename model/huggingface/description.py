@@ -92,6 +92,10 @@ def _position_phrases(config: ModelConfig) -> list[str]:
         bases = " and ".join(f"{base:,.0f}" for base in sorted(set(parts.rotary.bases), reverse=True))
         by_layer = ", by layer" if len(set(parts.rotary.bases)) > 1 else ""
         phrases.append(f"queries and keys are rotated (rotary, base {bases}{by_layer})")
+    if (disentangled := parts.disentangled) is not None:
+        phrases.append(
+            f"scores of contents and of {2 * disentangled.span:,} vectors of relative positions are added up (disentangled)"
+        )
     widths = sorted({width for width in parts.windows if width is not None})
     if widths:
         n_local = sum(width is not None for width in parts.windows)

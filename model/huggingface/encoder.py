@@ -14,6 +14,7 @@ from ..family_options import Act
 from ..hooks import HookPoint
 from ..masks import FullMask, Mask, local_window, real_positions
 from ..parts.block import replace_parts
+from ..parts.disentangled import DisentangledAttention, RelativePositions
 from ..parts.norms import norm_layer
 from ..parts.relative_bias import BiasedScores
 from ..transformer import Embedding, Inputs, States, Transformer, fixed_positions
@@ -37,7 +38,9 @@ class ImportedEmbedding(Embedding):
         self.distillation_token = nn.Parameter(torch.zeros(width)) if family.distillation_token else None
         if config.embedding_norm:
             self.norm = norm_layer(config, width)  # type: ignore[assignment]  # called alike
-        if family.d_embedding is not None:
+        if family.widened_first:
+            self.norm = nn.Sequential(nn.Linear(width, config.d_model, bias=False), norm_layer(config))  # type: ignore[assignment]  # called like one norm
+        elif family.d_embedding is not None:
             self.norm = nn.Sequential(self.norm, nn.Linear(width, config.d_model))  # type: ignore[assignment]  # called like one norm
 
     def look_up(self, inputs: Inputs) -> States:
@@ -117,6 +120,10 @@ class ImportedEncoder(Transformer):
             self.token_classifier = nn.Linear(d_model, n_token_classes) if n_token_classes else None
             if n_token_classes:
                 self.token_logits = HookPoint()
+            if (options := family.parts.disentangled) is not None:
+                self.relative_positions = RelativePositions(config, options)
+                for block in self.blocks:
+                    block.attention = DisentangledAttention(config, options, self.relative_positions)
             for layer, block in enumerate(self.blocks):
                 replace_parts(block, config, layer)
             if config.final_norm:
@@ -190,7 +197,8 @@ def _share_layers_of_block(block: nn.Module, first_block: nn.Module) -> None:
 def _make_buffers(embedding: ImportedEmbedding, config: ModelConfig) -> None:
     """Computes the buffers, which are not stored and have no numbers on the meta device."""
     if config.positions != "learned":
-        embedding.register_buffer("position_table", fixed_positions(config), persistent=False)
+        table = fixed_positions(replace(config, d_model=config.d_embedding))
+        embedding.register_buffer("position_table", table, persistent=False)
     if (pixels := config.family.pixels) is not None:
         shape = (-1, 1, 1) if config.n_channels > 1 else (-1,)
         for name, values in (("means", pixels.means), ("deviations", pixels.deviations)):

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from . import (
     albert,
     bert,
+    deberta,
     distilbert,
     electra,
     esm,
@@ -69,6 +70,7 @@ FAMILIES: dict[str, KnownFamily] = {
     "gte": KnownFamily("GTE", gte.read),
     "new": KnownFamily("GTE", gte.read),  # as its authors name it
     "jina_embeddings_v3": KnownFamily("Jina v3", jina.read),
+    "deberta-v2": KnownFamily("DeBERTa v2 and v3", deberta.read),
     "t5": KnownFamily("T5", t5.read),
     "mt5": KnownFamily("mT5", t5.read),
     "umt5": KnownFamily("UMT5", t5.read),
