@@ -8,6 +8,7 @@ CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
 VOCABULARY_LINES, VOCABULARY, MERGES = "vocab.txt", "vocab.json", "merges.txt"
 PREPROCESSOR, MODULES = "preprocessor_config.json", "modules.json"
+ADAPTER = "adapter_config.json"  # of PEFT, which stores a few small matrices beside those of an encoder
 HISTORY, RECORDING, PREDICTIONS = "history.json", "film.safetensors.gz", "predictions.safetensors"
 # What a folder in Hugging Face's layout may hold besides its configuration and weights.
 BESIDE = (

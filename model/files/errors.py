@@ -64,11 +64,17 @@ def error_text(error: BaseException) -> str:
     return single_line(str(error)) or type(error).__name__
 
 
+class RefusalError(ValueError):
+    """Why something cannot be opened, in a text of this project, which is shown as it is however long it is."""
+
+
 @contextmanager
 def errors_in_one_sentence(what: str = "") -> Iterator[None]:
     """Context manager that turns any error about a damaged file or folder into a ValueError: `what`, then a short message."""
     try:
         yield
+    except RefusalError:
+        raise
     except BaseException as error:
         # tokenizers raise Exception itself, and where their own code breaks off something that is no Exception
         from_rust = type(error) is Exception or type(error).__module__ == "pyo3_runtime"

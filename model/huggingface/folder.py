@@ -9,17 +9,33 @@ import torch
 from tokenizers import Tokenizer
 
 from ..config import ModelConfig
-from ..files.encoder_files import CONFIG, MODULES, PREPROCESSOR
-from ..files.errors import errors_in_one_sentence
+from ..files.encoder_files import (
+    ADAPTER,
+    CONFIG,
+    MODULES,
+    PREPROCESSOR,
+    TOKENIZER,
+    VOCABULARY,
+    VOCABULARY_LINES,
+)
+from ..files.errors import RefusalError, errors_in_one_sentence, single_line
 from ..files.json_file import read_object
 from .encoder import ImportedEncoder
 from .families import FAMILIES, family_names
 from .output_layers import TIED
-from .sentence_transformers import read_modules, with_modules
+from .sentence_transformers import UnsupportedPoolingError, read_modules, with_modules
 from .tensor_map import Reading
 from .tokenizer import read_tokenizer
 from .weights import Shape, Stored, stored_weights
 
+ADAPTER_ALONE = (
+    "this folder holds an adapter (LoRA) without its encoder: merge them first, "
+    "model.merge_and_unload().save_pretrained(FOLDER)"
+)
+OTHERWISE = (
+    "Its attention can still be shown, as a record: loupe.from_transformers(model, tokenizer, input) takes any model of "
+    "transformers"
+)
 # Stored by some versions of `transformers`, and computed rather than learned.
 BUFFERS = (
     "position_ids",
@@ -45,7 +61,7 @@ class EncoderFolder:
 
 def is_foreign(folder: Path) -> bool:
     """Whether the folder has Hugging Face's layout rather than this project's own."""
-    if (folder / MODULES).is_file():
+    if (folder / MODULES).is_file() or (folder / ADAPTER).is_file():
         return True
     path = folder / CONFIG
     try:
@@ -68,15 +84,22 @@ def _is_transformers_config(path: Path, *_state: int) -> bool:
 @errors_in_one_sentence()
 def find(folder: Path) -> EncoderFolder:
     """The encoder in a folder, by its configuration and tensor headers. Raises ValueError if it cannot be shown."""
-    sentence_modules = read_modules(folder)
+    if (folder / ADAPTER).is_file() and not (folder / CONFIG).is_file():
+        raise ValueError(ADAPTER_ALONE)
+    pooling_problem = None
+    try:
+        sentence_modules = read_modules(folder)
+    except UnsupportedPoolingError as error:
+        sentence_modules, pooling_problem = None, str(error)
+        if not (folder / CONFIG).is_file():
+            raise
     encoder_folder = folder / sentence_modules.encoder if sentence_modules else folder
     values = read_object(encoder_folder / CONFIG, CONFIG)
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in FAMILIES:
-        model_type_text = shortened(model_type) if model_type is not None else "missing"
-        raise ValueError(
-            f"the model_type in config.json is {model_type_text}; supported are {family_names()}"
-        )
+        raise RefusalError(_all_problems(encoder_folder, model_type, pooling_problem))
+    if pooling_problem is not None:
+        raise ValueError(pooling_problem)
     family = FAMILIES[model_type]
     tensors = stored_weights(encoder_folder).renamed(_current_name)
     path = encoder_folder / PREPROCESSOR
@@ -120,6 +143,24 @@ def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None]:
     if unset_names := [name for name, value in model.named_parameters() if value.is_meta]:
         raise ValueError(f"nothing is stored for {unset_names[0]}")
     return model.requires_grad_(False).eval(), tokenizer
+
+
+def _all_problems(folder: Path, model_type: object, pooling_problem: str | None) -> str:
+    """Why an encoder of an unknown family cannot be opened, in one sentence with all reasons, and what works for it."""
+    model_type_text = shortened(model_type) if model_type is not None else "missing"
+    problems = [
+        f"the model_type in config.json is {single_line(model_type_text, 80)}; supported are {family_names()}"
+    ]
+    if pooling_problem is not None:
+        problems.append(pooling_problem)
+    try:
+        stored_weights(folder)
+    except ValueError as error:
+        problems.append(str(error))
+    if not any((folder / name).is_file() for name in (TOKENIZER, VOCABULARY_LINES, VOCABULARY, PREPROCESSOR)):
+        problems.append(f"there is neither a tokenizer ({TOKENIZER}) nor a {PREPROCESSOR}")
+    numbered = [f"({index}) {problem}" for index, problem in enumerate(problems, 1)]
+    return f"{'; '.join(numbered) if len(problems) > 1 else problems[0]}. {OTHERWISE}"
 
 
 def _current_name(name: str) -> str:

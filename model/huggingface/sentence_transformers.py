@@ -24,6 +24,10 @@ MODES: dict[str, Pooling] = {"cls": "class", "mean": "mean", "max": "max"}
 ACTS: dict[str, Act] = {"Tanh": "tanh", "Identity": "none", "ReLU": "relu", "GELU": "gelu"}
 
 
+class UnsupportedPoolingError(ValueError):
+    """The states of a sentence's tokens are pooled in a way that is not supported."""
+
+
 @dataclass(frozen=True, slots=True)
 class SentenceModules:
     """The modules that `modules.json` lists: encoder, pooling, and a linear layer after it."""
@@ -90,7 +94,7 @@ def _find_pooling(values: dict[str, Any]) -> Pooling:
     poolings = POOLINGS | MODES
     if len(names) != 1 or names[0] not in poolings:
         names_text = ", ".join(poolings.get(name, name) for name in names) or "nothing"
-        raise ValueError(
+        raise UnsupportedPoolingError(
             f"the pooling is {names_text}; supported are class token, mean and maximum, one at a time"
         )
     return poolings[names[0]]

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from model.capture import capture
 from model.checkpoint import CHECKPOINTS, fingerprint, load, read_config, weights_hash
-from model.huggingface import describe, is_foreign
+from model.huggingface import describe, family_names, is_foreign
 from model.inputs import Text
 from tests.model.huggingface.folders import SECOND, SENTENCE, build, rewrite
 
@@ -188,6 +188,32 @@ def broken(folder: Path) -> str:
 def test_what_is_wrong_with_the_configuration_is_said(bert: Path, changed: dict, said: str) -> None:
     rewrite(bert, **changed)
     assert said in broken(bert)
+
+
+def test_all_reasons_are_said_at_once_and_what_works_instead(tmp_path: Path) -> None:
+    rewritten = {"model_type": "qwen3"}
+    (tmp_path / "config.json").write_text(json.dumps(rewritten))
+    modules = [{"type": "a.Transformer", "path": ""}, {"type": "a.Pooling", "path": "1_Pooling"}]
+    (tmp_path / "modules.json").write_text(json.dumps(modules))
+    (tmp_path / "1_Pooling").mkdir()
+    (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_lasttoken": True}))
+    (tmp_path / "pytorch_model.bin").write_bytes(b"PK")
+    said = broken(tmp_path)
+    reasons = (
+        "(1) the model_type",
+        "'qwen3'",
+        "(2) the pooling is pooling_mode_lasttoken",
+        "(3) pytorch_model.bin",
+        "(4)",
+    )
+    assert all(reason in said for reason in reasons)
+    assert family_names() in said
+    assert said.endswith("loupe.from_transformers(model, tokenizer, input) takes any model of transformers")
+
+
+def test_an_adapter_alone_is_told_to_be_merged(tmp_path: Path) -> None:
+    (tmp_path / "adapter_config.json").write_text("{}")
+    assert "merge_and_unload().save_pretrained(" in broken(tmp_path)
 
 
 def test_what_is_wrong_with_the_weights_is_said(bert: Path) -> None:
