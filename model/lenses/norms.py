@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from ..parts.norms import linear_norm
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
 from .as_record import LEAST, any_head_mask, as_record, normalise_rows
@@ -112,10 +113,11 @@ def _terms(model: Transformer, record: ForwardRecord, layer: int) -> _Terms:
     total_vector = torch.einsum("hqk,khm->qm", pattern, terms)
     skip_term, divisor = block.skip * x, x.new_ones(len(x))
     if block.norm_placement != "pre":
-        norm, bias = block.norm_attention, block.attention.w_o.bias
-        divisor = ((skip_term + total_vector + bias).var(dim=-1, correction=0) + norm.eps).sqrt()
+        norm, bias = linear_norm(block.norm_attention, x.shape[-1]), block.attention.w_o.bias
+        norm_input = skip_term + total_vector + (0.0 if bias is None else bias)
+        divisor = norm.divisor(norm_input)[:, 0]
         terms, own_term, total_vector, skip_term = (
-            (vectors - vectors.mean(dim=-1, keepdim=True)) * norm.weight
+            norm.centre(vectors) * norm.gain
             for vectors in (terms, own_term, total_vector, skip_term)
         )
     own_vector = (own_term + skip_term) / divisor[:, None]

@@ -3,10 +3,11 @@
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from ..config import ModelConfig
+from ..parts.norms import LinearNorm, linear_norm
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
 from .as_record import any_head_mask, as_record, normalise_rows
@@ -61,8 +62,8 @@ def changes_in_layer(
     """Cosine distance of the block's outputs with and without the value of each of `keys` (None: all); 0 for masked keys.
 
     Without v_j the sum after attention is u_i − Σ_h A_ij f_h(x_j), so attention is not computed again. The feed-forward
-    reads LN(u) in every placement of the norm. Its first map is linear in u except for the σ of the LayerNorm, so it is
-    applied only once to u and to each f_h(x_j).
+    reads the norm of u in every placement of the norm. Its first map, and the gate if it has one, is linear in u except for
+    the σ of the norm, so it is applied only once to u and to each f_h(x_j).
     """
     block, keys = model.blocks[layer], range(len(record)) if keys is None else keys
     with torch.inference_mode():
@@ -73,8 +74,12 @@ def changes_in_layer(
             to_model_device(model, record.z[layer]).transpose(0, 1).flatten(1)
         )
         norm = block.norm_feed_forward if block.norm_placement == "pre" else block.norm_attention
-        expanded, bias = _expand_centred(block, norm, u), block.feed_forward.expand(norm.bias)
-        chunk_size, distances = max(1, NUMBERS_AT_ONCE // expanded.numel()), []
+        feed_forward, linear = block.feed_forward, linear_norm(norm, u.shape[-1])
+        gate = getattr(feed_forward, "gate", None)
+        first_maps = [feed_forward.expand] if gate is None else [feed_forward.expand, gate]
+        whole = [_apply_centred(first_map, linear, u) for first_map in first_maps]
+        biases = [first_map(linear.shift) for first_map in first_maps]
+        chunk_size, distances = max(1, NUMBERS_AT_ONCE // (len(whole) * whole[0].numel())), []
         for start in range(keys.start, keys.stop, chunk_size):
             chunk = slice(start, min(start + chunk_size, keys.stop))
             f = transformed_values(block, to_model_device(model, record.v[layer, :, chunk]))
@@ -82,9 +87,15 @@ def changes_in_layer(
                 2, 1, 0
             )  # [key, query, head]
             zeroed_sum = u - weights @ f
-            sigma = (zeroed_sum.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
-            hidden = (expanded - weights @ _expand_centred(block, norm, f)).div_(sigma).add_(bias)
-            feed_forward_output = block.feed_forward.contract(block.feed_forward.activation(hidden))
+            sigma = linear.divisor(zeroed_sum)
+            before, *gates = (
+                (of_all - weights @ _apply_centred(first_map, linear, f)).div_(sigma).add_(bias)
+                for first_map, of_all, bias in zip(first_maps, whole, biases, strict=True)
+            )
+            hidden = feed_forward.activation(before)
+            for factor in gates:
+                hidden = hidden * factor
+            feed_forward_output = feed_forward.contract(hidden)
             distances.append(
                 _cosine_distances(block_output, _block_output(block, x, zeroed_sum, feed_forward_output)).T
             )
@@ -92,12 +103,11 @@ def changes_in_layer(
     return np.where(any_head_mask(record)[layer, 0][:, keys], changes, 0)
 
 
-def _expand_centred(
-    block: Block, norm: torch.nn.LayerNorm, u: Float[Tensor, "*axes d_model"]
+def _apply_centred(
+    first_map: nn.Linear, norm: LinearNorm, u: Float[Tensor, "*axes d_model"]
 ) -> Float[Tensor, "*axes d_ff"]:
-    """First linear map of the feed-forward, applied to γ (u − mean(u)): LayerNorm without the division by σ, and no biases."""
-    centred = (u - u.mean(dim=-1, keepdim=True)) * norm.weight
-    return functional.linear(centred, block.feed_forward.expand.weight)
+    """A first linear map of the feed-forward, applied to the norm of `u` without the division by σ, and without biases."""
+    return functional.linear(norm.centre(u) * norm.gain, first_map.weight)
 
 
 def _block_output(
