@@ -14,6 +14,7 @@ LARGEST = 2**18  # for any size: an absurd value is refused before memory is tak
 MOST_PATTERNS = (
     22 * 12 * 512**2
 )  # attention weights of all heads for the longest input: ModernBERT-base at 512 tokens
+MOST_PATTERNS_OF_PICTURE = 12 * 12 * 1370**2  # DINOv2-base at 518 × 518 pixels: 1.1 GB, and scores as large
 LARGEST_VOCABULARY = 2**20  # LaBSE has half a million tokens
 Size = Annotated[int, Meta(ge=1, le=LARGEST)]
 NormPlacement = Literal["pre", "post", "deepnorm", "b2t"]
@@ -170,8 +171,8 @@ class ModelConfig:
 
     @property
     def n_before_patches(self) -> int:
-        """Number of positions before the first patch: one for a class token, and one for a distillation token."""
-        return (self.pooling == "class") + self.family.distillation_token
+        """Number of positions before the first patch: class token, distillation token and registers."""
+        return (self.pooling == "class") + self.family.distillation_token + self.family.n_registers
 
     @property
     def image_shape(self) -> tuple[int, ...]:

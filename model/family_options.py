@@ -106,6 +106,10 @@ class Family:
     furthest_bucket: Size = 128  # tokens: all distances from here on share the last bucket
     relative_bias_by_layer: bool = False  # whether each layer has a bias of its own (UMT5)
     distillation_token: bool = False  # behind the class token (DeiT)
+    n_registers: Count = (
+        0  # learned tokens between class token and patches, without position vectors (DINOv2)
+    )
+    pools_patches: bool = False  # the mean of the patches stands behind the class token's state (DINOv2)
     two_classifiers: bool = False  # of class token and distillation token; their logits' mean is the answer
     pooler: Act | None = None  # a linear map and this, behind pooling
     d_pooled: Size | None = None  # what the pooler makes; None for d_model

@@ -31,6 +31,7 @@ ARROWS = (  # key, its sign, what it does, steps in layer and head
 )
 _ROLES: dict[Role, str] = {
     "class": "at the beginning stands for the whole",
+    "register": "is a register, which the encoder has for its own use",
     "separator": "at the end marks it",
     "mask": "hides a token, which the encoder is to guess",
     "unknown": "is a token that the vocabulary does not have",

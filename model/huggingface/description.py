@@ -61,6 +61,8 @@ def _summary_rows(config: ModelConfig) -> tuple[tuple[str, str], ...]:
         colours = "colour" if config.n_channels == 3 else "greyscale"
         image_side = config.image_size
         input_text = f"pictures of {image_side} × {image_side} in {colours}, as {config.n_patches:,} patches of {config.patch_size} × {config.patch_size}"
+        if family.n_registers:
+            input_text += f", with {family.n_registers} registers"
     shared_phrase = (
         f", with {family.n_layer_groups} sets of weights shared among the layers"
         if family.n_layer_groups

@@ -21,7 +21,7 @@ from ..transformer import Embedding, Inputs, States, Transformer, fixed_position
 
 
 class ImportedEmbedding(Embedding):
-    """An embedding that can have token types, a distillation token, pixels normalised by colour, or a width other than
+    """An embedding that can have token types, a distillation token, registers, pixels normalised by colour, or a width other than
     d_model.
     """
 
@@ -36,6 +36,8 @@ class ImportedEmbedding(Embedding):
         self.padding_id, self.zeroed_id = config.padding_id, family.zeroed_token_id
         self.types = nn.Embedding(family.n_token_types, width) if family.n_token_types else None
         self.distillation_token = nn.Parameter(torch.zeros(width)) if family.distillation_token else None
+        n_registers = family.n_registers
+        self.registers = nn.Parameter(torch.zeros(n_registers, width)) if n_registers else None
         if config.embedding_norm:
             self.norm = norm_layer(config, width)  # type: ignore[assignment]  # called alike
         if family.widened_first:
@@ -51,10 +53,11 @@ class ImportedEmbedding(Embedding):
             content = super().look_up(inputs)
             return content if self.zeroed_id is None else self._zero_masked_tokens(content, inputs)
         content = super().look_up((inputs - self.means) / self.deviations)
-        if self.distillation_token is None:
-            return content
-        distillation_content = self.distillation_token.expand(len(content), 1, -1)
-        return torch.cat((content[:, :1], distillation_content, content[:, 1:]), dim=1)
+        for tokens in (self.distillation_token, self.registers):
+            if tokens is not None:
+                inserted = tokens.expand(len(content), tokens.numel() // tokens.shape[-1], -1)
+                content = torch.cat((content[:, :1], inserted, content[:, 1:]), dim=1)
+        return content
 
     def _zero_masked_tokens(self, content: States, inputs: Inputs) -> States:
         """Content with zeros for masked tokens; the others are scaled to what they made on average in ESM-2's training.
@@ -142,6 +145,9 @@ class ImportedEncoder(Transformer):
         return self.logits(self.classify(states, inputs))
 
     def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_pooled"]:
+        if self.config.family.pools_patches:
+            patches = states[:, self.config.n_before_patches :]
+            return torch.cat((states[:, 0], patches.mean(dim=1)), dim=-1)
         if self.config.family.pools_last:
             return super().pool(self._transform_pooled(states), inputs)
         return self._transform_pooled(super().pool(states, inputs))

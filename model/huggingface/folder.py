@@ -130,14 +130,26 @@ def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None]:
     names_by_tensor: dict[str, list[str]] = {}
     for name, source in encoder.reading.sources.items():
         names_by_tensor.setdefault(source.name, []).append(name)
+    scale_names = {source.name for source in encoder.reading.scales.values()}
+    for scale_name in scale_names:
+        names_by_tensor.setdefault(scale_name, [])
     tensors_by_name: dict[str, torch.Tensor] = {}
+    scales: dict[str, torch.Tensor] = {}
     for stored_name, tensor in encoder.stored.tensors(names_by_tensor):
         if not tensor.isfinite().all():
             raise ValueError(f"{stored_name} holds numbers that are not finite")
         for name in names_by_tensor[stored_name]:
-            parameter, first_row = parameters[name], encoder.reading.sources[name].first
-            rows = tensor.reshape(-1, *parameter.shape[1:])[first_row : first_row + parameter.shape[0]]
+            parameter, source = parameters[name], encoder.reading.sources[name]
+            if source.table is not None:
+                tensors_by_name[name] = source.table.fit(tensor)
+                continue
+            rows = tensor.reshape(-1, *parameter.shape[1:])[source.first : source.first + parameter.shape[0]]
             tensors_by_name[name] = rows.contiguous()
+        if stored_name in scale_names:
+            scales[stored_name] = tensor
+    for name, source in encoder.reading.scales.items():
+        rows = tensors_by_name[name]
+        tensors_by_name[name] = rows * scales[source.name].reshape(-1, *[1] * (rows.ndim - 1))
     tensors_by_name |= {name: torch.zeros(parameters[name].shape) for name in encoder.reading.zeros}
     model.load_state_dict(tensors_by_name, strict=False, assign=True)
     if unset_names := [name for name, value in model.named_parameters() if value.is_meta]:
@@ -179,7 +191,7 @@ def _check_shapes(reading: Reading, stored: Stored) -> None:
     }
     if unmapped_names := sorted(set(expected_shapes) - set(reading.sources) - set(reading.zeros)):
         raise ValueError(f"nothing is stored for {unmapped_names[0]}")
-    for parameter_name, source in reading.sources.items():
+    for parameter_name, source in (*reading.sources.items(), *reading.scales.items()):
         expected_shape: Shape = source.shape or expected_shapes[parameter_name]
         if (shape := stored.shapes.get(source.name)) is None:
             raise ValueError(
@@ -190,7 +202,7 @@ def _check_shapes(reading: Reading, stored: Stored) -> None:
 
 
 def _unused_tensors(reading: Reading, stored: Stored, tied: bool) -> tuple[str, ...]:
-    used_names = {source.name for source in reading.sources.values()}
+    used_names = {source.name for source in (*reading.sources.values(), *reading.scales.values())}
     ignored_endings = (
         *BUFFERS,
         *((*TIED, "decoder.bias") if tied and reading.config.masked_token_output else ()),

@@ -7,7 +7,10 @@ from math import isqrt
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
-from ..config import MOST_PATTERNS, ModelConfig
+import torch
+from torch.nn import functional
+
+from ..config import MOST_PATTERNS, MOST_PATTERNS_OF_PICTURE, ModelConfig
 from ..family_options import Activation
 from ..files.errors import single_line
 from .weights import Shape, Stored
@@ -29,12 +32,34 @@ LARGEST_NUMBER = 2**31  # nothing is built that is wider
 LONGEST_NAME = 200  # characters of a class's name
 
 
+class PictureTable(NamedTuple):
+    """How a stored table of position vectors is brought to the grid of patches that is read."""
+
+    n_special: int  # rows before those of the patches, which stay as they are
+    stored_side: int  # patches of a row, for which the table was learned
+    side: int  # patches of a row that are read
+    n_registers: int = 0  # for which zeros are put behind the special rows: nothing is added to them
+    antialias: bool = False
+
+    def fit(self, table: torch.Tensor) -> torch.Tensor:
+        """The table [position, d_model] for the grid that is read, as `transformers` interpolates it (bicubic)."""
+        table = table.reshape(self.n_special + self.stored_side**2, -1)
+        special, patches = table[: self.n_special], table[self.n_special :]
+        if self.side != self.stored_side:
+            grid = patches.T.unflatten(1, (self.stored_side, self.stored_side))
+            size = (self.side, self.side)
+            patches = functional.interpolate(grid[None], size, mode="bicubic", antialias=self.antialias)[0]
+            patches = patches.flatten(1).T
+        return torch.cat((special, table.new_zeros(self.n_registers, table.shape[1]), patches))
+
+
 class Source(NamedTuple):
     """The stored tensor, or rows of it, from which one parameter of the encoder is read."""
 
     name: str
     shape: Shape | None = None  # as it is stored; None for the parameter's own
     first: int = 0  # of its rows, where it is a part of what is stored
+    table: PictureTable | None = None  # of position vectors that are interpolated
 
 
 class Widths(NamedTuple):
@@ -53,6 +78,7 @@ class Reading:
     sources: Mapping[str, Source]  # by the names of `ImportedEncoder`
     zeros: Sequence[str] = ()  # parameters that are not stored, since they are 0
     notes: Sequence[str] = ()  # sentences about what is read otherwise than one might think
+    scales: Mapping[str, Source] = field(default_factory=dict)  # factors of a parameter's rows, by its name
 
 
 @dataclass
@@ -65,6 +91,7 @@ class Layout:
     sources: dict[str, Source] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     zeros: list[str] = field(default_factory=list)
+    scales: dict[str, Source] = field(default_factory=dict)
 
     @classmethod
     def find(cls, values: Mapping[str, Any], stored: Stored, known: str) -> "Layout":
@@ -129,10 +156,10 @@ class Layout:
         return Widths(d_model, n_heads, d_model // n_heads)
 
     def check_patterns(self, n_positions: int, n_layers: int, n_heads: int) -> None:
-        """Raises ValueError if this many positions make more attention weights than can be shown."""
-        if (n_weights := n_layers * n_heads * n_positions**2) > MOST_PATTERNS:
+        """Raises ValueError if this many positions of a picture make more attention weights than can be shown."""
+        if (n_weights := n_layers * n_heads * n_positions**2) > MOST_PATTERNS_OF_PICTURE:
             raise ValueError(
-                f"{n_positions:,} positions make {n_weights:,} attention weights; at most {MOST_PATTERNS:,} can be shown"
+                f"{n_positions:,} positions make {n_weights:,} attention weights; at most {MOST_PATTERNS_OF_PICTURE:,} can be shown"
             )
 
     def n_positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
@@ -194,9 +221,14 @@ class Layout:
             for ours, theirs in parts.items():
                 self.map_linear(f"blocks.{layer}.{ours}", f"{block}.{theirs}", bias=bias)
 
+    def map_scale(self, ours: str, theirs: str, d_model: int) -> None:
+        """Multiplies each row of the linear layer `ours` by the file's factors `theirs`: LayerScale, which follows it."""
+        for parameter in ("weight", "bias"):
+            self.scales[f"{ours}.{parameter}"] = Source(self.prefix + theirs, (d_model,))
+
     def reading(self, config: ModelConfig) -> Reading:
         """The `Reading` of this configuration, with all tensors that have been mapped."""
-        return Reading(config, self.sources, self.zeros, self.notes)
+        return Reading(config, self.sources, self.zeros, self.notes, self.scales)
 
     def map_output_linear(self, ours: str, theirs: str, *, bias: bool = True) -> None:
         """Maps the weight and the bias of the model's output layer `ours` to those of `theirs` in the file.

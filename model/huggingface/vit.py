@@ -36,14 +36,10 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
     sizes = layout.widths(layout.whole_number("hidden_size"), layout.whole_number("num_attention_heads"))
     d_model, image, patch = (
         sizes.d_model,
-        _square_side(values, "image_size"),
-        _square_side(values, "patch_size"),
+        square_side(values, "image_size"),
+        square_side(values, "patch_size"),
     )
-    channels = layout.whole_number("num_channels", 3)
-    if channels not in (1, 3):
-        raise ValueError(
-            f"config.json has num_channels {channels}; supported are 1 (greyscale) and 3 (colour)"
-        )
+    channels = read_channels(layout)
     is_distilled = layout.has_tensor("embeddings.distillation_token")
     outputs = _read_outputs(layout)
     pixel_norm, note = read_pixel_settings(preprocessor, channels)
@@ -107,9 +103,19 @@ def _read_outputs(layout: Layout) -> Outputs:
     return Outputs()
 
 
-def _square_side(values: Mapping[str, Any], name: str) -> int:
+def read_channels(layout: Layout) -> int:
+    """The number of colours of a picture. Raises ValueError unless it is 1 or 3."""
+    channels = layout.whole_number("num_channels", 3)
+    if channels not in (1, 3):
+        raise ValueError(
+            f"config.json has num_channels {channels}; supported are 1 (greyscale) and 3 (colour)"
+        )
+    return channels
+
+
+def square_side(values: Mapping[str, Any], name: str, default: int | None = None) -> int:
     """The side of a square, in pixels; config.json may give it as one number or as two equal ones."""
-    side = values.get(name)
+    side = values.get(name, default)
     if isinstance(side, list) and len(side) == 2 and side[0] == side[1]:
         side = side[0]
     if type(side) is not int or not 1 <= side <= LARGEST_SIDE:

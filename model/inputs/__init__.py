@@ -114,8 +114,10 @@ def preprocessed_picture(
 def _patch_positions(config: ModelConfig) -> Positions:
     assert config.patch_grid is not None
     rows, columns = config.patch_grid
-    tokens = [CLASS, "[DIST]"][: config.n_before_patches]
-    roles: list[Role] = ["class", "special"]
-    roles = roles[: len(tokens)] + ["patch"] * (rows * columns)
+    n_registers = config.family.n_registers
+    n_special = config.n_before_patches - n_registers
+    tokens = [CLASS, "[DIST]"][:n_special] + [f"[register {index + 1}]" for index in range(n_registers)]
+    special_roles: list[Role] = ["class", "special"]
+    roles: list[Role] = special_roles[:n_special] + ["register"] * n_registers + ["patch"] * (rows * columns)
     tokens += [f"r{row}c{column}" for row in range(rows) for column in range(columns)]
     return Positions(tokens=tuple(tokens), roles=tuple(roles), patch_grid=config.patch_grid)

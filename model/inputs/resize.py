@@ -59,6 +59,26 @@ def read_pixel_settings(values: Mapping[str, Any] | None, n_channels: int) -> tu
     ), None
 
 
+def picture_side(values: Mapping[str, Any] | None, default: int) -> int:
+    """The side in pixels of the square that an encoder reads: to which `preprocessor_config.json` crops or resizes pictures.
+
+    It is `default` where the file does not say a square. Raises ValueError for an invalid size.
+    """
+    if values is None:
+        return default
+    if values.get("do_center_crop", False):
+        sides = _read_size(values, "crop_size")
+    else:
+        sides = _read_size(values) if values.get("do_resize", True) else None
+    if not isinstance(sides, tuple):
+        return default
+    if sides[0] != sides[1]:
+        raise ValueError(
+            f"preprocessor_config.json asks for pictures of {sides[0]} × {sides[1]} pixels; only squares can be shown"
+        )
+    return sides[0]
+
+
 def _read_numbers(values: Mapping[str, Any], name: str, n: int, default: float) -> tuple[float, ...]:
     numbers = values.get(name, [default] * n)
     numbers = [numbers] * n if isinstance(numbers, int | float) else numbers
@@ -73,12 +93,12 @@ def _read_numbers(values: Mapping[str, Any], name: str, n: int, default: float) 
     return tuple(map(float, numbers))
 
 
-def _read_size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
+def _read_size(values: Mapping[str, Any], name: str = "size") -> tuple[int, int] | int | None:
     """Size to which pictures are resized: (height, width), the length of the shorter side, or None for no size.
 
     Raises ValueError for an invalid size.
     """
-    size = values.get("size")
+    size = values.get(name)
     sides: tuple | int | None = None
     if isinstance(size, dict) and {"height", "width"} <= set(size):
         sides = (size["height"], size["width"])
@@ -88,7 +108,7 @@ def _read_size(values: Mapping[str, Any]) -> tuple[int, int] | int | None:
         sides = (size, size)
     sides_to_check = () if sides is None else sides if isinstance(sides, tuple) else (sides,)
     if not all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in sides_to_check):
-        raise ValueError(f"preprocessor_config.json has size {shortened(size)}")
+        raise ValueError(f"preprocessor_config.json has {name} {shortened(size)}")
     return sides
 
 

@@ -24,7 +24,7 @@ from ..record import AttentionRecord, Positions, Role
 from .head_measures import mean_distance, mean_entropy, odd_rows
 
 STATISTICS = ("entropy", "confidence", "distance", "previous", "next", "same", "first", "separator", "sink")
-NOT_WORDS: tuple[Role, ...] = ("class", "separator", "padding", "special")
+NOT_WORDS: tuple[Role, ...] = ("class", "register", "separator", "padding", "special")
 
 
 def statistics(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer head"]]:

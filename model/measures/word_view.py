@@ -13,7 +13,7 @@ from ..record import AttentionRecord, Positions, Role
 from ..record.from_arrays import positions
 
 # [MASK] and [UNK] stand for a word of the text, and stay.
-SPECIAL: tuple[Role, ...] = ("class", "separator", "padding", "special")
+SPECIAL: tuple[Role, ...] = ("class", "register", "separator", "padding", "special")
 _OF_A_WORD = ("word", "continuation", "unknown")
 
 

@@ -16,6 +16,7 @@ Role = Literal[
     "continuation",  # a piece that goes on with the word before it
     "patch",
     "class",  # stands first, for the whole input
+    "register",  # learned, between the class token and the patches; says nothing of its own about the picture
     "separator",
     "padding",
     "unknown",  # in place of what the vocabulary does not have

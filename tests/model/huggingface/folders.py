@@ -34,6 +34,7 @@ T5_SIZES = {
     "relative_attention_num_buckets": 8,
     "relative_attention_max_distance": 7,
 }
+DINO = {key: value for key, value in SIZES.items() if key != "intermediate_size"}  # it has mlp_ratio
 # positions of RoBERTa begin behind the padding's number, here 0
 FAMILIES: dict[str, dict[str, Any]] = {
     "Bert": SIZES,
@@ -83,7 +84,11 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "UMT5": T5_SIZES,
     "ViT": {**SIZES, "image_size": 32, "patch_size": 8},
     "DeiT": {**SIZES, "image_size": 32, "patch_size": 8},
+    "Dinov2": {**DINO, "image_size": 32, "patch_size": 8},
+    "Dinov2WithRegisters": {**DINO, "image_size": 32, "patch_size": 8},
 }
+PICTURES = ("ViT", "DeiT", "Dinov2", "Dinov2WithRegisters")
+NOT_OF_PICTURES = ("max_position_embeddings",)
 
 
 def build(folder: Path, architecture: str, seed: int = 0, **changed: Any) -> torch.nn.Module:
@@ -91,11 +96,9 @@ def build(folder: Path, architecture: str, seed: int = 0, **changed: Any) -> tor
     family = next(name for name in sorted(FAMILIES, key=len, reverse=True) if architecture.startswith(name))
     kind = getattr(transformers, architecture)
     values = FAMILIES[family] | changed
-    if family not in ("ViT", "DeiT"):
+    if family not in PICTURES:
         values = {"vocab_size": len(VOCABULARY), "pad_token_id": 0} | values
-    values = {
-        key: it for key, it in values.items() if not (family in ("ViT", "DeiT") and key.startswith("max_"))
-    }
+    values = {key: it for key, it in values.items() if not (family in PICTURES and key in NOT_OF_PICTURES)}
     model = kind(kind.config_class(**values, attn_implementation="eager"))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -105,7 +108,7 @@ def build(folder: Path, architecture: str, seed: int = 0, **changed: Any) -> tor
             start = 1.0 if is_gain else 0.0
             parameter.copy_(start + 0.1 * torch.randn(parameter.shape, generator=generator))
     model.eval().save_pretrained(folder)
-    if family not in ("ViT", "DeiT"):
+    if family not in PICTURES:
         tokenizer().save(str(folder / "tokenizer.json"))
     return model
 

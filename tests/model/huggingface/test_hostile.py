@@ -356,6 +356,37 @@ def test_settings_of_pictures_are_bounded(tmp_path: Path, name: str, values: dic
     assert refused(folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        ("config.json", {"mlp_ratio": 10**9}, "mlp_ratio 1000000000.0, which must be from 0 to 64"),
+        ("config.json", {"mlp_ratio": float("nan")}, "mlp_ratio nan, which must be from 0 to 64"),
+        ("config.json", {"num_register_tokens": -1}, "num_register_tokens -1, which must be a whole number"),
+        ("config.json", {"num_register_tokens": 2**30}, "attention weights; at most"),
+        (
+            "config.json",
+            {"num_register_tokens": 3},
+            "register_tokens has shape (1, 4, 24), but config.json asks",
+        ),
+        (
+            "config.json",
+            {"image_size": 40},
+            "position_embeddings has shape (1, 17, 24), but config.json asks",
+        ),
+        ("preprocessor_config.json", {"crop_size": "x" * 5000}, "has crop_size"),
+        ("preprocessor_config.json", {"crop_size": {"height": 32, "width": 40}}, "only squares can be shown"),
+        ("preprocessor_config.json", {"crop_size": 20}, "patch_size 8 must divide image_size 20"),
+    ],
+)
+def test_settings_of_dinov2_are_bounded(tmp_path: Path, name: str, values: dict, sentence: str) -> None:
+    folder = tmp_path / "it"
+    build(folder, "Dinov2WithRegistersModel")
+    (folder / "preprocessor_config.json").write_text('{"do_center_crop": true, "crop_size": 32}')
+    path = folder / name
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    assert sentence in refused(folder)
+
+
 def torchs(folder: Path, **tensors: torch.Tensor) -> None:
     layer = torch.nn.TransformerEncoderLayer(16, 4, 24, batch_first=True)
     encoder = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)

@@ -18,6 +18,7 @@ from model.huggingface import describe
 from model.huggingface.nomic_bert import AUTHORS_NAMES
 from model.inputs import Text, prepare
 from model.loaded import Loaded
+from model.measures.word_view import view
 from model.record import ForwardRecord
 from tests.model.huggingface.folders import SECOND, SENTENCE, build, rewrite, slow_but_bert_and_vit
 
@@ -59,7 +60,8 @@ TEXT = [
 ]
 PICTURES = [
     *("ViTModel", "ViTForImageClassification", "DeiTModel", "DeiTForImageClassification"),
-    *("DeiTForImageClassificationWithTeacher",),
+    *("DeiTForImageClassificationWithTeacher", "Dinov2Model", "Dinov2ForImageClassification"),
+    *("Dinov2WithRegistersModel", "Dinov2WithRegistersForImageClassification"),
 ]
 VARIANTS = [
     ("BertForMaskedLM", {"hidden_act": "gelu_new", "layer_norm_eps": 1e-3}),
@@ -71,6 +73,13 @@ VARIANTS = [
     ("AlbertForMaskedLM", {"num_hidden_groups": 1}),
     ("AlbertForMaskedLM", {"num_hidden_groups": 3}),
     ("ViTForImageClassification", {"qkv_bias": False, "num_channels": 1}),
+    ("Dinov2ForImageClassification", {"use_swiglu_ffn": True, "mlp_ratio": 3, "num_channels": 1}),
+    ("Dinov2Model", {"qkv_bias": False, "hidden_act": "gelu_new", "num_channels": 1, "patch_size": 4}),
+    (
+        "Dinov2WithRegistersForImageClassification",
+        {"num_register_tokens": 0, "num_labels": 5, "num_channels": 1},
+    ),
+    ("Dinov2WithRegistersModel", {"use_swiglu_ffn": True, "num_register_tokens": 1, "num_channels": 1}),
     ("EsmForMaskedLM", {"emb_layer_norm_before": True, "tie_word_embeddings": False, "rope_theta": 30.0}),
     ("EsmForMaskedLM", {"position_embedding_type": "absolute", "token_dropout": False}),
     ("EsmModel", {"position_embedding_type": "absolute", "num_attention_heads": 2}),
@@ -192,7 +201,8 @@ def test_picture_encoders_agree(architecture: str, tmp_path: Path) -> None:
     with torch.inference_mode():
         said = model((pixels - 0.5) / 0.5, output_attentions=True, output_hidden_states=True)
     record = capture(loaded, picture)
-    assert len(record) == 17 + architecture.startswith("DeiT")
+    n_besides = 4 if "Registers" in architecture else architecture.startswith("DeiT")
+    assert len(record) == 17 + n_besides
     compare(record, loaded, said)
     output(record, loaded, said)
 
@@ -211,6 +221,55 @@ def test_variants_agree(architecture: str, changed: dict, tmp_path: Path) -> Non
             said = model(pixels, output_attentions=True, output_hidden_states=True)
     compare(record, loaded, said)
     output(record, loaded, said)
+
+
+@pytest.mark.parametrize("side", [24, 32, 48])
+@pytest.mark.parametrize("kind", ["Dinov2", "Dinov2WithRegisters"])
+def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(
+    kind: str, side: int, tmp_path: Path
+) -> None:
+    model = build(tmp_path, f"{kind}ForImageClassification")
+    settings = {"do_center_crop": True, "crop_size": {"height": side, "width": side}, "do_resize": False}
+    settings |= {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings))
+    loaded = load(tmp_path)
+    picture = np.random.default_rng(0).integers(0, 256, (side, side, 3), dtype=np.uint8)
+    record = capture(loaded, picture)
+    with torch.inference_mode():
+        pixels = torch.tensor(picture).movedim(-1, 0)[None] / 255
+        said = model((pixels - 0.5) / 0.5, output_attentions=True, output_hidden_states=True)
+    compare(record, loaded, said)
+    output(record, loaded, said)
+    notes = " ".join(describe(tmp_path).notes)
+    assert ("interpolated to" in notes) == (side != 32)
+    assert "LayerScale" in notes
+
+
+def test_registers_are_positions_named_as_such_without_position_vectors(tmp_path: Path) -> None:
+    build(tmp_path, "Dinov2WithRegistersModel", num_register_tokens=2)
+    loaded = load(tmp_path)
+    record = capture(loaded, np.zeros((32, 32, 3), np.uint8))
+    assert record.tokens[:4] == ("[CLS]", "[register 1]", "[register 2]", "r0c0")
+    assert record.roles[:4] == ("class", "register", "register", "patch")
+    assert record.first_patch == loaded.config.n_before_patches == 3
+    table = loaded.model.embedding.position_table
+    assert not table[1:3].any()
+    assert table[0].any()
+    assert table[3].any()
+    shown = view(record, hidden=True)
+    assert len(shown) == 16
+    assert set(shown.roles) == {"patch"}
+
+
+def test_newer_names_of_dinov2_are_read(tmp_path: Path) -> None:
+    model = build(tmp_path, "Dinov2Model", use_swiglu_ffn=True)
+    model.save_pretrained(tmp_path, save_original_format=False)
+    loaded = load(tmp_path)
+    picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
+    with torch.inference_mode():
+        pixels = (torch.tensor(picture).movedim(-1, 0)[None] / 255 - 0.5) / 0.5
+        said = model(pixels, output_attentions=True, output_hidden_states=True)
+    compare(capture(loaded, picture), loaded, said)
 
 
 def test_older_names_of_modernberts_settings_are_read(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from transformers import DeiTImageProcessorPil, ViTImageProcessorPil
 from model.checkpoint import load
 from model.huggingface import describe
 from model.inputs import prepare
-from model.inputs.resize import ASSUMED
+from model.inputs.resize import ASSUMED, picture_side
 from tests.model.huggingface.folders import build
 
 
@@ -85,3 +85,27 @@ def test_a_grey_picture_has_all_colours_alike(vit: Path) -> None:
     pixels = prepare(load(vit), PICTURES[0][..., 0])[0][0]
     assert (pixels[0] == pixels[1]).all()
     assert (pixels[0] == pixels[2]).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "side"),
+    [
+        (None, 518),
+        ({}, 518),
+        ({"size": 224}, 224),
+        ({"size": {"height": 96, "width": 96}}, 96),
+        (
+            {
+                "size": {"shortest_edge": 256},
+                "do_center_crop": True,
+                "crop_size": {"height": 224, "width": 224},
+            },
+            224,
+        ),
+        ({"size": {"shortest_edge": 256}, "do_center_crop": True}, 518),
+        ({"size": {"shortest_edge": 256}, "crop_size": 224, "do_center_crop": False}, 518),
+        ({"size": 224, "do_resize": False}, 518),
+    ],
+)
+def test_side_of_the_square_that_is_read(values: dict | None, side: int) -> None:
+    assert picture_side(values, 518) == side
