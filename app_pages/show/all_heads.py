@@ -38,7 +38,6 @@ def overview_of(
     scale: ColourScale,
     key: str,
     take: Callable[[int, int], None] | None = None,
-    beside: np.ndarray | None = None,
     small: bool = False,
     notes: Sequence[str] = (),
     lens: Lens = LENSES[ATTENTION],
@@ -46,15 +45,13 @@ def overview_of(
     """Draws the maps of all heads of a record; a tooltip shows each head's `measures` [layer, head].
 
     A click calls `take` with layer and head; without `take` it chooses the head. `notes` say how the maps were changed,
-    `lens` what they show. With the scale "own" a map's colours reach to its own maximum, or to that in `beside` [layer,
-    head] where that is larger (-inf where there is none), so that paired heads can be compared.
+    `lens` what they show. With the scale "own" a map's colours reach to its own maximum.
     """
     chart = head_overview(
         record,
         selected=selected,
         measures=measures,
         colours=scale,
-        paired_maxima=beside,
         small=small,
         notes=notes,
         scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),

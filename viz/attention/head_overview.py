@@ -29,7 +29,6 @@ def head_overview(
     selected: tuple[int, int] | None = None,
     measures: Mapping[str, np.ndarray] | None = None,
     colours: ColourScale = "fixed",
-    paired_maxima: np.ndarray | None = None,
     clickable: bool = True,
     small: bool = False,
     notes: Sequence[str] = (),
@@ -39,9 +38,9 @@ def head_overview(
     """A tile for each head of the record; the `selected` (layer, head), if any, is framed.
 
     The tooltip shows the `measures` [layer, head] under their names. The `colours` are "fixed", from 0 to 1, or each
-    tile's "own", from 0 to its maximum or to its entry in `paired_maxima` [layer, head] if that is larger (-inf: no
-    pair). `notes` are lines above the tiles. A `small` figure has the smallest tiles and no lines. Of `scale` only the
-    name of the weights and whether rows sum to 1 are used. With `by_layer`, the record has one map for each layer.
+    tile's "own", from 0 to its maximum. `notes` are lines above the tiles. A `small` figure has the smallest tiles and no
+    lines. Of `scale` only the name of the weights and whether rows sum to 1 are used. With `by_layer`, the record has one
+    map for each layer.
 
     If it is `clickable`, a click sets the point selection `head`, fields `layer` and `head`. In Streamlit, let the
     widget's key change with `selected`: after the arrow keys moved the selection, the browser would not report another
@@ -62,10 +61,7 @@ def head_overview(
     side = step - _GAP
     at_most = min(AT_MOST, side)  # a browser that shrinks a picture would fade a lone strong weight
     one_to_one = max(n_queries, n_keys) >= at_most == side  # a pixel of the picture is one of the screen
-    maxima = None
-    if colours == "own":
-        maxima = head_maxima(record)
-        maxima = maxima if paired_maxima is None else np.maximum(maxima, paired_maxima)
+    maxima = head_maxima(record) if colours == "own" else None
     tile_images = tiles(record.pattern, tops=maxima, at_most=at_most, side=side if one_to_one else TILE_SIDE)
     indices = list(np.ndindex(n_layers, n_heads))
     heads = {"layer": [layer for layer, _ in indices], "head": [head for _, head in indices]}
@@ -78,8 +74,7 @@ def head_overview(
     }
     lines = [*notes]
     if maxima is not None:
-        colour_maximum = "each map's own maximum" if paired_maxima is None else "the maximum of each pair"
-        lines.append(f"colour from 0 to {colour_maximum}")
+        lines.append("colour from 0 to each map's own maximum")
     if (pool_size := -(-max(n_queries, n_keys) // at_most)) > 1:
         lines.append(f"a pixel is the largest of up to {pool_size} × {pool_size} weights")
     legend = weight_legend(WeightScale(what=scale.what, shares=scale.shares), n_keys)

@@ -134,15 +134,6 @@ def test_one_scale_has_a_legend_and_a_scale_for_each_map_says_so():
     assert own.specification["title"]["text"] == ["colour from 0 to each map's own maximum"]
 
 
-def test_the_colours_of_a_pair_reach_to_the_larger_maximum():
-    faint, full = (np.full((1, 1, 4, 4), weight, dtype=np.float32) for weight in (0.25, 1))
-    beside = head_overview(heads_record(faint), colours="own", paired_maxima=np.array([[1.0]]))
-    assert beside.specification["title"]["text"] == ["colour from 0 to the maximum of each pair"]
-    assert drawn(beside)[0][0]["url"] == drawn(head_overview(heads_record(faint)))[0][0]["url"]
-    alone = head_overview(heads_record(faint), colours="own", paired_maxima=np.array([[-np.inf]]))
-    assert drawn(alone)[0][0]["url"] == drawn(head_overview(heads_record(full)))[0][0]["url"]
-
-
 def test_a_tile_is_drawn_for_the_theme_of_the_page():
     on_light, on_dark = (pixels(drawn(overview(1, 1), dark=dark)[0][0]["url"]) for dark in (False, True))
     assert on_light[..., :3].mean() > 128 > on_dark[..., :3].mean()
