@@ -53,13 +53,13 @@ def every_page(page: str) -> None:
         _scrolling(key="scrolling", data={"page": page, "figure": st.query_params.get("figure", "")})
 
 
-def arrow_keys(place: str, take: Callable[[int, int], None], *, name: str) -> None:
-    """While the container with the key `place` has the focus, arrow keys call `take` with steps (down, right).
+def arrow_keys(figure: str, take: Callable[[int, int], None], *, name: str) -> None:
+    """While the container with the key `figure` has the focus, arrow keys call `take` with steps (down, right).
 
     Elsewhere on the page arrow keys scroll as usual. A screen reader reads the container out as `name`, and that it takes
     arrow keys.
     """
-    key = f"{place}_arrows"
+    key = f"{figure}_arrows"
 
     def pressed() -> None:
         if (step := STEPS.get(st.session_state[key].step)) is not None:
@@ -68,7 +68,7 @@ def arrow_keys(place: str, take: Callable[[int, int], None], *, name: str) -> No
     with st.container(key=f"gesture_{key}"):
         _arrows(
             key=key,
-            data={"place": place, "name": f"{name}. Arrow keys step through the heads."},
+            data={"figure": figure, "name": f"{name}. Arrow keys step through the heads."},
             on_step_change=callback(key, pressed),
         )
 
@@ -83,12 +83,12 @@ def blink(first: str, second: str) -> None:
         _blinking(key="blink_button", data={"first": first, "second": second})
 
 
-def row_clicks(place: str, n: int, take: Callable[[int], None]) -> None:
-    """Calls `take` with a row's index when that row, or its label, is clicked in the Plotly heatmap of the container `place`.
+def row_clicks(figure: str, n: int, take: Callable[[int], None]) -> None:
+    """Calls `take` with a row's index when that row, or its label, is clicked in the Plotly heatmap of the container `figure`.
 
     `n` is the number of rows. Plotly reports only clicks on points, so the row is computed from its axis.
     """
-    key = f"{place}_rows"
+    key = f"{figure}_rows"
 
     def clicked() -> None:
         row = st.session_state[key].row
@@ -96,7 +96,7 @@ def row_clicks(place: str, n: int, take: Callable[[int], None]) -> None:
             take(int(row))
 
     with st.container(key=f"gesture_{key}"):
-        _rows(key=key, data={"place": place, "n": n}, on_row_change=callback(key, clicked))
+        _rows(key=key, data={"figure": figure, "n": n}, on_row_change=callback(key, clicked))
 
 
 def keep_figures() -> None:

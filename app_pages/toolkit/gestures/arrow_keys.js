@@ -8,21 +8,21 @@ function inside(element, map) {
 }
 
 function focus(map) {
-  const place = document.querySelector(`.st-key-${map}`);
-  if (place === null) return;
-  place.tabIndex = 0;
-  place.focus({ preventScroll: true });
+  const container = document.querySelector(`.st-key-${map}`);
+  if (container === null) return;
+  container.tabIndex = 0;
+  container.focus({ preventScroll: true });
 }
 
 window.addEventListener("pointerdown", () => (clicked = null), true);
 
 export default function ({ data, setTriggerValue }) {
-  const map = data.place;
-  const place = document.querySelector(`.st-key-${map}`);
-  if (place !== null) {
-    place.tabIndex = 0; // the tabulator gives it the focus
-    place.setAttribute("role", "application"); // which passes arrow keys on
-    place.setAttribute("aria-label", data.name);
+  const map = data.figure;
+  const container = document.querySelector(`.st-key-${map}`);
+  if (container !== null) {
+    container.tabIndex = 0; // the tabulator gives it the focus
+    container.setAttribute("role", "application"); // which passes arrow keys on
+    container.setAttribute("aria-label", data.name);
   }
   const press = (event) => {
     if (!event.key.startsWith("Arrow") || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;

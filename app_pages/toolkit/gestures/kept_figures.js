@@ -15,35 +15,36 @@ export default function () {
   const app = document.querySelector("[data-testid=stApp]");
   const main = document.querySelector("[data-testid=stMain]");
   if (app === null || main === null) return;
-  const places = new Map(); // of each figure: its container, how it was, and the picture where that is shown
+  const figures = new Map(); // by container: how its figure was, and the picture where that is shown
   let frame = 0; // the one asked for next; 0 where nothing is expected
   let until = 0; // when to stop looking
   const isRunning = () => app.dataset.testScriptState !== "notRunning";
-  const look = (inFrame) => places.forEach((kept, place) => check(place, kept, places, isRunning(), inFrame));
+  const checkAll = (inFrame) =>
+    figures.forEach((kept, container) => check(container, kept, figures, isRunning(), inFrame));
 
   const begin = () => {
-    for (const chart of main.querySelectorAll(CHART)) remember(chart, places);
+    for (const chart of main.querySelectorAll(CHART)) remember(chart, figures);
     until = performance.now() + ANSWER;
     frame ||= requestAnimationFrame(everyFrame);
   };
   const everyFrame = () => {
     if (isRunning()) until = performance.now() + AFTER;
-    const isShowing = [...places.values()].some((kept) => kept.picture !== null);
+    const isShowing = [...figures.values()].some((kept) => kept.picture !== null);
     if (performance.now() > until + (isShowing ? DRAWN : 0)) return end();
-    look(true);
+    checkAll(true);
     frame = requestAnimationFrame(everyFrame);
   };
   const end = () => {
     cancelAnimationFrame(frame);
     frame = 0;
-    places.forEach(release);
-    places.clear();
+    figures.forEach(release);
+    figures.clear();
   };
   const press = ({ key, target }) => {
     const isTyping = key !== undefined && key !== "Enter" && target.matches?.("input, textarea");
     if (!isTyping) begin();
   };
-  const content = new MutationObserver(() => look(false)); // before the next frame is painted, and the page scrolled
+  const content = new MutationObserver(() => checkAll(false)); // before the next frame is painted, and the page scrolled
   content.observe(main, { childList: true, subtree: true });
   const presses = ["pointerdown", "pointerup", "keydown", "change"];
   presses.forEach((name) => window.addEventListener(name, press, true));
@@ -57,14 +58,14 @@ export default function () {
 }
 
 /** At a press: from here on the place of the figure is no lower than it is now. */
-function remember(chart, places) {
-  const place = chart.closest(".stVerticalBlock");
-  if (place === null || places.get(place)?.picture || !isDrawn(chart)) return;
-  if (place.querySelectorAll(CHART).length > 1) return; // not the place of one figure
+function remember(chart, figures) {
+  const container = chart.closest(".stVerticalBlock");
+  if (container === null || figures.get(container)?.picture || !isDrawn(chart)) return;
+  if (container.querySelectorAll(CHART).length > 1) return; // not the place of one figure
   const box = chart.getBoundingClientRect();
-  const around = place.getBoundingClientRect();
+  const around = container.getBoundingClientRect();
   const isInSight = box.bottom > 0 && box.top < window.innerHeight;
-  places.set(place, {
+  figures.set(container, {
     left: box.left - around.left,
     top: box.top - around.top,
     width: box.width,
@@ -73,38 +74,38 @@ function remember(chart, places) {
     picture: null,
     frames: 0, // in which the next figure has stood there
   });
-  place.style.minHeight = `${around.height}px`;
+  container.style.minHeight = `${around.height}px`;
 }
 
-function check(place, kept, places, isRunning, inFrame) {
-  const charts = place.querySelectorAll(CHART);
+function check(container, kept, figures, isRunning, inFrame) {
+  const charts = container.querySelectorAll(CHART);
   if (charts.length > 1) return; // the one that goes is still there
   const isGone = charts.length === 0 && !isRunning;
-  if (!place.isConnected || isGone) {
-    release(kept, place);
-    places.delete(place);
+  if (!container.isConnected || isGone) {
+    release(kept, container);
+    figures.delete(container);
   } else if (charts.length === 0 || !isDrawn(charts[0])) {
     kept.frames = 0;
-    if (kept.picture === null) show(kept, place);
+    if (kept.picture === null) show(kept, container);
   } else if (inFrame && kept.picture !== null && ++kept.frames >= STEADY) {
-    release(kept, place);
-    remember(charts[0], places); // a run may draw a figure more than once
+    release(kept, container);
+    remember(charts[0], figures); // a run may draw a figure more than once
   }
 }
 
-function show(kept, place) {
+function show(kept, container) {
   kept.picture = document.createElement("div");
   kept.picture.className = "kept-figure";
   kept.picture.setAttribute("aria-hidden", "true");
   for (const side of ["left", "top", "width", "height"]) kept.picture.style[side] = `${kept[side]}px`;
   if (kept.copy !== null) kept.picture.append(kept.copy);
-  place.append(kept.picture);
+  container.append(kept.picture);
 }
 
-function release(kept, place) {
+function release(kept, container) {
   kept.picture?.remove();
   kept.picture = null;
-  place.style.minHeight = "";
+  container.style.minHeight = "";
 }
 
 /** Whether the figure stands there at its size: Plotly's is drawn once at another one before. */

@@ -6,8 +6,8 @@ const listening = new WeakMap(); // by component: it is called again when the nu
 
 export default function ({ data, setTriggerValue, parentElement }) {
   listening.get(parentElement)?.abort();
-  const place = document.querySelector(`.st-key-${data.place}`);
-  if (place === null) return;
+  const container = document.querySelector(`.st-key-${data.figure}`);
+  if (container === null) return;
   let from = null;
   const press = (event) => (from = event);
   const release = (event) => {
@@ -24,7 +24,7 @@ export default function ({ data, setTriggerValue, parentElement }) {
   };
   const listens = new AbortController();
   listening.set(parentElement, listens);
-  place.addEventListener("pointerdown", press, { capture: true, signal: listens.signal });
+  container.addEventListener("pointerdown", press, { capture: true, signal: listens.signal });
   // While a button is down Plotly lays a cover over the whole page, which gets what follows.
   window.addEventListener("pointerup", release, { capture: true, signal: listens.signal });
   return () => listens.abort();

@@ -1,7 +1,7 @@
 // A page opens at its top, or at the figure that its address names; on the way back, where the reader left it.
 //
 // Streamlit scrolls a section of the page, not the window, so the browser does not know where the reader was. Pages are
-// drawn piece by piece: the place is kept until the reader moves.
+// drawn piece by piece: the target is kept until the reader moves.
 
 let shown = null; // the page, and the figure in its address
 let path = null;
@@ -17,7 +17,7 @@ function saved() {
   return top === null ? null : Number(top);
 }
 
-function place() {
+function scrollToTarget() {
   if (target === null) return;
   if (typeof target === "number") scrolled().scrollTop = target;
   else if (toFigure()) save();
@@ -31,7 +31,7 @@ function toFigure() {
   return true;
 }
 
-const laidOut = new ResizeObserver(place);
+const laidOut = new ResizeObserver(scrollToTarget);
 
 function open(page, figure) {
   const isFirst = shown === null;
@@ -43,13 +43,13 @@ function open(page, figure) {
     : returned === step();
   if (isBack && saved() !== null) target = saved();
   else if (isNew || figure) target = figure || 0;
-  place();
+  scrollToTarget();
 }
 
 function goBack() {
   returned = step();
   target = saved();
-  if (path === location.pathname) place();
+  if (path === location.pathname) scrollToTarget();
 }
 
 function move() {
