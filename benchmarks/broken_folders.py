@@ -1,4 +1,4 @@
-"""python -m benchmarks.broken_folders [--n 300] [--seed 0] [--keep DIR] [--only KIND]
+"""python -m benchmarks.broken_folders [--n 300] [--seed 0] [--keep DIR] [--only KIND] [--folders NAME ...]
 
 Opens damaged and hostile folders: small encoders of every family (`tests/model/huggingface/folders.py`), each changed by one of
 the functions of `benchmarks.mutations`. Each is found by its name below a root, described, loaded, and given a short input,
@@ -53,6 +53,14 @@ WHOLE = {
     "albert": ("AlbertForSequenceClassification", ("text", "classes"), {}),
     "vit": ("ViTForImageClassification", ("picture", "classes"), {"num_labels": 3}),
     "deit": ("DeiTForImageClassificationWithTeacher", ("picture",), {}),
+    "modernbert": ("ModernBertForSequenceClassification", ("text", "classes", "rotary"), {"num_labels": 3}),
+    "modernbert-masked": ("ModernBertForMaskedLM", ("text", "rotary"), {}),
+    "esm": ("EsmForMaskedLM", ("text", "rotary"), {}),
+    "nomic": ("NomicBertForMaskedLM", ("text", "rotary"), {}),
+    "eurobert": ("EuroBertForSequenceClassification", ("text", "classes", "rotary"), {"num_labels": 3}),
+    "gte": ("GteForTokenClassification", ("text", "classes", "rotary"), {"num_labels": 4}),
+    "jina": ("JinaEmbeddingsV3Model", ("text", "rotary"), {}),
+    "residues": ("EsmModel", ("words",), {"vocab_size": 33, "pad_token_id": 1, "mask_token_id": 32}),
     "sentences": ("BertModel", ("text", "sentences"), {}),
     "words": ("BertModel", ("words",), {}),
     "pairs": ("RobertaModel", ("pairs",), {"vocab_size": 264, "pad_token_id": 1}),
@@ -66,6 +74,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--keep", type=Path)
     parser.add_argument("--only", choices=sorted(KINDS))
+    parser.add_argument("--folders", nargs="+", choices=sorted(WHOLE), default=sorted(WHOLE))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     os.environ |= {"TOKENIZERS_PARALLELISM": "0", "RUST_BACKTRACE": "0"}
@@ -81,6 +90,7 @@ def main() -> int:
 def build(home: Path) -> dict:
     """Runs in a child process, so that the memory of `transformers` is not counted."""
     from safetensors.torch import save_file
+    from transformers.models.esm.configuration_esm import get_default_vocab_list
 
     from tests.model.huggingface import folders, test_torch_encoder
     from tests.model.huggingface.test_sentence_transformers import modules, pooling
@@ -102,6 +112,9 @@ def build(home: Path) -> dict:
     folder = home / "whole" / "words"
     (folder / "tokenizer.json").unlink()
     (folder / "vocab.txt").write_text("\n".join(folders.VOCABULARY))
+    folder = home / "whole" / "residues"
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.txt").write_text("\n".join(get_default_vocab_list()))
     folder = home / "whole" / "pairs"
     (folder / "tokenizer.json").unlink()
     from tokenizers import models, pre_tokenizers
@@ -136,7 +149,7 @@ def build(home: Path) -> dict:
 def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
     locations.use(home / "models")
     patterns = {}
-    for name in WHOLE:
+    for name in arguments.folders:
         shutil.copytree(home / "whole" / name, home / "models" / name)
         whole = in_child(lambda name=name: _opened(name), SECONDS, MEMORY)
         if not whole.get("opened"):
@@ -150,7 +163,10 @@ def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
         drawn = random.Random(f"{arguments.seed} {number}")
         kind = kinds[number % len(kinds)]
         function, on = KINDS[kind]
-        base = drawn.choice([name for name, (_, are, _) in WHOLE.items() if not on or set(on) & set(are)])
+        bases = [name for name in arguments.folders if not on or set(on) & set(WHOLE[name][1])]
+        if not bases:
+            continue
+        base = drawn.choice(bases)
         name = f"{number:04}-{kind}-{base}"
         folder = home / "models" / name
         shutil.copytree(home / "whole" / base, folder)

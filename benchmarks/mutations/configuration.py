@@ -68,6 +68,33 @@ def large_file(case: Case) -> None:
     os.truncate(path, 3 * 2**30)
 
 
+@kind("rotary")
+def settings_of_positions(case: Case) -> None:
+    """Bases, windows and types of layers, as newer and older versions of `transformers` name them."""
+    names = ("rope_parameters", "rope_scaling", "rope_theta", "layer_types", "local_attention", "head_dim")
+    names += (
+        "global_attn_every_n_layers",
+        "global_rope_theta",
+        "local_rope_theta",
+        "position_embedding_type",
+    )
+    names += ("num_key_value_heads", "token_dropout", "mask_token_id", "classifier_pooling", "clf_pooling")
+    odd = case.odd()
+    settings = ("rope_type", "type", "rope_theta")
+    values = (
+        odd,
+        [odd] * 3,
+        ["sliding_attention", odd, "full_attention"],
+        {case.random.choice(settings): odd},
+        {"full_attention": odd},
+        {
+            layer_type: {case.random.choice(settings): odd}
+            for layer_type in ("full_attention", "sliding_attention")
+        },
+    )
+    case.set(CONFIG, **{case.random.choice(names): case.random.choice(values)})
+
+
 @kind("classes")
 def hostile_labels(case: Case) -> bool:
     n = case.header()[0][case.ending("classifier.weight", "out_proj.weight")]["shape"][0]
