@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Float32
-from scipy.special import ndtr
+from scipy.special import expit, ndtr
 from torch import nn
 
 from .. import transformer
+from ..activations import QuickGELU
 from ..capture import activations
+from ..config import ModelConfig
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..record import ForwardRecord
@@ -200,6 +202,8 @@ def head_steps(
         )
     if config.has_distance_bias:
         raise ValueError(f"the steps have no bias by distance, which {loaded.name} adds to its scores")
+    if other_parts := _other_parts(config):
+        raise ValueError(f"the steps are not recomputed for {other_parts}, which {loaded.name} has")
     is_pre_ln = config.norm_placement == "pre"
     block: transformer.Block = loaded.model.blocks[layer]
     x = record.residual[2 * layer].astype(float)
@@ -260,6 +264,22 @@ def head_steps(
         resid_post=resid_post,
         differences=sublayer_differences | norm_differences,
     )
+
+
+def _other_parts(config: ModelConfig) -> str:
+    """The parts of the encoder's blocks whose steps are not those of Vaswani et al., in words; "" if there are none."""
+    parts = config.family.parts
+    is_there = {
+        "RMSNorm": parts.norm == "rms",
+        "rotated queries and keys": parts.rotary is not None,
+        "disentangled scores": parts.disentangled is not None,
+        "scores without the division by sqrt(d_k)": not parts.scaled,
+        "keys and values that heads share": parts.n_key_heads is not None,
+        "a gated feed-forward": parts.gated,
+        "no norm before the first attention": not parts.first_norm,
+        "maps or norms without bias": bool(parts.without_bias) or not parts.norm_bias,
+    }
+    return ", ".join(phrase for phrase, has_part in is_there.items() if has_part)
 
 
 def _attention_steps(
@@ -323,9 +343,13 @@ def _norm_steps(x: Float[np.ndarray, " d_model"], layer_norm: nn.LayerNorm) -> N
 
 
 def _apply_activation(x: Float[np.ndarray, " d_ff"], activation: nn.Module) -> Float[np.ndarray, " d_ff"]:
-    """ReLU of x, or GELU x Φ(x), exactly or in the tanh approximation (Hendrycks & Gimpel 2016)."""
+    """ReLU of x; SiLU x σ(x); or GELU x Φ(x), exactly or in its approximations by tanh and by σ (Hendrycks & Gimpel 2016)."""
     if isinstance(activation, nn.ReLU):
         return np.maximum(x, 0)
+    if isinstance(activation, nn.SiLU):
+        return x * expit(x)
+    if isinstance(activation, QuickGELU):
+        return x * expit(1.702 * x)
     if isinstance(activation, nn.GELU) and activation.approximate == "tanh":
         return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     return x * ndtr(x)

@@ -117,8 +117,7 @@ def _terms(model: Transformer, record: ForwardRecord, layer: int) -> _Terms:
         norm_input = skip_term + total_vector + (0.0 if bias is None else bias)
         divisor = norm.divisor(norm_input)[:, 0]
         terms, own_term, total_vector, skip_term = (
-            norm.centre(vectors) * norm.gain
-            for vectors in (terms, own_term, total_vector, skip_term)
+            norm.centre(vectors) * norm.gain for vectors in (terms, own_term, total_vector, skip_term)
         )
     own_vector = (own_term + skip_term) / divisor[:, None]
     mixed_vector = (total_vector - own_term) / divisor[:, None]

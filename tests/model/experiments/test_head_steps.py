@@ -7,10 +7,12 @@ import torch
 
 from model.capture import capture
 from model.capture.intervention import MaskChoice, masked
+from model.checkpoint import load
 from model.config import ModelConfig, presets
 from model.experiments.head_steps import ORDER, HeadSteps, head_steps, unrecorded_activations
 from model.loaded import Loaded
 from tests.model import tiny
+from tests.model.huggingface.folders import build
 from tests.tolerance import rounding
 
 SENTENCE = "This is not a great film, it is the greatest of films."
@@ -261,6 +263,29 @@ def test_blocks_with_other_steps_are_refused(change, kind):
     encoder = tiny.loaded(replace(tiny.TEXT, **change))
     with pytest.raises(ValueError, match=f"tiny has {kind}"):
         steps_of(encoder, SENTENCE)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "parts"),
+    [
+        ("DebertaV2Model", "disentangled scores"),
+        ("ModernBertModel", "rotated queries and keys, a gated feed-forward, no norm before"),
+        ("EuroBertModel", "RMSNorm, rotated queries and keys"),
+        ("T5EncoderModel", "bias by distance"),
+    ],
+)
+def test_blocks_of_other_parts_are_refused_by_name(architecture, parts, tmp_path):
+    build(tmp_path, architecture)
+    encoder = load(tmp_path)
+    with pytest.raises(ValueError, match=parts):
+        steps_of(encoder, "the film is not bad")
+
+
+@pytest.mark.parametrize("activation", ["silu", "quick_gelu"])
+def test_the_steps_know_activations_of_other_families(activation):
+    steps = steps_of(tiny.loaded(replace(tiny.TEXT, activation=activation)), SENTENCE)
+    assert max(steps.differences.values()) < 1e-5
+    assert abs(steps.feed_forward.hidden).max() > 0.1
 
 
 def test_what_lies_between_is_kept_for_all_positions_and_read_only(digit_loaded, image):
