@@ -57,6 +57,7 @@ _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between
 _ABOVE = 34  # pixels above the small maps: the sentence about the head, and the names of heads
 MOST_GRID_LINES = 10  # columns of patches; more lines than these would cover the picture
 MOST_OPAQUE = 0.85  # of a colour on a photo, which stays visible; it is clear where the weight is 0
+_LETTER = 6.4  # pixels, about, of a letter of a sentence
 _WIDE = 900  # pixels of the chart from which the strongest keys have a place of their own
 
 
@@ -101,6 +102,7 @@ def linked_heads(
     indices = list(np.ndindex(n_layers, n_heads))
     sentences = [*(about or [""] * len(indices))]
     numbers_of = _in_words(measures)
+    short_sentences = sentences
     if numbers_of:
         sentences = [" · ".join(filter(None, parts)) for parts in zip(sentences, numbers_of, strict=True)]
     pooled_tiles = tiles(record.pattern, tops=maxima, at_most=MOST_CELLS, side=1)
@@ -109,6 +111,7 @@ def linked_heads(
         "head": [head for _, head in indices],
         "name": [f"L{layer}" if by_layer else head_name(layer, head) for layer, head in indices],
         "about": sentences,
+        "about_short": short_sentences,  # where the measures do not fit
         "top": maxima.ravel(),
         "on_light": [tile.on_light for tile in pooled_tiles],
         "on_dark": [tile.on_dark for tile in pooled_tiles],
@@ -147,7 +150,9 @@ def linked_heads(
         "slant": [slant],
         "unit": [unit_of(record)],
         "quantity": [scale.what],
-        "reach": [reach],
+        "reach": [
+            reach if tops is None or picture is None else f"{reach}, on the picture of the shown query"
+        ],
         "even": [1 / n_keys if even and tops is None else -1],
         "even_text": [even if tops is None else ""],
         "notes": ["; ".join(notes)],
@@ -173,11 +178,12 @@ def linked_heads(
         heads["hatched"] = [hatching(record.mask[index]) for index in indices]
     if picture is not None:
         frames |= _patches(record, picture, indices if is_whole else [], stamp)
-        state |= {"on_picture": [on_picture], "row_query": [-1]}
+        state |= {"on_picture": [on_picture], "row_query": [-1], "own_tops": [tops is not None]}
         if not is_whole:
             shown_query = 0 if query is None or query < 0 else query
             state["row_query"] = [shown_query]
-            heads |= _rows_on_picture(record, shown_query, maxima)
+            row_tops = None if tops is None else record.pattern[:, :, shown_query].max(axis=-1)
+            heads |= _rows_on_picture(record, shown_query, row_tops)
     shows = Shows(
         picture=picture is not None,
         photo=picture is not None and picture.ndim == 3,
@@ -359,11 +365,15 @@ def _patches(
     return frames
 
 
-def _rows_on_picture(record: "AttentionRecord", query: int, maxima: np.ndarray) -> dict[str, list[str]]:
-    """For each head, pictures of the weights of one query on the patches, a pixel a patch, for a light and a dark page."""
+def _rows_on_picture(record: "AttentionRecord", query: int, tops: np.ndarray | None) -> dict[str, list[str]]:
+    """For each head, pictures of the weights of one query on the patches, a pixel a patch, for a light and a dark page.
+
+    The colours end at `tops` [layer, head], and without them at 1.
+    """
     assert record.patch_grid is not None
     weights = record.pattern[:, :, query, record.first_patch :].reshape(-1, *record.patch_grid)
-    levels = np.clip(weights / maxima.reshape(-1, 1, 1), 0, 1)
+    maxima = np.ones(len(weights)) if tops is None else np.where(tops > 0, tops, 1).ravel()
+    levels = np.clip(weights / maxima[:, None, None], 0, 1)
     alpha = (255 * MOST_OPAQUE * levels).round().astype(np.uint8)[..., None]
 
     def urls(shares: np.ndarray) -> list[str]:
@@ -432,7 +442,7 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
     }
     if is_picture:
         names |= {
-            "step": f"min(({of_tiles}) / state.n_layers, 0.28 * width / state.n_heads, 150)",
+            "step": f"min(({of_tiles}) / state.n_layers, (state.n_heads > 8 ? 0.4 : 0.28) * width / state.n_heads, 150)",
             "picture_x": "left + step * state.n_heads + gap",
             "picture_side": f"max(60, min({side}, (width - picture_x - gap) / 2))",
             "map_x": "picture_x + picture_side + gap",
@@ -655,9 +665,7 @@ def _small_pictures(head: str, shows: Shows) -> list[alt.Chart]:
         shown = "query >= 0 && (is_asking || state.on_picture)"
         weight = f"weights[start + state.n_keys * ({head}) + datum.position] * state.unit / {TOP}"
         coloured = box_between(
-            alt.Chart(data("small_patches")).transform_calculate(
-                weight=f"{weight} / data('frame')[{head}].top"
-            ),
+            alt.Chart(data("small_patches")).transform_calculate(weight=f"{weight} / ({_row_top(head)})"),
             f"{_TILE_X} + {size_x} * datum.column",
             f"{_TILE_Y} + {size_y} * datum.row",
             f"datum._x + {size_x}",
@@ -678,6 +686,11 @@ def _small_pictures(head: str, shows: Shows) -> list[alt.Chart]:
         smooth=True,
     )
     return [image, coloured] if shows.photo or not shows.whole else [coloured, image]
+
+
+def _row_top(head: str) -> str:
+    """The weight at which the colours of patches end: 1, or the largest one of the query in the head with this number."""
+    return f"state.own_tops ? max(1e-9, most[best_start + {head}] * state.unit / {TOP}) : 1"
 
 
 def _opacity(is_photo: bool, level: str) -> str:
@@ -747,12 +760,13 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
     says = "data('frame')[state.n_heads * layer + head]"
     left = "picture_x" if is_picture else "(map_x - state.names)"
     name = text_at(state, left, "8", f"{says}.name", fontWeight="bold")
+    room = f"(width - {left} - 56)"
     about = text_at(
         state,
         f"{left} + 8 * length({says}.name) + 6",
         "8",
-        f"{says}.about",
-        limit=alt.expr(f"width - {left} - 56"),
+        f"length({says}.about) * {_LETTER} < {room} ? {says}.about : {says}.about_short",
+        limit=alt.expr(room),
     )
     layers += [row_casing, row_frame, cell_frame, name, about]
     if is_picture:
@@ -831,7 +845,11 @@ def _strongest_keys() -> list[alt.Chart]:
 
 def _picture(is_photo: bool) -> list[alt.Chart]:
     """The picture with the weights of its patches, which can be pointed at: a photo below them, ink above them."""
-    patches = _weights_of("patches").transform_calculate(weight="datum.level")
+    patches = (
+        _weights_of("patches")
+        .transform_calculate(level=f"datum.weight / ({_row_top('state.n_heads * layer + head')})")
+        .transform_calculate(weight="datum.level")
+    )
     size_x, size_y = "picture_side / data('picture')[0].columns", "picture_side / data('picture')[0].rows"
     box = (
         f"picture_x + {size_x} * datum.column",
