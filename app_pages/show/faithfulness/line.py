@@ -72,11 +72,7 @@ def draw_faithfulness_of_side(
 
 
 def _check_sentences(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, int] | None) -> str:
-    verdict, record = checked.verdict, checked.record
-    sentences = [
-        words.agreement_sentence(verdict, checked.kind, record),
-        words.conclusion_sentence(verdict, record),
-    ]
+    sentences = [words.agreement_sentence(checked.verdict, checked.kind, checked.record)]
     over_data = (
         stored_over_data(name, lens, head) if checked.kind == "keys" else None
     )  # which is what was measured

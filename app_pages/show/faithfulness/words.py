@@ -16,6 +16,7 @@ from model.experiments.faithfulness import (
     N_SHUFFLES,
     N_STEPS,
     SIGNIFICANT,
+    Deletion,
     OtherAttention,
     Undecidable,
     Verdict,
@@ -54,26 +55,30 @@ def agreement_sentence(of_map: Verdict, kind: KnockOutKind, record: ForwardRecor
 
 
 def conclusion_sentence(of_map: Verdict, record: ForwardRecord) -> str:
-    """Sentence on whether the map may be read as an explanation, by the rule of `model.experiments.faithfulness`."""
+    """Sentence on whether the map may be read as an explanation, by the rule of `model.experiments.faithfulness`.
+
+    It names the numbers that decide: the rank correlation, or the area under the deletion curve.
+    """
     answer = "prediction" if record.has_classes else "pooled state"
     if of_map.n < 2:
         return "There is nothing to rank."
     if of_map.undecidable is not None:
         reason = _WHY[of_map.undecidable].format(units=record.units, answer=answer)
         return f"Whether this map is an explanation **cannot be told on this input**: {reason}."
-    if of_map.deleted is None:
+    if of_map.area is None or of_map.deleted is None:
         return "The deletion curves, which have to decide, are not computed yet."
+    spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {record.units}"
+    area = f"area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deleted)}"
     if of_map.readable:
-        return f"By the rule, this map **may be read as an explanation** of this {answer}."
+        return f"By the rule, this map **may be read as an explanation** of this {answer}: {spearman}; deletion {area}."
     negative = f"This map is **not a reliable explanation** of this {answer}"
     if math.isnan(of_map.spearman):
         return f"{negative}: it gives all {record.units} the same score."
     if of_map.correlates:
-        return (
-            f"{negative}: hiding the {record.units} that it scores highest does not lower it clearly faster "
-            f"(by {BAND:g} standard deviations) than hiding random ones."
-        )
-    return f"{negative}."
+        return f"{negative}: hiding first what it scores highest is not clearly faster than random (deletion {area})."
+    if of_map.spearman < LEAST_CORRELATION:
+        return f"{negative}: {spearman}, below {LEAST_CORRELATION:g}."
+    return f"{negative}: {spearman}, but p = {format_number(of_map.p, '.2g')}."
 
 
 def other_attention_sentence(changes: OtherAttention, record: ForwardRecord) -> str:
@@ -115,12 +120,11 @@ def areas_sentence(of_map: Verdict) -> str:
     if of_map.area is None or of_map.deleted is None:
         return ""
     curve = of_map.deleted
-    mean, sd = float(curve.random.mean()), float(curve.random.std(ddof=1))
     comparison = "above" if of_map.passes_deletion else "not above"
     perfect = "above it as well" if curve.perfect > curve.bound else "not above it either"
     return (
         f"Area under the deletion curve {format_number(of_map.area, '.3f')}; {N_ORDERS} random orders "
-        f"{format_number(mean, '.3f')} ± {format_number(sd, '.3f')}: {comparison} {format_number(curve.bound, '.3f')}. "
+        f"{_random_areas_text(curve)}: {comparison} {format_number(curve.bound, '.3f')}. "
         f"That of the perfect map, {format_number(curve.perfect, '.3f')}, is {perfect}."
     )
 
@@ -193,6 +197,12 @@ def _correlation_text(spearman: float) -> str:
     """The correlation with two digits, or with four where rounding would lift it to the rule's threshold."""
     rounded = spearman < LEAST_CORRELATION <= float(f"{spearman:.2f}")
     return format_number(spearman, ".4f" if rounded else ".2f")
+
+
+def _random_areas_text(curve: Deletion) -> str:
+    """Mean ± standard deviation of the areas under the deletion curves of random orders."""
+    mean, sd = float(curve.random.mean()), float(curve.random.std(ddof=1))
+    return f"{format_number(mean, '.3f')} ± {format_number(sd, '.3f')}"
 
 
 def _with_unbroken_spaces(number: str) -> str:

@@ -55,10 +55,26 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
 @pytest.mark.parametrize(
     ("verdict", "expected"),
     [
-        (judged(), "This map is **not a reliable explanation** of this prediction."),
+        (
+            judged(),
+            "This map is **not a reliable explanation** of this prediction: Spearman 0.31 over 24 tokens, below 0.5.",
+        ),
+        (
+            judged(-0.4983),
+            "This map is **not a reliable explanation** of this prediction: Spearman −0.50 over 24 tokens, below 0.5.",
+        ),
+        (
+            judged(0.4983),
+            "This map is **not a reliable explanation** of this prediction: Spearman 0.4983 over 24 tokens, below 0.5.",
+        ),
+        (
+            judged(0.6, n=7),
+            "This map is **not a reliable explanation** of this prediction: Spearman 0.60 over 7 tokens, but p = 0.2.",
+        ),
         (
             judged(0.8, True, True),
-            "By the rule, this map **may be read as an explanation** of this prediction.",
+            "By the rule, this map **may be read as an explanation** of this prediction: Spearman 0.80 over 24 tokens; "
+            "deletion area 0.800, random 0.500 ± 0.100.",
         ),
         (WITHOUT_CURVES, "The deletion curves, which have to decide, are not computed yet."),
         (
@@ -68,8 +84,8 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
         (judged(math.nan, n=1), "There is nothing to rank."),
         (
             judged(0.8, True, False),
-            "This map is **not a reliable explanation** of this prediction: hiding the tokens that it scores highest does "
-            "not lower it clearly faster (by 2 standard deviations) than hiding random ones.",
+            "This map is **not a reliable explanation** of this prediction: hiding first what it scores highest is "
+            "not clearly faster than random (deletion area 0.250, random 0.500 ± 0.100).",
         ),
     ],
 )
@@ -87,7 +103,9 @@ def test_where_the_perfect_map_fails_no_map_is_called_unreliable(untold):
 
 
 def test_without_classes_it_is_about_the_pooled_state():
-    assert words.conclusion_sentence(judged(), HEADLESS).endswith("of this pooled state.")
+    assert words.conclusion_sentence(judged(), HEADLESS).startswith(
+        "This map is **not a reliable explanation** of this pooled state: Spearman 0.31"
+    )
     said = words.other_attention_sentence(OtherAttention(0.5, (0.1, 0.3)), HEADLESS)
     assert said.startswith(
         "If all heads attended evenly, the pooled state turns by a cosine distance of 0.5; with"
