@@ -14,7 +14,9 @@ LARGEST = 2**18  # for any size: an absurd value is refused before memory is tak
 MOST_PATTERNS = (
     22 * 12 * 512**2
 )  # attention weights of all heads for the longest input: ModernBERT-base at 512 tokens
-MOST_PATTERNS_OF_PICTURE = 12 * 12 * 1370**2  # DINOv2-base at 518 × 518 pixels: 1.1 GB, and scores as large
+MOST_PATTERNS_OF_PICTURE = (
+    12 * 12 * 1374**2
+)  # DINOv2-base with registers at 518 × 518 pixels: 1.1 GB, and scores as large
 LARGEST_VOCABULARY = 2**20  # LaBSE has half a million tokens
 Size = Annotated[int, Meta(ge=1, le=LARGEST)]
 NormPlacement = Literal["pre", "post", "deepnorm", "b2t"]

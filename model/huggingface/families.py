@@ -78,6 +78,8 @@ FAMILIES: dict[str, KnownFamily] = {
     "esm": KnownFamily("ESM-2, ESM-1b", esm.read, "proteins"),
     "vit": KnownFamily("ViT", vit.read, "pictures"),
     "deit": KnownFamily("DeiT", vit.read, "pictures"),
+    "vit_mae": KnownFamily("ViT-MAE", vit.read, "pictures"),
+    "ijepa": KnownFamily("I-JEPA", vit.read, "pictures"),
     "dinov2": KnownFamily("DINOv2", dinov2.read, "pictures"),
     "dinov2_with_registers": KnownFamily("DINOv2 with registers", dinov2.read, "pictures"),
     torch_encoder.MODEL_TYPE: KnownFamily(torch_encoder.MODEL_TYPE, torch_encoder.read),

@@ -1,4 +1,6 @@
-"""ViT (Dosovitskiy et al. 2021) and DeiT (Touvron et al. 2021), which has a distillation token after the class token."""
+"""ViT (Dosovitskiy et al. 2021), and encoders of its build: DeiT (Touvron et al. 2021), which has a distillation token after
+the class token, ViT-MAE (He et al. 2022), and I-JEPA (Assran et al. 2023), which has no class token.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,6 +15,8 @@ from .tensor_map import Layout, Reading
 from .weights import Stored
 
 CLASS_TOKEN = "embeddings.cls_token"
+POSITIONS = "embeddings.position_embeddings"
+NAMES = {"vit_mae": "ViT-MAE", "ijepa": "I-JEPA"}  # by model_type
 ATTENTION = {
     "attention.w_q": "attention.attention.query",
     "attention.w_k": "attention.attention.key",
@@ -28,10 +32,12 @@ BLOCK = {
 
 
 def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None = None) -> Reading:
-    """Configuration and tensor map of a ViT or DeiT; `preprocessor` is the content of preprocessor_config.json, if there is
-    one.
+    """Configuration and tensor map of one of these encoders; `preprocessor` is the content of preprocessor_config.json, if
+    there is one.
     """
-    layout = Layout.find(values, stored, CLASS_TOKEN)
+    model_type = str(values.get("model_type"))
+    has_class_token = model_type != "ijepa"
+    layout = Layout.find(values, stored, CLASS_TOKEN if has_class_token else POSITIONS)
     layers = [f"encoder.layer.{layer}" for layer in range(layout.n_layers("num_hidden_layers"))]
     sizes = layout.widths(layout.whole_number("hidden_size"), layout.whole_number("num_attention_heads"))
     d_model, image, patch = (
@@ -41,10 +47,10 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
     )
     channels = read_channels(layout)
     is_distilled = layout.has_tensor("embeddings.distillation_token")
-    outputs = _read_outputs(layout)
+    outputs = _read_outputs(layout, has_pooler=has_class_token)
     pixel_norm, note = read_pixel_settings(preprocessor, channels)
     layout.notes += [note] if note else []
-    n_positions = (image // max(patch, 1)) ** 2 + 1 + is_distilled
+    n_positions = (image // max(patch, 1)) ** 2 + has_class_token + is_distilled
     layout.check_patterns(n_positions, len(layers), sizes.n_heads)
     biases = layout.flag("qkv_bias", True)
     config = ModelConfig(
@@ -61,31 +67,37 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         norm_placement="pre",
         final_norm=True,
         positions="learned",
+        pooling="class" if has_class_token else "mean",
         activation=layout.activation(),
         layer_norm_eps=layout.real_number("layer_norm_eps", 1e-12),
         class_names=outputs.class_names,
         family=replace(
             outputs.family,
-            name="DeiT" if is_distilled else "ViT",
+            name=NAMES.get(model_type, "DeiT" if is_distilled else "ViT"),
             distillation_token=is_distilled,
             parts=NO_PARTS if biases else Parts(without_bias=("w_q", "w_k", "w_v")),
             pixels=pixel_norm,
         ),
     )
-    layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d_model))
+    if has_class_token:
+        layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d_model))
     if is_distilled:
         layout.map_tensor("embedding.distillation_token", "embeddings.distillation_token", (1, 1, d_model))
-    layout.map_tensor("embedding.position_table", "embeddings.position_embeddings", (1, n_positions, d_model))
+    layout.map_tensor("embedding.position_table", POSITIONS, (1, n_positions, d_model))
     projection = "embeddings.patch_embeddings.projection"
     layout.map_tensor("embedding.patches.weight", f"{projection}.weight", (d_model, channels, patch, patch))
     layout.map_tensor("embedding.patches.bias", f"{projection}.bias")
     layout.map_blocks(layers, ATTENTION, bias=biases)
     layout.map_blocks(layers, BLOCK)
     layout.map_linear("final_norm", "layernorm")
+    if model_type == "vit_mae":
+        layout.notes.append(
+            "In training most patches were hidden; here all are read, and the decoder is left out."
+        )
     return layout.reading(config)
 
 
-def _read_outputs(layout: Layout) -> Outputs:
+def _read_outputs(layout: Layout, *, has_pooler: bool) -> Outputs:
     for classifier_name, distillation_name in (
         ("classifier", None),
         ("cls_classifier", "distillation_classifier"),
@@ -97,7 +109,7 @@ def _read_outputs(layout: Layout) -> Outputs:
                 layout.map_output_linear("second_classifier", distillation_name)
             family = Family(answers=answer_kind(layout, n), two_classifiers=distillation_name is not None)
             return Outputs(class_names=layout.class_labels(n), family=family)
-    if layout.has_tensor("pooler.dense.weight"):
+    if has_pooler and layout.has_tensor("pooler.dense.weight"):
         layout.map_linear("pooler", "pooler.dense")
         return Outputs(family=Family(pooler="tanh"))
     return Outputs()

@@ -84,10 +84,13 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "UMT5": T5_SIZES,
     "ViT": {**SIZES, "image_size": 32, "patch_size": 8},
     "DeiT": {**SIZES, "image_size": 32, "patch_size": 8},
+    # without hidden patches: the encoder alone
+    "ViTMAE": {**SIZES, "image_size": 32, "patch_size": 8, "mask_ratio": 0.0, "decoder_num_hidden_layers": 1},
+    "IJepa": {**SIZES, "image_size": 32, "patch_size": 8},
     "Dinov2": {**DINO, "image_size": 32, "patch_size": 8},
     "Dinov2WithRegisters": {**DINO, "image_size": 32, "patch_size": 8},
 }
-PICTURES = ("ViT", "DeiT", "Dinov2", "Dinov2WithRegisters")
+PICTURES = ("ViT", "DeiT", "ViTMAE", "IJepa", "Dinov2", "Dinov2WithRegisters")
 NOT_OF_PICTURES = ("max_position_embeddings",)
 
 

@@ -62,6 +62,7 @@ PICTURES = [
     *("ViTModel", "ViTForImageClassification", "DeiTModel", "DeiTForImageClassification"),
     *("DeiTForImageClassificationWithTeacher", "Dinov2Model", "Dinov2ForImageClassification"),
     *("Dinov2WithRegistersModel", "Dinov2WithRegistersForImageClassification"),
+    *("ViTMAEModel", "IJepaModel", "IJepaForImageClassification"),
 ]
 VARIANTS = [
     ("BertForMaskedLM", {"hidden_act": "gelu_new", "layer_norm_eps": 1e-3}),
@@ -198,10 +199,13 @@ def test_picture_encoders_agree(architecture: str, tmp_path: Path) -> None:
     loaded = load(tmp_path)
     picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
     pixels = torch.tensor(picture).movedim(-1, 0)[None] / 255
+    # patches are ordered by this noise before some are hidden
+    options = {"noise": torch.arange(16)[None].float()} if architecture.startswith("ViTMAE") else {}
     with torch.inference_mode():
-        said = model((pixels - 0.5) / 0.5, output_attentions=True, output_hidden_states=True)
+        said = model((pixels - 0.5) / 0.5, output_attentions=True, output_hidden_states=True, **options)
     record = capture(loaded, picture)
     n_besides = 4 if "Registers" in architecture else architecture.startswith("DeiT")
+    n_besides -= architecture.startswith("IJepa")  # without a class token
     assert len(record) == 17 + n_besides
     compare(record, loaded, said)
     output(record, loaded, said)
@@ -243,6 +247,16 @@ def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(
     notes = " ".join(describe(tmp_path).notes)
     assert ("interpolated to" in notes) == (side != 32)
     assert "LayerScale" in notes
+
+
+def test_the_decoder_of_mae_is_left_out(tmp_path: Path) -> None:
+    build(tmp_path, "ViTMAEForPreTraining")
+    description = describe(tmp_path)
+    assert description.family == "ViT-MAE"
+    assert all(name.startswith("decoder.") for name in description.left_out)
+    assert description.left_out
+    assert any("the decoder is left out" in note for note in description.notes)
+    assert len(capture(load(tmp_path), np.zeros((32, 32, 3), np.uint8))) == 17
 
 
 def test_registers_are_positions_named_as_such_without_position_vectors(tmp_path: Path) -> None:
