@@ -13,6 +13,8 @@ from app_pages.controls.address import (
 )
 
 SINUSOIDS, PRODUCTS, SHIFT, ADDING = "Sinusoids", "Dot products", "Shift", "Add or concatenate"
+BY_DISTANCE = "By distance"
+ROTATED, ALIBI, T5, WINDOWED = "rotated", "biased: ALiBi", "biased: T5", "windowed"
 ENCODER, EXPERIMENTS, EMBEDDINGS = "This encoder", "Experiments", "Embeddings"
 SHUFFLE, LEAVE_OUT, SHIFTED = "shuffle the content", "leave the positions out", "shift the positions"
 WITH, WITHOUT = "with positions", "without positions"
@@ -30,7 +32,7 @@ LARGEST_OFFSET = 64
 
 PART = Tabs(
     "positions",
-    (SINUSOIDS, PRODUCTS, SHIFT, ADDING, ENCODER, EXPERIMENTS, EMBEDDINGS),
+    (SINUSOIDS, PRODUCTS, SHIFT, BY_DISTANCE, ADDING, ENCODER, EXPERIMENTS, EMBEDDINGS),
     former={"Adding": ADDING, "This checkpoint": ENCODER}.get,
 )
 
@@ -53,6 +55,26 @@ DIMENSIONS = Boxes[int](
     gone=drop_option,
     max_selections=MOST_CURVES,
     help=f"Up to {MOST_CURVES}. Even dimensions are sines, odd ones cosines; triangles mark them in the table.",
+)
+
+# By distance
+RELATIVE_KIND = Row("positions_kind", "Kind", (ROTATED, ALIBI, T5, WINDOWED))
+ROTARY_BASE = SelectSlider(
+    "positions_base",
+    "Base",
+    (100, 1000, 10_000, 160_000, 1_000_000),
+    10_000,
+    help="10,000 in most encoders; ModernBERT has 160,000 in its global layers.",
+)
+BIASED_HEADS = SelectSlider("positions_alibi_heads", "Heads", (2, 4, 8, 16), 8)
+BUCKETS = SelectSlider("positions_buckets_n", "Buckets", (8, 16, 32, 64), 32)
+RADIUS = Slider("positions_radius", "Window, to each side", 1, 128, 64)
+GLOBAL_EVERY = SelectSlider(
+    "positions_global",
+    "A layer in … sees everything",
+    (0, 2, 3, 4),
+    0,
+    help="0: none; 3: every third, from the first, as in ModernBERT.",
 )
 
 # Add or concatenate, and this encoder

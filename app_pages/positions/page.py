@@ -4,6 +4,7 @@ from app_pages.controls import positions_controls as controls
 from app_pages.controls.head_choice import choose_head
 from app_pages.inputs.row import choose_input
 from app_pages.positions.adding import draw_adding
+from app_pages.positions.by_distance import draw_by_distance
 from app_pages.positions.checkpoint import draw_checkpoint_positions
 from app_pages.positions.embedding_map import draw_embedding_map
 from app_pages.positions.experiments import draw_experiment
@@ -18,6 +19,8 @@ elif part == controls.PRODUCTS:
     draw_products()
 elif part == controls.SHIFT:
     draw_shift()
+elif part == controls.BY_DISTANCE:
+    draw_by_distance()
 else:
     subject, slots = choose_input(with_answer=False)
     if part == controls.ENCODER:

@@ -28,6 +28,7 @@ PARTS = (
     "Sinusoids",
     "Dot products",
     "Shift",
+    "By distance",
     "Add or concatenate",
     "This encoder",
     "Experiments",
@@ -71,6 +72,23 @@ def test_nonsense_in_the_address(open_app: Open, key: str, nonsense: str, defaul
     app = open_app(PAGE, **{key: nonsense}, forgiven=[key])
     assert not app.exception
     assert app.get_by_key(key).value == default
+
+
+# By distance
+
+
+@pytest.mark.parametrize(
+    ("kind", "promise"),
+    [
+        ("rotated", "| q·k | 47.0079 | 47.0079 | 47.0079 | 47.0079 |"),
+        ("biased: ALiBi", "heads with a small slope look far"),
+        ("biased: T5", "one of 32 buckets"),
+        ("windowed", "| L11 | ±64 | ±768 |"),
+    ],
+)
+def test_each_kind_by_distance_is_drawn(open_positions: Open, kind: str, promise: str) -> None:
+    choices = [] if kind == "rotated" else [positions_controls.RELATIVE_KIND.to(kind)]
+    assert promise in said(open_positions("By distance", *choices))
 
 
 # Sinusoids

@@ -1,0 +1,65 @@
+"""Positions by distance: rotated vectors (RoPE), biases on the scores (ALiBi, T5) and windows, worked out in numpy."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float64, Int64
+
+from ..parts.relative_bias import relative_buckets
+
+
+def rotary_frequencies(width: int, base: float) -> Float64[np.ndarray, " pair"]:
+    """Radians per position of each pair of a head's numbers: base^(−2i/width) (Su et al. 2021, 3.2.2)."""
+    return base ** (-np.arange(0, width, 2) / width)
+
+
+def rotated(
+    vector: Float64[np.ndarray, " width"], position: int, base: float
+) -> Float64[np.ndarray, " width"]:
+    """The vector with each pair of numbers 2i and 2i + 1 turned by the position times the frequency of the pair."""
+    angle = rotary_frequencies(len(vector), base) * position
+    first, second = vector[::2], vector[1::2]
+    turned = (
+        first * np.cos(angle) - second * np.sin(angle),
+        first * np.sin(angle) + second * np.cos(angle),
+    )
+    return np.stack(turned, axis=1).ravel()
+
+
+def rotary_score(offsets: np.ndarray, width: int, base: float) -> Float64[np.ndarray, "pair offset"]:
+    """What each pair adds to the score of two equal unit pairs at each offset: cos(ω φ), from −1 to 1."""
+    return np.cos(rotary_frequencies(width, base)[:, None] * offsets)
+
+
+def moved_scores(
+    positions: Sequence[int], offset: int, width: int, base: float
+) -> Float64[np.ndarray, " position"]:
+    """The score q·k of one fixed pair of vectors of ones, with the query at each of `positions` and the key `offset` later."""
+    ones = np.ones(width)
+    return np.array(
+        [rotated(ones, t, base) @ rotated(ones, t + offset, base) for t in positions], dtype=np.float64
+    )
+
+
+def alibi_slopes(n_heads: int) -> Float64[np.ndarray, " head"]:
+    """The slope m of each head, 2^(−8h/n) for h from 1 to n; the bias is −m times the distance (Press et al. 2022, section 3)."""
+    return 2.0 ** (-8 * np.arange(1, n_heads + 1) / n_heads)
+
+
+def t5_buckets(
+    furthest_offset: int, n_buckets: int = 32, furthest: int = 128
+) -> Int64[np.ndarray, " offset"]:
+    """T5's bucket of each offset (key minus query) from −`furthest_offset` to `furthest_offset` (Raffel et al. 2020, 2.1)."""
+    n = 2 * furthest_offset + 1
+    return relative_buckets(n, n_buckets, furthest)[furthest_offset].numpy()
+
+
+def reach(n_layers: int, radius: int, every: int) -> Float64[np.ndarray, " layer"]:
+    """How many positions away something may be to reach a token by the end of each layer; infinite after a global layer.
+
+    Layers 0, `every`, 2·`every`, … attend to all positions, the others to keys at most `radius` away; with `every` = 0, all
+    layers are local. Each layer passes on what the one before has gathered.
+    """
+    layers = np.arange(n_layers)
+    is_global = layers % every == 0 if every else np.zeros(n_layers, bool)
+    return np.where(is_global, np.inf, radius).cumsum()
