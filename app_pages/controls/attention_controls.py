@@ -28,6 +28,6 @@ WORDS = Toggle(
 HIDE_SPECIAL = Toggle(
     "hide_special",
     "Hide special tokens",
-    help="Leaves out class token, separators and padding. The other weights are not renormalised, so rows sum to less than 1.",
+    help="Leaves out class token, registers, separators and padding. The other weights are not renormalised, so rows sum to less than 1.",
 )
 WINDOW = Code("window", pattern="[0-9]{1,5}-[0-9]{1,5}")  # see `app_pages.attention.window`
