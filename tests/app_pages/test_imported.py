@@ -88,6 +88,23 @@ def test_every_part_opens(open_imported: Open, page: str, part: dict[str, str], 
     assert of_other_encoders or app.get("vega_lite_chart") or app.get("plotly_chart") or has_table(app)
 
 
+# encoders of other parts: rotated, biased and disentangled scores, gates, norms without bias, shared keys
+OF_PARTS = ("ModernBertModel", "T5EncoderModel", "DebertaV2Model", "EuroBertModel")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", OF_PARTS)
+@pytest.mark.parametrize(("page", "part"), EVERY)
+def test_every_part_opens_for_blocks_of_other_parts(
+    open_imported: Open, page: str, part: dict[str, str], architecture: str
+) -> None:
+    app = open_imported(architecture, page, **part)
+    assert not app.exception
+    assert not app.error
+    if part.get("positions") == "This encoder":
+        assert "adds no position vectors" in " ".join(info.value for info in app.info)
+
+
 def has_table(app: AppTest) -> bool:
     own = {"heads_table", "word_stroke"}
     return any(each.proto.component_name in own for each in app.get("bidi_component"))
