@@ -57,7 +57,7 @@ _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between
 _ABOVE = 34  # pixels above the small maps: the sentence about the head, and the names of heads
 MOST_GRID_LINES = 10  # columns of patches; more lines than these would cover the picture
 MOST_OPAQUE = 0.85  # of a colour on a photo, which stays visible; it is clear where the weight is 0
-_LETTER = 6.4  # pixels, about, of a letter of a sentence
+_LETTER = 5.8  # pixels, about, of a letter of a sentence
 _WIDE = 900  # pixels of the chart from which the strongest keys have a place of their own
 
 
