@@ -90,7 +90,6 @@ def main() -> int:
 def build(home: Path) -> dict:
     """Runs in a child process, so that the memory of `transformers` is not counted."""
     from safetensors.torch import save_file
-    from transformers.models.esm.configuration_esm import get_default_vocab_list
 
     from tests.model.huggingface import folders, test_torch_encoder
     from tests.model.huggingface.test_sentence_transformers import modules, pooling
@@ -114,7 +113,7 @@ def build(home: Path) -> dict:
     (folder / "vocab.txt").write_text("\n".join(folders.VOCABULARY))
     folder = home / "whole" / "residues"
     (folder / "tokenizer.json").unlink()
-    (folder / "vocab.txt").write_text("\n".join(get_default_vocab_list()))
+    (folder / "vocab.txt").write_text("\n".join(folders.RESIDUES))
     folder = home / "whole" / "pairs"
     (folder / "tokenizer.json").unlink()
     from tokenizers import models, pre_tokenizers

@@ -16,6 +16,42 @@ TEXT = (
 )
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 VOCABULARY = (*SPECIAL, *TEXT.split())
+# the vocabulary of ESM-2, in its order
+RESIDUES = [
+    "<cls>",
+    "<pad>",
+    "<eos>",
+    "<unk>",
+    "L",
+    "A",
+    "G",
+    "V",
+    "S",
+    "E",
+    "R",
+    "T",
+    "I",
+    "D",
+    "P",
+    "K",
+    "Q",
+    "N",
+    "F",
+    "Y",
+    "M",
+    "H",
+    "W",
+    "C",
+    "X",
+    "B",
+    "U",
+    "Z",
+    "O",
+    ".",
+    "-",
+    "<null_1>",
+    "<mask>",
+]
 SENTENCE, SECOND = "the film is not bad at all .", "a long slow story"
 
 SIZES = {
