@@ -1,10 +1,13 @@
-"""python -m benchmarks.rerun [--against FOLDER] [--rounds 7] [--live]
+"""python -m benchmarks.rerun [--against FOLDER] [--rounds 7] [--only NAME ...] [--live]
 
 What a change on a page costs the server, in processor time of the script, page by page: the median of some changes
 after the first run. With `--against`, a checkout of another version makes the same changes in turn with this one,
-and the last column is the ratio. `--live` starts the server and clicks in Chromium: how long Streamlit then
+and the last column is the ratio; where one of the two cannot make a change, or shows the same after it, the case is
+"not comparable". `--live` starts the server and clicks in Chromium: how long Streamlit then
 collects garbage after a run, with everything imported that the app imports.
 """
+
+from __future__ import annotations
 
 import argparse
 import json
@@ -12,52 +15,91 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from hashlib import sha256
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
+
+if TYPE_CHECKING:  # the process that only compares does not import Streamlit
+    from streamlit.testing.v1 import AppTest
+
+Order = Callable[[dict], float]  # sends an order to a version, returns seconds
 
 ROOT = Path(__file__).parents[1]
 TEXT, DIGIT = {"checkpoint": "imdb-pre-ln"}, {"kind": "Digit", "checkpoint": "mnist-pre-ln"}
-HEADS = [{"layer": 1, "head": at % 4, "query": 2 + at} for at in range(12)]
+MASKED = TEXT | {"masks_keys": "2"}
+MOST_ROUNDS = 12
+ROUNDS = range(MOST_ROUNDS)
+HEADS = [{"layer": 1, "head": number % 4, "query": 2 + number} for number in ROUNDS]
+ADJECTIVES = (
+    "long",
+    "short",
+    "warm",
+    "cold",
+    "loud",
+    "quiet",
+    "funny",
+    "sad",
+    "good",
+    "bad",
+    "great",
+    "dull",
+)
+TEXTS = [{"text": f"A {adjective} film that I would gladly watch again."} for adjective in ADJECTIVES]
+ENCODERS = [{"checkpoint": ("imdb-post-ln", "imdb-pre-ln")[number % 2]} for number in ROUNDS]
 
 # name: page, the address it is opened with, what changes from run to run
-CASES: dict[str, tuple[str, dict, list[dict]]] = {
+CASES: dict[str, tuple[str, dict[str, str], Sequence[Mapping[str, str | int]]]] = {
     "Attention": ("attention", TEXT, HEADS),
     "Attention, digit": ("attention", DIGIT, HEADS),
-    "Masks, step by step": ("masks", TEXT | {"masks_keys": "2"}, HEADS),
-    "Masks, what follows": ("masks", TEXT | {"masks_keys": "2", "masks_part": "What follows"}, HEADS),
-    "Masks, ways": ("masks", TEXT | {"masks_keys": "2", "masks_part": "Ways of masking"}, HEADS),
-    "Masks, digit": ("masks", DIGIT | {"masks_keys": "9"}, HEADS),
-    "Positions, sinusoids": ("positions", TEXT, [{"positions_t": 3 + at} for at in range(12)]),
-    "Positions, this checkpoint": (
-        "positions",
-        DIGIT | {"positions": "This checkpoint"},
-        [{"positions_own_patch": at} for at in range(12)],
-    ),
-    "Positions, experiments": ("positions", TEXT | {"positions": "Experiments"}, HEADS),
+    "Attention, another text": ("attention", TEXT, TEXTS),
+    "Attention, another encoder": ("attention", TEXT, ENCODERS),
     "Inside a head, steps": ("inside_a_head", TEXT, HEADS),
-    "Inside a head, why the scale": ("inside_a_head", TEXT | {"inside": "Why √d_k"}, HEADS),
+    "Inside a head, why the scale": (
+        "inside_a_head",
+        {"inside": "Why √d_k"},
+        [{"inside_d_k": 8 + number} for number in ROUNDS],
+    ),
     "Heads, table": ("heads", TEXT, HEADS),
     "Heads, scatter": ("heads", TEXT | {"heads_part": "Scatter"}, HEADS),
-    "Compare, heads": ("compare", TEXT, HEADS),
-    "Compare, difference": ("compare", TEXT | {"compare_part": "Difference"}, HEADS),
-    "Compare, stream": ("compare", TEXT | {"compare_part": "Stream"}, HEADS),
-    "Compare, representations": ("compare", TEXT | {"compare_part": "Representations"}, HEADS),
-    "Theory, warm-up": ("theory", {"theory_part": "Learning rate and warm-up"}, HEADS),
-    "Training, film": ("training", DIGIT, [{"training_probe": (1 + at) % 2} for at in range(12)]),
-    "Training, histories": ("training", DIGIT | {"training": "histories"}, HEADS),
-    "Cost": ("cost", {}, [{"cost_d_model": 64 * (2 + at)} for at in range(12)]),
+    "Masks, step by step": ("masks", MASKED, HEADS),
+    "Masks, what follows": ("masks", MASKED | {"masks_part": "What follows"}, HEADS),
+    "Masks, ways": ("masks", MASKED | {"masks_part": "Ways of masking"}, HEADS),
+    "Masks, digit": ("masks", DIGIT | {"masks_keys": "9"}, HEADS),
+    "Positions, sinusoids": ("positions", TEXT, [{"positions_t": 3 + number} for number in ROUNDS]),
+    "Positions, this encoder": (
+        "positions",
+        DIGIT | {"positions": "This encoder"},
+        [{"query": 1 + number} for number in ROUNDS],
+    ),
+    "Positions, experiments": ("positions", TEXT | {"positions": "Experiments"}, HEADS),
+    "Side by side, heads": ("compare", TEXT, HEADS),
+    "Side by side, difference": ("compare", TEXT | {"compare_part": "Difference"}, HEADS),
+    "Side by side, stream": ("compare", TEXT | {"compare_part": "Stream"}, TEXTS),
+    "Side by side, representations": ("compare", TEXT | {"compare_part": "Representations"}, TEXTS),
+    "Theory, before training": ("theory", {}, [{"theory_depth": 4 + number} for number in ROUNDS]),
+    "Training, recording": (
+        "training",
+        DIGIT,
+        [{"training_probe": (1 + number) % 2} for number in ROUNDS],
+    ),
+    "Cost": ("cost", {}, [{"cost_d_model": 64 * (2 + number)} for number in ROUNDS]),
 }
+
+
+class NotComparableError(Exception):
+    """A version has no such page, cannot take the change, or shows the same after it."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--against", type=Path)
-    parser.add_argument("--rounds", type=int, default=7, choices=range(1, len(HEADS) + 1))
+    parser.add_argument("--rounds", type=int, default=7, choices=range(1, MOST_ROUNDS + 1))
     parser.add_argument("--live", action="store_true")
-    parser.add_argument("--only", default="", help="cases whose name begins so")
+    parser.add_argument("--only", nargs="+", default=[""], help="cases whose name begins with one of these")
     parser.add_argument("--work-in", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.work_in:
@@ -69,21 +111,33 @@ def main() -> None:
             print(f"{folder.name}: {1e3 * collections(folder):.1f} ms of garbage collection after a run")
         return
     with ExitStack() as stack:
-        workers = [stack.enter_context(worker(folder)) for folder in folders]
-        for name in filter(lambda name: name.startswith(arguments.only), CASES):
-            page, query, changes = CASES[name]
-            seconds: list[list[float]] = [[] for _ in workers]
-            for change in [None, *changes[: arguments.rounds]]:
-                for ask, taken in zip(workers, seconds, strict=True):
-                    taken.append(ask({"page": page, "query": query} if change is None else {"set": change}))
-            medians = [median(taken[1:]) for taken in seconds]
-            ratio = f"{medians[0] / medians[1]:8.2f}" if len(medians) > 1 else ""
-            print(f"{name:32}" + "".join(f"{1e3 * one:8.0f} ms" for one in medians) + ratio, flush=True)
+        workers = {folder: stack.enter_context(worker(folder)) for folder in folders}
+        for name in filter(lambda name: name.startswith(tuple(arguments.only)), CASES):
+            print(f"{name:32}{compare(workers, name, arguments.rounds)}", flush=True)
+
+
+def compare(workers: dict[Path, Order], name: str, rounds: int) -> str:
+    """The median milliseconds of each version in one case, and their ratio; or why they cannot be compared."""
+    page, query, changes = CASES[name]
+    orders: list[dict] = [{"page": page, "query": query}, *({"set": change} for change in changes[:rounds])]
+    seconds: dict[Path, list[float]] = {folder: [] for folder in workers}
+    for order in orders:
+        for folder, send in workers.items():
+            try:
+                seconds[folder].append(send(order))
+            except NotComparableError as error:
+                return f"     not comparable, {folder.name}: {error}"
+    medians = [median(of_version[1:]) for of_version in seconds.values()]
+    ratio = f"{medians[0] / medians[1]:8.2f}" if len(medians) > 1 else ""
+    return "".join(f"{1e3 * middle:8.0f} ms" for middle in medians) + ratio
 
 
 @contextmanager
-def worker(folder: Path) -> Iterator[object]:
-    """A process that runs the app of `folder`; what it yields sends one order and returns the seconds it took."""
+def worker(folder: Path) -> Iterator[Order]:
+    """A process that runs the app of `folder`; what it yields sends one order and returns the seconds it took.
+
+    It raises NotComparableError if that version cannot follow the order, and then takes others.
+    """
     command = [sys.executable, str(Path(__file__).resolve()), "--work-in", str(folder)]
     process = subprocess.Popen(
         command,
@@ -94,57 +148,91 @@ def worker(folder: Path) -> Iterator[object]:
         stderr=subprocess.DEVNULL,
         text=True,
     )
+    stdin, stdout = process.stdin, process.stdout
+    assert stdin is not None
+    assert stdout is not None
 
-    def ask(order: dict) -> float:
-        process.stdin.write(json.dumps(order) + "\n")
-        process.stdin.flush()
-        for line in process.stdout:
-            if line.startswith("took "):
-                return float(line.split()[1])
-        raise RuntimeError(f"the app of {folder.name} ended at {order}")
+    def send(order: dict) -> float:
+        stdin.write(json.dumps(order) + "\n")
+        stdin.flush()
+        for line in stdout:
+            kind, _, answer = line.rstrip().partition(" ")
+            if kind == "took":
+                return float(answer)
+            if kind == "refused":
+                raise NotComparableError(answer)
+        raise RuntimeError(f"the app of {folder} ended at {order}")
 
     try:
-        yield ask
+        yield send
     finally:
-        process.stdin.close()
+        stdin.close()
         process.wait()
 
 
 def work() -> None:
-    """Obeys the orders of standard input: opens a page, or changes what its widgets hold, and runs it."""
+    """Follows the orders of standard input: opens a page, or changes what its widgets hold, and runs it."""
     from importlib import import_module
     from time import thread_time
 
-    from streamlit.testing.v1 import AppTest
-    from streamlit.util import calc_hash
-
-    former = Path("app_pages/frame.py").exists()  # versions before app_pages had folders
-    frame = import_module("app_pages.frame" if former else "app_pages.shell.frame")
-    draw, took = frame.draw_page, []
+    # Versions before app_pages had folders, and the first of these, named it otherwise.
+    is_former = Path("app_pages/frame.py").exists()
+    frame = import_module("app_pages.frame" if is_former else "app_pages.shell.frame")
+    draw_name = "draw_page" if hasattr(frame, "draw_page") else "draw"
+    draw = getattr(frame, draw_name)
+    times: list[float] = []
 
     def timed() -> None:
         start = thread_time()
         try:
             draw()
         finally:
-            took.append(thread_time() - start)
+            times.append(thread_time() - start)
 
-    frame.draw_page = timed
-    app = None
+    setattr(frame, draw_name, timed)
+    app, shown = None, ""
     for line in sys.stdin:
         order = json.loads(line)
         if "page" in order:
-            app = AppTest.from_file(str(Path.cwd() / "app.py"), default_timeout=120)
-            app._page_hash = calc_hash("" if order["page"] == "attention" else order["page"])
-            for key, value in order["query"].items():
-                app.query_params[key] = value
-        else:
+            app, shown = opened(order["page"], order["query"]), ""
+        elif app is not None:
             for key, value in order["set"].items():
                 app.session_state[key] = value
-        app.run()
+        if app is None:
+            print(f"refused it has no page {order.get('page', '')}", flush=True)
+            continue
+        try:
+            app.run()
+        except RuntimeError as error:  # it takes too long
+            print(f"refused {error}", flush=True)
+            continue
+        before, shown = shown, drawn(app)
         if app.exception:
-            raise RuntimeError(f"{order}: {app.exception[0].value}")
-        print(f"took {took[-1]}", flush=True)
+            print(f"refused {' '.join(app.exception[0].value.split())}", flush=True)
+        elif shown == before:
+            print(f"refused {order['set']} changes nothing", flush=True)
+        else:
+            print(f"took {times[-1]}", flush=True)
+
+
+def opened(page: str, query: dict[str, str]) -> AppTest | None:
+    """The app at this address, before its first run; None if it has no such page."""
+    from streamlit.testing.v1 import AppTest
+    from streamlit.util import calc_hash
+
+    if not (Path("app_pages", page).exists() or Path("app_pages", f"{page}.py").exists()):
+        return None
+    app = AppTest.from_file(str(Path.cwd() / "app.py"), default_timeout=120)
+    app._page_hash = calc_hash("" if page == "attention" else page)
+    for key, value in query.items():
+        app.query_params[key] = value
+    return app
+
+
+def drawn(app: AppTest) -> str:
+    """A digest of all that the page shows."""
+    texts = (str(getattr(element, "proto", "")) for element in app._tree)
+    return sha256("".join(texts).encode()).hexdigest()
 
 
 def collections(folder: Path, clicks: int = 6) -> float:
