@@ -31,6 +31,7 @@ Order = Callable[[dict], float]  # sends an order to a version, returns seconds
 ROOT = Path(__file__).parents[1]
 TEXT, DIGIT = {"checkpoint": "imdb-pre-ln"}, {"kind": "Digit", "checkpoint": "mnist-pre-ln"}
 MASKED = TEXT | {"masks_keys": "2"}
+ALL_HEADS = ".st-key-all_heads_chart"  # on Attention
 MOST_ROUNDS = 12
 ROUNDS = range(MOST_ROUNDS)
 HEADS = [{"layer": 1, "head": number % 4, "query": 2 + number} for number in ROUNDS]
@@ -251,13 +252,16 @@ def collections(folder: Path, clicks: int = 6) -> float:
         with serve(Path(home), folder / "app.py") as address:
             page = browser.new_page()
             page.goto(f"{address}/?{urlencode(TEXT)}")
-            page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=60_000)
+            page.locator(f".js-plotly-plot .main-svg, {ALL_HEADS} canvas").first.wait_for(timeout=60_000)
             page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
-            page.wait_for_timeout(
-                2000
-            )  # whatever is still imported ahead, and the collection after the first run
+            # Whatever is still imported ahead, and the collection after the first run.
+            page.wait_for_timeout(2000)
             log.write_text("")
             for click in range(1, clicks + 1):
+                if page.locator(
+                    ALL_HEADS
+                ).count():  # where it takes the keys; in former versions the page does
+                    page.locator(ALL_HEADS).focus()
                 page.keyboard.press("ArrowRight")
                 while len(log.read_text().split()) < click:  # a run ends with a collection
                     page.wait_for_timeout(20)
