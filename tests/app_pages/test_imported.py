@@ -95,7 +95,10 @@ OF_PARTS = ("ModernBertModel", "T5EncoderModel", "DebertaV2Model", "EuroBertMode
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", OF_PARTS)
 # they add no position vectors, of which there would be views
-@pytest.mark.parametrize(("page", "part"), [it for it in EVERY if "positions_own" not in it[1]])
+@pytest.mark.parametrize(
+    ("page", "part"),
+    [*(it for it in SOME if "positions_own" not in it[1]), ("positions", {"positions": "This encoder"})],
+)
 def test_every_part_opens_for_blocks_of_other_parts(
     open_imported: Open, page: str, part: dict[str, str], architecture: str
 ) -> None:
