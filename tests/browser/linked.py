@@ -14,6 +14,7 @@ _TOLD = """key => new Promise(resolve => {
   requestAnimationFrame(() => requestAnimationFrame(() => resolve(document.body.value?.[key] ?? {})))
 })"""
 _STEP = 14  # pixels; no part that is pointed at is smaller
+_ROUNDS = 3
 _FIRST = 60  # pixels below the chart's upper edge: within the first row of small maps
 
 
@@ -114,15 +115,19 @@ def _over(page: Page, key: str, x: float, y: float) -> dict[str, int]:
 
 
 def _search(page: Page, key: str, is_it: Any, x: float | None = None) -> tuple[float, float]:
-    """Moves the pointer from left to right or, at `x`, downwards, until it is over what is sought."""
-    _settle(page, key)
-    box = _box(page, key)
-    end = box["width"] if x is None else box["height"]
-    for pixel in range(_STEP // 2, int(end), _STEP):
-        place = (pixel, _FIRST) if x is None else (x, pixel)
-        if is_it(_over(page, key, *place)):
-            # A little further, away from the border.
-            further = (pixel + 4, _FIRST) if x is None else (x, pixel + 4)
-            if is_it(_over(page, key, *further)):
-                return further
+    """Moves the pointer from left to right or, at `x`, downwards, until it is over what is sought.
+
+    On a busy machine the chart may be drawn anew meanwhile, and answers then to the next round alone.
+    """
+    for _round in range(_ROUNDS):
+        _settle(page, key)
+        box = _box(page, key)
+        end = box["width"] if x is None else box["height"]
+        for pixel in range(_STEP // 2, int(end), _STEP):
+            point = (pixel, _FIRST) if x is None else (x, pixel)
+            if is_it(_over(page, key, *point)):
+                # A little further, away from the border.
+                further = (pixel + 4, _FIRST) if x is None else (x, pixel + 4)
+                if is_it(_over(page, key, *further)):
+                    return further
     raise AssertionError("it is not in the chart")
