@@ -48,14 +48,19 @@ class DisentangledAttention(Attention):
         self.content_to_position = HookPoint() if options.content_to_position else None
         self.position_to_content = HookPoint() if options.position_to_content else None
 
+    @property
+    def positions(self) -> RelativePositions:
+        """The vectors of relative positions, which all layers share."""
+        (positions,) = self._positions
+        return positions
+
     def score(
         self, q: Float[Tensor, "batch head query d_k"], k: Float[Tensor, "batch head key d_k"]
     ) -> Float[Tensor, "batch head query key"]:
         """Scores of every query and key: the sum of the maps."""
         q = q / self.scale
         scores = self.content_to_content(q @ k.transpose(-2, -1))
-        (positions,) = self._positions
-        vectors = positions()
+        vectors = self.positions()
         index = relative_positions(q.shape[-2], self.options).to(q.device).expand(*scores.shape)
         if self.content_to_position is not None:
             position_keys = self._heads(self.position_k or self.w_k, vectors)

@@ -10,29 +10,34 @@ from ..hooks import HookPoint
 
 
 class BiasedScores(HookPoint):
-    """Attention scores plus a bias that depends on the distance between key and query."""
+    """Attention scores plus a bias that depends on the distance between key and query.
+
+    At the hook point `positions` are the numbers of the positions, and at `added` the bias on each score.
+    """
 
     def __init__(self, bias: nn.Embedding, furthest: int) -> None:
         super().__init__()
         self._bias = (bias,)  # [bucket, head]; in a tuple, or it would be a part of every block
         self._furthest = furthest
+        self.positions, self.added = HookPoint(), HookPoint()
 
     def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
-        n_positions = activation.shape[-1]
-        (bias,) = self._bias
-        buckets = relative_buckets(n_positions, bias.num_embeddings, self._furthest).to(activation.device)
-        return super().forward(activation + bias(buckets).permute(2, 0, 1))
+        (table,) = self._bias
+        positions = self.positions(torch.arange(activation.shape[-1]))
+        buckets = relative_buckets(positions, table.num_embeddings, self._furthest).to(activation.device)
+        return super().forward(activation + self.added(table(buckets).permute(2, 0, 1)))
 
 
-def relative_buckets(n: int, n_buckets: int, furthest: int) -> Int[Tensor, "query key"]:
+def relative_buckets(
+    positions: Int[Tensor, " position"], n_buckets: int, furthest: int
+) -> Int[Tensor, "query key"]:
     """Bucket of each pair of positions (Raffel et al. 2020, 2.1): half of the buckets are for keys up to the query, half
     for later ones.
 
     In each half, every small distance has its own bucket; larger distances share buckets whose ranges grow logarithmically,
     and all from `furthest` tokens on share the last one.
     """
-    position = torch.arange(n)
-    key_offset = position - position[:, None]
+    key_offset = positions - positions[:, None]
     n_half = n_buckets // 2
     n_exact, distance = n_half // 2, key_offset.abs()
     log_steps = torch.log(distance.float() / n_exact) / math.log(furthest / n_exact) * (n_half - n_exact)

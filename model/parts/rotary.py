@@ -5,7 +5,7 @@ frequency. The product of a rotated query and a rotated key depends on their dis
 """
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ..family_options import Rotary
@@ -21,12 +21,14 @@ def frequencies(base: float, width: int) -> Float[Tensor, " pair"]:
 
 def angles(base: float, width: int, n_positions: int) -> Float[Tensor, "position pair"]:
     """Angle by which each pair of numbers is rotated at each position, in radians."""
-    return angles_at(frequencies(base, width), n_positions)
+    return angles_at(frequencies(base, width), torch.arange(n_positions))
 
 
-def angles_at(frequency: Float[Tensor, " pair"], n_positions: int) -> Float[Tensor, "position pair"]:
-    """Angle by which each pair of numbers of this `frequency` is rotated at each position, in radians."""
-    return torch.arange(n_positions, device=frequency.device)[:, None] * frequency
+def angles_at(
+    frequency: Float[Tensor, " pair"], positions: Int[Tensor, " position"]
+) -> Float[Tensor, "position pair"]:
+    """Angle by which each pair of numbers of this `frequency` is rotated at each of `positions`, in radians."""
+    return positions[:, None] * frequency
 
 
 def rotate(x: Heads, angle: Float[Tensor, "position pair"], *, interleaved: bool = False) -> Heads:
@@ -44,13 +46,16 @@ def rotate(x: Heads, angle: Float[Tensor, "position pair"], *, interleaved: bool
 
 
 class Rotated(HookPoint):
-    """Hook point for q or k of a layer that rotates them first; `content` is the hook point before the rotation."""
+    """Hook point for q or k of a layer that rotates them first; `content` is the hook point before the rotation.
+
+    At the hook point `positions` are the numbers of the positions, by which it rotates.
+    """
 
     def __init__(self, rotary: Rotary, layer: int, d_k: int) -> None:
         super().__init__()
         self.base, self.interleaved = rotary.bases[layer], rotary.interleaved
         self.n_rotated = round(rotary.share * d_k)
-        self.content = HookPoint()
+        self.content, self.positions = HookPoint(), HookPoint()
         has_stored = rotary.stored_frequencies
         self.stored_frequencies = nn.Parameter(torch.empty(self.n_rotated // 2)) if has_stored else None
 
@@ -60,6 +65,11 @@ class Rotated(HookPoint):
             return self.stored_frequencies
         return frequencies(self.base, self.n_rotated)
 
+    def angles(self, n_positions: int) -> Float[Tensor, "position pair"]:
+        """Angle by which each pair of numbers is rotated at each position, in radians."""
+        frequency = self.frequencies()
+        return angles_at(frequency, self.positions(torch.arange(n_positions, device=frequency.device)))
+
     def forward(self, activation: Heads) -> Tensor:
-        angle = angles_at(self.frequencies(), activation.shape[-2]).to(activation)
+        angle = self.angles(activation.shape[-2]).to(activation)
         return super().forward(rotate(self.content(activation), angle, interleaved=self.interleaved))
