@@ -31,7 +31,10 @@ class RelativePositions(nn.Module):
 
 
 class DisentangledAttention(Attention):
-    """Attention whose scores are the sum of up to three maps, each with a hook point of its name."""
+    """Attention whose scores are the sum of up to three maps, each with a hook point of its name.
+
+    At the hook point `position_numbers` are the numbers of the positions.
+    """
 
     def __init__(self, config: ModelConfig, options: Disentangled, positions: RelativePositions) -> None:
         super().__init__(config)
@@ -44,7 +47,7 @@ class DisentangledAttention(Attention):
         has_own_q = options.position_to_content and not options.shared_maps
         self.position_k = nn.Linear(config.d_model, width) if has_own_k else None
         self.position_q = nn.Linear(config.d_model, width) if has_own_q else None
-        self.content_to_content = HookPoint()
+        self.position_numbers, self.content_to_content = HookPoint(), HookPoint()
         self.content_to_position = HookPoint() if options.content_to_position else None
         self.position_to_content = HookPoint() if options.position_to_content else None
 
@@ -61,7 +64,8 @@ class DisentangledAttention(Attention):
         q = q / self.scale
         scores = self.content_to_content(q @ k.transpose(-2, -1))
         vectors = self.positions()
-        index = relative_positions(q.shape[-2], self.options).to(q.device).expand(*scores.shape)
+        numbers = self.position_numbers(torch.arange(q.shape[-2]))
+        index = relative_positions(numbers, self.options).to(q.device).expand(*scores.shape)
         if self.content_to_position is not None:
             position_keys = self._heads(self.position_k or self.w_k, vectors)
             by_position = q @ position_keys.transpose(-2, -1)
@@ -79,14 +83,15 @@ class DisentangledAttention(Attention):
         return linear(vectors).unflatten(-1, (self.n_heads, -1)).transpose(0, 1)
 
 
-def relative_positions(n: int, options: Disentangled) -> Int[Tensor, "query key"]:
+def relative_positions(
+    positions: Int[Tensor, " position"], options: Disentangled
+) -> Int[Tensor, "query key"]:
     """Number of the vector of each pair of positions: `span` for a key at the query, higher numbers for earlier keys.
 
     With buckets, distances up to half their number have vectors of their own; larger distances share vectors whose ranges
     grow logarithmically. All beyond the furthest share the last vector of their side.
     """
-    position = torch.arange(n)
-    offset = position[:, None] - position
+    offset = positions[:, None] - positions
     if options.n_buckets:
         middle = options.n_buckets // 2
         distance = offset.abs().clamp(min=middle)

@@ -12,18 +12,18 @@ from ..hooks import HookPoint
 class BiasedScores(HookPoint):
     """Attention scores plus a bias that depends on the distance between key and query.
 
-    At the hook point `positions` are the numbers of the positions, and at `added` the bias on each score.
+    At the hook point `position_numbers` are the numbers of the positions, and at `added` the bias on each score.
     """
 
     def __init__(self, bias: nn.Embedding, furthest: int) -> None:
         super().__init__()
         self._bias = (bias,)  # [bucket, head]; in a tuple, or it would be a part of every block
         self._furthest = furthest
-        self.positions, self.added = HookPoint(), HookPoint()
+        self.position_numbers, self.added = HookPoint(), HookPoint()
 
     def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
         (table,) = self._bias
-        positions = self.positions(torch.arange(activation.shape[-1]))
+        positions = self.position_numbers(torch.arange(activation.shape[-1]))
         buckets = relative_buckets(positions, table.num_embeddings, self._furthest).to(activation.device)
         return super().forward(activation + self.added(table(buckets).permute(2, 0, 1)))
 

@@ -48,14 +48,14 @@ def rotate(x: Heads, angle: Float[Tensor, "position pair"], *, interleaved: bool
 class Rotated(HookPoint):
     """Hook point for q or k of a layer that rotates them first; `content` is the hook point before the rotation.
 
-    At the hook point `positions` are the numbers of the positions, by which it rotates.
+    At the hook point `position_numbers` are the numbers of the positions, by which it rotates.
     """
 
     def __init__(self, rotary: Rotary, layer: int, d_k: int) -> None:
         super().__init__()
         self.base, self.interleaved = rotary.bases[layer], rotary.interleaved
         self.n_rotated = round(rotary.share * d_k)
-        self.content, self.positions = HookPoint(), HookPoint()
+        self.content, self.position_numbers = HookPoint(), HookPoint()
         has_stored = rotary.stored_frequencies
         self.stored_frequencies = nn.Parameter(torch.empty(self.n_rotated // 2)) if has_stored else None
 
@@ -68,7 +68,8 @@ class Rotated(HookPoint):
     def angles(self, n_positions: int) -> Float[Tensor, "position pair"]:
         """Angle by which each pair of numbers is rotated at each position, in radians."""
         frequency = self.frequencies()
-        return angles_at(frequency, self.positions(torch.arange(n_positions, device=frequency.device)))
+        numbers = self.position_numbers(torch.arange(n_positions, device=frequency.device))
+        return angles_at(frequency, numbers)
 
     def forward(self, activation: Heads) -> Tensor:
         angle = self.angles(activation.shape[-2]).to(activation)

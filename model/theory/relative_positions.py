@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 from jaxtyping import Float64, Int64
 
 from ..parts.relative_bias import relative_buckets
@@ -50,8 +51,8 @@ def t5_buckets(
     furthest_offset: int, n_buckets: int = 32, furthest: int = 128
 ) -> Int64[np.ndarray, " offset"]:
     """T5's bucket of each offset (key minus query) from −`furthest_offset` to `furthest_offset` (Raffel et al. 2020, 2.1)."""
-    n = 2 * furthest_offset + 1
-    return relative_buckets(n, n_buckets, furthest)[furthest_offset].numpy()
+    positions = torch.arange(2 * furthest_offset + 1)
+    return relative_buckets(positions, n_buckets, furthest)[furthest_offset].numpy()
 
 
 def reach(n_layers: int, radius: int, every: int) -> Float64[np.ndarray, " layer"]:

@@ -61,15 +61,15 @@ def test_three_maps_of_two_tokens_add_up_to_the_scores() -> None:
 
 def test_far_positions_share_vectors_and_near_ones_do_not() -> None:
     options = Disentangled(furthest=64, n_buckets=8)
-    of_last_query = relative_positions(100, options)[-1].flip(0)
+    of_last_query = relative_positions(torch.arange(100), options)[-1].flip(0)
     assert of_last_query[:6].tolist() == [8, 9, 10, 11, 12, 13]
     assert (of_last_query.diff() >= 0).all()
     assert of_last_query[63:].unique().tolist() == [15]
-    assert relative_positions(100, options)[0, 99] == 0
+    assert relative_positions(torch.arange(100), options)[0, 99] == 0
 
 
 def test_without_buckets_the_furthest_positions_share_the_last_vector() -> None:
-    assert relative_positions(4, Disentangled(furthest=2)).tolist() == [
+    assert relative_positions(torch.arange(4), Disentangled(furthest=2)).tolist() == [
         [2, 1, 0, 0],
         [3, 2, 1, 0],
         [3, 3, 2, 1],
