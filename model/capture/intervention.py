@@ -23,7 +23,7 @@ from ..loaded import Loaded
 from ..masks import FullMask, LayerMask
 from ..record import Positions, Role
 from ..transformer import Transformer
-from .replacements import Divided, Hardened, Permuted, Reordered, Replacement, Shifted, Zeroed
+from .replacements import Divided, Hardened, Permuted, Renumbered, Reordered, Replacement, Shifted, Zeroed
 
 MaskKind = Literal["none", "padding", "causal", "window", "keys", "cells"]
 Method = Literal["encoder", "replaced", "added", "zeroed", "ignored"]
@@ -102,22 +102,57 @@ class Masking:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PositionChange:
+    """A change to everything that tells an encoder its positions, apart from masks and windows.
+
+    With `zeroed`, zeros are added in place of position vectors, queries and keys are not rotated, and neither biases nor
+    terms of relative positions are added to the scores. Otherwise each position counts as one that is `shift` later.
+    """
+
+    zeroed: bool = False
+    shift: int = 0
+
+    def replacements(self, config: ModelConfig) -> tuple[tuple[str, Replacement], ...]:
+        """Pairs of a hook name and what replaces the activation there, for the kinds of positions that the encoder has."""
+        if not self.zeroed and not self.shift:
+            return ()
+        parts, attention = config.family.parts, "blocks.*.attention"
+        numbers, added = [], []  # hook points of numbers of positions, and of what is added to scores
+        if parts.rotary is not None:
+            numbers += [f"{attention}.q.position_numbers", f"{attention}.k.position_numbers"]
+        if config.has_distance_bias:
+            added.append(f"{attention}.scores.added")
+        if config.family.n_relative_buckets:
+            numbers.append(f"{attention}.scores.position_numbers")
+        if (options := parts.disentangled) is not None:
+            numbers.append(f"{attention}.position_numbers")
+            added += [f"{attention}.content_to_position"] * options.content_to_position
+            added += [f"{attention}.position_to_content"] * options.position_to_content
+        if self.zeroed:
+            return tuple((name, Zeroed()) for name in ("embedding.positions", *numbers, *added))
+        renumbered = tuple((name, Renumbered(self.shift)) for name in numbers)
+        return (("embedding.positions", Shifted(self.shift)), *renumbered)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Intervention:
     """All changes to one forward pass; without arguments, none.
 
     A key must be allowed by all of `masks`. `replacements` are pairs of a hook name, in which * stands for every layer, and
-    the function that returns the new activation; they are applied in this order.
+    the function that returns the new activation; they are applied in this order, after the change of `positions`.
     """
 
     masks: tuple[MaskChoice, ...] = ()
     masking: Masking = Masking()
+    positions: PositionChange = PositionChange()
     replacements: tuple[tuple[str, Replacement], ...] = ()
 
     def __add__(self, other: "Intervention") -> "Intervention":
-        """Combines two interventions; if both set `masking`, that of `other` is used."""
+        """Combines two interventions; if both set `masking` or `positions`, that of `other` is used."""
         return Intervention(
             masks=self.masks + other.masks,
             masking=self.masking if other.masking == Masking() else other.masking,
+            positions=self.positions if other.positions == PositionChange() else other.positions,
             replacements=self.replacements + other.replacements,
         )
 
@@ -134,7 +169,7 @@ class Intervention:
         )
         layers = [config.n_layers, *(layer for mask_layers in masked_layers for layer in mask_layers)]
         layers += [0] if self.masking != Masking() else []
-        for hook_name, _ in self.replacements:
+        for hook_name, _ in self._all_replacements(config):
             module, _, hook_in_block = hook_name.partition(".")
             layer = hook_in_block.partition(".")[0]
             if module == "embedding":
@@ -160,7 +195,7 @@ class Intervention:
         A hook name with * that matches no hook point is kept, so that `watch` raises KeyError for it.
         """
         ordered_watchers: list[tuple[str, Watcher]] = []
-        for name_pattern, replacement in self.replacements:
+        for name_pattern, replacement in self._all_replacements(model.config):
             names = [name for name in hook_points(model) if fnmatchcase(name, name_pattern)]
             ordered_watchers += [(name, partial(replacement, model)) for name in names or [name_pattern]]
         if self.masking.method != "encoder" and mask is not None:
@@ -196,6 +231,9 @@ class Intervention:
             roles=(*positions.roles, *roles),
         )
         return torch.cat((inputs, padding), dim=1), padded
+
+    def _all_replacements(self, config: ModelConfig) -> tuple[tuple[str, Replacement], ...]:
+        return self.positions.replacements(config) + self.replacements
 
     def positions_as_read(self, positions: Positions) -> Positions:
         """The positions with their tokens and roles in the order into which the intervention puts the content."""
@@ -280,22 +318,19 @@ def at_temperature(temperature: float, *, layer: int | None = None, head: int | 
 
 
 def repositioned(*, order: Sequence[int] | None = None, zeroed: bool = False, shift: int = 0) -> Intervention:
-    """An intervention that reorders the content, sets the position vectors to zero, or takes the vectors of positions
-    `shift` later.
+    """An intervention that reorders the content, takes the positions away, or shifts them by `shift`.
 
-    Reordering moves the content but not the position vectors, as if the tokens had been typed, or the patches laid out, in
-    that order.
+    Reordering moves the content but not its positions, as if the tokens had been typed, or the patches laid out, in that
+    order. With `zeroed`, what tells positions apart is left out, as `PositionChange` says.
 
     >>> from loupe import capture, load, repositioned
     >>> encoder = load("checkpoints/imdb-pre-ln")
     >>> capture(encoder, "A gripping film.", repositioned(order=[0, 3, 2, 1, 4, 5])).tokens
     ('[CLS]', 'film', 'gripping', 'a', '.', '[SEP]')
     """
-    content_replacements = () if order is None else (("embedding.content", Reordered(tuple(order))),)
-    position_replacement = Zeroed() if zeroed else Shifted(shift) if shift else None
     return Intervention(
-        replacements=content_replacements
-        + ((("embedding.positions", position_replacement),) if position_replacement else ())
+        positions=PositionChange(zeroed=True) if zeroed else PositionChange(shift=shift),
+        replacements=() if order is None else (("embedding.content", Reordered(tuple(order))),),
     )
 
 

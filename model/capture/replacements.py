@@ -121,6 +121,23 @@ def shifted_positions(model: Transformer, n: int, by: int) -> Float[Tensor, "pos
 
 
 @dataclass(frozen=True, slots=True)
+class Renumbered:
+    """Replaces the numbers of positions, which relative positions are made of, by numbers that are `by` higher.
+
+    Patches on a grid, numbered by row and column, are moved `by` rows; positions before the first patch keep their numbers.
+    """
+
+    by: int
+
+    def __call__(self, model: Transformer, activation: Tensor) -> Tensor:
+        if activation.ndim == 1:
+            return activation + self.by
+        moved = activation.clone()
+        moved[model.config.n_before_patches :, 0] += self.by
+        return moved
+
+
+@dataclass(frozen=True, slots=True)
 class Permuted:
     """Replaces the pattern by one whose rows are permuted randomly among `keys` (None: all keys).
 
