@@ -168,8 +168,20 @@ class ModelConfig:
 
     @property
     def has_distance_bias(self) -> bool:
-        """Whether a learned bias is added to each score, by the distance between query and key (MPNet)."""
-        return bool(self.family.n_relative_buckets)
+        """Whether a learned bias is added to each score, by the distance between query and key (MPNet, T5), or by the rows and
+        columns between two patches (BEiT).
+        """
+        return bool(self.family.n_relative_buckets) or self.has_grid_bias
+
+    @property
+    def has_grid_bias(self) -> bool:
+        """Whether a learned bias is added to each score, by the rows and columns between two patches (BEiT)."""
+        return self.family.parts.grid_bias_by_layer or self.family.parts.grid_bias_shared
+
+    @property
+    def reads_class_token(self) -> bool:
+        """Whether the answer is made of the class token's state, alone or with others."""
+        return self.pooling == "class" and not self.family.pools_patches_alone
 
     @property
     def n_before_patches(self) -> int:

@@ -19,6 +19,8 @@ ByColour = Annotated[tuple[Number, ...], Meta(min_length=1, max_length=3)]
 Base = Annotated[float, Meta(gt=0, le=1e12)]
 LinearMap = Literal["w_q", "w_k", "w_v", "w_o", "expand", "gate", "contract"]
 HeightWidth = Annotated[tuple[Size, ...], Meta(min_length=2, max_length=2)]
+# Which token of a text: the first one of this id, that of the highest id, or the last one.
+TokenChoice = Count | Literal["highest id", "last"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,8 @@ class Pixels:
     resample: Literal["nearest", "bilinear", "bicubic", "lanczos"] = "bilinear"
     resized: HeightWidth | Size | None = None  # (height, width), or the shorter side, before the crop
     cropped: bool = False  # to the encoder's size, from the middle
+    # pixels of height and width that make no whole patch: those at the right and the bottom, which are not read
+    remainder: Size = 0
 
     def __post_init__(self) -> None:
         """Raises ValueError if a deviation is 0, or if there are not as many means as deviations."""
@@ -47,6 +51,8 @@ class Rotary:
     stored_frequencies: bool = (
         False  # read from the weights, where they were rounded (ESM-2), not computed from the base
     )
+    # patches by their row and column, half of the pairs by each; class token and registers are not rotated (DINOv3)
+    on_grid: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +84,10 @@ class Parts:
     scaled: bool = True  # whether scores are divided by sqrt(d_k); T5's are not
     rotary: Rotary | None = None
     disentangled: Disentangled | None = None
+    # a learned bias on the scores of patches, by how many rows and columns lie between them (BEiT)
+    grid_bias_by_layer: bool = False  # each layer has one of its own
+    grid_bias_shared: bool = False  # all layers have the same one, in addition to their own
+    causal: bool = False  # each token attends to itself and to earlier ones alone (CLIP's encoder of texts)
     # one a layer: how many positions from the query a key may be; None for any; empty for any in all layers
     windows: Annotated[tuple[Size | None, ...], Meta(max_length=512)] = ()
     without_bias: Annotated[tuple[LinearMap, ...], Meta(max_length=7)] = ()  # linear maps of a block
@@ -110,6 +120,13 @@ class Family:
         0  # learned tokens between class token and patches, without position vectors (DINOv2)
     )
     pools_patches: bool = False  # the mean of the patches stands behind the class token's state (DINOv2)
+    pools_patches_alone: bool = False  # the mean of the patches is pooled, not the class token's state (BEiT)
+    pooled_norm: bool = False  # behind pooling (BEiT)
+    pools_token: TokenChoice | None = None  # of a text, in the place of `pooling` (CLIP, SigLIP)
+    attention_pooling: bool = (
+        False  # in the place of `pooling`, a learned query attends to all states (SigLIP)
+    )
+    padded: bool = False  # texts are padded to n_positions, and padding is read like other tokens (SigLIP)
     two_classifiers: bool = False  # of class token and distillation token; their logits' mean is the answer
     pooler: Act | None = None  # a linear map and this, behind pooling
     d_pooled: Size | None = None  # what the pooler makes; None for d_model

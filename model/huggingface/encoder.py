@@ -4,16 +4,17 @@ import math
 from dataclasses import replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
 from ..activations import OUTPUT_ACTIVATIONS
 from ..config import ModelConfig
-from ..family_options import Act
+from ..family_options import TokenChoice
 from ..hooks import HookPoint
-from ..masks import FullMask, Mask, local_window, real_positions
-from ..parts.block import replace_parts
+from ..masks import FullMask, Mask, causal, local_window, real_positions
+from ..parts.attention_pooling import AttentionPooling
+from ..parts.block import add_grid_bias, replace_parts
 from ..parts.disentangled import DisentangledAttention, RelativePositions
 from ..parts.norms import norm_layer
 from ..parts.relative_bias import BiasedScores
@@ -110,15 +111,19 @@ class ImportedEncoder(Transformer):
             self.embedding = ImportedEmbedding(config)
             self.masked_token_output = TokenOutput(config) if config.masked_token_output else None  # type: ignore[assignment]  # called alike
             d_model, d_pooled = config.d_model, config.d_pooled
+            self.attention_pooling = AttentionPooling(config) if family.attention_pooling else None
             self.pooler = nn.Linear(d_model, d_pooled) if family.pooler else nn.Identity()
             self.pooler_act = OUTPUT_ACTIVATIONS[family.pooler or "none"]()
-            self.pooler_norm = _hidden_norm(config, d_pooled, family.pooler)
+            has_pooled_norm = family.pooled_norm or (family.hidden_norm and family.pooler is not None)
+            self.pooler_norm = _hidden_norm(config, d_pooled, has_pooled_norm)
             if config.n_classes:
                 self.classifier = nn.Linear(d_pooled, config.n_classes)
             self.second_classifier = nn.Linear(d_pooled, config.n_classes) if family.two_classifiers else None
             self.token_hidden = nn.Linear(d_model, d_model) if family.token_hidden else nn.Identity()
             self.token_act = OUTPUT_ACTIVATIONS[family.token_hidden or "none"]()
-            self.token_norm = _hidden_norm(config, d_model, family.token_hidden)
+            self.token_norm = _hidden_norm(
+                config, d_model, family.hidden_norm and family.token_hidden is not None
+            )
             n_token_classes = len(family.token_class_names)
             self.token_classifier = nn.Linear(d_model, n_token_classes) if n_token_classes else None
             if n_token_classes:
@@ -129,6 +134,7 @@ class ImportedEncoder(Transformer):
                     block.attention = DisentangledAttention(config, options, self.relative_positions)
             for layer, block in enumerate(self.blocks):
                 replace_parts(block, config, layer)
+            self.shared_grid_bias = add_grid_bias(self.blocks, config) if config.has_grid_bias else None
             if config.final_norm:
                 self.final_norm = norm_layer(config)  # type: ignore[assignment]  # called alike
             if family.n_relative_buckets:
@@ -145,10 +151,17 @@ class ImportedEncoder(Transformer):
         return self.logits(self.classify(states, inputs))
 
     def pool(self, states: States, inputs: Inputs) -> Float[Tensor, "batch d_pooled"]:
-        if self.config.family.pools_patches:
-            patches = states[:, self.config.n_before_patches :]
-            return torch.cat((states[:, 0], patches.mean(dim=1)), dim=-1)
-        if self.config.family.pools_last:
+        family = self.config.family
+        if family.pools_patches or family.pools_patches_alone:
+            mean = states[:, self.config.n_before_patches :].mean(dim=1)
+            pooled = mean if family.pools_patches_alone else torch.cat((states[:, 0], mean), dim=-1)
+            return self._transform_pooled(pooled)
+        if self.attention_pooling is not None:
+            return self._transform_pooled(self.attention_pooling(states))
+        if family.pools_token is not None:
+            position = chosen_token(inputs, family.pools_token)[:, None, None]
+            return self._transform_pooled(states.take_along_dim(position, dim=1)[:, 0])
+        if family.pools_last:
             return super().pool(self._transform_pooled(states), inputs)
         return self._transform_pooled(super().pool(states, inputs))
 
@@ -162,14 +175,13 @@ class ImportedEncoder(Transformer):
         return (logits + self.second_classifier(states[:, 1])) / 2
 
     def full_mask(self, inputs: Inputs, mask: Mask | None = None) -> FullMask | None:
-        """The mask of `Transformer.full_mask`, and in layers with a window no key beyond it."""
+        """The mask of `Transformer.full_mask`; no later key in a causal encoder, and in layers with a window none beyond it."""
         full_mask = super().full_mask(inputs, mask)
-        if not (windows := self.config.family.parts.windows):
+        own_mask = own_full_mask(self.config, inputs.shape[1] if self.config.is_text else None)
+        if own_mask is None:
             return full_mask
-        n = inputs.shape[1] if self.config.is_text else self.config.n_positions
-        by_layer = torch.stack([local_window(n, n if window is None else window) for window in windows])
-        window_mask = by_layer[None, :, None].to(inputs.device)
-        return window_mask if full_mask is None else full_mask & window_mask
+        own_mask = own_mask.to(inputs.device)
+        return own_mask if full_mask is None else full_mask & own_mask
 
     def _add_relative_bias(self, n_buckets: int) -> None:
         family, n_heads = self.config.family, self.config.n_heads
@@ -187,8 +199,27 @@ class ImportedEncoder(Transformer):
             _share_layers_of_block(block, first_block)
 
 
-def _hidden_norm(config: ModelConfig, width: int, hidden: Act | None) -> nn.Module:
-    has_norm = config.family.hidden_norm and hidden is not None
+def own_full_mask(config: ModelConfig, n: int | None = None) -> FullMask | None:
+    """Keys that each query may attend to by the encoder's build, for a text of `n` tokens or a picture; None for all keys."""
+    parts, n = config.family.parts, n or config.n_positions
+    own_mask = causal(n).expand(1, config.n_layers, 1, n, n) if parts.causal else None
+    if parts.windows:
+        by_layer = torch.stack([local_window(n, n if window is None else window) for window in parts.windows])
+        window_mask = by_layer[None, :, None]
+        own_mask = window_mask if own_mask is None else own_mask & window_mask
+    return own_mask
+
+
+def chosen_token(inputs: Int[Tensor, "batch position"], choice: TokenChoice) -> Int[Tensor, " batch"]:
+    """Position of the chosen token in each text: the first one of an id (position 0 if there is none), that of the highest id,
+    or the last one.
+    """
+    if choice == "last":
+        return torch.full((len(inputs),), inputs.shape[1] - 1, device=inputs.device)
+    return (inputs if choice == "highest id" else (inputs == choice).int()).argmax(dim=1)
+
+
+def _hidden_norm(config: ModelConfig, width: int, has_norm: bool) -> nn.Module:
     return nn.LayerNorm(width, eps=config.layer_norm_eps) if has_norm else nn.Identity()
 
 

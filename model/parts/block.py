@@ -1,10 +1,15 @@
 """Puts into a block the parts that an encoder's family has in the place of those of `model.transformer`."""
 
+from collections.abc import Sequence
+
 from torch import nn
 
 from ..config import ModelConfig
+from ..family_options import Rotary
 from ..transformer import Block
 from .feed_forward import GatedFeedForward
+from .grid_bias import GridBias, GridBiasedScores
+from .grid_rotary import GridRotated
 from .grouped_keys import GroupedLinear
 from .norms import norm_layer
 from .rotary import Rotated
@@ -29,7 +34,23 @@ def replace_parts(block: Block, config: ModelConfig, layer: int) -> None:
     if not parts.scaled:
         attention.scale = 1.0
     if parts.rotary is not None:
-        attention.q = Rotated(parts.rotary, layer, config.d_k)
-        attention.k = Rotated(parts.rotary, layer, config.d_k)
+        attention.q = _rotated(parts.rotary, layer, config)
+        attention.k = _rotated(parts.rotary, layer, config)
     for name in parts.without_bias:
         block.get_submodule(LINEAR_MAPS[name]).register_parameter("bias", None)
+
+
+def add_grid_bias(blocks: Sequence[Block], config: ModelConfig) -> GridBias | None:
+    """Makes the scores of all blocks biased by the offset between two patches, and returns the bias that the blocks share, if
+    they share one.
+    """
+    parts = config.family.parts
+    shared = GridBias(config) if parts.grid_bias_shared else None
+    for block in blocks:
+        own = GridBias(config) if parts.grid_bias_by_layer else None
+        block.attention.scores = GridBiasedScores(own, shared)
+    return shared
+
+
+def _rotated(rotary: Rotary, layer: int, config: ModelConfig) -> Rotated:
+    return GridRotated(rotary, layer, config) if rotary.on_grid else Rotated(rotary, layer, config.d_k)
