@@ -117,9 +117,12 @@ class PositionChange:
         if not self.zeroed and not self.shift:
             return ()
         parts, attention = config.family.parts, "blocks.*.attention"
-        numbers, added = [], []  # hook points of numbers of positions, and of what is added to scores
+        # hook points of the numbers of positions, and of what is added to scores
+        rotated: list[str] = []
+        numbers: list[str] = []
+        added: list[str] = []
         if parts.rotary is not None:
-            numbers += [f"{attention}.q.position_numbers", f"{attention}.k.position_numbers"]
+            rotated = [f"{attention}.q.position_numbers", f"{attention}.k.position_numbers"]
         if config.has_distance_bias:
             added.append(f"{attention}.scores.added")
         if config.family.n_relative_buckets:
@@ -129,8 +132,8 @@ class PositionChange:
             added += [f"{attention}.content_to_position"] * options.content_to_position
             added += [f"{attention}.position_to_content"] * options.position_to_content
         if self.zeroed:
-            return tuple((name, Zeroed()) for name in ("embedding.positions", *numbers, *added))
-        renumbered = tuple((name, Renumbered(self.shift)) for name in numbers)
+            return tuple((name, Zeroed()) for name in ("embedding.positions", *rotated, *added))
+        renumbered = tuple((name, Renumbered(self.shift)) for name in (*rotated, *numbers))
         return (("embedding.positions", Shifted(self.shift)), *renumbered)
 
 

@@ -57,7 +57,7 @@ def _change_in_head(activation: Pattern, head: int | None, change: Callable[[Ten
 class Zeroed:
     """Replaces the activation by zeros."""
 
-    def __call__(self, _model: Transformer, activation: Activation) -> Activation:
+    def __call__(self, _model: Transformer, activation: Tensor) -> Tensor:
         return torch.zeros_like(activation)
 
 
