@@ -26,6 +26,7 @@ MAY_IMPORT = {
         "scipy",
         "tokenizers",
         "safetensors",
+        "google.protobuf",
         "huggingface_hub",
         "msgspec",
         "pyarrow",

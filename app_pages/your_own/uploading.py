@@ -8,12 +8,12 @@ from app_pages.toolkit.markdown import plain, sentence
 from app_pages.your_own.instructions import CONVERT, heading
 from model.sources.uploads import MB, upload
 
-TYPES = ("json", "txt", "safetensors", "bin", "pt")
+TYPES = ("json", "txt", "model", "safetensors", "bin", "pt")
 WITH_UPLOADS = f"{START} --server.maxUploadSize 500 -- --uploads 500"
 FILES, FOLDER = "Files", "A folder"
 _WHICH = (
-    "`config.json`, `model.safetensors` and `tokenizer.json` (or `vocab.txt`, or `vocab.json` and `merges.txt`); for "
-    "pictures `preprocessor_config.json`; of a sentence-transformers folder also `modules.json` and "
+    "`config.json`, `model.safetensors` and `tokenizer.json` (or `vocab.txt`, or `vocab.json` and `merges.txt`, or "
+    "SentencePiece's `.model`); for pictures `preprocessor_config.json`; of a sentence-transformers folder also `modules.json` and "
     "`1_Pooling/config.json`. Other files are ignored."
 )
 _ROUND = "upload_round"  # another one empties the widget, and with it the memory that its files take

@@ -7,6 +7,8 @@ from .json_file import read_object
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
 VOCABULARY_LINES, VOCABULARY, MERGES = "vocab.txt", "vocab.json", "merges.txt"
+SENTENCEPIECE = ("spm.model", "sentencepiece.bpe.model", "spiece.model")  # one of these, by family
+ADDED_TOKENS = "added_tokens.json"
 PREPROCESSOR, MODULES = "preprocessor_config.json", "modules.json"
 ADAPTER = "adapter_config.json"  # of PEFT, which stores a few small matrices beside those of an encoder
 HISTORY, RECORDING, PREDICTIONS = "history.json", "film.safetensors.gz", "predictions.safetensors"
@@ -15,10 +17,11 @@ BESIDE = (
     TOKENIZER,
     TOKENIZER_CONFIG,
     "special_tokens_map.json",
-    "added_tokens.json",
+    ADDED_TOKENS,
     VOCABULARY_LINES,
     VOCABULARY,
     MERGES,
+    *SENTENCEPIECE,
     PREPROCESSOR,
     MODULES,
     "sentence_bert_config.json",

@@ -14,6 +14,7 @@ from ..files.encoder_files import (
     CONFIG,
     MODULES,
     PREPROCESSOR,
+    SENTENCEPIECE,
     TOKENIZER,
     VOCABULARY,
     VOCABULARY_LINES,
@@ -169,7 +170,10 @@ def _all_problems(folder: Path, model_type: object, pooling_problem: str | None)
         stored_weights(folder)
     except ValueError as error:
         problems.append(str(error))
-    if not any((folder / name).is_file() for name in (TOKENIZER, VOCABULARY_LINES, VOCABULARY, PREPROCESSOR)):
+    if not any(
+        (folder / name).is_file()
+        for name in (TOKENIZER, VOCABULARY_LINES, VOCABULARY, *SENTENCEPIECE, PREPROCESSOR)
+    ):
         problems.append(f"there is neither a tokenizer ({TOKENIZER}) nor a {PREPROCESSOR}")
     numbered = [f"({index}) {problem}" for index, problem in enumerate(problems, 1)]
     return f"{'; '.join(numbered) if len(problems) > 1 else problems[0]}. {OTHERWISE}"

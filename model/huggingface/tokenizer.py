@@ -9,16 +9,25 @@ from typing import Any
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from ..config import ModelConfig
-from ..files.encoder_files import MERGES, TOKENIZER, TOKENIZER_CONFIG, VOCABULARY, VOCABULARY_LINES
+from ..files.encoder_files import (
+    MERGES,
+    SENTENCEPIECE,
+    TOKENIZER,
+    TOKENIZER_CONFIG,
+    VOCABULARY,
+    VOCABULARY_LINES,
+)
 from ..files.errors import errors_in_one_sentence
 from ..files.json_file import LARGEST_JSON, read_object
 from ..files.tokenizer_check import check_tokenizer, open_tokenizer
 from ..inputs.text import encode
+from .sentencepiece_file import sentencepiece_tokenizer
+from .token_names import token_ids, token_name
 
 FILES = (TOKENIZER, VOCABULARY_LINES, VOCABULARY, MERGES, TOKENIZER_CONFIG)
 PROTEIN_ENDS = {"<cls>", "<eos>"}  # around a protein's residues, in ESM's vocabulary
 MOST_RESIDUES = 1000
-NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, and no {VOCABULARY} with {MERGES}"
+NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, no {VOCABULARY} with {MERGES}, and none of {', '.join(SENTENCEPIECE)}"
 
 
 def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
@@ -94,20 +103,25 @@ def _truncation_length(tokenizer: Tokenizer, options: dict[str, Any], config: Mo
 def _tokenizer_from_files(folder: Path, options: dict[str, Any]) -> Tokenizer:
     if (folder / TOKENIZER).is_file():
         return open_tokenizer(read_object(folder / TOKENIZER, TOKENIZER))
-    tokenizer = None
     if (folder / VOCABULARY_LINES).is_file():
         path = folder / VOCABULARY_LINES
         is_protein = set(_read_pieces(path)) >= PROTEIN_ENDS
         tokenizer = _residue_tokenizer(path, options) if is_protein else _word_piece_tokenizer(path, options)
     elif (folder / VOCABULARY).is_file() and (folder / MERGES).is_file():
         tokenizer = _byte_pair_tokenizer(folder, options)
-    if tokenizer is not None:
-        check_tokenizer(json.loads(tokenizer.to_str()))
-        return tokenizer
-    sentencepiece_models = sorted(path.name for path in folder.glob("*.model"))
-    if sentencepiece_models:
-        raise ValueError(f"{sentencepiece_models[0]} alone is not enough: save {TOKENIZER} as well")
-    raise ValueError(NEEDED)
+    else:
+        tokenizer = _tokenizer_of_pieces(folder, options)
+    check_tokenizer(json.loads(tokenizer.to_str()))
+    return tokenizer
+
+
+def _tokenizer_of_pieces(folder: Path, options: dict[str, Any]) -> Tokenizer:
+    """The tokenizer in the file of SentencePiece in `folder`. Raises ValueError if there is none, or if it cannot be read."""
+    path = next((folder / name for name in SENTENCEPIECE if (folder / name).is_file()), None)
+    if path is None:
+        others = sorted(other.name for other in folder.glob("*.model"))
+        raise ValueError(f"{others[0]} is not read: save {TOKENIZER} as well" if others else NEEDED)
+    return sentencepiece_tokenizer(path, options)
 
 
 def _word_piece_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
@@ -121,7 +135,7 @@ def _word_piece_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
         "mask_token": "[MASK]",
         "pad_token": "[PAD]",
     }
-    token_names = {key: _token_name(options, key, name) for key, name in token_names.items()}
+    token_names = {key: token_name(options, key, name) for key, name in token_names.items()}
     pieces = _read_pieces(path)
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=token_names["unk_token"]))
@@ -134,7 +148,7 @@ def _word_piece_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
     tokenizer.decoder = decoders.WordPiece()
     tokenizer.add_special_tokens([name for name in token_names.values() if name in vocabulary])
     cls_token, sep_token = token_names["cls_token"], token_names["sep_token"]
-    ids = _token_ids(tokenizer, cls_token, sep_token, VOCABULARY_LINES)
+    ids = token_ids(tokenizer, cls_token, sep_token, VOCABULARY_LINES)
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{cls_token} $A {sep_token}",
         pair=f"{cls_token} $A {sep_token} $B:1 {sep_token}:1",
@@ -158,7 +172,7 @@ def _residue_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
     if len(pieces) > MOST_RESIDUES:
         raise ValueError(f"{path.name} has {len(pieces):,} residues; at most {MOST_RESIDUES:,} are read")
     names = {key: f"<{key}>" for key in ("unk", "cls", "eos", "mask", "pad")}
-    names = {key: _token_name(options, f"{key}_token", name) for key, name in names.items()}
+    names = {key: token_name(options, f"{key}_token", name) for key, name in names.items()}
     vocabulary = {piece: index for index, piece in enumerate(pieces)}
     if names["unk"] not in vocabulary:
         raise ValueError(f"{path.name} has no {names['unk']}")
@@ -173,7 +187,7 @@ def _residue_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
     tokenizer.post_processor = processors.TemplateProcessing(
         single=f"{cls} $A {eos}",
         pair=f"{cls} $A {eos} $B {eos}",
-        special_tokens=_token_ids(tokenizer, cls, eos, path.name),
+        special_tokens=token_ids(tokenizer, cls, eos, path.name),
     )
     return tokenizer
 
@@ -185,7 +199,7 @@ def _byte_pair_tokenizer(folder: Path, options: dict[str, Any]) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=adds_prefix_space)
     tokenizer.decoder = decoders.ByteLevel()
     token_names = {
-        key: _token_name(options, key, name)
+        key: token_name(options, key, name)
         for key, name in (
             ("cls_token", "<s>"),
             ("sep_token", "</s>"),
@@ -193,26 +207,11 @@ def _byte_pair_tokenizer(folder: Path, options: dict[str, Any]) -> Tokenizer:
             ("unk_token", "<unk>"),
         )
     }
-    mask_token = AddedToken(_token_name(options, "mask_token", "<mask>"), lstrip=True, special=True)
+    mask_token = AddedToken(token_name(options, "mask_token", "<mask>"), lstrip=True, special=True)
     known_tokens = [name for name in token_names.values() if tokenizer.token_to_id(name) is not None]
     tokenizer.add_special_tokens(
         [*known_tokens, *([mask_token] if tokenizer.token_to_id(mask_token.content) is not None else [])]
     )
-    sep, cls = _token_ids(tokenizer, token_names["sep_token"], token_names["cls_token"], VOCABULARY)
+    sep, cls = token_ids(tokenizer, token_names["sep_token"], token_names["cls_token"], VOCABULARY)
     tokenizer.post_processor = processors.RobertaProcessing(sep, cls, add_prefix_space=adds_prefix_space)
     return tokenizer
-
-
-def _token_ids(tokenizer: Tokenizer, first: str, second: str, file: str) -> list[tuple[str, int]]:
-    """Names and ids of the tokens `first` and `second`. Raises ValueError if the vocabulary in `file` lacks either."""
-    ids = [(name, index) for name in (first, second) if (index := tokenizer.token_to_id(name)) is not None]
-    if len(ids) < 2:
-        raise ValueError(f"{file} has no {first} or no {second}")
-    return ids
-
-
-def _token_name(options: dict[str, Any], key: str, otherwise: str) -> str:
-    """The token that the options hold under `key`, as a text or as an object with `content`; `otherwise` if there is none."""
-    value = options.get(key, otherwise)
-    value = value.get("content", otherwise) if isinstance(value, dict) else value
-    return value if isinstance(value, str) and value else otherwise

@@ -124,8 +124,11 @@ def test_of_two_parts_what_is_left_out_is_counted_once(bert: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({}, "there is no tokenizer.json, no vocab.txt, and no vocab.json with merges.txt"),
-        ({"spiece.model": b"\n"}, "spiece.model alone is not enough: save tokenizer.json as well"),
+        (
+            {},
+            "there is no tokenizer.json, no vocab.txt, no vocab.json with merges.txt, and none of spm.model",
+        ),
+        ({"tekken.model": b"\n"}, "tekken.model is not read: save tokenizer.json as well"),
         ({"tokenizer.json": b"{"}, "the tokenizer cannot be used: "),
         ({"tokenizer.json": b"\xff" * 10}, "the tokenizer cannot be used: "),
         ({"vocab.txt": b"the\nfilm\n"}, "vocab.txt has no [CLS] or no [SEP]"),

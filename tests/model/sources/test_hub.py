@@ -20,6 +20,7 @@ NEEDED = {
     "model.safetensors": WEIGHTS,
     "tokenizer.json": b"{}",
     "vocab.txt": b"[PAD]\n",
+    "spm.model": b"\n",
     "modules.json": b"[]",
     "1_Pooling/config.json": b'{"pooling_mode_mean_tokens": true}',
 }

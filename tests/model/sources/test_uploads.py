@@ -46,6 +46,8 @@ def test_names_of_files_decide_which_of_the_known_ones_they_are() -> None:
         ("my-bert\\model-00001-of-00002.safetensors", b"one"),
         ("../../../etc/tokenizer.json", b"tokens"),
         ("/etc/vocab.txt", b"vocab"),
+        ("sentencepiece.bpe (1).model", b"pieces"),
+        ("other.model", b"no"),
         ("passwd", b"no"),
         ("README.md", b"no"),
         (".safetensors", b"no"),
@@ -58,6 +60,7 @@ def test_names_of_files_decide_which_of_the_known_ones_they_are() -> None:
         "model-00001-of-00002.safetensors": b"one",
         "tokenizer.json": b"tokens",
         "vocab.txt": b"vocab",
+        "sentencepiece.bpe.model": b"pieces",
     }
     assert upload(files, MB).name.startswith("upload:my-bert-")
 
