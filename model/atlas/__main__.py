@@ -3,11 +3,13 @@
     python -m model.atlas CHECKPOINT --data FILE.csv --out FOLDER
     python -m model.atlas CHECKPOINT --data FILE.csv --with examples
     python -m model.atlas CHECKPOINT --data FILE.csv --against OTHER
+    python -m model.atlas CHECKPOINT --relations FILE.conllu --out FOLDER
 
 FILE has a column text and, for measures that need the right class, a column label; without --data the examples are
 the MNIST test digits. The command writes heads.parquet (mean and standard deviation of entropy, attention distance,
-... of each head) and layers.parquet (curves over the layers); --with adds more. Memory does not grow with the data.
-The same command resumes a run that was stopped.
+... of each head) and layers.parquet (curves over the layers); --with adds more. With --relations the data are links
+between words, and relations.parquet says which heads follow them (docs/relations.md). Memory does not grow with the
+data. The same command resumes a run that was stopped.
 """
 
 import argparse
@@ -20,9 +22,11 @@ import torch
 from ..checkpoint.cli import CHECKPOINT, exit_with_one_sentence, load_checkpoint
 from ..loaded import Loaded
 from .dataset_examples import examples_for
-from .measure_dataset import EXTRA, SAMPLE, MeasureOptions, measure_dataset
+from .linked_inputs import linked_examples
+from .measure_dataset import EXTRA, SAMPLE, MeasureOptions, measure_dataset, measure_relations
 from .on_ray import on_ray
-from .results import comparison_file_name, write_comparison
+from .relations import left_out_clause
+from .results import comparison_file_name, read_rows, write_comparison
 from .two_encoders import compare_encoders
 
 
@@ -42,6 +46,8 @@ def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
     as they do.
     """
     out_folder = arguments.out or loaded.folder or Path()
+    if arguments.relations:
+        return [_measure_relations(loaded, arguments, out_folder)]
     if arguments.against:
         examples = examples_for(loaded, arguments.data, arguments.limit or SAMPLE, arguments.name)
         other = load_checkpoint(arguments.against, arguments.device)
@@ -59,10 +65,28 @@ def measure(loaded: Loaded, arguments: argparse.Namespace) -> list[Path]:
         return measure_dataset(loaded, examples, out_folder, command, options, engine)
 
 
+def _measure_relations(loaded: Loaded, arguments: argparse.Namespace, out_folder: Path) -> Path:
+    others = {"--with": arguments.extra, "--against": arguments.against, "--show-data": arguments.show_data}
+    if chosen := [name for name, value in others.items() if value]:
+        raise ValueError(f"--relations is measured by itself: leave out {chosen[0]}")
+    examples = linked_examples(loaded, arguments.relations, arguments.limit, arguments.name)
+    command = _command_line(loaded, arguments)
+    if arguments.engine == "local":
+        path = measure_relations(loaded, examples, out_folder, command)
+    else:
+        with on_ray(arguments.address, arguments.workers) as engine:
+            path = measure_relations(loaded, examples, out_folder, command, engine)
+    table = read_rows(path)
+    if table is not None and (clause := left_out_clause(table.source.samples)):
+        print(f"{clause}.", file=sys.stderr)
+    return path
+
+
 def _command_line(loaded: Loaded, arguments: argparse.Namespace, other: Loaded | None = None) -> str:
     """The command line that repeats this run, without local paths."""
     command_words = ["python -m model.atlas", loaded.name]
     command_words += ["--data", arguments.data.name] if arguments.data else []
+    command_words += ["--relations", arguments.relations.name] if arguments.relations else []
     command_words += ["--limit", str(arguments.limit)] if arguments.limit else []
     if other is not None:
         return " ".join([*command_words, "--against", other.name])
@@ -80,7 +104,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     add = parser.add_argument
     add("checkpoint", metavar="CHECKPOINT", help=CHECKPOINT)
-    add("--data", type=Path, metavar="FILE.csv", help="texts; without it the MNIST test digits")
+    data = parser.add_mutually_exclusive_group()
+    data.add_argument("--data", type=Path, metavar="FILE.csv", help="texts; without it the MNIST test digits")
+    data.add_argument(
+        "--relations",
+        type=Path,
+        metavar="FILE",
+        help="links between words, .conllu or .csv: which heads follow them, instead of the rest",
+    )
     add("--name", help="what the data are called on screen; else the file's name")
     add(
         "--out", type=Path, metavar="FOLDER", help="where the files go; else into the checkpoint's own folder"

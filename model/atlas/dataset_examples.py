@@ -168,24 +168,29 @@ def _read_own_sentences() -> Iterator[tuple[Text, None]]:
 
 
 def _read_texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
-    """Yields the texts of the CSV with their labels, row by row; a label is None if there is no such column.
+    """Yields the texts of the CSV with their labels, row by row; a label is None if there is no such column."""
+    return ((Text(row["text"]), row.get("label")) for _, row in csv_rows(csv, "text"))
 
-    Raises ValueError, with a one-sentence message, if there is no column "text" or a row is damaged. pandas is not used,
-    since it takes the first cell of a row with too many cells as the name of the row.
+
+def csv_rows(csv: Path, *columns: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yields the number of the line at which each row of the CSV ends, and its cells by column.
+
+    Raises ValueError, with a one-sentence message, if one of the `columns` is missing or a row is damaged. pandas is not
+    used, since it takes the first cell of a row with too many cells as the name of the row.
     """
     previous_limit = table.field_size_limit(LONGEST_TEXT)  # the whole process has one limit
     with csv.open(newline="", encoding="utf-8-sig") as file:
         rows = table.DictReader(file, strict=True)
         try:
-            if "text" not in (rows.fieldnames or ()):
-                raise ValueError(f"{csv.name} lacks the column text")
+            if missing := [name for name in columns if name not in (rows.fieldnames or ())]:
+                raise ValueError(f"{csv.name} lacks the column {missing[0]}")
             for row in rows:
                 if None in row or None in row.values():
                     raise ValueError(
                         f"{csv.name} has more or fewer cells in line {rows.line_num} than in its first; a text with "
                         "commas stands in quotes"
                     )
-                yield Text(row["text"]), row.get("label")
+                yield rows.line_num, row
         except (table.Error, UnicodeDecodeError) as error:
             raise ValueError(f"{csv.name} is no CSV, seen in line {rows.line_num + 1}: {error}") from error
         finally:

@@ -17,6 +17,7 @@ from .dataset_measure import TOKENS, Measure, Statistics, moments_with_prefix
 from .head_effects import Ablation, Faithfulness, Importance, faithfulness_rows
 from .partial_result import PartialResult
 from .pruning_over_data import LabelledInputs, pruning_rows, split_for_pruning
+from .relations import Relations, relation_rows, with_link_counts
 from .results import (
     CHOOSING,
     EXAMPLES,
@@ -25,6 +26,7 @@ from .results import (
     JUDGING,
     LAYERS,
     PRUNING,
+    RELATIONS,
     Content,
     HeadResults,
     LayerResults,
@@ -96,6 +98,22 @@ def measure_dataset(
         write_results(out / name, content)
     passes.remove_partial_results()
     return [out / name for name in files]
+
+
+def measure_relations(
+    loaded: Loaded, examples: Examples, out: Path, command: str, engine: Engine = run_locally
+) -> Path:
+    """Measures how the heads follow the links of `examples` (`linked_inputs.linked_examples`), and writes `relations.parquet`
+    into the folder `out`; returns its path.
+
+    Raises ValueError, with a one-sentence message, if an example cannot be read or no link could be counted.
+    """
+    passes = _Passes(loaded, out, command, engine)
+    arrays = passes.measure(Relations(), examples)
+    source = with_link_counts(passes.source(examples), arrays)
+    write_results(out / RELATIONS, ResultTable(source=source, rows=relation_rows(arrays)))
+    passes.remove_partial_results()
+    return out / RELATIONS
 
 
 class _Passes:

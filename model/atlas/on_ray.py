@@ -4,6 +4,7 @@ Each worker holds the encoder and measures whole shards; results are merged in t
 worker dies, another one repeats its shards.
 """
 
+import json
 import logging
 import os
 from collections.abc import Iterable, Iterator
@@ -18,10 +19,11 @@ from safetensors.numpy import load, save
 
 from .. import checkpoint
 from ..checkpoint import weights_hash
-from ..inputs import Picture, Text
+from ..inputs import Input, Picture, Text
 from ..loaded import Loaded
 from .dataset_examples import Shard
 from .dataset_measure import Measure, ProgressCallback
+from .linked_inputs import Link, LinkedPicture, LinkedText
 from .run import Engine
 from .running_moments import Arrays
 
@@ -37,6 +39,8 @@ _SCHEMA = pa.schema(
         "text": pa.string(),
         "picture": pa.binary(),
         "shape": pa.list_(pa.int64()),
+        "words": pa.list_(pa.list_(pa.int64())),
+        "links": pa.string(),
     }
 )
 
@@ -150,6 +154,10 @@ def _shard_to_table(shard: Shard) -> pa.Table:
             row["text"] = text_or_image.text.encode("utf-8", "replace").decode("utf-8")
         else:
             row |= {"picture": text_or_image.content, "shape": list(text_or_image.shape)}
+        if isinstance(text_or_image, LinkedText):
+            row["words"] = [list(span) for span in text_or_image.words]
+        if isinstance(text_or_image, LinkedText | LinkedPicture):
+            row["links"] = json.dumps(text_or_image.links)
         rows.append(row)
     return pa.Table.from_pylist(rows, _SCHEMA)
 
@@ -157,8 +165,15 @@ def _shard_to_table(shard: Shard) -> pa.Table:
 def _table_to_shard(table: pa.Table) -> Shard:
     """The shard that `_shard_to_table` made into this table."""
     rows = table.to_pylist()
-    inputs = tuple(
-        Text(row["text"]) if row["picture"] is None else Picture(row["picture"], tuple(row["shape"]))
-        for row in rows
-    )
+    inputs = tuple(map(_row_to_input, rows))
     return Shard(number=rows[0]["shard"], numbers=tuple(row["number"] for row in rows), inputs=inputs)
+
+
+def _row_to_input(row: dict[str, Any]) -> Input:
+    shape = None if row["shape"] is None else tuple(row["shape"])
+    if row["links"] is None:
+        return Text(row["text"]) if shape is None else Picture(row["picture"], shape)
+    links = tuple(Link._make(link) for link in json.loads(row["links"]))
+    if shape is not None:
+        return LinkedPicture(row["picture"], shape, links=links)
+    return LinkedText(row["text"], words=tuple(map(tuple, row["words"])), links=links)

@@ -29,6 +29,7 @@ PLAIN = frozenset({"PLAIN", "RLE"})  # encodings; RLE marks the empty cells
 
 ColumnValues = Sequence | np.ndarray
 NUMBER, COUNTED, WORD, NUMBERS = pa.float32(), pa.int32(), pa.string(), pa.list_(pa.float32())
+SIGNED, FLAG = pa.int64(), pa.bool_()
 
 
 def write_table(

@@ -7,6 +7,7 @@
 | `examples.parquet` | the largest attention weights of each head, in context | a layer, head and rank |
 | `pruning.parquet` | accuracy as heads are removed, the least important first | a replacement and step |
 | `faithfulness.parquet` | agreement of each lens with knocking out tokens | a lens, layer and head |
+| `relations.parquet` | how often a head's strongest key is the other end of a link | a layer, head, relation and direction |
 | `against-OTHER.json` | comparison of two encoders | |
 
 Each file holds its `DataSource`, with the hash of the weights.
@@ -29,10 +30,11 @@ from ..files.json_file import folder_and_name, read_as, replace_text
 from ..measures.head_matching import Pairing, pair_by_distance
 from ..schema import Count, Number
 from .data_source import DataSource, Spread
-from .parquet import COUNTED, NUMBER, NUMBERS, WORD, ColumnValues, read_table, write_table
+from .parquet import COUNTED, FLAG, NUMBER, NUMBERS, SIGNED, WORD, ColumnValues, read_table, write_table
 
 HEADS, LAYERS, EXAMPLES = "heads.parquet", "layers.parquet", "examples.parquet"
 PRUNING, FAITHFULNESS = "pruning.parquet", "faithfulness.parquet"
+RELATIONS = "relations.parquet"
 # names in the samples of pruning: examples that choose the next head, and that measure the accuracy
 CHOOSING, JUDGING = "choosing", "judging"
 MEAN, SD, Z = "_mean", "_sd", "z"  # column names, or their ends
@@ -175,6 +177,15 @@ COLUMNS_BY_FILE = {
         **_HEAD,
         **dict.fromkeys(("spearman_mean", "spearman_sd", "share"), NUMBER),
         "n": COUNTED,
+    },
+    RELATIONS: {
+        **_HEAD,
+        **dict.fromkeys(("relation", "direction"), WORD),
+        **dict.fromkeys(("share", "baseline"), NUMBER),
+        "offset": SIGNED,
+        "n": COUNTED,
+        **dict.fromkeys(("low", "high", "p"), NUMBER),
+        "beyond": FLAG,
     },
 }
 # Columns that older tables lack: their shares follow another rule, and their accuracy is of fewer examples.

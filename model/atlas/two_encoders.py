@@ -69,12 +69,14 @@ def compare_encoders(
 
 
 def states_for_cka(record: ForwardRecord) -> Float[np.ndarray, "stage row d_model"]:
-    """The states of one example from which CKA is computed: all tokens of a text; the class token of a picture, or else the
-    mean.
+    """The states of one example from which CKA is computed: all tokens of a text; the class token of a picture, or the mean over
+    its patches if the encoder reads those.
     """
     if record.unit == "token":
         return record.residual
-    return record.residual[:, :1] if record.has_class_token else record.residual.mean(axis=1, keepdims=True)
+    if record.has_class_token:
+        return record.residual[:, :1]
+    return record.residual[:, record.first_patch :].mean(axis=1, keepdims=True)
 
 
 def _capture_example(loaded: Loaded, text_or_image: Input, number: int) -> ForwardRecord:

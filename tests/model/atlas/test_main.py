@@ -12,6 +12,7 @@ from model.atlas.results import (
     HEADS,
     LAYERS,
     PRUNING,
+    RELATIONS,
     comparison_file_name,
     read_comparison,
     read_heads,
@@ -173,6 +174,53 @@ def test_what_is_ended_by_hand_says_how_it_goes_on(monkeypatch, text, csv):
     monkeypatch.setattr("model.atlas.__main__.measure_dataset", interrupted)
     with pytest.raises(SystemExit, match="the same command goes on from here"):
         run(monkeypatch, text, "--data", csv)
+
+
+@pytest.fixture
+def links(tmp_path):
+    path = tmp_path / "links.csv"
+    path.write_text("text,from,to,relation\nnot a film,1,3,advmod\na great film,1,3,det\n")
+    return path
+
+
+def test_links_are_data_of_their_own(monkeypatch, text, links, capsys):
+    run(monkeypatch, "text", "--relations", links, "--name", "films")
+    output = capsys.readouterr()
+    assert (output.out.split(), output.err) == ([str(text / RELATIONS)], "")
+    assert not (text / HEADS).exists()
+    source = read_rows(text / RELATIONS).source
+    assert (source.data, source.n) == ("films", 2)
+    assert source.command == "python -m model.atlas text --relations links.csv"
+
+
+@pytest.mark.usefixtures("text")
+def test_links_that_are_left_out_are_told(monkeypatch, links, tmp_path, capsys):
+    links.write_text(links.read_text() + "film film film film abcdefg,1,5,x\n")
+    run(monkeypatch, "text", "--relations", links, "--out", tmp_path / "out")
+    assert capsys.readouterr().err == (
+        "1 of 3 links are left out: 1 with a word beyond the length that the encoder reads.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--with", "examples"), "--relations is measured by itself: leave out --with"),
+        (("--against", "text"), "leave out --against"),
+        (("--show-data",), "leave out --show-data"),
+    ],
+)
+@pytest.mark.usefixtures("text")
+def test_links_go_with_nothing_else(monkeypatch, links, words, said, capsys):
+    with refused(capsys, f"^model.atlas: .*{said}"):
+        run(monkeypatch, "text", "--relations", links, *words)
+
+
+@pytest.mark.usefixtures("text")
+def test_a_file_that_holds_no_links_is_one_sentence(monkeypatch, csv, tmp_path, capsys):
+    for path, message in ((csv, "texts.csv lacks the column from"), (tmp_path / "no.conllu", "no.conllu")):
+        with refused(capsys, f"^model.atlas: .*{message}"):
+            run(monkeypatch, "text", "--relations", path)
 
 
 @pytest.mark.usefixtures("text")

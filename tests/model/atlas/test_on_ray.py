@@ -11,8 +11,10 @@ from safetensors.numpy import load_file
 
 from model.atlas.dataset_examples import Shard, examples_for
 from model.atlas.dataset_measure import Statistics
+from model.atlas.linked_inputs import Link, LinkedPicture, LinkedText
 from model.atlas.on_ray import _shard_to_table, _table_to_shard, _Worker, on_ray
 from model.atlas.partial_result import PartialResult
+from model.atlas.results import RELATIONS
 from model.atlas.run import run_locally, run_measure
 from model.checkpoint import load, save, weights_hash
 from model.inputs import as_input
@@ -97,3 +99,40 @@ def test_without_ray_one_sentence_says_what_is_missing(monkeypatch):
         on_ray(),
     ):
         pass
+
+
+@pytest.mark.slow
+def test_relations_are_equal_by_ray(tmp_path):
+    """600 sentences are three shards; what two workers write is what one process writes, byte by byte."""
+    made = tiny.loaded(tiny.TEXT)
+    save(tmp_path / "it", made.model, {}, made.tokenizer)
+    rows = [
+        f"{text},{number % 3 + 1},4,near" for number, text in enumerate(f"{a} b c d" for a in "xyz" * 200)
+    ]
+    (tmp_path / "links.csv").write_text("text,from,to,relation\n" + "\n".join(rows))
+    for engine in (("local",), ("ray", "--workers", "2")):
+        command = [
+            sys.executable,
+            "-m",
+            "model.atlas",
+            tmp_path / "it",
+            "--relations",
+            tmp_path / "links.csv",
+        ]
+        command += ["--out", tmp_path / engine[0], "--engine", *engine]
+        ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+        assert ended.returncode == 0, ended.stderr[-3000:]
+    written = [(tmp_path / engine / RELATIONS).read_bytes() for engine in ("local", "ray")]
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize(
+    "linked",
+    [
+        LinkedText("größer ☃", words=((0, 6), (7, 8)), links=(Link(1, 0, "near"),)),
+        LinkedPicture(bytes(64), (8, 8), links=()),
+    ],
+)
+def test_links_survive_the_way_to_a_worker(linked):
+    shard = Shard(number=0, numbers=(4,), inputs=(linked,))
+    assert _table_to_shard(_shard_to_table(shard)) == shard

@@ -1,0 +1,250 @@
+"""Which heads follow which relation between words (Clark et al. 2019, section 4.2), over a treebank or any data with links."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from ..capture import evaluation_mode
+from ..hooks import watch
+from ..inputs.text import Encoded
+from ..loaded import Loaded
+from ..record import Positions
+from .beyond_baseline import holm, paired_test, wilson_interval
+from .data_source import DataSource
+from .dataset_examples import Shard
+from .dataset_measure import Measure, ProgressCallback, batches
+from .linked_inputs import Link, LinkedPicture, LinkedText, with_spaces
+from .running_moments import Arrays
+from .word_positions import REASONS, WordPositions, patch_positions, strongest_other_group, word_positions
+
+TO_HEAD, TO_DEPENDENT = "to head", "to dependent"
+DIRECTIONS = (TO_HEAD, TO_DEPENDENT)
+FEWEST = 20  # links of a relation that is tested
+LEVEL = 0.05  # of the tests, after the correction
+MOST_RELATIONS = 250  # so that the table of a large encoder can still be read
+LINKS = "links"  # among the samples of a source: links that were counted
+
+Pair = tuple[str, int]  # a relation, and how many words behind the dependent its head is
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relations(Measure):
+    """How often a word's strongest other key is the other end of its link, by head, relation, offset and direction.
+
+    Arrays: `pairs`, JSON list of (relation, offset of the head from the dependent) as bytes; `n` [pair], the links of each;
+    `hits` [direction, layer, head, pair], of `DIRECTIONS`; `left_out` [reason], links with an end that has no positions of
+    its own, by `REASONS`; `tokens` [2], read and unknown.
+    """
+
+    name: ClassVar[str] = "relations"
+    shard: int = 256
+
+    def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
+        shard = replace(
+            shard,
+            inputs=tuple(
+                with_spaces(loaded, linked) if isinstance(linked, LinkedText) else linked
+                for linked in shard.inputs
+            ),
+        )
+        counts = _Counts(loaded)
+        for indices, inputs, encoded in batches(loaded, shard):
+            numbers = [shard.numbers[index] for index in indices]
+            positions = [
+                _word_positions(loaded, shard.inputs[index], example)
+                for index, example in zip(indices, encoded, strict=True)
+            ]
+            strongest = _strongest_by_layer(loaded, inputs, positions, numbers)
+            for row, index in enumerate(indices):
+                linked = shard.inputs[index]
+                assert isinstance(linked, LinkedText | LinkedPicture)
+                counts.add(linked.links, positions[row], strongest[:, row], numbers[row])
+                if isinstance(example := encoded[row], Encoded):
+                    counts.tokens += (example.n_read, example.n_unknown)
+            step(len(indices))
+        return counts.arrays()
+
+    def merged(self, one: Arrays, other: Arrays) -> Arrays:
+        pairs = sorted({*_pairs(one), *_pairs(other)})
+        total = {name: one[name] + other[name] for name in ("left_out", "tokens")}
+        for name in ("n", "hits"):
+            total[name] = _spread_out(one, name, pairs) + _spread_out(other, name, pairs)
+        return total | {"pairs": _to_bytes(pairs)}
+
+
+class _Counts:
+    """Counts of links and hits, example by example."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self.shape = len(DIRECTIONS), loaded.config.n_layers, loaded.config.n_heads
+        self.n: dict[Pair, int] = {}
+        self.hits: dict[Pair, np.ndarray] = {}
+        self.left_out = np.zeros(len(REASONS), np.int64)
+        self.tokens = np.zeros(2, np.int64)
+
+    def add(
+        self,
+        links: Sequence[Link],
+        positions: WordPositions,
+        strongest: Int[np.ndarray, "layer head group"],
+        number: int,
+    ) -> None:
+        for dependent, head, relation in links:
+            if max(dependent, head) >= len(positions.words):
+                raise ValueError(
+                    f"example {number}: there is no patch {max(dependent, head) + 1}, only {len(positions.words)}"
+                )
+            reason = positions.reasons[dependent] or positions.reasons[head]
+            if reason is not None:
+                self.left_out[REASONS.index(reason)] += 1
+                continue
+            pair = relation, head - dependent
+            first, second = positions.words[dependent], positions.words[head]
+            hits = self.hits.setdefault(pair, np.zeros(self.shape, np.int64))
+            hits[0] += strongest[:, :, first] == second
+            hits[1] += strongest[:, :, second] == first
+            self.n[pair] = self.n.get(pair, 0) + 1
+
+    def arrays(self) -> Arrays:
+        pairs = sorted(self.n)
+        hits = [self.hits[pair] for pair in pairs]
+        return {
+            "pairs": _to_bytes(pairs),
+            "n": np.array([self.n[pair] for pair in pairs], np.int64),
+            "hits": np.stack(hits, axis=-1) if hits else np.zeros((*self.shape, 0), np.int64),
+            "left_out": self.left_out,
+            "tokens": self.tokens,
+        }
+
+
+def _word_positions(loaded: Loaded, linked: object, encoded: Positions) -> WordPositions:
+    if isinstance(linked, LinkedText):
+        assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
+        return word_positions(loaded.tokenizer, linked.text, linked.words)
+    return patch_positions(encoded)
+
+
+def _strongest_by_layer(
+    loaded: Loaded, inputs: Tensor, positions: Sequence[WordPositions], numbers: Sequence[int]
+) -> Int[np.ndarray, "layer example head group"]:
+    by_layer: dict[int, np.ndarray] = {}
+
+    def keep_strongest(layer: int, pattern: Tensor) -> None:
+        if not pattern.isfinite().all():
+            raise ValueError(
+                f"examples {min(numbers)} to {max(numbers)}: the attention of layer {layer} is not finite"
+            )
+        by_layer[layer] = strongest_other_group(pattern, positions)
+
+    watchers = {
+        f"blocks.{layer}.attention.pattern": partial(keep_strongest, layer)
+        for layer in range(loaded.config.n_layers)
+    }
+    with torch.inference_mode(), evaluation_mode(loaded.model), watch(loaded.model, watchers):
+        loaded.model.encode(inputs)
+    return np.stack([by_layer[layer] for layer in range(loaded.config.n_layers)])
+
+
+def relation_rows(arrays: Arrays) -> pd.DataFrame:
+    """Table with the columns of `relations.parquet`: a row for each layer, head, relation and direction.
+
+    `share` is the share of the `n` links whose strongest key is the other end, `low` and `high` the ends of its 95 % interval
+    (Wilson). `baseline` is the share of links at the best fixed `offset`, in words from query to key. `p` is the p-value, after
+    Holm's correction for all tests, that the head hits no more of the same links than the offset (McNemar's exact test,
+    one-sided); NaN for a relation with less than `FEWEST` links. `beyond` says whether it is below `LEVEL`.
+    """
+    pairs, hits = _pairs(arrays), arrays["hits"]
+    relations = sorted({relation for relation, _ in pairs})
+    frames = []
+    for relation in relations:
+        columns = [index for index, pair in enumerate(pairs) if pair[0] == relation]
+        n_by_offset = {pairs[index][1]: int(arrays["n"][index]) for index in columns}
+        # of equally frequent offsets the nearest, then the one to the right
+        best_offset = min(n_by_offset, key=lambda offset: (-n_by_offset[offset], abs(offset), -offset))
+        n, n_at_offset = sum(n_by_offset.values()), n_by_offset[best_offset]
+        n_hits = hits[..., columns].sum(axis=-1)
+        hit_by_both = hits[..., pairs.index((relation, best_offset))]
+        p_values = paired_test(n_hits - hit_by_both, n_at_offset - hit_by_both)
+        low, high = wilson_interval(n_hits, np.full_like(n_hits, n))
+        direction, layer, head = np.indices(n_hits.shape).reshape(3, -1)
+        frames.append(
+            pd.DataFrame(
+                {
+                    "layer": layer,
+                    "head": head,
+                    "relation": relation,
+                    "direction": np.array(DIRECTIONS)[direction],
+                    "share": (n_hits / n).ravel(),
+                    "baseline": n_at_offset / n,
+                    "offset": best_offset * np.array([1, -1])[direction],
+                    "n": n,
+                    "low": low.ravel(),
+                    "high": high.ravel(),
+                    "p": p_values.ravel() if n >= FEWEST else np.nan,
+                }
+            )
+        )
+    rows = pd.concat(frames, ignore_index=True)
+    is_tested = rows["p"].notna().to_numpy()
+    rows.loc[is_tested, "p"] = holm(rows.loc[is_tested, "p"].to_numpy())
+    rows["beyond"] = is_tested & (rows["p"] < LEVEL).to_numpy()
+    direction_order = rows["direction"].map(DIRECTIONS.index)
+    order = np.lexsort((direction_order, rows["relation"], rows["head"], rows["layer"]))
+    return rows.iloc[order].reset_index(drop=True)
+
+
+def with_link_counts(source: DataSource, arrays: Arrays) -> DataSource:
+    """The source with the numbers of links that were counted (`LINKS`) and left out, by reason, and the share of unknown
+    tokens. Raises ValueError if no link could be counted.
+    """
+    samples = {LINKS: int(arrays["n"].sum())}
+    samples |= dict(zip(REASONS, arrays["left_out"].tolist(), strict=True))
+    if not samples[LINKS]:
+        raise ValueError(f"no link of {source.data} could be counted: {left_out_clause(samples)}")
+    n_read, n_unknown = arrays["tokens"].tolist()
+    return replace(source, samples=samples, unknown=n_unknown / n_read if n_read else None)
+
+
+def left_out_clause(samples: Mapping[str, int]) -> str:
+    """How many links were left out and why, such as "3 of 120 links are left out: 3 with a word that shares a token with
+    another"; "" if none were.
+    """
+    words = {
+        "joined": "with a word that shares a token with another",
+        "cut": "with a word beyond the length that the encoder reads",
+        "dropped": "with a word for which the tokenizer has no token",
+    }
+    counts = {reason: samples.get(reason, 0) for reason in REASONS}
+    if not (n := sum(counts.values())):
+        return ""
+    clauses = [f"{count:,} {words[reason]}" for reason, count in counts.items() if count]
+    return f"{n:,} of {n + samples.get(LINKS, 0):,} links are left out: {', '.join(clauses)}"
+
+
+def _to_bytes(pairs: Sequence[Pair]) -> np.ndarray:
+    if len({relation for relation, _ in pairs}) > MOST_RELATIONS:
+        raise ValueError(
+            f"the links have more than {MOST_RELATIONS} relations: are these names of relations?"
+        )
+    return np.frombuffer(json.dumps(pairs).encode(), np.uint8)
+
+
+def _pairs(arrays: Arrays) -> list[Pair]:
+    return [(relation, offset) for relation, offset in json.loads(arrays["pairs"].tobytes())]
+
+
+def _spread_out(arrays: Arrays, name: str, pairs: Sequence[Pair]) -> np.ndarray:
+    """The counts `name` of the arrays for all these `pairs`, 0 for those that the arrays lack."""
+    values = arrays[name]
+    index_of = {pair: index for index, pair in enumerate(pairs)}
+    total = np.zeros((*values.shape[:-1], len(pairs)), values.dtype)
+    total[..., [index_of[pair] for pair in _pairs(arrays)]] = values
+    return total
