@@ -1,10 +1,14 @@
 """The device on which an encoder runs, and its threads and memory."""
 
 import ctypes
+import os
 from contextlib import suppress
+from pathlib import Path
 
 import torch
 
+# The limit that Linux sets for the processes of a container, in bytes, or "max".
+CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 # Raised when the memory of a GPU is full; when that of the machine is, torch raises RuntimeError.
 OutOfMemory = torch.OutOfMemoryError
 
@@ -39,3 +43,13 @@ def release_memory() -> None:
     torch.cuda.empty_cache()
     with suppress(OSError, AttributeError):  # other systems have no such call
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def machine_memory() -> int | None:
+    """Memory of the machine, or of the container if that is limited to less, in bytes; None where neither can be asked."""
+    sizes = []
+    with suppress(AttributeError, OSError, ValueError):  # Windows has no sysconf
+        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):  # "max" is no number: there is no limit
+        sizes.append(int(CONTAINER_LIMIT.read_text()))
+    return min(sizes, default=None)

@@ -28,7 +28,7 @@ import streamlit as st
 from cachetools import LRUCache
 
 from model import checkpoint
-from model.device import OutOfMemory, release_memory, use_one_thread
+from model.device import OutOfMemory, machine_memory, release_memory, use_one_thread
 from model.loaded import Loaded
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,8 @@ Value = TypeVar("Value")
 MB = 2**20
 PLAIN = {str, int, float, bool, type(None)}  # a history may hold a million, so these are looked at first
 BREAK = 10  # seconds from giving freed memory back to the system to the next time
-DEFAULT_MB = 2048  # two encoders of BERT-base's size, and what each makes of 512 tokens
+LEAST_MB = 2048  # two encoders of BERT-base's size, and what each makes of 512 tokens
+SHARE = 4  # a page about ModernBERT-base needs 2.2 GB at 512 tokens: it fits into a quarter of 16 GB
 
 
 class Key(NamedTuple):
@@ -205,8 +206,13 @@ def _spinner(text: str | None) -> Any:
 
 
 def _size_limit() -> int:
-    """Largest size of the cache in bytes, from LOUPE_CACHE_MB. Raises ValueError unless that is a whole number."""
-    text = os.environ.get("LOUPE_CACHE_MB", str(DEFAULT_MB))
+    """Largest size of the cache in bytes: LOUPE_CACHE_MB, or else a quarter of the memory, and at least `LEAST_MB`.
+
+    Raises ValueError unless LOUPE_CACHE_MB is a whole number.
+    """
+    text = os.environ.get("LOUPE_CACHE_MB")
+    if text is None:
+        return max(LEAST_MB * MB, (machine_memory() or 0) // SHARE)
     if not text.isascii() or not text.isdigit():
         raise ValueError(f"LOUPE_CACHE_MB is a number of megabytes, got {text!r}")
     return int(text) * MB

@@ -1,11 +1,14 @@
+import os
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
 
-from model.device import find_device
+from model import device
+from model.device import find_device, machine_memory
 
 
 def test_a_device_by_name():
@@ -69,3 +72,23 @@ def test_freed_memory_goes_back_to_the_system_when_told() -> None:
     done = subprocess.run([sys.executable, "-c", KEPT], capture_output=True, text=True, check=True)
     freed, handed_back = map(float, done.stdout.split())
     assert freed > 50 > handed_back  # of 100 MB
+
+
+@pytest.mark.parametrize(
+    ("limit", "is_limited"), [("max\n", False), (f"{2**20}\n", True), (f"{2**60}\n", False)]
+)
+def test_the_memory_is_that_of_the_machine_or_of_a_smaller_container(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: str, is_limited: bool
+) -> None:
+    (tmp_path / "memory.max").write_text(limit)
+    monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "memory.max")
+    of_machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert machine_memory() == (2**20 if is_limited else of_machine)
+
+
+def test_a_system_that_cannot_be_asked_says_no_memory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "none")
+    monkeypatch.delattr(os, "sysconf")
+    assert machine_memory() is None

@@ -109,8 +109,17 @@ def test_a_bound_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch, s
 def test_the_bound_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOUPE_CACHE_MB", "300")
     assert cache._size_limit() == 300 * MB
-    monkeypatch.delenv("LOUPE_CACHE_MB")
-    assert cache._size_limit() == cache.DEFAULT_MB * MB
+
+
+@pytest.mark.parametrize(
+    ("memory", "bound"), [(None, 2048 * MB), (4096 * MB, 2048 * MB), (16_000 * MB, 4000 * MB)]
+)
+def test_without_a_bound_it_is_a_quarter_of_the_memory_and_at_least_two_gigabytes(
+    monkeypatch: pytest.MonkeyPatch, memory: int | None, bound: int
+) -> None:
+    monkeypatch.delenv("LOUPE_CACHE_MB", raising=False)
+    monkeypatch.setattr(cache, "machine_memory", lambda: memory)
+    assert cache._size_limit() == bound
 
 
 # Sizes
