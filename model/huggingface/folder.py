@@ -35,7 +35,7 @@ ADAPTER_ALONE = (
 )
 OTHERWISE = (
     "Its attention can still be shown, as a record: loupe.from_transformers(model, tokenizer, input) takes any model of "
-    "transformers"
+    'transformers, and the file of loupe.save_record(record, "record.npz", {}) opens as the input “Record”'
 )
 # Stored by some versions of `transformers`, and computed rather than learned.
 BUFFERS = (

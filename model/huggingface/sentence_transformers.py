@@ -14,7 +14,7 @@ from .weights import Stored, stored_weights
 
 DENSE_WEIGHT = "linear.weight"
 # layers after pooling of the encoder itself
-REPLACED = ("pooler", "pooler_norm", "classifier", "second_classifier")
+REPLACED = ("pooler", "pooler_norm", "attention_pooling", "classifier", "second_classifier")
 POOLINGS: dict[str, Pooling] = {
     "pooling_mode_cls_token": "class",
     "pooling_mode_mean_tokens": "mean",
@@ -93,7 +93,9 @@ def _find_pooling(values: dict[str, Any]) -> Pooling:
         ]
     poolings = POOLINGS | MODES
     if len(names) != 1 or names[0] not in poolings:
-        names_text = ", ".join(poolings.get(name, name) for name in names) or "nothing"
+        names_text = (
+            ", ".join(poolings.get(name, name.removeprefix("pooling_mode_")) for name in names) or "nothing"
+        )
         raise UnsupportedPoolingError(
             f"the pooling is {names_text}; supported are class token, mean and maximum, one at a time"
         )
@@ -113,6 +115,8 @@ def with_modules(reading: Reading, sentences: SentenceModules) -> Reading:
         pooler=None,
         hidden_norm=False,
         pools_last=False,
+        pools_token=None,
+        attention_pooling=False,
         d_pooled=None,
         answers="choice",
     )

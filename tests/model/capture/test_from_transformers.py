@@ -69,6 +69,48 @@ def test_any_family_gives_its_weights_and_stays_as_it_was(kind: str, tmp_path: P
     np.testing.assert_array_equal(again.pattern, record.pattern)
 
 
+def within(n: int, distance: int) -> np.ndarray:
+    """Which of `n` queries see which keys, if each sees those that are at most `distance` away."""
+    return np.array([[abs(query - key) <= distance for key in range(n)] for query in range(n)])
+
+
+EMBEDDING = SMALL | {"num_key_value_heads": 2, "head_dim": 8, "intermediate_size": 40, "pad_token_id": 0}
+EMBEDDING |= {"bos_token_id": 2, "eos_token_id": 3, "sliding_window": 4}
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "seen_by_layer"),
+    [
+        ("Qwen3", {}, [np.tri(10)] * 2),
+        (
+            "Qwen3",
+            {"use_sliding_window": True, "max_window_layers": 1},
+            [np.tri(10), np.tri(10) * within(10, 3)],
+        ),
+        (
+            "Gemma3Text",
+            {
+                "use_bidirectional_attention": True,
+                "layer_types": ["sliding_attention", "full_attention"],
+            },
+            [within(10, 2), np.ones((10, 10))],  # half of the window to each side
+        ),
+        (
+            "Gemma3Text",
+            {"layer_types": ["sliding_attention", "full_attention"]},
+            [np.tri(10) * within(10, 3), np.tri(10)],
+        ),
+    ],
+)
+def test_embedding_models_made_of_decoders_show_their_masks(
+    kind: str, values: dict, seen_by_layer: list[np.ndarray]
+) -> None:
+    record = from_transformers(made(kind, **EMBEDDING | values), words(), SENTENCE)
+    for layer, seen in enumerate(seen_by_layer):
+        np.testing.assert_array_equal(record.mask[layer, 0], seen.astype(bool))
+        np.testing.assert_array_equal(record.pattern[layer] > 0, np.broadcast_to(seen > 0, (4, 10, 10)))
+
+
 def test_the_weights_are_those_of_eager_attention() -> None:
     model, tokenizer = made("Bert", **MODELS["Bert"]), words()
     record = from_transformers(model, tokenizer, (SENTENCE, folders.SECOND))

@@ -109,7 +109,7 @@ def test_poolings_that_are_not_read_are_named(folder: Path) -> None:
     pooling(folder, pooling_mode_mean_tokens=True, pooling_mode_cls_token=True)
     assert "the pooling is mean, class; supported are" in describe(folder).problem
     pooling(folder, pooling_mode_lasttoken=True)
-    assert "the pooling is pooling_mode_lasttoken" in describe(folder).problem
+    assert "the pooling is lasttoken" in describe(folder).problem
     (folder / "modules.json").write_text("{}")
     assert describe(folder).problem == "modules.json must hold a list of modules"
 
