@@ -70,7 +70,7 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
     match choice.kind:
         case "keys":
             class_token_hint = ""
-            if record.has_class_token and not is_text:
+            if record.begins_with_class_token and not is_text:
                 class_token_hint = " The class token has no patch: block it in the box."
             effect = f"No {record.unit} reads from a blocked one any more"
             if not everywhere:
@@ -100,7 +100,7 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
             beginning = f"A patch attends to those whose row and column are each at most {choice.radius} away"
             return (
                 f"{beginning}; the class token attends to all, and all attend to it."
-                if record.has_class_token
+                if record.begins_with_class_token
                 else f"{beginning}."
             )
         case "padding" if is_text:

@@ -117,7 +117,7 @@ def same_position(one: Side, other: Side, position: int) -> int | None:
     """
     cut_otherwise = one.checkpoint != other.checkpoint and one.record.tokens != other.record.tokens
     if cut_otherwise or one.record.patch_grid != other.record.patch_grid:
-        have_class_tokens = one.record.has_class_token and other.record.has_class_token
+        have_class_tokens = all(side.record.begins_with_class_token for side in (one, other))
         return 0 if position == 0 and have_class_tokens else None
     input_position = position if one.order is None else one.order[position]
     if input_position >= len(other.record):

@@ -18,9 +18,11 @@ def cosine_by_stage(
 def digit_states(
     loaded: Loaded, images: UInt8[np.ndarray, "digit height width"]
 ) -> Float32[np.ndarray, "stage digit d_model"]:
-    """State that represents each image, at each stage: that of the class token, or the mean over the patches if there is none."""
-    states = residual_stream(loaded, list(images))
-    return states[:, :, 0] if loaded.config.pooling == "class" else states.mean(axis=2)
+    """State that represents each image, at each stage: that of the class token, or the mean over the patches if the encoder reads those."""
+    states, config = residual_stream(loaded, list(images)), loaded.config
+    return (
+        states[:, :, 0] if config.reads_class_token else states[:, :, config.n_before_patches :].mean(axis=2)
+    )
 
 
 def linear_cka(

@@ -90,14 +90,26 @@ def _position_phrases(config: ModelConfig) -> list[str]:
         phrases.append(
             f"a bias on each score by distance, in {family.n_relative_buckets} buckets up to {family.furthest_bucket} tokens"
         )
+    if config.has_grid_bias:
+        each_or_all = {
+            (True, False): "in each layer its own",
+            (False, True): "the same in all layers",
+            (True, True): "in each layer its own beside one for all layers",
+        }[parts.grid_bias_by_layer, parts.grid_bias_shared]
+        phrases.append(f"a bias on each score by the rows and columns between two patches, {each_or_all}")
     if parts.rotary is not None:
         bases = " and ".join(f"{base:,.0f}" for base in sorted(set(parts.rotary.bases), reverse=True))
         by_layer = ", by layer" if len(set(parts.rotary.bases)) > 1 else ""
-        phrases.append(f"queries and keys are rotated (rotary, base {bases}{by_layer})")
+        by_coordinates = (
+            " of patches are rotated by row and column" if parts.rotary.on_grid else " are rotated"
+        )
+        phrases.append(f"queries and keys{by_coordinates} (rotary, base {bases}{by_layer})")
     if (disentangled := parts.disentangled) is not None:
         phrases.append(
             f"scores of contents and of {2 * disentangled.span:,} vectors of relative positions are added up (disentangled)"
         )
+    if parts.causal:
+        phrases.append("each token attends to itself and to earlier ones alone (causal)")
     widths = sorted({width for width in parts.windows if width is not None})
     if widths:
         n_local = sum(width is not None for width in parts.windows)
@@ -129,11 +141,19 @@ def _output_phrases(config: ModelConfig) -> list[str]:
             else f"{family.token_class_names[0]} or not, for each token"
         )
     if not outputs:
+        pooled = _pooled_phrase(config)
         layer_phrase = ", then a linear layer" if family.pooler else ""
-        outputs.append(
-            f"an embedding of {family.d_pooled or config.d_model} numbers: {POOLED[config.pooling]}{layer_phrase}"
-        )
+        outputs.append(f"an embedding of {family.d_pooled or config.d_model} numbers: {pooled}{layer_phrase}")
     return outputs
+
+
+def _pooled_phrase(config: ModelConfig) -> str:
+    family = config.family
+    if family.attention_pooling:
+        return "what a learned query reads of all states"
+    if family.pools_token is not None:
+        return f"the {'last' if family.pools_token == 'last' else 'end'} token's state"
+    return "the mean of the patches' states" if family.pools_patches_alone else POOLED[config.pooling]
 
 
 def _megabytes(config: ModelConfig, n_parameters: int) -> float:

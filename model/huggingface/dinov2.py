@@ -10,7 +10,7 @@ from ..config import ModelConfig
 from ..family_options import NO_PARTS, Family, Parts
 from ..inputs.resize import picture_side, read_pixel_settings
 from .output_layers import Outputs, answer_kind
-from .tensor_map import Layout, PictureTable, Reading, Source
+from .tensor_map import LAYER_SCALE, Layout, PictureTable, Reading
 from .vit import ATTENTION, read_channels, square_side
 from .weights import Stored
 
@@ -87,9 +87,7 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
     if not is_gated:
         layout.map_blocks(blocks, PLAIN)
     layout.map_linear("final_norm", "layernorm")
-    layout.notes.append(
-        "LayerScale's factors are multiplied into the output matrices of attention and feed-forward, which changes no result."
-    )
+    layout.notes.append(LAYER_SCALE)
     if table.side != table.stored_side:
         layout.notes.append(
             f"Its position vectors were learned for {table_side} × {table_side} pixels, and are interpolated to {image} × {image}."
@@ -104,11 +102,8 @@ def _map_embedding(layout: Layout, config: ModelConfig, table: PictureTable) -> 
     if table.n_registers:
         shape = (1, table.n_registers, d_model)
         layout.map_tensor("embedding.registers", "embeddings.register_tokens", shape)
-    layout.sources["embedding.position_table"] = Source(
-        f"{layout.prefix}embeddings.position_embeddings",
-        (1, table.n_special + table.stored_side**2, d_model),
-        table=table,
-    )
+    table_shape = (1, table.n_special + table.stored_side**2, d_model)
+    layout.map_table("embedding.position_table", "embeddings.position_embeddings", table_shape, table)
     projection = "embeddings.patch_embeddings.projection"
     kernel_shape = (d_model, config.n_channels, patch, patch)
     layout.map_tensor("embedding.patches.weight", f"{projection}.weight", kernel_shape)

@@ -9,9 +9,11 @@ from typing import Any, Literal
 
 from . import (
     albert,
+    beit,
     bert,
     deberta,
     dinov2,
+    dinov3,
     distilbert,
     electra,
     esm,
@@ -82,6 +84,9 @@ FAMILIES: dict[str, KnownFamily] = {
     "ijepa": KnownFamily("I-JEPA", vit.read, "pictures"),
     "dinov2": KnownFamily("DINOv2", dinov2.read, "pictures"),
     "dinov2_with_registers": KnownFamily("DINOv2 with registers", dinov2.read, "pictures"),
+    "dinov3_vit": KnownFamily("DINOv3", dinov3.read, "pictures"),
+    "beit": KnownFamily("BEiT", beit.read, "pictures"),
+    "data2vec-vision": KnownFamily("data2vec-vision", beit.read, "pictures"),
     torch_encoder.MODEL_TYPE: KnownFamily(torch_encoder.MODEL_TYPE, torch_encoder.read),
 }
 

@@ -43,6 +43,7 @@ BUFFERS = (
     "token_type_ids",
     "attention.self.distance_embedding",
     "rotary_embeddings.inv_freq",
+    "relative_position_index",
 )
 
 
@@ -214,5 +215,6 @@ def _unused_tensors(reading: Reading, stored: Stored, tied: bool) -> tuple[str, 
     return tuple(
         name
         for name in sorted(set(stored.shapes) - used_names)
-        if not any(f".{name}".endswith(f".{ending}") for ending in ignored_endings)
+        if all(stored.shapes[name])  # registers that an encoder does not have are stored without a number
+        and not any(f".{name}".endswith(f".{ending}") for ending in ignored_endings)
     )

@@ -30,6 +30,7 @@ MOST_LAYERS = 512
 MOST_CLASSES = 2**17
 LARGEST_NUMBER = 2**31  # nothing is built that is wider
 LONGEST_NAME = 200  # characters of a class's name
+LAYER_SCALE = "LayerScale's factors are multiplied into the output matrices of attention and feed-forward, which changes no result."
 
 
 class PictureTable(NamedTuple):
@@ -53,13 +54,30 @@ class PictureTable(NamedTuple):
         return torch.cat((special, table.new_zeros(self.n_registers, table.shape[1]), patches))
 
 
+class OffsetTable(NamedTuple):
+    """How a stored table of biases by the offset between two patches is brought to the grid of patches that is read."""
+
+    stored_side: int  # patches of a row, for which the table was learned
+    side: int  # patches of a row that are read
+    n_special: int = 3  # rows behind those of the offsets, which stay as they are
+
+    def fit(self, table: torch.Tensor) -> torch.Tensor:
+        """The table [offset, head] for the grid that is read, as `transformers` interpolates it (bilinear)."""
+        if self.side == self.stored_side:
+            return table
+        offsets, special = table[: -self.n_special], table[-self.n_special :]
+        grid = offsets.T.unflatten(1, (2 * self.stored_side - 1, -1))
+        size = (2 * self.side - 1, 2 * self.side - 1)
+        return torch.cat((functional.interpolate(grid[None], size, mode="bilinear")[0].flatten(1).T, special))
+
+
 class Source(NamedTuple):
     """The stored tensor, or rows of it, from which one parameter of the encoder is read."""
 
     name: str
     shape: Shape | None = None  # as it is stored; None for the parameter's own
     first: int = 0  # of its rows, where it is a part of what is stored
-    table: PictureTable | None = None  # of position vectors that are interpolated
+    table: PictureTable | OffsetTable | None = None  # of numbers for positions, which are interpolated
 
 
 class Widths(NamedTuple):
@@ -221,9 +239,15 @@ class Layout:
             for ours, theirs in parts.items():
                 self.map_linear(f"blocks.{layer}.{ours}", f"{block}.{theirs}", bias=bias)
 
-    def map_scale(self, ours: str, theirs: str, d_model: int) -> None:
-        """Multiplies each row of the linear layer `ours` by the file's factors `theirs`: LayerScale, which follows it."""
-        for parameter in ("weight", "bias"):
+    def map_table(self, ours: str, theirs: str, shape: Shape, table: PictureTable | OffsetTable) -> None:
+        """Maps the model's parameter `ours` to the file's tensor `theirs`, of shape `shape`, which `table` interpolates."""
+        self.sources[ours] = Source(self.prefix + theirs, shape, table=table)
+
+    def map_scale(self, ours: str, theirs: str, d_model: int, *, bias: bool = True) -> None:
+        """Multiplies each row of the linear layer `ours`, which may have a `bias`, by the file's factors `theirs`: LayerScale,
+        which follows it.
+        """
+        for parameter in ("weight", "bias")[: 1 + bias]:
             self.scales[f"{ours}.{parameter}"] = Source(self.prefix + theirs, (d_model,))
 
     def reading(self, config: ModelConfig) -> Reading:

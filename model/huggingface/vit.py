@@ -5,11 +5,11 @@ the class token, ViT-MAE (He et al. 2022), and I-JEPA (Assran et al. 2023), whic
 from collections.abc import Mapping
 from dataclasses import replace
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..config import ModelConfig
-from ..family_options import NO_PARTS, Family, Parts
-from ..inputs.resize import LARGEST_SIDE, read_pixel_settings
+from ..family_options import NO_PARTS, Family, Parts, Pixels
+from ..inputs.resize import LARGEST_SIDE, picture_side, read_pixel_settings
 from .output_layers import Outputs, answer_kind
 from .tensor_map import Layout, Reading
 from .weights import Stored
@@ -123,6 +123,36 @@ def read_channels(layout: Layout) -> int:
             f"config.json has num_channels {channels}; supported are 1 (greyscale) and 3 (colour)"
         )
     return channels
+
+
+class PictureInput(NamedTuple):
+    """The pictures that an encoder reads, cut into whole patches."""
+
+    image_size: int  # the side of the square, in pixels
+    n_channels: int
+    pixels: Pixels
+
+
+def read_picture_input(
+    layout: Layout, preprocessor: Mapping[str, Any] | None, stored_side: int, patch: int
+) -> PictureInput:
+    """The pictures that an encoder reads: of the size that `preprocessor` asks for, else of `stored_side`; for encoders that read
+    pictures of any size. Raises ValueError for invalid values.
+
+    Where the patches do not fill the picture, the pixels that are left over are not read, and a note says so.
+    """
+    channels = read_channels(layout)
+    pixels, note = read_pixel_settings(preprocessor, channels)
+    layout.notes += [note] if note else []
+    side = picture_side(preprocessor, stored_side)
+    remainder = side % patch
+    if side < patch:
+        raise ValueError(f"pictures of {side} × {side} pixels have no patch of {patch} × {patch}")
+    if remainder:
+        layout.notes.append(
+            f"Patches of {patch} pixels do not fill {side}: the last {remainder} rows and columns of pixels are not read."
+        )
+    return PictureInput(side - remainder, channels, replace(pixels, remainder=remainder))
 
 
 def square_side(values: Mapping[str, Any], name: str, default: int | None = None) -> int:

@@ -119,6 +119,7 @@ def resized(
     pixels, side = config.family.pixels, config.image_size
     assert pixels is not None
     assert side is not None
+    read_side, side = side, side + pixels.remainder
     resampling = Image.Resampling[pixels.resample.upper()]
     image = Image.fromarray(picture)
     image = image.convert("RGB" if config.n_channels == 3 else "L")
@@ -137,4 +138,4 @@ def resized(
         image = image.crop((left, top, left + side, top + side))  # with black around, where it is smaller
     if image.size != (side, side):
         image = image.resize((side, side), resampling)
-    return np.asarray(image, np.float32) / 255
+    return np.asarray(image.crop((0, 0, read_side, read_side)), np.float32) / 255

@@ -1,6 +1,6 @@
 """Puts into a block the parts that an encoder's family has in the place of those of `model.transformer`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from torch import nn
 
@@ -40,7 +40,7 @@ def replace_parts(block: Block, config: ModelConfig, layer: int) -> None:
         block.get_submodule(LINEAR_MAPS[name]).register_parameter("bias", None)
 
 
-def add_grid_bias(blocks: Sequence[Block], config: ModelConfig) -> GridBias | None:
+def add_grid_bias(blocks: Iterable[Block], config: ModelConfig) -> GridBias | None:
     """Makes the scores of all blocks biased by the offset between two patches, and returns the bias that the blocks share, if
     they share one.
     """

@@ -82,6 +82,11 @@ class Positions:
         """Position of the first patch, which comes after a class token and other special tokens; 0 for text."""
         return self.roles.index("patch") if "patch" in self.roles else 0
 
+    @property
+    def begins_with_class_token(self) -> bool:
+        """Whether the first position is a class token, whether or not anything reads its state at the end."""
+        return self.roles[:1] == ("class",)
+
     def patch_at(self, position: int) -> int | None:
         """Index of the patch at `position`; None for the class token and other positions before the first patch."""
         return position - self.first_patch if position >= self.first_patch else None
@@ -166,7 +171,7 @@ class AttentionRecord(Positions):
     @property
     def has_class_token(self) -> bool:
         """Whether the first position is a class token, which represents the whole input."""
-        return self.roles[:1] == ("class",)
+        return self.begins_with_class_token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -221,7 +226,7 @@ class ForwardRecord(AttentionRecord):
     @property
     def has_class_token(self) -> bool:
         """Whether the encoder classifies the state of the first position."""
-        return self.config.pooling == "class"
+        return self.config.reads_class_token
 
     @property
     def probabilities(self) -> Float32[np.ndarray, " class"]:

@@ -58,7 +58,7 @@ def check_map(
         return None
     with until_done(work_key):
         answers = knock_out_answers(subject, [(position,) for position in positions], kind, title)
-    classified = subject.loaded.config.pooling == "class"
+    classified = subject.loaded.config.reads_class_token
     scores = rule.map_scores(pattern, record, classified=classified)[list(positions)]
     effects = falls(record, answers)
     return Checked(record, kind, positions, scores, effects, rule.agreement(scores, effects), None)

@@ -125,8 +125,20 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "IJepa": {**SIZES, "image_size": 32, "patch_size": 8},
     "Dinov2": {**DINO, "image_size": 32, "patch_size": 8},
     "Dinov2WithRegisters": {**DINO, "image_size": 32, "patch_size": 8},
+    "DINOv3ViT": {
+        **SIZES,
+        "num_attention_heads": 2,
+        "image_size": 32,
+        "patch_size": 8,
+        "num_register_tokens": 4,
+    },
+    "Beit": {**SIZES, "image_size": 32, "patch_size": 8, "use_relative_position_bias": True},
+    "Data2VecVision": {**SIZES, "image_size": 32, "patch_size": 8, "use_relative_position_bias": True},
 }
-PICTURES = ("ViT", "DeiT", "ViTMAE", "IJepa", "Dinov2", "Dinov2WithRegisters")
+PICTURES = (
+    *("ViT", "DeiT", "ViTMAE", "IJepa", "Dinov2", "Dinov2WithRegisters"),
+    *("DINOv3ViT", "Beit", "Data2VecVision"),
+)
 NOT_OF_PICTURES = ("max_position_embeddings",)
 
 
