@@ -1,17 +1,20 @@
-"""Figures as SVG or PNG, drawn by Vega in this process without a browser or a network."""
+"""Figures as SVG, PDF or PNG, drawn by Vega in this process without a browser or a network."""
 
 import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import vl_convert
 from PIL import Image
 
 from ..builders.figure import Figure, PlotlyFigure, VegaFigure
+from .cell_numbers import check_room, number_choices, with_numbers, without_numbers
 from .export_style import CM, LABEL, PT, ExportStyle, config
-from .plotly_to_vega import vega_panels
+from .greys import in_greys, shows_signs
+from .plotly_to_vega import VegaPanels, vega_panels
 from .safe_text import clean, fold_legends, name_rare_fonts, wrap_titles
 
 _NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on
@@ -29,10 +32,16 @@ LayoutForWidth = Callable[[float], dict[str, Any]]
 
 
 def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B008 (frozen)
-    """The figure as SVG, in centimetres if the style has a width. Raises ValueError if only a browser can draw it."""
+    """The figure as SVG, in centimetres if the style has a width. Raises ValueError if only a browser can draw it, or if
+    the style asks for numbers in all cells and they do not fit, or the figure has no cells.
+    """
+    return _svg(figure, style, "cm" if style.width_cm else "", CM if style.width_cm else 1)
+
+
+def _svg(figure: Figure, style: ExportStyle, unit: str, pixels: float) -> str:
+    """The figure as SVG whose size is in a unit of so many `pixels`."""
     svg_text, box, scale = _draw_in_width(figure, style)
-    unit = "cm" if style.width_cm else ""
-    width_text, height_text = (f"{number * scale / (CM if unit else 1):.2f}{unit}" for number in box[2:])
+    width_text, height_text = (f"{number * scale / pixels:.2f}{unit}" for number in box[2:])
     opening_tag = _svg_tag(width_text, height_text, box)
     if not style.transparent:
         names = ["x", "y", "width", "height"]
@@ -40,7 +49,8 @@ def svg(figure: Figure, style: ExportStyle = ExportStyle()) -> str:  # noqa: B00
             f'{name}="{coordinate:g}"' for name, coordinate in zip(names, box, strict=True)
         )
         opening_tag += f'<rect {box_attributes} fill="{style.page_colour}"/>'
-    return _BEHIND.sub(lambda _: opening_tag, svg_text, count=1)
+    svg_text = _BEHIND.sub(lambda _: opening_tag, svg_text, count=1)
+    return in_greys(svg_text, style.theme) if style.greys and not shows_signs(figure) else svg_text
 
 
 def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
@@ -48,47 +58,69 @@ def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B
     return vl_convert.svg_to_png(svg(figure, style), scale=72 / 96, ppi=style.dpi)
 
 
+def pdf(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
+    """The figure as PDF, of the size of `svg`; texts are text, in the fonts that come along."""
+    return vl_convert.svg_to_pdf(_svg(figure, style, "", PT))  # which makes a point of each pixel
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How a figure is laid out in a width that is still to be found."""
+
+    in_width: LayoutForWidth  # the specification, for a width in pixels
+    natural_width: float | None  # the figure's own; None if it is not known
+    can_stretch: bool
+    panels: VegaPanels | None = None  # of a heatmap
+
+
 def _draw_in_width(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
     """The figure as SVG, the bounding box of its drawing in pixels, and the factor that scales it to the style's width."""
-    layout, natural_width, can_stretch = _layout_function(figure)
+    layout = _layout(figure, style)
     letters = style.font_pt * PT if style.font_pt else None
     target_width = style.width_cm * CM if style.width_cm else None
     scale = letters / LABEL if letters else 1.0
-    asked_width = target_width / scale if target_width else natural_width
+    asked_width = target_width / scale if target_width else layout.natural_width
     plot_width = (asked_width or _NATURAL) * (0.8 if isinstance(figure, PlotlyFigure) else 1)
     # What reaches beyond a plot is no shorter beside a narrow one: rather, all of it is made a little smaller.
     min_width = _SMALLEST if isinstance(figure, PlotlyFigure) else 0.85 * (asked_width or 0)
     enlargement = 1.0
     for rounds_left in reversed(range(_ROUNDS)):
-        svg_text = _render(layout(plot_width), style, enlargement, asked_width)
+        svg_text = _render(layout.in_width(plot_width), style, enlargement, asked_width)
         box = _bounding_box(svg_text)
         width = box[2]
         if not rounds_left or asked_width is None:
             break
-        if can_stretch and abs(width - asked_width) > 2 and plot_width > min_width:
+        if layout.can_stretch and abs(width - asked_width) > 2 and plot_width > min_width:
             plot_width = max(plot_width + asked_width - width, min_width)
             continue
-        if target_width is None or not letters or can_stretch:
+        if target_width is None or not letters or layout.can_stretch:
             break
         # What keeps its size is made smaller or larger as a whole, and its letters are not.
         enlarged = min(max(letters * width / (LABEL * target_width), 0.5), _MOST)
         if abs(enlarged - enlargement) < 0.03 * enlargement:
             break
         enlargement, asked_width = enlarged, width
+    if style.numbers == "all" and layout.panels is not None:
+        check_room(layout.panels, plot_width)
     return svg_text, box, target_width / width if target_width else scale
 
 
-def _layout_function(figure: Figure) -> tuple[LayoutForWidth, float | None, bool]:
-    """The function from a width in pixels to the specification, the figure's own width (None if it is not known), and
-    whether the width can change.
-    """
+def _layout(figure: Figure, style: ExportStyle) -> _Layout:
+    """The layout of the figure, with numbers in its cells and a title or not, as the style says."""
     if isinstance(figure, PlotlyFigure):
-        panels = vega_panels(figure)
-        return panels.laid_out, panels.natural, True
+        panels = with_numbers(vega_panels(figure), style.numbers)
+        panels = panels if style.title else replace(panels, title="")
+        return _Layout(panels.laid_out, panels.natural, can_stretch=True, panels=panels)
+    if style.numbers == "all" and len(number_choices(figure)) == 1:
+        raise ValueError("this figure has no cells with a number each: leave numbers='all' out")
     specification = {**figure.specification, "datasets": _datasets(figure)}
+    if style.numbers == "none":
+        specification = without_numbers(specification)
+    if not style.title:
+        specification.pop("title", None)
     if not _has_page_width(specification):
-        return lambda _: specification, None, False
-    return lambda width: {**specification, "width": width}, _NATURAL, True
+        return _Layout(lambda _: specification, None, can_stretch=False)
+    return _Layout(lambda width: {**specification, "width": width}, _NATURAL, can_stretch=True)
 
 
 def _has_page_width(specification: dict[str, Any]) -> bool:

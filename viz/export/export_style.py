@@ -1,14 +1,15 @@
-"""The style of exported figures: theme, and for a paper its width and the size of its letters."""
+"""The style of exported figures: theme, and for a paper its width, its letters, greys, numbers in cells, and no title."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..builders.palette import WEIGHTS
 from ..builders.theme import DARK_INK, LIGHT_INK, MIDDLE
-from .safe_text import FONT
+from .safe_text import FONT, SERIF_FONT
 
 CM, PT = 96 / 2.54, 96 / 72  # pixels of CSS, of which an inch has 96
 LABEL = MIDDLE  # pixels of a layout: labels of axes; whoever asks for points gets these in that size
+CellNumbers = Literal["drawn", "all", "none"]  # "drawn": those that the figure has by itself
 # Sizes that a person can mean: from a stamp to a poster.
 WIDTHS_CM, FONTS_PT = (2.0, 100.0), (4.0, 72.0)
 
@@ -30,10 +31,16 @@ class ExportStyle:
     )
     transparent: bool = False
     dpi: int = 192  # of a PNG: twice the pixels of a screen
+    serif: bool = False  # letters with serifs; tokens stay in letters of one width
+    greys: bool = False  # in place of colours; figures that tell signs by colours keep theirs
+    numbers: CellNumbers = "drawn"  # in the cells of a map
+    title: bool = True  # what stands above the whole figure
 
     def __post_init__(self) -> None:
         if self.theme not in _PAGE:
             raise ValueError(f"a theme is 'light' or 'dark', got {self.theme!r}")
+        if self.numbers not in get_args(CellNumbers):
+            raise ValueError(f"numbers are 'drawn', 'all' or 'none', got {self.numbers!r}")
         for quantity, value, (minimum, maximum) in (
             ("width in cm", self.width_cm, WIDTHS_CM),
             ("font size in pt", self.font_pt, FONTS_PT),
@@ -66,7 +73,7 @@ def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
     axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": True}
     return {
         "background": style.page_colour,
-        "font": FONT,
+        "font": SERIF_FONT if style.serif else FONT,
         "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
         "axis": {**text, **axis, "labelOverlap": True, "labelPadding": 6}
         | {"labelLimit": 140 * enlargement, "titlePadding": 8, "labelSeparation": 4},

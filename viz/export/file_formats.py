@@ -1,26 +1,32 @@
 """Figures as the bytes of a file, by the name of the format."""
 
+from pathlib import Path
+
 from ..builders.figure import Figure
-from .drawing import png, svg
+from .drawing import pdf, png, svg
 from .export_style import ExportStyle
 from .figure_csv import csv, parquet
 
 MIME = {
+    "pdf": "application/pdf",
     "svg": "image/svg+xml",
     "png": "image/png",
     "csv": "text/csv",
     "parquet": "application/vnd.apache.parquet",
     "html": "text/html",
+    "tex": "application/x-tex",
 }
-PICTURES, TABLES = ("png", "svg"), ("csv", "parquet")
+PICTURES, TABLES = ("png", "svg", "pdf"), ("csv", "parquet")
 
 
 def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
-    """The figure as "png" or "svg" in a `style`, or its numbers as "csv" or "parquet". Raises ValueError for another
+    """The figure as "png", "svg" or "pdf" in a `style`, or its numbers as "csv" or "parquet". Raises ValueError for another
     kind.
     """
     if kind == "svg":
         return svg(figure, style).encode()
+    if kind == "pdf":
+        return pdf(figure, style)
     if kind == "png":
         return png(figure, style)
     if kind == "csv":
@@ -28,3 +34,13 @@ def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) 
     if kind == "parquet":
         return parquet(figure)
     raise ValueError(f"a figure becomes one of {', '.join((*PICTURES, *TABLES))}, got {kind!r}")
+
+
+def save(figure: Figure, path: Path, style: ExportStyle) -> None:
+    """Writes the figure to `path`, whose suffix says the format. Raises ValueError for another suffix, and OSError where
+    the file cannot be written.
+    """
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in (*PICTURES, *TABLES):
+        raise ValueError(f"a figure's file ends in .{', .'.join((*PICTURES, *TABLES))}, got {path.name}")
+    path.write_bytes(figure_bytes(figure, kind, style))

@@ -16,7 +16,7 @@ import numpy as np
 import plotly.graph_objects as go
 from PIL import ImageColor
 
-from ..builders.cells import FULL_INK, OTHER_FULL_INK, STRONG
+from ..builders.cells import FULL_INK, OTHER_FULL_INK, SIGNED_STRONG, STRONG
 from ..builders.figure import PlotlyFigure
 from ..builders.palette import ACCENT, WEIGHTS, data_uri
 from ..builders.picture_marks import CHOOSE
@@ -41,17 +41,22 @@ class VegaPanels:
 
     def laid_out(self, width: float) -> dict[str, Any]:
         """The specification with its data; the panels share `width` pixels."""
-        shares = np.array([panel["share"] for panel in self.panels])
-        widths = np.maximum(width * shares / shares.sum(), 8)
         drawn_panels = [
             _panel_chart(panel, panel_width, self.colour_scale, legend=panel_index == 0)
-            for panel_index, (panel, panel_width) in enumerate(zip(self.panels, widths, strict=True))
+            for panel_index, (panel, panel_width) in enumerate(
+                zip(self.panels, self.widths(width), strict=True)
+            )
         ]
         specification = (
             drawn_panels[0] if len(drawn_panels) == 1 else {"hconcat": drawn_panels, "spacing": _BETWEEN}
         )
         title = {"title": {"text": self.title, "anchor": "start", "fontSize": MIDDLE}} if self.title else {}
         return {**title, **specification, "description": self.description}
+
+    def widths(self, width: float) -> np.ndarray:
+        """Pixels of each panel where they share `width` pixels."""
+        shares = np.array([panel["share"] for panel in self.panels])
+        return np.maximum(width * shares / shares.sum(), 8)
 
 
 def vega_panels(figure: PlotlyFigure) -> VegaPanels:
@@ -242,7 +247,10 @@ def _mark_layers(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]
             {"data": {"values": urls}, "mark": {**whole, **mark_size}, "encoding": {"url": {"field": "url"}}}
         )
     if panel["written"]:
-        is_strong = f"datum.value > {STRONG * panel['scale']['zmax']!r}"
+        largest = panel["scale"]["zmax"]
+        is_strong = f"datum.value > {STRONG * largest!r}"
+        if panel["scale"]["zmin"] < 0:
+            is_strong = f"abs(datum.value) > {SIGNED_STRONG * largest!r}"
         ink = {"expr": f"{is_strong} ? ({OTHER_FULL_INK}) : ({FULL_INK})"}
         mark = {"type": "text", "fontSize": SMALL, "color": ink}
         text = {"x": x, "y": y, "text": {"field": "text"}}

@@ -14,7 +14,11 @@ _RARE = re.compile("[\u1d00-\u1dbf\u2016\u2070-\u209f\u2207\u2208\u2290-\u22ff\u
 # Liberation Sans is as wide as Arial and Helvetica, letter by letter: a figure that was laid out with one of them
 # fits with the others, and each machine has one.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-_FAMILY, _WIDE_FAMILY = f'font-family="{FONT}"', f'font-family="DejaVu Sans, {FONT}"'
+SERIF_FONT = "Liberation Serif, Times New Roman, Times, serif"  # as wide as Times, likewise
+_FAMILIES = {
+    f'font-family="{FONT}"': f'font-family="DejaVu Sans, {FONT}"',
+    f'font-family="{SERIF_FONT}"': f'font-family="DejaVu Serif, {SERIF_FONT}"',
+}
 
 
 def clean(value: Any) -> Any:
@@ -77,9 +81,15 @@ def name_rare_fonts(svg: str) -> str:
 
     Programs that draw the SVG would else replace the font of the whole text.
     """
-    return _TEXT.sub(
-        lambda found: found[0].replace(_FAMILY, _WIDE_FAMILY) if _RARE.search(found[0]) else found[0], svg
-    )
+
+    def with_wide_font(match: re.Match) -> str:
+        text = match[0]
+        if _RARE.search(text):
+            for family, wide_family in _FAMILIES.items():
+                text = text.replace(family, wide_family)
+        return text
+
+    return _TEXT.sub(with_wide_font, svg)
 
 
 def _wrap_lines(title: Any, letters: int) -> Any:

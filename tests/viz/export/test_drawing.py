@@ -1,4 +1,5 @@
 import io
+import re
 import xml.etree.ElementTree as ET
 
 import altair as alt
@@ -14,7 +15,7 @@ from viz.attention.token_strip import weight_strip
 from viz.builders.figure import data, form
 from viz.builders.theme import INK
 from viz.compare.stage_curves import stage_curves
-from viz.export.drawing import png, svg
+from viz.export.drawing import pdf, png, svg
 from viz.export.export_style import PAPER, ExportStyle
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -169,9 +170,69 @@ def test_the_text_in_its_colours_breaks_into_lines_that_fit():
     assert narrow[3] / narrow[2] > 2 * wide[3] / wide[2]
 
 
+def read_pdf(content):
+    """Width and height of the page in points, and the characters that its fonts can be read back as."""
+    (box,) = re.findall(rb"/MediaBox\s*\[([^]]*)\]", content)
+    left, bottom, right, top = map(float, box.split())
+    letters = set()
+    for stream in re.findall(rb"stream\r?\n(.*?)\r?\n?endstream", content, re.DOTALL):
+        if b"beginbfchar" in stream:
+            pairs = re.findall(rb"<[0-9A-Fa-f]+> <([0-9A-Fa-f]+)>", stream)
+            letters |= set("".join(bytes.fromhex(pair.decode()).decode("utf-16-be") for pair in pairs))
+    return (right - left, top - bottom), letters
+
+
+@pytest.mark.parametrize("style", [PAPER, ExportStyle(width_cm=8.5, font_pt=8, serif=True, greys=True)])
+def test_a_pdf_has_its_width_and_its_text_is_text(style):
+    figure = weight_heatmap(heads()[0, 0], ["[CLS]", "naïve", "film", "d", "e", "f", "g", "[SEP]"])
+    (width, height), letters = read_pdf(pdf(figure, style))
+    assert width == pytest.approx(8.5 / 2.54 * 72, abs=0.5)
+    assert width < height < 1.5 * width
+    assert set("[CLS]naïvefilm[SEP]attentionweight") <= letters
+
+
+def test_a_pdf_without_a_width_is_as_large_as_on_the_page():
+    figure = head_overview(heads_record(heads()))
+    (width, height), _ = read_pdf(pdf(figure))
+    pixels = sizes(parsed(figure))[0]
+    assert width == pytest.approx(pixels * 72 / 96, abs=0.5)
+    assert height > 0
+
+
+def test_letters_with_serifs_but_for_tokens():
+    tokens = ["[CLS]", "film", "[SEP]"]
+    weights = np.eye(3, dtype=np.float32)
+    fonts = {
+        "".join(text.itertext()): text.get("font-family")
+        for text in parsed(weight_heatmap(weights, tokens), ExportStyle(serif=True)).iter(f"{SVG}text")
+    }
+    assert fonts["key"].startswith("Liberation Serif, Times")
+    assert fonts["query"].startswith("Liberation Serif, Times")
+    assert "monospace" in fonts["film"]
+
+
 @pytest.mark.parametrize(
-    "wrong", [{"theme": "grey"}, {"width_cm": 0.5}, {"width_cm": float("nan")}, {"font_pt": 1000}]
+    ("figure", "title"),
+    [
+        (weight_heatmap(heads()[0, 0], list("abcdefgh"), title="One head"), "One head"),
+        (head_overview(heads_record(heads()), notes=["a note"]), "a note"),
+    ],
+)
+def test_a_title_can_be_left_out(figure, title):
+    with_title, without = (texts(figure, ExportStyle(title=shown)) for shown in (True, False))
+    assert [text for text in with_title if text not in without] == [title]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"theme": "grey"},
+        {"width_cm": 0.5},
+        {"width_cm": float("nan")},
+        {"font_pt": 1000},
+        {"numbers": "some"},
+    ],
 )
 def test_sizes_that_nobody_can_mean_are_refused(wrong):
-    with pytest.raises(ValueError, match=r"theme is|goes from"):
+    with pytest.raises(ValueError, match=r"theme is|goes from|numbers are"):
         ExportStyle(**wrong)

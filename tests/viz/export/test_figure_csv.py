@@ -95,5 +95,5 @@ def test_what_could_not_be_computed_is_empty():
 
 
 def test_other_kinds_are_refused():
-    with pytest.raises(ValueError, match="png, svg, csv, parquet, got 'gif'"):
+    with pytest.raises(ValueError, match="png, svg, pdf, csv, parquet, got 'gif'"):
         figure_bytes(VegaFigure({}, {"frame": pd.DataFrame()}), "gif")

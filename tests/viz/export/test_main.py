@@ -1,4 +1,6 @@
 import io
+import re
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from model.capture.provenance import settings
 from model.checkpoint import load
 from model.inputs import preprocessed_picture
 from model.record.from_arrays import from_arrays
-from model.record.record_file import save
+from model.record.record_file import read, save
 from tests.full_disk import FULL, full_after
 from tests.model import tiny
 from tests.model.huggingface.folders import build
@@ -51,6 +53,20 @@ def test_a_column_of_a_paper_on_dark(bare):
     assert sum(picture.convert("RGB").getpixel((1, 1))) < 120
 
 
+def test_a_page_of_a_paper_in_greys_with_serifs_and_all_numbers(bare):
+    options = ("--head", "1", "2", "--width-cm", "8.5", "--font-pt", "8", "--greys", "--serif")
+    drawn = export(bare, "one.svg", *options, "--numbers", "all").decode()
+    root = ET.fromstring(drawn)
+    assert root.get("width") == "8.50cm"
+    assert "Liberation Serif" in drawn
+    assert not re.search("#(?!([0-9a-f]{2})\\1\\1)[0-9a-f]{6}", drawn)
+    weights = read(bare).pattern[1, 2].ravel()
+    expected = [f"{weight:.2f}".removeprefix("0") for weight in weights if 0.005 < weight < 0.995]
+    written = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert [text for text in written if (text or "").startswith(".")] == expected
+    assert export(bare, "one.pdf", *options).startswith(b"%PDF-")
+
+
 def test_a_page_of_all_heads_with_what_the_record_says(tmp_path):
     loaded = tiny.loaded(tiny.TEXT, 0)
     record = capture(loaded, "a good film")
@@ -79,13 +95,13 @@ def test_attention_over_other_keys(tmp_path):
     assert export(tmp_path / "cross.npz", "cross.html")
 
 
-OF_PICTURES = "can be set for .png and .svg: a page takes its size and its theme from the browser"
+OF_PICTURES = "can be set for .png, .svg, .pdf: a page takes its look from the browser"
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--out", "a.gif"], "--out must end in .html, .png, .svg, got a.gif"),
+        (["--out", "a.gif"], "--out must end in .html, .png, .svg, .pdf, got a.gif"),
         (["--out", "a.svg", "--head", "2", "0"], "no layer 2; the record has 2, from 0"),
         (["--out", "a.svg", "--head", "0", "-1"], "no head -1; the record has 3, from 0"),
         (["--out", "a.svg", "--head", "0", "0", "--query", "4"], "no position 4; the record has 4, from 0"),
@@ -93,6 +109,14 @@ OF_PICTURES = "can be set for .png and .svg: a page takes its size and its theme
         (
             ["--out", "a.html", "--transparent", "--theme", "dark", "--font-pt", "8"],
             f"--theme, --font-pt, --transparent {OF_PICTURES}",
+        ),
+        (
+            ["--out", "a.html", "--serif", "--greys", "--numbers", "all", "--no-title"],
+            f"--serif, --greys, --numbers, --no-title {OF_PICTURES}",
+        ),
+        (
+            ["--out", "a.svg", "--numbers", "all"],
+            "this figure has no cells with a number each: leave numbers='all' out",
         ),
         (["--out", "a.svg", "--width-cm", "0.1"], "the width in cm goes from 2 to 100, got 0.1"),
     ],
@@ -113,7 +137,7 @@ def test_a_file_that_is_no_record_is_refused(tmp_path, capsys):
     assert str(tmp_path) not in said
 
 
-@pytest.mark.parametrize("kind", ["html", "svg", "png"])
+@pytest.mark.parametrize("kind", ["html", "svg", "png", "pdf"])
 def test_a_full_disk_leaves_the_old_file(bare, kind, capsys):
     out = bare.parent / f"a.{kind}"
     out.write_bytes(b"old")

@@ -1,0 +1,117 @@
+"""Numbers in the cells of an exported figure: as they are drawn, in all cells, or none."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import ceil, log10
+from typing import Any
+
+import numpy as np
+
+from ..builders.figure import Figure, PlotlyFigure
+from ..builders.number_format import format_number
+from ..builders.theme import SMALL
+from .export_style import CellNumbers
+from .plotly_to_vega import VegaPanels
+
+_WIDTHS = {".": 0.28, "−": 0.58}  # of a letter, in sizes of the letters; a digit has
+_DIGIT = 0.56
+_ONES = {"0.": "0", "1.": "1", "−1.": "−1"}
+_AROUND = 3  # pixels between a number and the ends of its cell, together
+
+
+def number_choices(figure: Figure) -> tuple[CellNumbers, ...]:
+    """What can be chosen for this figure, first what it draws by itself; nothing else if it has no numbers in cells."""
+    if isinstance(figure, PlotlyFigure):
+        return ("drawn", "all", "none")
+    specification = figure.specification
+    return ("drawn", "none") if without_numbers(specification) != specification else ("drawn",)
+
+
+def with_numbers(panels: VegaPanels, numbers: CellNumbers) -> VegaPanels:
+    """The panels of a heatmap with these numbers in their cells; cells without a value stay empty."""
+    if numbers == "drawn":
+        return panels
+    texts = [_texts(panel) if numbers == "all" else [] for panel in panels.panels]
+    return replace(
+        panels,
+        panels=tuple(
+            {**panel, "written": written} for panel, written in zip(panels.panels, texts, strict=True)
+        ),
+    )
+
+
+def without_numbers(view: Mapping[str, Any]) -> dict[str, Any]:
+    """A Vega-Lite view without the layers that write a number into each coloured cell."""
+    result = dict(view)
+    if "layer" in view:
+        places = [_place(layer) for layer in view["layer"] if _is_coloured_cells(layer)]
+        result["layer"] = [
+            without_numbers(layer)
+            for layer in view["layer"]
+            if not (_is_plain_text(layer) and _place(layer) in places)
+        ]
+    for name in ("hconcat", "vconcat", "concat"):
+        if name in view:
+            result[name] = [without_numbers(child) for child in view[name]]
+    if isinstance(view.get("spec"), dict):
+        result["spec"] = without_numbers(view["spec"])
+    return result
+
+
+def check_room(panels: VegaPanels, width: float) -> None:
+    """Raises ValueError if a number of the panels is wider or higher than its cell where they share `width` pixels."""
+    lack = 1.0
+    for panel, panel_width in zip(panels.panels, panels.widths(width), strict=True):
+        rows, columns = panel["values"].shape
+        cell = panel_width / max(columns, 1)
+        height = cell if panel["square"] else panel["height"] / max(rows, 1)
+        widest = max((_width(cell_text["text"]) for cell_text in panel["written"]), default=0.0)
+        lack = max(lack, (widest + _AROUND) / cell, (SMALL + 1) / height)
+    if lack > 1:
+        raise ValueError(
+            f"the numbers do not fit: cells would have to be {lack:.1f} times as large; "
+            "choose a wider figure, smaller letters, or no numbers"
+        )
+
+
+def _texts(panel: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The values of all cells as texts, with as many decimals as two digits of the largest need.
+
+    Up to 1, the zero before the point is left out: .25 and −.25, 1, and 0 for what rounds to it.
+    """
+    largest = max(abs(panel["scale"]["zmin"]), abs(panel["scale"]["zmax"])) or 1
+    decimals = max(0, 2 - ceil(log10(largest)))
+    x, y = panel["x"]["shown"].start, panel["y"]["shown"].start
+    written = []
+    for (row, column), value in np.ndenumerate(panel["values"]):
+        if np.isfinite(value):
+            text = format_number(float(value), f".{decimals}f")
+            if largest <= 1:
+                text = _ONES.get(text.rstrip("0"), text.replace("0.", ".", 1))
+            written.append({"x": x + column, "y": y + row, "text": text, "value": float(value)})
+    return written
+
+
+def _width(text: str) -> float:
+    return SMALL * sum(_WIDTHS.get(letter, _DIGIT) for letter in text)
+
+
+def _is_coloured_cells(layer: Mapping[str, Any]) -> bool:
+    colour = layer.get("encoding", {}).get("color", {})
+    return _mark(layer).get("type") == "rect" and colour.get("type") == "quantitative"
+
+
+def _is_plain_text(layer: Mapping[str, Any]) -> bool:
+    """Whether a layer is text in the letters of numbers; tokens have letters of their own."""
+    mark = _mark(layer)
+    return mark.get("type") == "text" and "font" not in mark
+
+
+def _place(layer: Mapping[str, Any]) -> tuple[Any, Any]:
+    encoding = layer.get("encoding", {})
+    return encoding.get("x"), encoding.get("y")
+
+
+def _mark(layer: Mapping[str, Any]) -> Mapping[str, Any]:
+    mark = layer.get("mark", {})
+    return {"type": mark} if isinstance(mark, str) else mark
