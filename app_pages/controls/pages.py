@@ -126,7 +126,7 @@ POSITIONS = Page(
     "positions",
     "Positions",
     "How does it know the order?",
-    "Attention alone ignores order. A vector for each position, added to the token there, supplies it.",
+    "Attention alone ignores order. Positions, added to each token or put into the scores, supply it.",
 )
 NORM_PLACEMENT = Page(
     "norm_placement",

@@ -2,6 +2,7 @@
 
 from app_pages.controls.address import (
     INDEX,
+    Box,
     Boxes,
     Number,
     Row,
@@ -22,6 +23,7 @@ SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"
 AS_READ, BACK = "as they are read", "put back in order"
 GRID, LENGTHS, PAIRS, TABLE = "patch by patch", "lengths", "all pairs", "the numbers"
 OF_INPUT, ALL = "of this input", "all"
+OVER_DISTANCE, MOVED = "over the distance", "moved along"
 TIED, UNTIED = "the same, W_Q", "another, W_K"
 PCA, TSNE = "PCA", "t-SNE"
 CONTENT, SUM = "content alone", "content + positions"
@@ -81,6 +83,9 @@ GLOBAL_EVERY = SelectSlider(
 SECOND_HALF = Row("positions_w2", "$W_1$ is $W_Q$; $W_2$ is", (TIED, UNTIED))
 OWN_TABLE = Row("positions_own", "Show", (GRID, LENGTHS, PAIRS, TABLE))
 OWN_RANGE = Row("positions_own_range", "Positions", (OF_INPUT, ALL))
+OWN_KIND = Row("positions_own_kind", "Kind", ("added", "rotated", "biased", "windowed", "disentangled"))
+OWN_ROTATED = Row("positions_own_rotated", "Show", (OVER_DISTANCE, MOVED))
+OWN_KEY = Box[int]("positions_own_key", "Key", pattern=INDEX, width=160)
 
 # Experiments
 EXPERIMENT = Row("positions_try", "Experiment", (SHUFFLE, LEAVE_OUT, SHIFTED), label_visibility="collapsed")

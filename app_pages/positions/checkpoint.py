@@ -1,4 +1,4 @@
-"""The positions that the encoder adds: its own table, and the length of its vectors beside the content."""
+"""Position vectors that the encoder adds: its own table, and the length of its vectors beside the content."""
 
 import math
 
@@ -24,12 +24,6 @@ COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
 def draw_checkpoint_positions(subject: LiveSubject, slots: Slots) -> None:
     """Draws the encoder's position vectors in the chosen view: similarities on the grid or of all pairs, lengths, or values."""
     name, record = subject.checkpoint, subject.record
-    if record.config.positions == "none":
-        st.info(
-            f"`{name}` adds no position vectors to its input: positions enter inside the layers.",
-            icon=":material/info:",
-        )
-        return
     on_grid = record.unit == "patch"
     with slots.controls:
         view = OWN_TABLE.choose((GRID, LENGTHS, PAIRS, TABLE) if on_grid else (LENGTHS, PAIRS, TABLE))

@@ -8,15 +8,21 @@ from app_pages.controls import positions_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.positions.before_after import draw_consequence
+from app_pages.positions.experiment_sentences import (
+    left_out_sentences,
+    permutation_sentences,
+    shift_sentences,
+)
 from app_pages.positions.notation import format_scientific
 from app_pages.show.show import clickable, show
+from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, answers_under
-from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import repositioned
-from model.experiments.shuffling import FIXED_ROLES, movable_positions, restore_order, shuffled_order
+from model.experiments.position_kinds import PositionKind, is_everything_seen, position_kinds
+from model.experiments.shuffling import movable_positions, restore_order, shuffled_order
 from model.inputs import Input
 from model.measures.changes import class_changes, class_under_interventions, largest_change
 from model.record import ForwardRecord
@@ -27,6 +33,7 @@ from viz.positions.shuffle_strip import shuffle_strip
 
 N_SEEDS = 32
 N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
+SMALL = 0.0001  # a change below it is written with its power of ten
 POOLED = "cosine distance of the pooled state"  # what is measured where there are no classes
 
 
@@ -75,7 +82,8 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
         st.info(f"Fewer than two {record.units} can move, so there is one order alone.")
     elif is_unchanged:
         st.info(f"This order leaves all {record.units} where they were: take another seed.")
-    st.caption(_permutation_sentences(record))
+    sees_all = bool(cache.of(is_everything_seen, name, len(record)).all())
+    st.caption(permutation_sentences(record, _kinds(subject), sees_all=sees_all))
     _draw_many_orders(subject, record, seed)
 
 
@@ -91,35 +99,6 @@ def _deviation_in_order(name: Checkpoint, model_input: Input, order: tuple[int, 
         for content in (None, order)
     )
     return largest_change(before.pattern, restore_order(after.pattern, order))
-
-
-def _permutation_sentences(record: ForwardRecord) -> str:
-    equivalent = (
-        "typing the tokens in that order"
-        if record.unit == "token"
-        else "a picture with its patches in other places"
-    )
-    fixed_tokens = list(
-        dict.fromkeys(record.tokens[position] for position in record.positions_with_role(*FIXED_ROLES))
-    )
-    if fixed_tokens:
-        equivalent += (
-            f"; {' and '.join(map(plain, fixed_tokens))} {'stay' if len(fixed_tokens) > 1 else 'stays'}"
-        )
-    permuted = (
-        r"What is permuted is the content: at position $i$ stands $x_{\pi(i)} + p_i$, so each position keeps its "
-        f"vector. That is the same as {equivalent}."
-    )
-    if record.config.has_distance_bias:
-        return (
-            f"{permuted} Even without position vectors the order counts in this encoder: it also adds a bias to each "
-            "score that depends on how far apart query and key are, and that bias stays."
-        )
-    return (
-        f"{permuted} Without positions nothing tells one position from another: attention, feed-forward and norm "
-        "treat all alike, so the order of rows and columns is all that can change. The small differences that "
-        "remain are rounding: the sums are taken in another order."
-    )
 
 
 def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None:
@@ -180,25 +159,25 @@ def _draw_without_positions(
     after = Side(subject.under(repositioned(zeroed=True)), "Without positions")
     draw_consequence(slots, chosen, "Without positions", before, after)
     st.markdown(_largest_change_sentence(record, after.record))
-    st.caption(
-        "Zeros are added in place of the position vectors; every weight stays as it was trained, with positions. "
-        "So this shows what this encoder lacks without them, not what an encoder trained without any would do."
-    )
+    st.caption(left_out_sentences(_kinds(subject)))
 
 
 # Shifting
 
 
 def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord) -> None:
-    config = record.config
-    largest_shift = max(1, (config.n_positions if record.patch_grid is None else config.n_patches) - 1)
+    config, kinds = record.config, _kinds(subject)
+    n_shifts = config.n_positions
+    if record.patch_grid is not None:
+        n_shifts = config.n_patches if "added" in kinds else record.patch_grid[0]
+    largest_shift = max(1, n_shifts - 1)
     with slots.controls:
         k = controls.SHIFT_BY.choose(most=largest_shift)
     before = Side(subject, "As trained")
     after = Side(subject.under(repositioned(shift=k)), f"Shifted by {k}")
     draw_consequence(slots, chosen, f"With positions shifted by {k}", before, after)
     st.markdown(_largest_change_sentence(record, after.record))
-    st.caption(_shift_sentences(record, k))
+    st.caption(shift_sentences(record, kinds, k))
     shifts = sorted({round(largest_shift * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
     changes = (repositioned(shift=shift) for shift in shifts)
     answers = answers_under(subject, changes, "Running many shifts …")
@@ -220,30 +199,14 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     )
 
 
-def _shift_sentences(record: ForwardRecord, k: int) -> str:
-    config = record.config
-    if config.positions == "sinusoidal":
-        last_position = k + len(record) - 1
-        remark = f" The table ends at {config.n_positions - 1}; what lies beyond was never met in training."
-        return (
-            rf"Position $t$ gets $p_{{t+k}}$: the input stands at positions {k} to {last_position}. The dot products of the "
-            "position vectors with each other depend on offsets alone and stay what they were; the vectors do not."
-            + (remark if last_position >= config.n_positions else "")
-        )
-    if record.patch_grid is None:
-        return (
-            rf"Position $t$ gets $p_{{t+k}}$ of the learned table, which begins again after its last row, "
-            f"{config.n_positions - 1}."
-        )
-    return (
-        "Each patch gets the learned position of the patch that comes $k$ later, row by row: "
-        f"{record.patch_grid[1]} is a whole row, and the last ones get those at the beginning. A class "
-        "token keeps its own."
-    )
-
-
 def _largest_change_sentence(before: ForwardRecord, after: ForwardRecord) -> str:
+    change = largest_change(before.pattern, after.pattern)
+    amount = f"{change:.4f}" if change >= SMALL else f"${format_scientific(change)}$"
     return (
         "The largest change of any attention weight, in all layers and heads, "
-        rf"$\max |A'_{{ij}} - A_{{ij}}|$: **{largest_change(before.pattern, after.pattern):.4f}**."
+        rf"$\max |A'_{{ij}} - A_{{ij}}|$: **{amount}**."
     )
+
+
+def _kinds(subject: LiveSubject) -> tuple[PositionKind, ...]:
+    return cache.of(position_kinds, subject.checkpoint)

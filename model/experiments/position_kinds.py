@@ -257,7 +257,7 @@ def distance_bias(loaded: Loaded, layer: int) -> DistanceBias:
     """The bias on the scores of a text in `layer` at all offsets up to `furthest_offset`, as the encoder adds it."""
     furthest = furthest_offset(loaded.config)
     bias = _bias(loaded, layer, 2 * furthest + 1)
-    return DistanceBias(np.arange(-furthest, furthest + 1), bias[:, furthest])
+    return DistanceBias(np.arange(-furthest, furthest + 1), bias[:, furthest].copy())
 
 
 def grid_biases(loaded: Loaded, layer: int) -> GridBiases:
@@ -407,8 +407,8 @@ def position_terms(
         np.arange(-furthest, furthest + 1),
         key - query,
         float(maps[MAPS[0]][furthest, furthest]),
-        None if by_query is None else by_query[furthest],
-        None if by_key is None else by_key[::-1, furthest],
+        None if by_query is None else by_query[furthest].copy(),
+        None if by_key is None else by_key[::-1, furthest].copy(),
     )
 
 

@@ -1,0 +1,102 @@
+"""Biases on scores by distance, as the opened encoder learned them: a curve or a map for each head."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, choose_head
+from app_pages.controls.map_controls import HEAD
+from app_pages.show.show import clickable, show
+from app_pages.subject import cache
+from app_pages.subject.subject import LiveSubject
+from model.config import ModelConfig
+from model.experiments.position_kinds import (
+    DistanceBias,
+    GridBiases,
+    distance_bias,
+    grid_biases,
+    is_bias_shared,
+)
+from viz.builders.number_format import format_number, head_name
+from viz.positions.bias_figures import bias_curves, bias_maps, offset_map
+
+
+def draw_bias(subject: LiveSubject, slots: Slots) -> None:
+    """Draws the bias of every head over the distance of query and key, or over rows and columns; the chosen head stands out."""
+    chosen = choose_head(subject, slots, with_colours=False, with_roles=False)
+    if subject.record.patch_grid is None:
+        _draw_over_distance(subject, chosen)
+    else:
+        _draw_over_grid(subject, chosen)
+
+
+def _take_head(point: dict) -> None:
+    HEAD.take(int(point["head"]))
+
+
+def _draw_over_distance(subject: LiveSubject, chosen: HeadChoice) -> None:
+    config = subject.record.config
+    bias: DistanceBias = cache.of(distance_bias, subject.checkpoint, chosen.layer)
+    curve = bias.by_head[chosen.head]
+    highest, lowest = int(curve.argmax()), int(curve.argmin())
+    st.markdown(
+        f"**What is added to a score, over the distance of query and key**, a line for each head. {_shared_sentence(config)} "
+        f"{head_name(chosen.layer, chosen.head)} adds most, **{format_number(curve[highest], '+.2f')}**, at offset "
+        f"{format_number(bias.offsets[highest], '+d')}, and least, **{format_number(curve[lowest], '+.2f')}**, at "
+        f"{format_number(bias.offsets[lowest], '+d')}."
+    )
+    clickable(
+        bias_curves(bias.offsets, bias.by_head, head=chosen.head),
+        key="positions_own_bias",
+        chosen=chosen.head,
+        selection="head",
+        take=_take_head,
+    )
+    is_scaled = config.family.parts.scaled
+    products = r"q_t \cdot k_s" + (r" / \sqrt{d_k}" if is_scaled else "")
+    st.latex(rf"\text{{score}}_{{ts}} = {products} + b_h[\text{{bucket}}(s - t)]")
+    remark = "" if is_scaled else " The products are not divided by $\\sqrt{d_k}$."
+    st.caption(
+        f"Raffel et al. 2020, section 2.1: {config.family.n_relative_buckets} learned numbers a head, half of them for later keys; "
+        f"all keys {config.family.furthest_bucket} or more positions away share the last one of their side.{remark}"
+    )
+
+
+def _draw_over_grid(subject: LiveSubject, chosen: HeadChoice) -> None:
+    bias: GridBiases = cache.of(grid_biases, subject.checkpoint, chosen.layer)
+    own = bias.by_offset[chosen.head]
+    row, column = np.unravel_index(int(own.argmax()), own.shape)
+    down, right = int(row) - own.shape[0] // 2, int(column) - own.shape[1] // 2
+    name = head_name(chosen.layer, chosen.head)
+    st.markdown(
+        "**What is added to a score by the rows and columns between two patches**, the query's in the middle. "
+        f"{_shared_sentence(subject.record.config)} {name} adds most, **{format_number(own.max(), '+.2f')}**, at "
+        f"{format_number(down, '+d')} rows, {format_number(right, '+d')} columns."
+    )
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width=560):
+            clickable(
+                bias_maps(bias.by_offset, head=chosen.head),
+                key="positions_own_bias_maps",
+                chosen=chosen.head,
+                selection="head",
+                take=_take_head,
+                width="content",
+            )
+        with st.container(width=460):
+            figure = offset_map(own, what=f"bias of {name}")
+            show(figure, key="positions_own_bias_map")
+    if subject.record.has_class_token:
+        as_query, as_key, to_itself = (
+            format_number(value, "+.2f") for value in bias.of_class_token[chosen.head]
+        )
+        st.markdown(
+            f"Scores of the class token have a bias of their own in {name}: **{as_query}** where it is the query of a patch, "
+            f"**{as_key}** where it is the key of one, **{to_itself}** to itself."
+        )
+    st.latex(r"\text{score}_{ts} = q_t \cdot k_s / \sqrt{d_k} + b_h[\text{rows}_{ts}, \text{columns}_{ts}]")
+    st.caption("Bao et al. 2022 (BEiT), with the bias of Raffel et al. 2020, section 2.1, on a grid.")
+
+
+def _shared_sentence(config: ModelConfig) -> str:
+    return "All layers share it." if is_bias_shared(config) else "Each layer has its own."

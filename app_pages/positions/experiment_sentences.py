@@ -1,0 +1,118 @@
+"""Sentences under the experiments with positions, true for the kinds of positions that the encoder has."""
+
+from collections.abc import Collection, Sequence
+
+from app_pages.toolkit.markdown import plain
+from model.experiments.position_kinds import PositionKind
+from model.experiments.shuffling import FIXED_ROLES
+from model.record import ForwardRecord
+
+_LEFT_OUT: dict[PositionKind, str] = {
+    "added": "zeros are added in place of the position vectors",
+    "rotated": "queries and keys are not rotated",
+    "biased": "no bias by distance is added to the scores",
+    "disentangled": "the terms with relative positions are left out of the scores, whose divisor stays",
+}
+_BY_DISTANCE: dict[PositionKind, str] = {
+    "rotated": "The product of a rotated query and a rotated key",
+    "biased": "The bias on a score",
+    "disentangled": "The relative position of query and key",
+}
+
+
+def permutation_sentences(record: ForwardRecord, kinds: Collection[PositionKind], *, sees_all: bool) -> str:
+    """What is permuted, and what the order changes without positions.
+
+    `sees_all` is whether the encoder's masks let every token see all others.
+    """
+    permuted = (
+        r"What is permuted is the content: at position $i$ stands $x_{\pi(i)} + p_i$, so each position keeps its vector"
+        if "added" in kinds
+        else r"What is permuted is the content: at position $i$ stands $x_{\pi(i)}$, and the positions stay where they are"
+    )
+    permuted = f"{permuted}. That is the same as {_equivalent(record)}."
+    if not sees_all:
+        return (
+            f"{permuted} Even without positions the order counts in this encoder: masks that depend on the positions stay, and in "
+            "this input they hide some tokens from others."
+        )
+    return (
+        f"{permuted} Without positions nothing tells one position from another: attention, feed-forward and norm "
+        "treat all alike, so the order of rows and columns is all that can change. The small differences that "
+        "remain are rounding: the sums are taken in another order."
+    )
+
+
+def _equivalent(record: ForwardRecord) -> str:
+    """What the permuted input is the same as."""
+    equivalent = (
+        "typing the tokens in that order"
+        if record.unit == "token"
+        else "a picture with its patches in other places"
+    )
+    fixed_tokens = list(
+        dict.fromkeys(record.tokens[position] for position in record.positions_with_role(*FIXED_ROLES))
+    )
+    if not fixed_tokens:
+        return equivalent
+    stay = "stay" if len(fixed_tokens) > 1 else "stays"
+    return f"{equivalent}; {' and '.join(map(plain, fixed_tokens))} {stay}"
+
+
+def left_out_sentences(kinds: Sequence[PositionKind]) -> str:
+    """What is left out where positions are, and what that shows."""
+    clauses = [_LEFT_OUT[kind] for kind in kinds if kind in _LEFT_OUT]
+    stays = " Masks stay: which layers see how far is as before." if "windowed" in kinds else ""
+    if not clauses:
+        return f"This encoder has nothing to leave out.{stays}"
+    beginning = " and ".join(clauses)
+    return (
+        f"{beginning[0].upper()}{beginning[1:]}; every weight stays as it was trained, with positions.{stays} So this shows what this "
+        "encoder lacks without them, not what an encoder trained without any would do."
+    )
+
+
+def shift_sentences(record: ForwardRecord, kinds: Sequence[PositionKind], k: int) -> str:
+    """What a shift by `k` changes, and what it leaves as it is."""
+    sentences = [_shifted_vectors(record, k)] if "added" in kinds else []
+    relative = [kind for kind in kinds if kind in _BY_DISTANCE]
+    if relative and not sentences:
+        sentences.append(
+            "Every patch counts as one $k$ rows further down, also beyond the picture."
+            if record.patch_grid is not None
+            else "Every token counts as one that stands $k$ positions later."
+        )
+    sentences += [
+        f"{_BY_DISTANCE[kind]} follows the distance alone and stays what it was." for kind in relative
+    ]
+    if record.patch_grid is not None and "rotated" in relative:
+        sentences.append(
+            "Class token and registers are not rotated, so their scores with patches are what changes."
+        )
+    elif relative and "added" not in kinds:
+        sentences.append("What is left is rounding in single precision.")
+    if "windowed" in kinds:
+        sentences.append("Windows move along.")
+    return " ".join(sentences)
+
+
+def _shifted_vectors(record: ForwardRecord, k: int) -> str:
+    config = record.config
+    if config.positions == "sinusoidal":
+        last_position = k + len(record) - 1
+        remark = f" The table ends at {config.n_positions - 1}; what lies beyond was never met in training."
+        return (
+            rf"Position $t$ gets $p_{{t+k}}$: the input stands at positions {k} to {last_position}. The dot products of the "
+            "position vectors with each other depend on offsets alone and stay what they were; the vectors do not."
+            + (remark if last_position >= config.n_positions else "")
+        )
+    if record.patch_grid is None:
+        return (
+            rf"Position $t$ gets $p_{{t+k}}$ of the learned table, which begins again after its last row, "
+            f"{config.n_positions - 1}."
+        )
+    return (
+        "Each patch gets the learned position of the patch that comes $k$ later, row by row: "
+        f"{record.patch_grid[1]} is a whole row, and the last ones get those at the beginning. A class "
+        "token keeps its own."
+    )

@@ -1,0 +1,72 @@
+"""Disentangled attention of the opened encoder: the terms of a score over the distance, and how large its maps are."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.map_controls import HEAD
+from app_pages.positions.pair_choice import choose_pair
+from app_pages.show.show import clickable, show
+from app_pages.subject.subject import LiveSubject
+from model.experiments.position_kinds import MAPS, PositionTerms, map_sizes, position_terms
+from viz.builders.number_format import format_number, head_name, percent
+from viz.positions.map_shares import map_shares
+from viz.positions.score_curves import score_curves
+
+NAMES = {name: name.replace("_", " ") for name in MAPS}
+
+
+def draw_terms(subject: LiveSubject, slots: Slots) -> None:
+    """Draws the terms of the chosen score over the distance, and the share of each map in the scores of every head."""
+    pair = choose_pair(subject, slots)
+    terms: PositionTerms = subject.compute(position_terms, pair.head, pair.query, pair.key)
+    curves = {
+        NAMES[name]: values
+        for name, values in zip(
+            MAPS,
+            (
+                np.full(len(terms.offsets), terms.content_to_content),
+                terms.content_to_position,
+                terms.position_to_content,
+            ),
+            strict=True,
+        )
+        if values is not None
+    }
+    st.markdown(
+        f"**{pair.name}**: contents held fixed, the distance varied. At their own offset, "
+        f"{format_number(terms.own_offset, '+d')}, the score is **{format_number(terms.own, '.3f')}**: the thick line, the sum of "
+        f"{len(curves)} terms."
+    )
+    figure = score_curves(terms.offsets, curves, terms.total, own_offset=terms.own_offset)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="side_terms_curves"):
+            show(figure, key="positions_own_terms")
+        with st.container(key="side_terms_shares"):
+            sizes: dict[str, np.ndarray] = subject.compute(map_sizes, pair.chosen.layer)
+            named = {NAMES[name]: values for name, values in sizes.items()}
+            total = sum(values[pair.chosen.head] for values in named.values())
+            shares = ", ".join(
+                f"{name} **{percent(float(values[pair.chosen.head] / total), 0)}**"
+                for name, values in named.items()
+            )
+            st.markdown(
+                f"**Share of each map in the scores of this input**, {head_name(*pair.head)}: {shares}."
+            )
+            clickable(
+                map_shares(named, head=pair.chosen.head),
+                key="positions_own_shares",
+                chosen=pair.chosen.head,
+                selection="head",
+                take=lambda point: HEAD.take(int(point["head"])),
+            )
+            st.caption("Mean size of a map over all queries and keys, as a share of the sum over the maps.")
+    st.latex(
+        r"\text{score}_{ts} = \left( q_t \cdot k_s + q_t \cdot k_{\delta(t,s)} + q_{\delta(s,t)} \cdot k_s \right) / \sqrt{"
+        + str(len(curves))
+        + r"\, d_k}"
+    )
+    st.caption(
+        "He et al. 2021, section 3.1, equation 4: each relative position δ has a vector, projected to a query and to a key as contents "
+        "are. Far offsets share vectors, so the curves end in steps or level off."
+    )

@@ -1,0 +1,165 @@
+"""Rotated positions of the opened encoder: the score of one query and one key over their distance, and moved along."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.positions_controls import OVER_DISTANCE, OWN_ROTATED
+from app_pages.positions.notation import format_scientific
+from app_pages.positions.pair_choice import Pair, choose_pair
+from app_pages.show.show import show
+from app_pages.subject import cache
+from app_pages.subject.subject import LiveSubject
+from model.experiments.position_kinds import (
+    GridScore,
+    MovedScores,
+    Reach,
+    RotaryScore,
+    grid_score,
+    moved_scores,
+    reach,
+    rotary_score,
+)
+from viz.builders.number_format import format_number
+from viz.positions.bias_figures import offset_map
+from viz.positions.distance_curves import distance_curves
+from viz.positions.score_curves import pair_map, score_curves, short_length
+from viz.positions.sinusoid_figures import clock_hands
+
+GROUPS = 4  # of pairs, as curves
+FURTHER = 10  # positions that both are moved
+PLACEMENTS = 6  # in the table
+SCORE = (
+    r"\text{score}(\delta) = \frac{1}{\sqrt{d_k}} \sum_i |q_i|\,|k_i| \cos(\omega_i \delta - \theta_i), "
+    r"\qquad \omega_i = \frac{2\pi}{\lambda_i}"
+)
+
+
+def draw_rotated_scores(subject: LiveSubject, slots: Slots) -> None:
+    """Draws the score of the chosen query and key over their distance, split by frequency, or both moved along."""
+    with slots.controls:
+        view = OWN_ROTATED.choose()
+    pair = choose_pair(subject, slots)
+    if view != OVER_DISTANCE:
+        _draw_moved(pair)
+    elif subject.record.patch_grid is None:
+        _draw_over_distance(pair)
+    else:
+        _draw_over_grid(pair)
+
+
+def _draw_over_distance(pair: Pair) -> None:
+    subject, layer = pair.subject, pair.chosen.layer
+    score: RotaryScore = subject.compute(rotary_score, pair.head, pair.query, pair.key)
+    st.markdown(
+        f"**{pair.name}**: contents held fixed, the distance varied. At their own offset, {format_number(score.own_offset, '+d')}, the score is "
+        f"**{format_number(score.own, '.3f')}**, the sum over {len(score.wavelengths)} pairs of numbers, each rotated at its own speed."
+    )
+    seen: Reach = cache.of(reach, subject.checkpoint)
+    before, after = (int(distance) for distance in seen.sees[layer])
+    window = None if min(before, after) == seen.half else (-before, after)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="side_score_curves"):
+            parts = _named_groups(score)
+            figure = score_curves(
+                score.offsets, parts, score.total, own_offset=score.own_offset, window=window
+            )
+            show(figure, key="positions_score_curves")
+        with st.container(key="side_score_pairs"):
+            figure_of_pairs = pair_map(
+                score.by_pair, score.offsets.tolist(), score.wavelengths, own_offset=score.own_offset
+            )
+            show(figure_of_pairs, key="positions_score_pairs")
+    remark = "" if window is None else f" Grey: L{layer} lets a query see ±{before} positions."
+    st.caption(
+        f"The thick line is the score, colours are what groups of pairs add to it; λ is a pair's wavelength, in positions.{remark}"
+    )
+    st.latex(SCORE)
+    st.caption(_source(pair))
+
+
+def _named_groups(score: RotaryScore) -> Mapping[str, np.ndarray]:
+    """What groups of pairs add to the score, by their wavelengths; the numbers that are not rotated, if there are any."""
+    groups = {}
+    for (first, last), values in score.in_groups(GROUPS).items():
+        ends = dict.fromkeys(short_length(score.wavelengths[pair]) for pair in (first, last))
+        groups[f"λ {' to '.join(ends)}"] = values
+    if score.not_rotated:
+        groups["not rotated"] = np.full(len(score.offsets), score.not_rotated)
+    return groups
+
+
+def _source(pair: Pair) -> str:
+    rotary = pair.subject.record.config.family.parts.rotary
+    assert rotary is not None
+    base = rotary.bases[pair.chosen.layer]
+    kinds = [f"{other:,.0f}" for other in dict.fromkeys(rotary.bases) if other != base]
+    others = f", other layers {' and '.join(kinds)}" if kinds else ""
+    share = "" if rotary.share == 1 else f" {rotary.share:.0%} of the head's numbers are rotated."
+    return (
+        "Su et al. 2021, equations 12 and 16; $\\theta_i$ is the angle between $q_i$ and $k_i$ before rotation, $\\delta$ key − query. "
+        f"L{pair.chosen.layer} has the base {base:,.0f}{others}.{share}"
+    )
+
+
+def _draw_over_grid(pair: Pair) -> None:
+    score: GridScore = pair.subject.compute(grid_score, pair.head, pair.query, pair.key)
+    down, right = score.by_row.own_offset, score.by_column.own_offset
+    st.markdown(
+        f"**{pair.name}**: contents held fixed, the key moved. At their own offset, {format_number(down, '+d')} rows and "
+        f"{format_number(right, '+d')} columns, the score is **{format_number(score.own, '.3f')}**: a part by rows, a part by columns."
+    )
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key="side_score_curves"):
+            parts = {"by rows": score.by_row.total, "by columns": score.by_column.total}
+            figure = distance_curves(
+                score.by_row.offsets, parts, what="adds to the score", unit="rows or columns"
+            )
+            show(figure, key="positions_score_curves")
+        with st.container(key="side_score_pairs"):
+            show(offset_map(score.total, what="score", offset=(down, right)), key="positions_score_pairs")
+    st.latex(SCORE)
+    st.caption(
+        "Siméoni et al. 2025, after Su et al. 2021: half of the pairs are rotated by the patch's row, half by its column. The class "
+        "token and registers are not rotated."
+    )
+
+
+def _draw_moved(pair: Pair) -> None:
+    subject, record = pair.subject, pair.subject.record
+    moved: MovedScores = subject.compute(moved_scores, pair.head, pair.query, pair.key)
+    if record.patch_grid is None:
+        _draw_clocks(pair)
+    shown = np.unique(np.linspace(0, len(moved.scores) - 1, PLACEMENTS).round().astype(int))
+    names: list[str] = [_placement_name(pair, int(moved.queries[placement])) for placement in shown]
+    cells = " | ".join(format_number(moved.scores[placement], ".5f") for placement in shown)
+    st.markdown(
+        f"**The same pair moved along, {pair.name}: the score stays.** Contents are held fixed; the encoder rotates them.\n\n"
+        f"| query at | {' | '.join(names)} |\n|---|{'---|' * len(names)}\n| score | {cells} |\n\n"
+        f"Over all {len(moved.scores):,} places with the same offset, the largest difference is "
+        f"${format_scientific(moved.largest_difference)}$, which is rounding in single precision."
+    )
+    st.caption("Su et al. 2021, equation 16: $(R_t\\, q) \\cdot (R_s\\, k) = q \\cdot R_{s-t}\\, k$.")
+
+
+def _placement_name(pair: Pair, position: int) -> str:
+    record = pair.subject.record
+    return str(position) if record.patch_grid is None else record.tokens[position]
+
+
+def _draw_clocks(pair: Pair) -> None:
+    """Draws the hands of query and key, at their own positions and further on."""
+    score: RotaryScore = pair.subject.compute(rotary_score, pair.head, pair.query, pair.key)
+    frequencies = 2 * np.pi / score.wavelengths
+    for further in (0, FURTHER):
+        query, key = pair.query + further, pair.key + further
+        title = (
+            f"**Each pair of numbers is turned like a clock's hand**: bold the key's, by its position {key}, faint the query's, by {query}"
+            if not further
+            else f"**Both {further} positions further**: every hand has turned, the angle between the two is the same"
+        )
+        st.markdown(title)
+        hands = clock_hands(frequencies * key, score.wavelengths, before=frequencies * query)
+        show(hands, key=f"positions_own_clocks_{further}")

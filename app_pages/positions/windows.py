@@ -1,0 +1,72 @@
+"""Windows and other masks of the opened encoder: which layers see how far, and from how far news can come."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.control_bar import Slots
+from app_pages.show.show import show
+from app_pages.subject import cache
+from app_pages.subject.subject import LiveSubject
+from model.experiments.position_kinds import Reach, is_everything_seen, reach
+from viz.positions.reach_bars import reach_bars
+
+
+def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
+    """Draws how far each layer sees, and from how far a token can hold news after it."""
+    measured: Reach = cache.of(reach, subject.checkpoint)
+    groups: dict[str, list[int]] = {}
+    for layer, distances in enumerate(measured.sees):
+        groups.setdefault(_range(distances, measured.half), []).append(layer)
+    sentence = "; ".join(f"{_layers(layers)} see {seen}" for seen, layers in groups.items())
+    st.markdown(f"**Which layers see how far**: {sentence}. {_news(measured)}")
+    names = [f"L{layer}" for layer in range(len(measured.sees))]
+    figure = reach_bars(measured.sees, measured.holds, half=measured.half, names=names)
+    show(figure, key="positions_own_reach")
+    record = subject.record
+    sees_all = cache.of(is_everything_seen, subject.checkpoint, len(record))
+    st.markdown(_input_sentence(sees_all, len(record)))
+    st.caption(
+        f"Read off the encoder's own masks, for the token in the middle of {2 * measured.half + 1} positions. What a layer passes on has "
+        "come through the layers before it, so windows add up (Beltagy et al. 2020, section 3.1)."
+    )
+
+
+def _range(distances: np.ndarray, half: int) -> str:
+    """How far a layer sees, in words."""
+    before, after = (int(distance) for distance in distances)
+    if min(before, after) == half:
+        return "everything"
+    if not after:
+        return "the token itself and " + ("all earlier ones" if before == half else f"{before} earlier ones")
+    if before == after:
+        return f"±{before} positions"
+    return f"{before} positions before and {after} after"
+
+
+def _layers(layers: list[int]) -> str:
+    """Names of several layers, shortened where there are many."""
+    names = [f"L{layer}" for layer in layers]
+    if len(names) > 3 and layers == list(range(layers[0], layers[-1] + 1)):
+        return f"{names[0]} to {names[-1]}"
+    return ", ".join(names[:3]) + (
+        f" … {names[-1]} ({len(names)} layers)"
+        if len(names) > 4
+        else "".join(f", {name}" for name in names[3:])
+    )
+
+
+def _news(measured: Reach) -> str:
+    """From how far content can have come to a token."""
+    everything = np.flatnonzero(measured.holds.min(axis=1) == measured.half)
+    if len(everything):
+        return f"After L{everything[0]}, a token can hold news from everywhere."
+    return f"After the last layer, a token can hold news from {_range(measured.holds[-1], measured.half)}."
+
+
+def _input_sentence(sees_all: np.ndarray, n: int) -> str:
+    n_all = int(sees_all.sum())
+    if n_all == len(sees_all):
+        return f"This input has {n} tokens, so few that every layer sees all of them."
+    if not n_all:
+        return f"In this input of {n} tokens, no layer lets every token see all others."
+    return f"In this input of {n} tokens, {n_all} of {len(sees_all)} layers let every token see all others."

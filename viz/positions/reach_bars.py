@@ -1,0 +1,56 @@
+"""How far each layer sees, and from how far a token can hold news after it, as bars about the token."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+
+from ..builders.figure import VegaFigure, data, either, form, need_shape, tip, value
+from ..builders.palette import EMPHASIS, NEUTRAL
+from ..builders.theme import FIT
+
+_ROW = 22  # pixels a layer
+SEES, HOLDS = "the layer sees", "after it, the token can hold news from"
+
+
+def reach_bars(sees: np.ndarray, holds: np.ndarray, *, half: int, names: Sequence[str]) -> VegaFigure:
+    """A row for each layer: dark, how far it sees; faint, from how far content can have come by its end, both [layer, 2] as
+    positions before and after the token.
+
+    `half` is the end of the axis, and `names` those of the layers. Raises ValueError where the shapes do not fit each other.
+    """
+    need_shape((len(names), 2), sees=sees, holds=holds)
+    frame = {
+        "layer": [*names, *names],
+        "bar": [HOLDS] * len(names) + [SEES] * len(names),
+        "before": np.concatenate((-holds[:, 0], -sees[:, 0])),
+        "after": np.concatenate((holds[:, 1], sees[:, 1])),
+    }
+    return _bars_form(tuple(names)).with_data(
+        frame,
+        values={"half": half},
+        height=_ROW * len(names),
+        description=f"How far each of {len(names)} layers sees, and from how far a token can hold news after it, in positions",
+    )
+
+
+@form
+def _bars_form(names: tuple[str, ...]) -> alt.TopLevelMixin:
+    axis = alt.Axis(format="d", tickMinStep=1)
+    scale = alt.Scale(domain=[alt.ExprRef("-half"), value("half")], nice=False)
+    kinds = [SEES, HOLDS]
+    bars = alt.Chart(data()).mark_bar()
+    bars = bars.encode(
+        x=alt.X("before:Q", title="positions before and after the token", scale=scale, axis=axis),
+        x2="after:Q",
+        y=alt.Y("layer:N", sort=list(names), title="layer", axis=alt.Axis(ticks=False, domain=False)),
+        color=alt.Color(
+            "bar:N",
+            scale=alt.Scale(domain=kinds, range=[EMPHASIS, NEUTRAL]),
+            legend=alt.Legend(title=None, orient="top", labelLimit=0),
+        ),
+        opacity=either(f"datum.bar == '{SEES}'", 1, 0.3),
+        size=alt.when(f"datum.bar == '{SEES}'").then(alt.value(6)).otherwise(alt.value(15)),
+        tooltip=[tip("layer:N"), tip("bar:N", title="what"), tip("before:Q", "d"), tip("after:Q", "+d")],
+    )
+    return bars.properties(autosize=FIT)
