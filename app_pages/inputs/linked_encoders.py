@@ -7,6 +7,7 @@ from app_pages.subject.encoders import DIGIT, PICTURE, kind_of
 from app_pages.subject.session_encoders import open_, opened, remove, uploads
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
+from model.huggingface.two_encoders import split_name
 from model.sources import locations
 from model.sources.uploads import UPLOAD
 
@@ -73,7 +74,7 @@ def _take_former_kind(name: str) -> None:
 
 def _missing(name: str) -> str | None:
     """Reason why this session cannot open the encoder; None if it can."""
-    if name.startswith(UPLOAD) and name not in uploads():
+    if name.startswith(UPLOAD) and split_name(name)[0] not in uploads():
         return "an upload can be seen only in the session that made it, and is deleted when that ends"
     try:
         locations.find(name, checkpoint.CHECKPOINTS)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app_pages.subject.cache import is_on_cpu_instead
 from app_pages.toolkit.markdown import plain
+from model.huggingface.two_encoders import split_name
 from model.sources import locations
 from model.sources.uploads import Upload
 
@@ -63,9 +64,15 @@ def open_(name: str) -> None:
 
 
 def remove(name: str) -> None:
-    """Removes an encoder from the lists of the pages, and deletes it if it is an upload; other files stay on disk."""
-    st.session_state[_OPENED] = [other for other in opened() if other != name]
-    if (upload := uploads().pop(name, None)) is not None:
+    """Removes an encoder from the lists of the pages, and deletes it if it is an upload, of two encoders both; other files
+    stay on disk.
+    """
+    upload_name, _ = split_name(name)
+    upload = uploads().pop(upload_name, None)
+    st.session_state[_OPENED] = [
+        other for other in opened() if other != name and not (upload and split_name(other)[0] == upload_name)
+    ]
+    if upload is not None:
         upload.delete()
 
 

@@ -14,6 +14,8 @@ from app_pages.toolkit.markdown import plain
 from model import checkpoint
 from model.atlas import results
 from model.atlas.data_source import DataSource
+from model.files.encoder_files import CONFIG
+from model.huggingface.two_encoders import split_path
 from model.sources import locations
 
 
@@ -89,6 +91,8 @@ def _read(name: str, file: str, _state: States, read: Callable[[Path], Result | 
 
 def _path(name: str, file: str) -> Path:
     try:
-        return locations.find(name, checkpoint.CHECKPOINTS) / file
+        folder = locations.find(name, checkpoint.CHECKPOINTS)
+        # two encoders of one folder have one configuration, and results of their own
+        return (split_path(folder)[0] if file == CONFIG else folder) / file
     except (OSError, ValueError):  # an encoder that is gone is said elsewhere
         return checkpoint.CHECKPOINTS / name / file

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import streamlit as st
 
+from app_pages.subject import session_encoders
 from app_pages.subject.cache import cached
 from app_pages.toolkit.markdown import PLACEMENTS, beginning
 from model import checkpoint
 from model.config import ModelConfig
 from model.huggingface import Description, describe, is_foreign
+from model.huggingface.two_encoders import split_path, with_inner_names
 from model.sources import locations
 from model.sources.names import Listing
 
@@ -33,6 +35,14 @@ def encoders_in_cache() -> Listing:
     from model.sources.hub import cached_models  # imported late: it takes a third of a second
 
     return cached_models()
+
+
+def uploaded_encoders() -> Listing:
+    """Encoders that were uploaded in this session."""
+    uploads = session_encoders.uploads().items()
+    return Listing(
+        names=tuple(inner for name, upload in uploads for inner in with_inner_names(name, upload.folder))
+    )
 
 
 def description(name: str) -> Description:
@@ -77,5 +87,6 @@ def _description_of_own(config: ModelConfig) -> Description:
 
 def _folder_state(folder: Path) -> tuple:
     """Size and modification time of each file, which identify the folder's content without reading the weights."""
+    folder, _ = split_path(folder)
     files = ((path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file())
     return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in files)

@@ -4,14 +4,12 @@ import streamlit as st
 
 from app_pages.inputs import linked_encoders
 from app_pages.shell import start_options
-from app_pages.subject import session_encoders
 from app_pages.your_own import instructions
-from app_pages.your_own.describe import encoders_in_cache, encoders_in_root
+from app_pages.your_own.describe import encoders_in_cache, encoders_in_root, uploaded_encoders
 from app_pages.your_own.from_hub import draw_hub_form
 from app_pages.your_own.rows import draw_list
 from app_pages.your_own.uploading import draw_upload_form
 from model.sources import locations
-from model.sources.names import Listing
 
 linked_encoders.say_gone(None)
 with st.container(horizontal=True, gap="medium", key="own"):
@@ -19,8 +17,8 @@ with st.container(horizontal=True, gap="medium", key="own"):
 with here:
     if locations.has_root():
         draw_list("In the models folder", encoders_in_root(), key="root", empty=instructions.EMPTY_ROOT)
-    if mine := tuple(session_encoders.uploads()):
-        draw_list("Uploaded in this session", Listing(names=mine), key="uploads")
+    if (mine := uploaded_encoders()).names:
+        draw_list("Uploaded in this session", mine, key="uploads")
     draw_list(
         "Installed with pip", locations.encoders_in_packages(), key="installed", empty=instructions.NO_MINILM
     )

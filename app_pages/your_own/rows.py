@@ -14,6 +14,7 @@ from app_pages.your_own.describe import description
 from app_pages.your_own.instructions import heading
 from model import checkpoint
 from model.huggingface import Description
+from model.huggingface.two_encoders import split_name
 from model.sources import locations
 from model.sources.names import Listing
 from model.sources.uploads import UPLOAD
@@ -40,7 +41,11 @@ def draw_list(title: str, listing: Listing, *, key: str, empty: str = "") -> Non
 
 def shown_name(name: str) -> str:
     """Name of an encoder as users see it: an upload's name without its random suffix."""
-    return name.removeprefix(UPLOAD).rpartition("-")[0] if name.startswith(UPLOAD) else name
+    if not name.startswith(UPLOAD):
+        return name
+    upload_name, inner = split_name(name)
+    shown = upload_name.removeprefix(UPLOAD).rpartition("-")[0]
+    return f"{shown}/{inner}" if inner else shown
 
 
 def _search_names(names: tuple[str, ...], key: str) -> tuple[str, ...]:

@@ -344,7 +344,7 @@ def permuted_attention(seed: int, n_layers: int, keys: Sequence[int] | None = No
     permuted_keys = None if keys is None else tuple(keys)
     return Intervention(
         replacements=tuple(
-            (f"blocks.{layer}.attention.pattern", Permuted((seed, layer), permuted_keys))
+            (f"blocks.{layer}.attention.pattern", Permuted((seed, layer), permuted_keys, layer))
             for layer in range(n_layers)
         )
     )

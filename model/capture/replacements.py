@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from ..transformer import Transformer, sinusoidal
@@ -142,21 +142,37 @@ class Permuted:
     """Replaces the pattern by one whose rows are permuted randomly among `keys` (None: all keys).
 
     Every head and query has its own permutation, drawn with `seed` and shared by the inputs of a batch. Weights of other
-    keys do not move, so if all `keys` are allowed, no weight gets to a masked key.
+    keys do not move, so if all `keys` are allowed, no weight gets to a masked key. Keys that the encoder itself hides from a
+    query in this `layer`, by a causal mask or a window, do not move either.
     """
 
     seed: int | tuple[int, ...]
     keys: tuple[int, ...] | None = None
+    layer: int | None = None  # None: the encoder hides no key
 
-    def __call__(self, _model: Transformer, activation: Pattern) -> Pattern:
+    def __call__(self, model: Transformer, activation: Pattern) -> Pattern:
         _, n_heads, n_queries, n_keys = activation.shape
         keys = torch.arange(n_keys) if self.keys is None else torch.tensor(self.keys, dtype=torch.long)
-        rng = np.random.default_rng(self.seed)
-        random_order = torch.from_numpy(rng.random((n_heads, n_queries, len(keys))).argsort(axis=-1))
-        source_keys = keys[random_order].to(activation.device).expand(len(activation), -1, -1, -1)
-        permuted = activation.clone()
-        permuted[..., keys] = activation.gather(-1, source_keys)
-        return permuted
+        order = np.random.default_rng(self.seed).random((n_heads, n_queries, len(keys)))
+        target_keys = keys.expand(n_heads, n_queries, -1)
+        if (mask := self._own_mask(model, n_keys)) is not None:
+            is_hidden = ~mask[..., keys].expand(n_heads, n_queries, -1).cpu().numpy()
+            order = np.where(is_hidden, 1 + np.arange(len(keys)), order)  # behind all others, as they are
+            target_keys = keys[torch.from_numpy(is_hidden.argsort(axis=-1, kind="stable"))]
+        source_keys = keys[torch.from_numpy(order.argsort(axis=-1))]
+        target_keys, source_keys = (
+            chosen_keys.to(activation.device).expand(len(activation), -1, -1, -1)
+            for chosen_keys in (target_keys, source_keys)
+        )
+        return activation.scatter(-1, target_keys, activation.gather(-1, source_keys))
+
+    def _own_mask(self, model: Transformer, n: int) -> Bool[Tensor, "#head #query #key"] | None:
+        """The mask that the encoder has for any input of `n` positions in this layer; None if it hides no key."""
+        if self.layer is None:
+            return None
+        some_token = 0 if model.config.padding_id != 0 else 1
+        mask = model.full_mask(torch.full((1, n), some_token))
+        return None if mask is None else mask[0, self.layer]
 
 
 @dataclass(frozen=True, slots=True)

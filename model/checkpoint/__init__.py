@@ -32,6 +32,7 @@ from ..files.errors import errors_in_one_sentence
 from ..files.json_file import folder_and_name, read_object
 from ..files.tokenizer_check import open_tokenizer
 from ..files.writing import new_folder, replacing
+from ..huggingface.two_encoders import folder_name, split_path
 from ..huggingface.weights import LARGEST_FILE, MOST_NUMBERS
 from ..inputs.text import encode
 from ..loaded import Loaded
@@ -72,7 +73,7 @@ def read_config(name_or_path: str | Path) -> ModelConfig:
     """
     folder = _find_folder(name_or_path)
     if huggingface.is_foreign(folder):
-        with errors_in_one_sentence(f"{folder.name} cannot be read"):
+        with errors_in_one_sentence(f"{folder_name(folder)} cannot be read"):
             return huggingface.find(folder).config
     path = folder / CONFIG
     values = read_object(path, folder_and_name(path))
@@ -128,7 +129,7 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     model: Transformer
     history: dict[str, Any] = {}
     if huggingface.is_foreign(folder):
-        with errors_in_one_sentence(f"{folder.name} cannot be read"):
+        with errors_in_one_sentence(f"{folder_name(folder)} cannot be read"):
             model, tokenizer = huggingface.open_encoder(folder)
     else:
         config = read_config(folder)
@@ -151,14 +152,14 @@ def fingerprint(name_or_path: str | Path) -> str:
     The hash of a file is cached until its size, modification time or inode changes. Raises FileNotFoundError if there is
     no such checkpoint.
     """
-    folder = _find_folder(name_or_path)
+    folder, inner = split_path(_find_folder(name_or_path))
     names = list(OWN_FILES)
     if huggingface.is_foreign(folder):
         names = sorted(
             str(path.relative_to(folder)) for pattern in FOREIGN_FILES for path in folder.glob(pattern)
         )
     hashes = {name: _file_hash(folder / name) for name in names if (folder / name).is_file()}
-    return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([hashes, inner] if inner else hashes).encode()).hexdigest()
 
 
 def weights_hash(name_or_path: str | Path) -> str:
@@ -166,12 +167,11 @@ def weights_hash(name_or_path: str | Path) -> str:
 
     Raises FileNotFoundError if there is no such checkpoint.
     """
-    paths = [
-        path for path in sorted(_find_folder(name_or_path).glob("*.safetensors")) if path.name != PREDICTIONS
-    ]
+    folder, inner = split_path(_find_folder(name_or_path))
+    paths = [path for path in sorted(folder.glob("*.safetensors")) if path.name != PREDICTIONS]
     if not paths:
         raise FileNotFoundError(f"{name_or_path!r} has no weights")
-    hashes = [_file_hash(path) for path in paths]
+    hashes = [*map(_file_hash, paths), *([inner] if inner else ())]  # two encoders have one file
     return hashes[0] if len(hashes) == 1 else hashlib.sha256("".join(hashes).encode()).hexdigest()
 
 
@@ -276,9 +276,9 @@ def _find_name_and_folder(name_or_path: str | Path) -> tuple[str, Path]:
         if name.startswith((locations.HUB, locations.PACKAGE, locations.MODELS, locations.UPLOAD)):
             raise  # no path: the sentence says what is missing
         folder = Path(name_or_path)
-        name = folder.name
+        name = folder_name(folder)
     for candidate in (folder, _backup_folder(folder)):
-        if candidate.is_dir():
+        if candidate.is_dir() or split_path(candidate)[1]:
             return name, candidate
     message = f"there are {', '.join(available())}"
     if not CHECKPOINTS.is_dir():  # installed as loupe.model

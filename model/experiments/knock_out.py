@@ -136,6 +136,8 @@ def _replacement_token_id(loaded: Loaded, kind: KnockOutKind) -> int | None:
         return None
     if kind == "unknown":
         token_id = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+        if token_id in tokenizer.encode("").ids:  # in CLIP it is the token that ends a text
+            return None
     else:  # by its name, as `model.inputs.text` tells that token
         added_tokens = tokenizer.get_added_tokens_decoder().items()
         mask_ids = (

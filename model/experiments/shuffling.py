@@ -13,13 +13,14 @@ from ..loaded import Loaded
 from ..record import Role
 from ..transformer import cut_patches
 
-FIXED_ROLES: tuple[Role, ...] = ("class", "separator", "padding")  # padding is masked by its position
+# padding is masked by its position
+FIXED_ROLES: tuple[Role, ...] = ("class", "separator", "special", "padding")
 
 Order = Sequence[int]
 
 
 def shuffled_order(roles: Sequence[Role], seed: int) -> tuple[int, ...]:
-    """A random order of the positions with these roles; class token, separators and padding keep their positions."""
+    """A random order of the positions with these roles; class token, separators, padding and special tokens keep their positions."""
     order, moved_positions = np.arange(len(roles)), movable_positions(roles)
     order[moved_positions] = np.random.default_rng(seed).permutation(moved_positions)
     return tuple(order.tolist())

@@ -10,6 +10,7 @@ VOCABULARY_LINES, VOCABULARY, MERGES = "vocab.txt", "vocab.json", "merges.txt"
 SENTENCEPIECE = ("spm.model", "sentencepiece.bpe.model", "spiece.model")  # one of these, by family
 ADDED_TOKENS = "added_tokens.json"
 PREPROCESSOR, MODULES = "preprocessor_config.json", "modules.json"
+PROCESSOR = "processor_config.json"  # of pictures and texts together, where newer versions put the former
 ADAPTER = "adapter_config.json"  # of PEFT, which stores a few small matrices beside those of an encoder
 HISTORY, RECORDING, PREDICTIONS = "history.json", "film.safetensors.gz", "predictions.safetensors"
 # What a folder in Hugging Face's layout may hold besides its configuration and weights.
@@ -23,6 +24,7 @@ BESIDE = (
     MERGES,
     *SENTENCEPIECE,
     PREPROCESSOR,
+    PROCESSOR,
     MODULES,
     "sentence_bert_config.json",
 )

@@ -3,7 +3,7 @@
 After a change run `python -m tests.model.huggingface.test_families`, which writes the list into the docs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,6 +11,7 @@ from . import (
     albert,
     beit,
     bert,
+    clip,
     deberta,
     dinov2,
     dinov3,
@@ -29,6 +30,7 @@ from . import (
     vit,
 )
 from .tensor_map import Reading
+from .two_encoders import TWO_ENCODERS
 from .weights import Stored
 
 InputKind = Literal["text", "pictures", "proteins"]
@@ -87,13 +89,18 @@ FAMILIES: dict[str, KnownFamily] = {
     "dinov3_vit": KnownFamily("DINOv3", dinov3.read, "pictures"),
     "beit": KnownFamily("BEiT", beit.read, "pictures"),
     "data2vec-vision": KnownFamily("data2vec-vision", beit.read, "pictures"),
+    "clip_vision_model": KnownFamily("CLIP vision", clip.read_pictures, "pictures"),
+    "siglip_vision_model": KnownFamily("SigLIP vision", clip.read_pictures, "pictures"),
+    "clip_text_model": KnownFamily("CLIP text", clip.read_texts),
+    "siglip_text_model": KnownFamily("SigLIP text", clip.read_texts),
     torch_encoder.MODEL_TYPE: KnownFamily(torch_encoder.MODEL_TYPE, torch_encoder.read),
 }
 
 
 def family_names() -> str:
     """The names of all families, in the order of the table: "BERT, ERNIE, …"."""
-    return ", ".join(dict.fromkeys(family.name for family in FAMILIES.values()))
+    names = (*(family.name for family in FAMILIES.values()), *TWO_ENCODERS.values())
+    return ", ".join(dict.fromkeys(names))
 
 
 def families_table() -> str:
@@ -104,5 +111,10 @@ def families_table() -> str:
     rows = ["| family | `model_type` in `config.json` | reads |", "|---|---|---|"]
     for (_, reads), model_types in groups.items():
         names = ", ".join(dict.fromkeys(FAMILIES[model_type].name for model_type in model_types))
-        rows.append(f"| {names} | {', '.join(f'`{model_type}`' for model_type in model_types)} | {reads} |")
+        rows.append(_row(names, model_types, reads))
+    rows.append(_row(", ".join(TWO_ENCODERS.values()), TWO_ENCODERS, "pictures and texts: two encoders"))
     return "\n".join(rows)
+
+
+def _row(names: str, model_types: Iterable[str], reads: str) -> str:
+    return f"| {names} | {', '.join(f'`{model_type}`' for model_type in model_types)} | {reads} |"

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from reprlib import repr as shortened
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
@@ -14,6 +15,7 @@ from ..files.encoder_files import (
     CONFIG,
     MODULES,
     PREPROCESSOR,
+    PROCESSOR,
     SENTENCEPIECE,
     TOKENIZER,
     VOCABULARY,
@@ -27,6 +29,7 @@ from .output_layers import TIED
 from .sentence_transformers import UnsupportedPoolingError, read_modules, with_modules
 from .tensor_map import Reading
 from .tokenizer import read_tokenizer
+from .two_encoders import TWO_ENCODERS, one_encoder, split_path
 from .weights import Shape, Stored, stored_weights
 
 ADAPTER_ALONE = (
@@ -63,6 +66,7 @@ class EncoderFolder:
 
 def is_foreign(folder: Path) -> bool:
     """Whether the folder has Hugging Face's layout rather than this project's own."""
+    folder, _ = split_path(folder)
     if (folder / MODULES).is_file() or (folder / ADAPTER).is_file():
         return True
     path = folder / CONFIG
@@ -85,7 +89,11 @@ def _is_transformers_config(path: Path, *_state: int) -> bool:
 
 @errors_in_one_sentence()
 def find(folder: Path) -> EncoderFolder:
-    """The encoder in a folder, by its configuration and tensor headers. Raises ValueError if it cannot be shown."""
+    """The encoder in a folder, or one of two in it (`model.huggingface.two_encoders`), by its configuration and tensor headers.
+
+    Raises ValueError if it cannot be shown.
+    """
+    folder, inner = split_path(folder)
     if (folder / ADAPTER).is_file() and not (folder / CONFIG).is_file():
         raise ValueError(ADAPTER_ALONE)
     pooling_problem = None
@@ -98,14 +106,15 @@ def find(folder: Path) -> EncoderFolder:
     encoder_folder = folder / sentence_modules.encoder if sentence_modules else folder
     values = read_object(encoder_folder / CONFIG, CONFIG)
     model_type = values.get("model_type")
-    if not isinstance(model_type, str) or model_type not in FAMILIES:
+    if not isinstance(model_type, str) or model_type not in {*FAMILIES, *TWO_ENCODERS}:
         raise RefusalError(_all_problems(encoder_folder, model_type, pooling_problem))
     if pooling_problem is not None:
         raise ValueError(pooling_problem)
-    family = FAMILIES[model_type]
     tensors = stored_weights(encoder_folder).renamed(_current_name)
-    path = encoder_folder / PREPROCESSOR
-    preprocessor = read_object(path, PREPROCESSOR) if family.reads == "pictures" and path.is_file() else None
+    if model_type in TWO_ENCODERS:
+        values, tensors = one_encoder(values, tensors, inner)
+    family = FAMILIES[values["model_type"]]
+    preprocessor = _read_preprocessor(encoder_folder) if family.reads == "pictures" else None
     reading = family.reading(values, tensors, preprocessor)
     left_out: list[str] = []
     if sentence_modules is not None:
@@ -157,6 +166,18 @@ def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None]:
     if unset_names := [name for name, value in model.named_parameters() if value.is_meta]:
         raise ValueError(f"nothing is stored for {unset_names[0]}")
     return model.requires_grad_(False).eval(), tokenizer
+
+
+def _read_preprocessor(folder: Path) -> dict[str, Any] | None:
+    """How pictures are prepared; None if no file in the folder says it. Raises ValueError if that is damaged."""
+    if (folder / PREPROCESSOR).is_file():
+        return read_object(folder / PREPROCESSOR, PREPROCESSOR)
+    if not (folder / PROCESSOR).is_file():
+        return None
+    settings = read_object(folder / PROCESSOR, PROCESSOR).get("image_processor")
+    if not isinstance(settings, dict | None):
+        raise ValueError(f"{PROCESSOR} has image_processor {shortened(settings)}, which must be an object")
+    return settings
 
 
 def _all_problems(folder: Path, model_type: object, pooling_problem: str | None) -> str:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
@@ -31,7 +32,7 @@ NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, no {VOCABULARY} with 
 
 
 def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
-    """The tokenizer of a folder, set to truncate texts to the encoder's length, and not to pad them.
+    """The tokenizer of a folder, set to truncate texts to the encoder's length, and to pad them where the encoder reads padding.
 
     Raises ValueError, with a one-sentence message, if it cannot be used.
     """
@@ -44,7 +45,21 @@ def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
         _check_fit(tokenizer, config)
         truncation_side = "left" if options.get("truncation_side") == "left" else "right"
         tokenizer.enable_truncation(_truncation_length(tokenizer, options, config), direction=truncation_side)
+        if config.family.padded:
+            _enable_padding(tokenizer, folder, options, config.n_positions)
         return tokenizer
+
+
+def _enable_padding(tokenizer: Tokenizer, folder: Path, options: dict[str, Any], length: int) -> None:
+    """Sets the tokenizer to pad texts to `length` tokens at their end. Raises ValueError if it is not known with which token."""
+    if not (
+        folder / TOKENIZER
+    ).is_file():  # SigLIP's takes punctuation away, of which the other files say nothing
+        raise ValueError(f"it cannot be built from other files: save {TOKENIZER} as well")
+    name = token_name(options, "pad_token", "</s>")
+    if (padding_id := tokenizer.token_to_id(name)) is None:
+        raise ValueError(f"its pad_token {shortened(name)} is not in its vocabulary")
+    tokenizer.enable_padding(length=length, pad_id=padding_id, pad_token=name)
 
 
 def _check_fit(tokenizer: Tokenizer, config: ModelConfig) -> None:

@@ -1,6 +1,6 @@
 """Inputs of an encoder, `Text` or `Picture`, and `prepare`, which converts them to the encoder's input tensor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -60,6 +60,8 @@ def reads_pairs(loaded: Loaded) -> bool:
     """Whether the encoder reads pairs of texts; if so, its tokenizer adds special tokens to a pair."""
     if not loaded.config.is_imported or loaded.tokenizer is None:
         return False
+    if loaded.config.family.pools_token is not None:  # of one text
+        return False
     n_special_single, n_special_pair = (
         loaded.tokenizer.num_special_tokens_to_add(is_pair) for is_pair in (False, True)
     )
@@ -98,6 +100,10 @@ def prepare(loaded: Loaded, model_input: InputLike) -> tuple[Tensor, Positions]:
     ids = torch.tensor([encoded.ids], device=loaded.device)
     if n_types > 1:  # ids of the second text are numbered vocab_size higher
         ids += config.vocab_size * torch.tensor([encoded.types], device=loaded.device)
+    if config.family.parts.causal:  # the first token sees nothing else, so it cannot stand for the whole
+        encoded = replace(
+            encoded, roles=tuple("special" if role == "class" else role for role in encoded.roles)
+        )
     return ids, encoded
 
 

@@ -51,7 +51,8 @@ def encode(
 ) -> Encoded:
     """Tokens of a text, special tokens included; tokens beyond the truncation length are left out and counted.
 
-    A token with the id `padding_id` gets the role of padding. `second` is the second text of a pair.
+    A token with the id `padding_id` gets the role of padding; what the tokenizer itself fills up with is read like other
+    tokens, and special. `second` is the second text of a pair.
     Raises ValueError, with a one-sentence message, if the tokenizer cannot read the text.
     """
     # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
@@ -66,6 +67,7 @@ def encode(
         encoding = tokenizer.encode(texts[0], texts[1] if len(texts) > 1 else None)
         lengths = [_n_tokens(tokenizer, text_part) for text_part in texts] if second is not None else []
     prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
+    suffix = getattr(tokenizer.model, "end_of_word_suffix", None) or ""  # CLIP's words end in it
     n_read = encoding.special_tokens_mask.count(0)
     if second is None:
         n_left_out = sum(text_part.special_tokens_mask.count(0) for text_part in encoding.overflowing)
@@ -75,7 +77,7 @@ def encode(
     return Encoded(
         ids=tuple(encoding.ids),
         types=tuple(encoding.type_ids),
-        tokens=tuple(encoding.tokens),
+        tokens=tuple(token.removesuffix(suffix) or token for token in encoding.tokens),
         roles=_token_roles(tokenizer, encoding, prefix, padding_id),
         continuing_prefix=prefix,
         n_read=n_read,
@@ -114,13 +116,18 @@ def _token_roles(
     }
     if special_marks[:1] == [1]:
         role_by_id[encoding.ids[0]] = "class"
-    role_by_id[tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")] = "unknown"
+    unknown_id = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
+    if role_by_id.get(unknown_id) not in ("class", "separator"):  # in CLIP it is the end token as well
+        role_by_id[unknown_id] = "unknown"
     role_by_id[padding_id] = "padding"
     roles: list[Role] = []
     previous_word = None  # the piece before the first one that is read may be left out
-    for id_, token, word in zip(encoding.ids, encoding.tokens, encoding.word_ids, strict=True):
+    for id_, token, word, is_text in zip(
+        encoding.ids, encoding.tokens, encoding.word_ids, encoding.attention_mask, strict=True
+    ):
         is_continuation = word == previous_word or token.removeprefix(prefix) not in ("", token)
-        roles.append(role_by_id.get(id_) or ("continuation" if is_continuation else "word"))
+        role = role_by_id.get(id_) or ("continuation" if is_continuation else "word")
+        roles.append(role if is_text else "special")
         previous_word = word
     return tuple(roles)
 

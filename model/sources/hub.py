@@ -28,6 +28,7 @@ from huggingface_hub.utils import validate_repo_id
 from ..files.encoder_files import BESIDE, CONFIG, INDEX, UNREAD_WEIGHTS, WEIGHTS, shard_names
 from ..files.errors import error_text
 from ..files.json_file import LARGEST_JSON
+from ..huggingface.two_encoders import with_inner_names
 from .names import HUB, Listing, printable_name
 
 # the parts of a sentence-transformers folder, such as 1_Pooling/config.json and 2_Dense/model.safetensors
@@ -69,7 +70,7 @@ def cached_models() -> Listing:
         complete_revisions = [revision for revision in repo.revisions if _is_complete(revision.snapshot_path)]
         for revision in complete_revisions:
             commit = "" if "main" in revision.refs else f"@{revision.commit_hash[:8]}"
-            names.append(f"{HUB}{repo.repo_id}{commit}")
+            names += with_inner_names(f"{HUB}{repo.repo_id}{commit}", revision.snapshot_path)
         if not complete_revisions and any(
             (revision.snapshot_path / CONFIG).is_file() for revision in repo.revisions
         ):

