@@ -67,6 +67,11 @@ class Disentangled:
     norm: bool = False  # of the vectors
 
     @property
+    def n_maps(self) -> int:
+        """Number of score maps that add up: that of the contents, and up to two between contents and positions."""
+        return 1 + self.content_to_position + self.position_to_content
+
+    @property
     def span(self) -> int:
         """Number of vectors for each side of the query."""
         return self.n_buckets or self.furthest

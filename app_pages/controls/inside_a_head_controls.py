@@ -1,6 +1,8 @@
 """Controls of the page Inside a head."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -15,6 +17,7 @@ from app_pages.controls.address import (
     TextBox,
     Toggle,
 )
+from model.config import ModelConfig
 from model.theory.permutation_equivariance import REORDERINGS
 
 STEP_BY_STEP, SCALE, LAYER_NORM, ORDER = "Step by step", "Why √d_k", "LayerNorm", "Order of tokens"
@@ -24,6 +27,7 @@ SCALES = {"1/√d_k": 0.5, "1": 0.0, "1/d_k": 1.0, "another power": None}  # pow
 LARGEST_WIDTH = 512
 EVERYWHERE, LAYER, HEAD = "all heads", "this layer", "this head"
 ATTENTION, FEED_FORWARD = "LayerNorm of the attention", "LayerNorm of the feed-forward layer"
+RMS = {title: title.replace("LayerNorm", "RMSNorm") for title in (ATTENTION, FEED_FORWARD)}
 NO_MASK, CAUSAL = "no mask", "causal mask"
 
 
@@ -45,13 +49,16 @@ KEY = Box[int | str](
 ALL_KEYS = Toggle("inside_every_key", "All keys")
 BY_WEIGHT = "weight"
 SORT = Code("inside_sort", pattern=BY_WEIGHT)  # how the rows are ordered; empty: by position
-# Every step of a block, by the names of `model.experiments.head_steps.ORDER`.
+# Every step of a block, by the names of `model.experiments.head_steps.ORDER`; `step_titles` has those of an encoder.
 STEP_TITLES = {
     "input": "Residual stream x",
     "norm_attention": ATTENTION,
     "project": "Query, key and value",
+    "rotate": "Rotation by position",
     "products": "Dot product q · k",
     "scale": "Division by √d_k",
+    "bias": "Bias by distance",
+    "relative_positions": "Scores of relative positions",
     "mask": "Mask",
     "softmax": "Softmax",
     "values": "Weighted sum of the values",
@@ -63,12 +70,40 @@ STEP_TITLES = {
     "contract": "Feed-forward: back to the stream",
     "add_feed_forward": "Residual addition after feed-forward",
 }
+NOT_DIVIDED = "Scores, not divided"
+# What links call a step, in whichever encoder it is.
+_STEP_OF_TITLE = (
+    {title: name for name, title in STEP_TITLES.items()}
+    | {RMS[ATTENTION]: "norm_attention", RMS[FEED_FORWARD]: "norm_feed_forward"}
+    | dict.fromkeys((NOT_DIVIDED, "Division by √(2 d_k)", "Division by √(3 d_k)"), "scale")
+)
+
+
+def step_titles(config: ModelConfig) -> dict[str, str]:
+    """Titles of all steps, as they are in this encoder."""
+    parts = config.family.parts
+    titles = dict(STEP_TITLES)
+    if parts.norm == "rms":
+        titles = {name: RMS.get(title, title) for name, title in titles.items()}
+    if not parts.scaled:
+        titles["scale"] = NOT_DIVIDED
+    if (disentangled := parts.disentangled) is not None:
+        titles["scale"] = f"Division by √({disentangled.n_maps} d_k)"
+    return titles
+
+
+def _first_shown(_step: Any, _steps: Sequence[Any]) -> str:
+    return "products"
+
+
 STEP = Box[str](
     "inside_step",
     "Step",
     STEP_TITLES,
     "products",
     format_func=STEP_TITLES.__getitem__,
+    former=_STEP_OF_TITLE.get,
+    gone=_first_shown,
     label_visibility="collapsed",
     width=285,
 )
@@ -135,7 +170,11 @@ NORM = Row(
     "inside_norm",
     "Norm",
     (ATTENTION, FEED_FORWARD),
-    former={"of the attention": ATTENTION, "of the feed-forward layer": FEED_FORWARD}.get,
+    former={
+        "of the attention": ATTENTION,
+        "of the feed-forward layer": FEED_FORWARD,
+        **{title: option for option, title in RMS.items()},
+    }.get,
     label_visibility="collapsed",
 )
 VECTORS = TextBox(

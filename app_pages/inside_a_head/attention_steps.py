@@ -8,9 +8,18 @@ import numpy as np
 import streamlit as st
 
 from app_pages.inside_a_head.view import View
+from app_pages.inside_a_head.wording import (
+    attention_input_tex,
+    bias_tex,
+    divisor_tex,
+    is_on_grid,
+    query_and_key_tex,
+    shared_heads,
+)
 from app_pages.show.show import show
+from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
 from model.experiments.residual_stream import norms
-from viz.builders.number_format import format_tex
+from viz.builders.number_format import format_number, format_tex
 from viz.inside.vector_rows import vector_rows
 
 
@@ -38,49 +47,186 @@ def draw_stream(view: View) -> None:
 
 def draw_projection(view: View) -> None:
     attention, config = view.steps.attention, view.record.config
-    x = r"\hat{x}" if config.norm_placement == "pre" else "x"
-    st.latex(rf"q_i = {x}_i W_Q + b_Q, \quad k_j = {x}_j W_K + b_K, \quad v_j = {x}_j W_V + b_V")
-    st.markdown(
-        rf"This head's own columns: $W_Q, W_K \in \mathbb{{R}}^{{{config.d_model} \times {config.d_k}}}$, "
-        rf"$W_V \in \mathbb{{R}}^{{{config.d_model} \times {config.d_v}}}$. A query is compared with each "
-        "key; the value is what the key passes on."
+    x = attention_input_tex(view)
+    biases = bias_tex(config, "w_q", "b_Q"), bias_tex(config, "w_k", "b_K"), bias_tex(config, "w_v", "b_V")
+    st.latex(
+        rf"q_i = {x}_i W_Q{biases[0]}, \quad k_j = {x}_j W_K{biases[1]}, \quad v_j = {x}_j W_V{biases[2]}"
     )
+    heads = shared_heads(config, view.chosen.head)
+    unnormed = (
+        "Layer 0 has no norm before its attention: it reads the embedding, which is normalised already. "
+        if config.norm_placement == "pre" and view.steps.norm_attention is None
+        else ""
+    )
+    shared = (
+        f" Heads {heads[0]} to {heads[-1]} have $W_K$ and $W_V$ in common, and so their keys and values; $W_Q$ is each "
+        "head's own (grouped queries, Ainslie et al. 2023)."
+        if heads
+        else ""
+    )
+    st.markdown(
+        unnormed
+        + rf"This head's own columns: $W_Q, W_K \in \mathbb{{R}}^{{{config.d_model} \times {config.d_k}}}$, "
+        rf"$W_V \in \mathbb{{R}}^{{{config.d_model} \times {config.d_v}}}$. A query is compared with each "
+        "key; the value is what the key passes on." + shared
+    )
+    rotation = attention.rotation
+    q, k = (attention.q, attention.k) if rotation is None else (rotation.q, rotation.k)
     rows = {
-        f"qᵢ  {view.name(view.query)}": attention.q,
-        f"kⱼ  {view.name(view.key)}": attention.k[view.key],
+        f"qᵢ  {view.name(view.query)}": q,
+        f"kⱼ  {view.name(view.key)}": k[view.key],
         f"vⱼ  {view.name(view.key)}": attention.v[view.key],
     }
     show(vector_rows(rows, what="component of q, k, v"), key="inside_rows_project")
 
 
+def draw_rotation(view: View) -> None:
+    attention, query, key = view.steps.attention, view.query, view.key
+    rotation = attention.rotation
+    assert rotation is not None, "a step of encoders that rotate"
+    first, second = rotation.pairs[0]
+    at_query, at_key = rotation.angles[query], rotation.angles[key]
+    st.latex(
+        r"(\tilde{q}_a, \tilde{q}_b) = (q_a \cos\theta - q_b \sin\theta, \; q_a \sin\theta + q_b \cos\theta)"
+    )
+    grows = "its row or its column in the picture" if is_on_grid(view) else "its position"
+    n_alone = len(attention.q) - rotation.pairs.size
+    st.markdown(
+        "The components are taken in pairs, and each pair is turned like the hand of a clock, by an angle $\\theta$ that "
+        f"grows with {grows}; the value $v$ is not. Pair 0 is made of the components {first} and {second}: it is turned "
+        f"by {_radians(at_query[0])} at the query and by {_radians(at_key[0])} at the key. "
+        + (f"The last {n_alone} components stay as they are. " if n_alone else "")
+        + "In the dot product only the difference of the two angles is left: it depends on how far apart query and key "
+        "stand, not on where they stand (RoPE, Su et al. 2021)."
+    )
+    rows = {
+        f"qᵢ  {view.name(query)}": rotation.q,
+        "rotated: q̃ᵢ": attention.q,
+        f"kⱼ  {view.name(key)}": rotation.k[key],
+        "rotated: k̃ⱼ": attention.k[key],
+    }
+    show(vector_rows(rows, what="component of q, k"), key="inside_rows_rotate")
+    angles = {"θ at the query i": at_query, "θ at the key j": at_key, "θⱼ − θᵢ": at_key - at_query}
+    chart = vector_rows(angles, what="angle in radians", numbered="pair")
+    show(chart, key="inside_rows_angles")
+
+
+def _radians(angle: float) -> str:
+    return f"{format_number(angle, '.3g')} radians"
+
+
 def products_formula(view: View) -> Formula:
     attention, key = view.steps.attention, view.key
+    q, k = query_and_key_tex(view)
+    rotated = " Query and keys are the rotated ones." if attention.rotation is not None else ""
+    contents = (
+        " It compares the contents alone; scores of positions follow."
+        if CONTENT_TO_POSITION in attention.terms or POSITION_TO_CONTENT in attention.terms
+        else ""
+    )
     return Formula(
-        rf"q_i \cdot k_j = \sum_{{c=0}}^{{{len(attention.q) - 1}}} q_{{ic}} \, k_{{jc}}, \quad "
-        rf"q_i \cdot k_{{{key}}} = {format_tex(attention.dots[key], '.4g')}",
-        "Multiplied component by component, one row for each key, and added up: gold raises the sum, purple lowers it.",
+        rf"{q}_i \cdot {k}_j = \sum_{{c=0}}^{{{len(attention.q) - 1}}} {q}_{{ic}} \, {k}_{{jc}}, \quad "
+        rf"{q}_i \cdot {k}_{{{key}}} = {format_tex(attention.dots[key], '.4g')}",
+        "Multiplied component by component, one row for each key, and added up: gold raises the sum, purple lowers it."
+        + rotated
+        + contents,
     )
 
 
 def scale_formula(view: View) -> Formula:
     attention, key = view.steps.attention, view.key
-    d_k = len(attention.q)
+    q, k = query_and_key_tex(view)
+    score = "c" if attention.terms else "s"  # c for contents, as long as something is added
+    if not (divisor := divisor_tex(view)):
+        return Formula(
+            rf"{score}_{{ij}} = {q}_i \cdot {k}_j, \quad {score}_{{i,{key}}} = {format_tex(attention.scaled[key], '.4g')}",
+            r"This encoder does not divide by √d_k. Its training begins with a W_Q that is smaller by that factor instead.",
+        )
+    n_maps = attention.squared_divisor // len(attention.q)
+    words = "The longer the vectors, the larger their dot products; divided by √d_k they stay about as large."
+    if n_maps > 1:
+        words += (
+            f" The score is a sum of {n_maps} such products, and each is divided by √{n_maps} more for that."
+        )
     return Formula(
-        rf"s_{{ij}} = q_i \cdot k_j / \sqrt{{d_k}}, \quad s_{{i,{key}}} = {format_tex(attention.dots[key], '.4g')} "
-        rf"/ \sqrt{{{d_k}}} = {format_tex(attention.scores[key], '.4g')}",
-        "The longer the vectors, the larger their dot products; divided by √d_k they stay about as large.",
+        rf"{score}_{{ij}} = {q}_i \cdot {k}_j / {divisor}, \quad {score}_{{i,{key}}} = "
+        rf"{format_tex(attention.dots[key], '.4g')} "
+        rf"/ \sqrt{{{attention.squared_divisor}}} = {format_tex(attention.scaled[key], '.4g')}",
+        words,
     )
 
 
+def bias_formula(view: View) -> Formula:
+    config, key = view.record.config, view.key
+    learned = (
+        "One learned number for each head and each way to go from a patch to another, so many rows and so many columns"
+        if config.has_grid_bias
+        else "One learned number for each head and each distance; far away, many distances share one "
+        f"(Raffel et al. 2020). Key {key} stands {_distance_text(view)}"
+    )
+    return Formula(
+        rf"s_{{ij}} = c_{{ij}} + b_{{ij}}, \quad s_{{i,{key}}} = {_sum_tex(view, BIAS)}",
+        f"{learned}. What the two tokens are does not matter for it.",
+    )
+
+
+def relative_positions_formula(view: View) -> Formula:
+    attention, key = view.steps.attention, view.key
+    present = [name for name in (CONTENT_TO_POSITION, POSITION_TO_CONTENT) if name in attention.terms]
+    symbols = {
+        CONTENT_TO_POSITION: r"q_i \cdot k^{\mathrm{r}}_{\delta}",
+        POSITION_TO_CONTENT: r"q^{\mathrm{r}}_{\delta} \cdot k_j",
+    }
+    sums = " + ".join([r"q_i \cdot k_j", *(symbols[name] for name in present)])
+    meanings = {
+        CONTENT_TO_POSITION: "content to position: does this query look for a key at this distance?",
+        POSITION_TO_CONTENT: "position to content: is this key looked at from this distance?",
+    }
+    return Formula(
+        rf"s_{{ij}} = ({sums}) / {divisor_tex(view)}, \quad s_{{i,{key}}} = {_sum_tex(view, *present)}",
+        f"Each relative position δ of key and query has a vector, of which a query and a key are made as of a token's. "
+        f"{' '.join(meanings[name].capitalize() for name in present)} The {len(present) + 1} score maps add up to the "
+        f"score (DeBERTa, He et al. 2021). Key {key} stands {_distance_text(view)}.",
+    )
+
+
+def _sum_tex(view: View, *terms: str) -> str:
+    """The scaled product of the chosen key, plus each of these terms, equals the score: with numbers, as LaTeX."""
+    attention, key = view.steps.attention, view.key
+    numbers = [attention.scaled[key], *(attention.terms[name][key] for name in terms)]
+    first, *others = (format_tex(number, ".4g") for number in numbers)
+    rest = "".join(f" - {text[1:]}" if text.startswith("-") else f" + {text}" for text in others)
+    return f"{first}{rest} = {format_tex(attention.scores[key], '.4g')}"
+
+
+def _distance_text(view: View) -> str:
+    """Where the chosen key stands from the query: "2 to the right of the query"."""
+    offset = view.key - view.query
+    if not offset:
+        return "at the query itself"
+    return f"{abs(offset)} to the {'right' if offset > 0 else 'left'} of the query"
+
+
 def mask_formula(view: View) -> Formula:
-    attention = view.steps.attention
+    attention, windows = view.steps.attention, view.record.config.family.parts.windows
+    window = windows[view.chosen.layer] if windows else None
+    n_allowed = np.count_nonzero(attention.mask)
+    reach = f"This layer looks at most {window} positions to either side. " if window is not None else ""
+    if not attention.mask.all():
+        words = (
+            f"The query may attend to {n_allowed} of {view.n} positions; the score of the others is −∞, and their "
+            "weight 0."
+        )
+    elif reach:
+        words = f"Nothing is masked here: all {view.n} positions are within reach."
+    else:
+        words = (
+            f"Nothing is masked here: the query may attend to all {view.n} positions. This encoder is "
+            "bidirectional: only padding would be masked."
+        )
     return Formula(
         r"s_{ij} \leftarrow -\infty \; \text{ where query } i \text{ must not attend to key } j",
-        f"Nothing is masked here: the query may attend to all {view.n} positions. This encoder is "
-        "bidirectional: only padding would be masked."
-        if attention.mask.all()
-        else f"The query may attend to {np.count_nonzero(attention.mask)} of {view.n} positions; the score of the "
-        "others is −∞, and their weight 0.",
+        reach + words,
     )
 
 
@@ -126,8 +272,9 @@ def draw_concatenation(view: View) -> None:
 def draw_output(view: View) -> None:
     attention, head = view.steps.attention, view.chosen.head
     n_heads, d_v = attention.z.shape
+    b_o = bias_tex(view.record.config, "w_o", "b_O")
     st.latex(
-        rf"o_i = \sum_{{h=0}}^{{{n_heads - 1}}} z_i^{{(h)}} W_O^{{(h)}} + b_O, \qquad "
+        rf"o_i = \sum_{{h=0}}^{{{n_heads - 1}}} z_i^{{(h)}} W_O^{{(h)}}{b_o}, \qquad "
         rf"W_O^{{(h)}} \in \mathbb{{R}}^{{{d_v} \times {len(attention.out)}}}"
     )
     st.markdown(
@@ -135,7 +282,9 @@ def draw_output(view: View) -> None:
         "belong to each head: each writes into the stream on its own, and the results are added."
     )
     rows = {f"H{number}": row for number, row in enumerate(attention.by_head)}
-    rows |= {"bias b": attention.bias, "= oᵢ": attention.out}
+    if b_o:
+        rows["bias b"] = attention.bias
+    rows["= oᵢ"] = attention.out
     draw_rows_with_lengths(rows, key="output", what="component of o", chosen=f"H{head}")
 
 

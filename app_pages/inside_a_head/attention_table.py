@@ -1,5 +1,6 @@
 """The steps of attention as one table: a row for each key, and a column for what each step makes of it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -8,26 +9,59 @@ import streamlit as st
 
 from app_pages.controls.inside_a_head_controls import BY_WEIGHT, KEY, SORT
 from app_pages.inside_a_head.view import View
+from app_pages.inside_a_head.wording import query_and_key_text
 from app_pages.show.download import download
 from app_pages.show.html_table import HtmlTable, Strip, TableCell, TableHeading, TableRow
+from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT
 from viz.builders.number_format import format_number
 from viz.builders.palette import largest
 from viz.inside.key_table import KeyTable, column_digits, key_table
 
 _table = HtmlTable("attention_table", Path(__file__).with_suffix(".css"))
-_COLUMNS = ("key", "products", "dot", "score", "weight", "values")
+_SCORE = "score"
 # The steps that the table shows, and the columns of each.
 TABLE_STEPS = {
     "products": ("products", "dot"),
-    "scale": ("score",),
+    "scale": ("scaled",),
+    "bias": (BIAS, _SCORE),
+    "relative_positions": (CONTENT_TO_POSITION, POSITION_TO_CONTENT, _SCORE),
     "mask": ("weight",),
     "softmax": ("weight",),
     "values": ("values",),
 }
+_TERM_TITLES = {
+    BIAS: ("+ bias", "What is added to the score, by where the key stands from the query"),
+    CONTENT_TO_POSITION: ("+ c → p", "Content to position: the query and the key of the relative position"),
+    POSITION_TO_CONTENT: ("+ p → c", "Position to content: the query of the relative position and the key"),
+}
+
+
+class _Scores(NamedTuple):
+    """A column of numbers on the way from the products to the scores."""
+
+    name: str
+    title: str
+    help: str
+    values: np.ndarray  # [key]
+
+
+def _score_columns(view: View) -> list[_Scores]:
+    """The scaled products and, where something is added to them, each term and the score."""
+    attention, parts = view.steps.attention, view.record.config.family.parts
+    divisor = f"÷ √{attention.squared_divisor}" if parts.scaled else "undivided"
+    contents = "c → c, " if parts.disentangled is not None else ""
+    meaning = "The sum, divided by √d_k" if parts.scaled else "This encoder does not divide the sum"
+    if parts.disentangled is not None:
+        meaning = "Content to content: the sum, divided by √d_k and by the root of the number of maps"
+    columns = [_Scores("scaled", contents + divisor, meaning, attention.scaled)]
+    if not attention.terms:
+        return columns
+    terms = [_Scores(name, *_TERM_TITLES[name], values) for name, values in attention.terms.items()]
+    return [*columns, *terms, _Scores(_SCORE, "= score", "What the softmax reads", attention.scores)]
 
 
 class _Ends(NamedTuple):
-    """Largest values of the colour scales of two columns, and numbers of decimals of two others."""
+    """Largest values of the colour scales of two columns, and numbers of decimals of the dot products and of the scores."""
 
     products: float
     values: float
@@ -42,7 +76,8 @@ def draw_table(view: View, step: str) -> None:
         products=largest(attention.products[keys]),
         values=largest(attention.weighted[keys]),
         dot_digits=column_digits(attention.dots[keys]),
-        score_digits=column_digits(attention.scores[keys]),
+        # one for all that are added up
+        score_digits=max(column_digits(column.values[keys]) for column in _score_columns(view)),
     )
     by_weight = SORT.read() == BY_WEIGHT
     with st.container(key="inside_table", gap=None):
@@ -59,6 +94,11 @@ def draw_table(view: View, step: str) -> None:
 
 def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[TableHeading]:
     number = {name: f"{position}\u2002" for position, name in enumerate(view.steps.order, 1)}
+    q, k = query_and_key_text(view)
+    scores: list[TableHeading] = [
+        {"name": column.name, "title": column.title, "help": column.help} for column in _score_columns(view)
+    ]
+    scores[0]["title"] = number["scale"] + scores[0]["title"]
     headings: list[TableHeading] = [
         {
             "name": "key",
@@ -68,16 +108,13 @@ def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[Table
         },
         {
             "name": "products",
-            "title": f"{number['products']}q · k by component",
-            "help": "A component of the query times the same component of the key",
+            "title": f"{number['products']}{q} · {k} by component",
+            "help": "A component of the query times the same component of the key"
+            + ("" if q == "q" else ", both rotated"),
             "ends": _end_texts(ends.products),
         },
-        {"name": "dot", "title": "their sum", "help": "The dot product q · k"},
-        {
-            "name": "score",
-            "title": f"{number['scale']}÷ √{len(view.steps.attention.q)}",
-            "help": "The score: the sum, divided by √d_k",
-        },
+        {"name": "dot", "title": "their sum", "help": f"The dot product {q} · {k}"},
+        *scores,
         {
             "name": "weight",
             "title": f"{number['softmax']}softmax",
@@ -102,7 +139,17 @@ def _table_rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
     lowest = float(dots.min(initial=0))
     dot_range = float(dots.max(initial=0)) - lowest or 1.0
     q = _rounded_components(attention.q)
-    rows = [_vector_row("head", f"q  {view.name(view.query)}", "products", attention.q)]
+    score_columns = _score_columns(view)
+    columns = ["key", "products", "dot", *(column.name for column in score_columns), "weight", "values"]
+    rows = [
+        _vector_row(
+            columns,
+            "head",
+            f"{query_and_key_text(view)[0]}  {view.name(view.query)}",
+            "products",
+            attention.q,
+        )
+    ]
     for key in view.ordered(by_weight=by_weight):
         dot, weight = float(attention.dots[key]), float(attention.pattern[key])
         zero = -lowest / dot_range
@@ -126,10 +173,10 @@ def _table_rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
                 "text": format_number(dot, f".{ends.dot_digits}f"),
                 "span": (round(bar[0], 4), round(bar[1], 4)),
             },
-            {
-                "name": "score",
-                "text": format_number(float(attention.scores[key]), f".{ends.score_digits}f"),
-            },
+            *(
+                _number_cell(column.name, float(column.values[key]), ends.score_digits)
+                for column in score_columns
+            ),
             weight_cell,
             _strip_cell(
                 "values",
@@ -142,14 +189,21 @@ def _table_rows(view: View, ends: _Ends, by_weight: bool) -> list[TableRow]:
     if view.n_hidden:
         weighted, weight = attention.remaining(view.keys)
         rows.append(
-            _vector_row("foot", f"the other {view.n_hidden}", "values", weighted, ends.values, weight)
+            _vector_row(
+                columns, "foot", f"the other {view.n_hidden}", "values", weighted, ends.values, weight
+            )
         )
     z, total = attention.z[view.chosen.head], float(attention.pattern.sum())
-    rows.append(_vector_row("foot", "sum: z", "values", z, weight=total))
+    rows.append(_vector_row(columns, "foot", "sum: z", "values", z, weight=total))
     return rows
 
 
+def _number_cell(name: str, number: float, digits: int) -> TableCell:
+    return {"name": name, "text": format_number(number, f".{digits}f")}
+
+
 def _vector_row(
+    columns: Sequence[str],
     part: Literal["head", "foot"],
     name: str,
     column: str,
@@ -157,11 +211,11 @@ def _vector_row(
     end: float | None = None,
     weight: float | None = None,
 ) -> TableRow:
-    """A row in the head or the foot of the table, with a vector in one `column`.
+    """A row in the head or the foot of the table, with a vector in one `column` of all `columns`.
 
     Its colours end at `end`, by default at the largest absolute value of the vector.
     """
-    cells: dict[str, TableCell] = {column_name: {"name": column_name, "text": ""} for column_name in _COLUMNS}
+    cells: dict[str, TableCell] = {column_name: {"name": column_name, "text": ""} for column_name in columns}
     cells["key"] = {"name": "key", "text": name, "is_header": True}
     cells[column] = _strip_cell(column, vector, end or largest(vector))
     if end is None:
@@ -202,7 +256,7 @@ def _downloaded_table(view: View, by_weight: bool) -> KeyTable:
         q=attention.q,
         products=attention.products[keys],
         dots=attention.dots[keys],
-        scores=attention.scores[keys],
+        scores={column.title: column.values[keys] for column in _score_columns(view)},
         weights=attention.allowed(attention.pattern)[keys],
         weighted=attention.weighted[keys],
         remaining=attention.remaining(keys)[0] if view.n_hidden else None,

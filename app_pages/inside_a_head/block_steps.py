@@ -4,21 +4,25 @@ import streamlit as st
 
 from app_pages.inside_a_head.attention_steps import draw_rows_with_lengths
 from app_pages.inside_a_head.view import View
+from app_pages.inside_a_head.wording import ACTIVATIONS, bias_tex, norm_name
 from app_pages.show.show import show
-from model.experiments.head_steps import Norm
+from model.experiments.norm_steps import Norm
 from viz.builders.number_format import format_tex, percent
+from viz.inside.factor_bars import factor_bars
 from viz.inside.value_bars import value_bars
 
 N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, and as rows
 
 
 def draw_norm_of_attention(view: View) -> None:
+    norm = view.steps.norm_attention
+    assert norm is not None, "a step of blocks with this norm"
     if _is_pre(view):
         st.markdown("Before attention: what the heads see is normalised, the residual stream itself is not.")
-        _draw_norm(view.steps.norm_attention, r"\hat{x}_i", "x_i", key="attention")
+        _draw_norm(norm, r"\hat{x}_i", "x_i", key="attention")
     else:
         st.markdown("After the addition: the residual stream itself is normalised, and carried forward so.")
-        _draw_norm(view.steps.norm_attention, "x_i'", "x_i + o_i", key="attention")
+        _draw_norm(norm, "x_i'", "x_i + o_i", key="attention")
 
 
 def draw_norm_of_feed_forward(view: View) -> None:
@@ -50,7 +54,7 @@ def draw_addition_of_feed_forward(view: View) -> None:
         config = view.record.config
         is_last = view.chosen.layer == config.n_layers - 1
         st.markdown(
-            "This was the last block: one final LayerNorm follows before the classifier."
+            f"This was the last block: one final {norm_name(config)} follows before the encoder's output is read."
             if is_last and config.final_norm
             else "The output of the block, not normalised."
         )
@@ -58,56 +62,94 @@ def draw_addition_of_feed_forward(view: View) -> None:
 
 def draw_expansion(view: View) -> None:
     steps, config = view.steps.feed_forward, view.record.config
-    name = "ReLU" if config.activation == "relu" else "GELU"
+    name = ACTIVATIONS[config.activation]
     x = r"\hat{x}_i'" if _is_pre(view) else "x_i'"
+    b_1, b_3 = bias_tex(config, "expand", "b_1"), bias_tex(config, "gate", "b_3")
+    activated = rf"\mathrm{{{name}}}({x} W_1{b_1})"
+    hidden = activated if steps.gate is None else rf"{activated} \odot ({x} W_3{b_3})"
+    maps = "W_1" if steps.gate is None else "W_1, W_3"
     st.latex(
-        rf"h = \mathrm{{{name}}}({x} W_1 + b_1), \qquad "
-        rf"W_1 \in \mathbb{{R}}^{{{config.d_model} \times {config.d_ff}}}, \; h \in \mathbb{{R}}^{{{config.d_ff}}}"
+        rf"h = {hidden}, \qquad "
+        rf"{maps} \in \mathbb{{R}}^{{{config.d_model} \times {config.d_ff}}}, \; h \in \mathbb{{R}}^{{{config.d_ff}}}"
     )
     units = steps.strongest(N_UNITS)
+    behind = "it" if steps.gate is None else "the product"
+    gated = (
+        ""
+        if steps.gate is None
+        else " Each unit's activation is multiplied by its gate, the same unit of a second linear map (Shazeer 2020)."
+    )
     st.markdown(
-        f"Each position on its own. Of {config.d_ff} hidden units **{steps.n_positive}** are above 0 before "
-        f"the {name}; the {len(units)} that are largest after it hold {percent(steps.share(units), 0)} of "
+        f"Each position on its own.{gated} Of {config.d_ff} hidden units **{steps.n_positive}** are above 0 before "
+        f"the {name}; the {len(units)} that are largest after {behind} hold {percent(steps.share(units), 0)} of "
         "the sum of $|h|$:"
     )
-    chart = value_bars(
-        {f"unit {unit}": steps.hidden[unit] for unit in units},
-        what=f"after the {name}",
-        before={f"unit {unit}": steps.before[unit] for unit in units},
-        was="before it",
-    )
+    if steps.gate is None:
+        chart = value_bars(
+            {f"unit {unit}": steps.hidden[unit] for unit in units},
+            what=f"after the {name}",
+            before={f"unit {unit}": steps.before[unit] for unit in units},
+            was="before it",
+        )
+    else:
+        columns = {f"{name}(x W₁)": steps.activated, "gate: x W₃": steps.gate, "product: h": steps.hidden}
+        chart = factor_bars(
+            {column: values[units] for column, values in columns.items()}, [f"unit {unit}" for unit in units]
+        )
     show(chart, key="inside_units")
 
 
 def draw_contraction(view: View) -> None:
     steps, config = view.steps.feed_forward, view.record.config
+    b_2 = bias_tex(config, "contract", "b_2")
     st.latex(
-        rf"f_i = h W_2 + b_2 = \sum_{{u=0}}^{{{config.d_ff - 1}}} h_u W_{{2,u}} + b_2, \qquad "
+        rf"f_i = h W_2{b_2} = \sum_{{u=0}}^{{{config.d_ff - 1}}} h_u W_{{2,u}}{b_2}, \qquad "
         rf"W_2 \in \mathbb{{R}}^{{{config.d_ff} \times {config.d_model}}}"
     )
-    st.markdown(
-        "Each hidden unit adds its own row of $W_2$ times its activation; those that add most are shown."
-    )
+    st.markdown("Each hidden unit adds its own row of $W_2$ times $h_u$; those that add most are shown.")
     strongest = {f"unit {unit}": steps.by_unit[unit] for unit in steps.largest_contributions(N_CONTRIBUTIONS)}
     draw_rows_with_lengths(strongest, key="units", what="one unit's part of f")
-    st.markdown("The sum over all units and the bias, on its own colour scale:")
-    rows = {f"all {config.d_ff} units": steps.sum_over_units, "+ bias b": steps.bias, "= fᵢ": steps.out}
+    all_units = f"all {config.d_ff} units"
+    if b_2:
+        st.markdown("The sum over all units and the bias, on its own colour scale:")
+        rows = {all_units: steps.sum_over_units, "+ bias b": steps.bias, "= fᵢ": steps.out}
+    else:
+        st.markdown("The sum over all units, on its own colour scale:")
+        rows = {f"{all_units}: fᵢ": steps.out}
     draw_rows_with_lengths(rows, key="contract", what="component of f")
 
 
 def _draw_norm(norm: Norm, out: str, of: str, *, key: str) -> None:
     """Draws a norm; `out` and `of` are LaTeX for its output and its input."""
-    st.latex(
-        rf"{out} = \gamma \odot \frac{{{of} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}} + \beta, \qquad \mu = "
-        rf"{format_tex(norm.mean, '.4f')}, \quad \sqrt{{\sigma^2 + \epsilon}} = {norm.deviation:.4f}"
-    )
-    st.markdown(
-        rf"$\mu$ and $\sigma^2$ are mean and variance of the {len(norm.x)} components of this one position, the "
-        rf"variance divided by {len(norm.x)}; gain $\gamma$ and shift $\beta$ were learned."
-    )
-    draw_rows_with_lengths(
-        {"in": norm.x, "standardised": norm.standardised, "· γ + β": norm.out}, key=f"norm_{key}"
-    )
+    d = len(norm.x)
+    shift = r" + \beta" if norm.has_shift else ""
+    if norm.name == "RMSNorm":
+        st.latex(
+            rf"{out} = \gamma \odot \frac{{{of}}}{{\mathrm{{RMS}}}}{shift}, \qquad \mathrm{{RMS}} = "
+            rf"\sqrt{{\tfrac{{1}}{{{d}}} \textstyle\sum_c ({of})_c^2 + \epsilon}} = {norm.deviation:.4f}"
+        )
+        st.markdown(
+            f"RMSNorm (Zhang & Sennrich 2019) subtracts no mean: the {d} components of this one position are divided by the "
+            r"root of their mean square. The gain $\gamma$ was learned."
+        )
+        divided = "÷ RMS"
+    else:
+        learned = (
+            r"gain $\gamma$ and shift $\beta$ were learned"
+            if norm.has_shift
+            else r"the gain $\gamma$ was learned, and this encoder has no shift $\beta$"
+        )
+        st.latex(
+            rf"{out} = \gamma \odot \frac{{{of} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}{shift}, \qquad \mu = "
+            rf"{format_tex(norm.mean, '.4f')}, \quad \sqrt{{\sigma^2 + \epsilon}} = {norm.deviation:.4f}"
+        )
+        st.markdown(
+            rf"$\mu$ and $\sigma^2$ are mean and variance of the {d} components of this one position, the "
+            rf"variance divided by {d}; {learned}."
+        )
+        divided = "standardised"
+    rows = {"in": norm.x, divided: norm.standardised, "· γ + β" if norm.has_shift else "· γ": norm.out}
+    draw_rows_with_lengths(rows, key=f"norm_{key}")
 
 
 def _is_pre(view: View) -> bool:

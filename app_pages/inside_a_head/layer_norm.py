@@ -1,5 +1,5 @@
-"""LayerNorm of a vector that the user types in and of a vector of the chosen token, and batch normalisation of typed
-vectors.
+"""LayerNorm, or RMSNorm where the encoder has that, of a vector that the user types in and of a vector of the chosen token,
+and batch normalisation of typed vectors.
 """
 
 import re
@@ -10,8 +10,9 @@ import streamlit as st
 
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
-from app_pages.controls.inside_a_head_controls import ATTENTION, NORM, VECTORS
+from app_pages.controls.inside_a_head_controls import ATTENTION, NORM, RMS, VECTORS
 from app_pages.inside_a_head.view import steps_of
+from app_pages.inside_a_head.wording import norm_name
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.beside import beside
@@ -26,28 +27,35 @@ MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6
 _VECTORS = "Numbers with commas or spaces between them. The first line is computed step by step; all lines together are the batch below."
 MISPRINTED = {(0.5, -3, 8.5): 2, (-1, 2, 5): 2}  # vectors of lecture slides, and the σ that is printed there
 _WRITTEN = 4  # terms of a sum that are written out
+LAYER_NORM = (
+    r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
+    r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
+)
+RMS_NORM = (
+    r"\mathrm{RMSNorm}(x) = \gamma \odot \frac{x}{\mathrm{RMS}(x)}, \qquad "
+    r"\mathrm{RMS}(x) = \sqrt{\frac1d \sum_{i=1}^{d} x_i^2 + \varepsilon}"
+)
 
 
 def draw_layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     typed_column, own_column = beside("typed", "own")
     with slots.controls:
         query = choose_query(subject.record)
-        sublayer = NORM.choose()
+        is_rms = norm_name(subject.record.config) == "RMSNorm"
+        titles = RMS if is_rms else {title: title for title in RMS}
+        sublayer = NORM.choose(format_func=titles.__getitem__)
         text = VECTORS.choose()
     with typed_column:
-        values = _draw_typed_vector(text)
+        values = _draw_typed_vector(text, is_rms=is_rms)
     with own_column:
         _draw_token_vector(subject, chosen, query, sublayer)
-    st.latex(
-        r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
-        r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
-    )
+    st.latex(RMS_NORM if is_rms else LAYER_NORM)
     if values is not None:
         _draw_batch(values)
 
 
-def _draw_typed_vector(text: str) -> np.ndarray | None:
-    """Draws the normalisation of the first vector in `text`; returns all vectors [vector, feature], or None if the text
+def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
+    """Draws RMSNorm or LayerNorm of the first vector in `text`; returns all vectors [vector, feature], or None if the text
     cannot be read as vectors.
     """
     st.markdown("**Your own vector**, typed above", help=_VECTORS)
@@ -57,16 +65,23 @@ def _draw_typed_vector(text: str) -> np.ndarray | None:
         st.info(sentence(error), icon=":material/info:")
         return None
     vector = values[0]
-    normed = normalise(vector[None], "features")
+    normed = normalise(vector[None], "features", subtracts_mean=not is_rms)
     mean, variance, deviation = (
         float(value.item()) for value in (normed.mean, normed.variance, normed.deviation)
     )
-    sd = normalise(normed.output, "features").spread.item()
-    _draw_bars("typed", vector, normed.output[0], f"mean 0, deviation {format_number(sd, '.3g')}")
+    _draw_bars("typed", vector, normed.output[0], is_rms=is_rms)
     d = len(vector)
-    _write_steps(vector, mean, variance, deviation)
-    result = r",\; ".join(format_tex(y, ".2f") for y in normed.output[0])
-    st.markdown(rf"$\dfrac{{x - \mu}}{{\sqrt{{\sigma^2 + \varepsilon}}}} = ({result})$")
+    write_steps = _write_rms_steps if is_rms else _write_steps
+    write_steps(vector, mean, variance, deviation)
+    fraction = r"\dfrac{x}{\mathrm{RMS}(x)}" if is_rms else r"\dfrac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}"
+    st.markdown(f"${fraction} = ({_vector_text(normed.output[0])})$")
+    if is_rms:
+        layer_normed = normalise(vector[None], "features").output[0]
+        st.markdown(
+            f"RMSNorm subtracts no mean (Zhang & Sennrich 2019). LayerNorm would make $({_vector_text(layer_normed)})$ of "
+            "the same numbers."
+        )
+        return values
     if variance == 0:
         st.markdown(
             r"All numbers are the same, so the deviation is 0: only $\varepsilon$ keeps the division possible, and "
@@ -80,6 +95,10 @@ def _draw_typed_vector(text: str) -> np.ndarray | None:
     if misprinted := [row for row in values if tuple(row) in MISPRINTED]:
         st.caption(" ".join(map(_misprint_sentence, misprinted)))
     return values
+
+
+def _vector_text(vector: np.ndarray) -> str:
+    return r",\; ".join(format_tex(component, ".2f") for component in vector)
 
 
 def _misprint_sentence(vector: np.ndarray) -> str:
@@ -102,27 +121,42 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
         st.info(sentence(error), icon=":material/info:")
         return
     norm = steps.norm_attention if sublayer == ATTENTION else steps.norm_feed_forward
+    if norm is None:
+        st.info(
+            "Layer 0 of this encoder has no norm before its attention: it reads the embedding, which is normalised already.",
+            icon=":material/info:",
+        )
+        return
+    is_rms = norm.name == "RMSNorm"
     token = as_code(record.tokens[query])
     st.markdown(
         f"**The token's own**: query {query}, {token}, {_norm_position_clause(record.config.norm_placement, sublayer)}"
     )
-    _draw_bars("own", norm.x, norm.standardised, "mean 0, deviation 1")
-    chart = norm_bars(norm.out, title="γ ⊙ (x − μ) / σ + β", reading="with γ and β as they were trained")
+    _draw_bars("own", norm.x, norm.standardised, is_rms=is_rms)
+    fraction = "x / RMS(x)" if is_rms else "(x − μ) / σ"
+    shift = " + β" if norm.has_shift else ""
+    learned = "γ and β as they were" if norm.has_shift else "γ as it was"
+    chart = norm_bars(norm.out, title=f"γ ⊙ {fraction}{shift}", reading=f"with {learned} trained")
     show(chart, key="inside_own_out")
-    _write_steps(norm.x, norm.mean, norm.variance, norm.deviation)
+    write_steps = _write_rms_steps if is_rms else _write_steps
+    write_steps(norm.x, norm.mean, norm.variance, norm.deviation)
     gains, shifts = (
         " to ".join(format_short(end) for end in value_range(parameter))
         for parameter in (norm.gain, norm.shift)
     )
-    st.caption(
-        f"γ has one number per feature, from {gains} in this norm (it starts at 1), β from {shifts} (it starts at 0)."
-    )
+    shift_range = f", β from {shifts} (it starts at 0)" if norm.has_shift else "; there is no shift β"
+    st.caption(f"γ has one number per feature, from {gains} in this norm (it starts at 1){shift_range}.")
 
 
-def _draw_bars(whose: str, x: np.ndarray, standardised: np.ndarray, reading: str) -> None:
-    """Draws a vector before and after its norm."""
+def _draw_bars(whose: str, x: np.ndarray, standardised: np.ndarray, *, is_rms: bool) -> None:
+    """Draws a vector before and after its norm, without gain and shift."""
     show(norm_bars(x, title="x", reading="line: mean; band: one σ to either side"), key=f"inside_{whose}_x")
-    show(norm_bars(standardised, title="(x − μ) / σ", reading=reading), key=f"inside_{whose}_z")
+    if is_rms:
+        root_mean_square = np.sqrt(np.square(standardised).mean())
+        title, reading = "x / RMS(x)", f"root mean square {format_number(root_mean_square, '.3g')}"
+    else:
+        title, reading = "(x − μ) / σ", f"mean 0, deviation {format_number(standardised.std(), '.3g')}"
+    show(norm_bars(standardised, title=title, reading=reading), key=f"inside_{whose}_z")
 
 
 def _norm_position_clause(norm_placement: str, sublayer: str) -> str:
@@ -198,6 +232,15 @@ def _write_steps(x: np.ndarray, mean: float, variance: float, deviation: float) 
         rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum_text(squares)}) = {format_tex(variance, '.4g')}$"
     )
     st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{format_tex(deviation)}}}$")
+
+
+def _write_rms_steps(x: np.ndarray, _mean: float, mean_square: float, root: float) -> None:
+    """Writes out the root mean square as inline formulas."""
+    squares = [rf"{_term_text(value)}^2" for value in x]
+    st.markdown(
+        rf"$\tfrac1d \sum x_i^2 = \tfrac{{1}}{{{len(x)}}} ({_sum_text(squares)}) = {format_tex(mean_square, '.4g')}$"
+    )
+    st.markdown(rf"$\mathrm{{RMS}}(x) = \mathbf{{{format_tex(root)}}}$")
 
 
 def _sum_text(terms: list[str]) -> str:

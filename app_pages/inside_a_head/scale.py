@@ -138,16 +138,30 @@ def _draw_encoder_vectors(subject: LiveSubject, chosen: HeadChoice) -> None:
     for column, (measure, figure) in zip(columns[1:], points.items(), strict=True):
         with column:
             clickable_heads(figure, key=f"inside_own_{measure}", chosen=(layer, head), width="stretch")
+    own, other = head_row["entropy"], head_row["entropy_unscaled"]
+    parts = record.config.family.parts
+    entropies = f"With the scale $1/\\sqrt{{{d_k}}}$ the entropy of its weights is **{own:.2f}**, without it **{other:.2f}**."
     st.markdown(
         f"{head_name(layer, head)} on this input: $q \\cdot k$ has mean **{format_number(head_row['mean'], '.3g')}** and "
         f"variance **{format_number(head_row['variance'], '.3g')}**; independent components of variance 1 would give "
-        f"$d_k = {d_k}$. With the scale $1/\\sqrt{{{d_k}}}$ the entropy of its weights is "
-        f"**{head_row['entropy']:.2f}**, without it **{head_row['entropy_unscaled']:.2f}**."
+        f"$d_k = {d_k}$. {entropies}"
+    )
+    trained = (
+        "The encoder was trained with the scale: these are its own queries and keys with the division left "
+        "out, not those of an encoder that was trained without it."
+        if parts.scaled
+        else "The encoder was trained without the scale: these are its own queries and keys with a division put in, not those "
+        "of an encoder that was trained with it."
+    )
+    added = "scores of positions" if parts.disentangled is not None else "a bias by distance"
+    left_out = (
+        f" It adds {added} to its scores, which is left out here."
+        if parts.disentangled is not None or record.config.has_distance_bias
+        else ""
     )
     st.caption(
         "A click on a point chooses the head. Entropy is the mean, the gradient the median over all queries of this "
-        "input. The encoder was trained with the scale: these are its own queries and keys with the division left "
-        "out, not those of an encoder that was trained without it."
+        f"input. {trained}{left_out}"
     )
 
 

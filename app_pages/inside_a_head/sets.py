@@ -7,6 +7,7 @@ from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import CAUSAL, MASK, NO_MASK, ORDER_OF_TOKENS, ORDER_SEED
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
+from model.config import ModelConfig
 from model.theory.permutation_equivariance import attend_reordered, reordering_indices
 from viz.builders.number_format import format_number, head_name
 from viz.inside.permutation import permutation
@@ -55,18 +56,17 @@ def draw_reordering(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
             )
     new_row = run.row_of(query)
     movement = f"moves from row {query} to row {new_row}" if new_row != query else f"keeps its row {query}"
-    has_bias = record.config.has_distance_bias
+    by_position = _position_clause(record.config)
     if mask == NO_MASK and run.is_equivariant:
         st.markdown(
             f"The framed token {movement} and takes its output along unchanged: each row is a weighted mean "
             "over the same set of vectors, whichever order they stand in. Any difference is rounding: sums "
             "in another order round differently."
         )
-    elif mask == NO_MASK and has_bias:
+    elif mask == NO_MASK and by_position:
         st.markdown(
-            f"The framed token {movement}, and its output changes: this encoder adds a bias to each score that depends "
-            "on how far apart query and key are, and in another order they are at other distances. So its "
-            "attention does not read a set."
+            f"The framed token {movement}, and its output changes: this encoder {by_position}, and in another order "
+            "query and key are at other distances. So its attention does not read a set."
         )
     elif mask == NO_MASK:
         st.markdown(f"The framed token {movement}, and its output changes by more than rounding.")
@@ -83,15 +83,32 @@ def draw_reordering(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
             "does not move with the vectors, and the equation fails."
         )
     st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
-    without_bias = "Without its bias by distance the equation would hold, " if has_bias else ""
+    without = "Without that the equation would hold, " if by_position else ""
     st.markdown(
-        without_bias + r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "
+        without + r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "
         r"P\,\mathrm{softmax}(QK^{\top})\,P^{\top} P\,V = P\,\mathrm{softmax}(QK^{\top})\,V$"
+    )
+    added = (
+        ""
+        if record.config.positions == "none"
+        else " Positions were added to the vectors before the first layer, so they move with them."
     )
     st.caption(
         f"X is the input of the attention of layer {chosen.layer}; {head_name(chosen.layer, chosen.head)} is run on "
-        "X and on P X. Positions were added to the vectors before the first layer, so they move with them."
+        f"X and on P X.{added}"
     )
+
+
+def _position_clause(config: ModelConfig) -> str:
+    """What the attention itself does by position: "adds a bias to each score …"; "" where positions are only added vectors."""
+    parts = config.family.parts
+    if config.has_distance_bias:
+        return "adds a bias to each score that depends on how far apart query and key are"
+    if parts.rotary is not None:
+        return "rotates queries and keys by their positions, so that scores depend on how far apart they are"
+    if parts.disentangled is not None:
+        return "adds scores of relative positions to those of the contents"
+    return ""
 
 
 def _n_keys_text(n: int) -> str:

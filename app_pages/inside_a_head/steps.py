@@ -9,11 +9,12 @@ import streamlit as st
 
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
-from app_pages.controls.inside_a_head_controls import STEP, take_former_steps
+from app_pages.controls.inside_a_head_controls import STEP, step_titles, take_former_steps
 from app_pages.inside_a_head import attention_steps as attention
 from app_pages.inside_a_head import block_steps as block
 from app_pages.inside_a_head.attention_table import draw_table
 from app_pages.inside_a_head.view import View, choose_view
+from app_pages.inside_a_head.wording import division_text, norm_name
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable
 from app_pages.subject.subject import LiveSubject
@@ -37,13 +38,17 @@ class TableStep(NamedTuple):
     make_formula: Callable[[View], attention.Formula]
 
 
-# By the names of `model.experiments.head_steps.ORDER`, which says in what order a block takes them.
+# By the names of `model.experiments.head_steps.ORDER`, which says in what order a block takes them. Texts that differ from
+# encoder to encoder are put right by `_box_texts`.
 STEPS: dict[str, Step | TableStep] = {
     "input": Step("x", "{n} × {d_model}", attention.draw_stream),
     "norm_attention": Step("LayerNorm", "{d_model}", block.draw_norm_of_attention),
     "project": Step("q, k, v", "{d_model} → {d_k}, {d_k}, {d_v}", attention.draw_projection),
+    "rotate": Step("rotation", "{d_k} → {d_k}", attention.draw_rotation),
     "products": TableStep("q · k", attention.products_formula),
     "scale": TableStep("÷ √d_k", attention.scale_formula),
+    "bias": TableStep("+ bias", attention.bias_formula),
+    "relative_positions": TableStep("+ scores of positions", attention.relative_positions_formula),
     "mask": TableStep("mask", attention.mask_formula),
     "softmax": TableStep("softmax", attention.softmax_formula),
     "values": TableStep("weighted sum of v", attention.values_formula),
@@ -65,14 +70,14 @@ def draw_steps(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     except ValueError as error:
         st.info(sentence(error), icon=":material/info:")
         return
-    differences, order = view.steps.differences, view.steps.order
+    differences = view.steps.differences
     with st.container(horizontal=True, gap="medium", key="inside_block"):
         diagram = st.container(width=250, key="inside_diagram")
         with st.container(key="detail", gap="xsmall"):
             name = _choose_step(view)
     with diagram:
         chart = block_diagram(
-            {step: STEPS[step].short for step in order},
+            _box_texts(view),
             opened=[name],
             head=view.head,
             placement=PLACEMENTS[view.record.config.norm_placement],
@@ -92,11 +97,20 @@ def draw_steps(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
     )
 
 
+def _box_texts(view: View) -> dict[str, str]:
+    """The texts of the diagram, by step, in the order of the encoder at hand."""
+    config = view.record.config
+    texts = {step: STEPS[step].short for step in view.steps.order}
+    norms = {step: norm_name(config) for step in texts if step.startswith("norm_")}
+    return texts | norms | {"scale": division_text(config)}
+
+
 def _choose_step(view: View) -> str:
     """Draws the choice of a step, and the step; returns its name."""
     take_former_steps()
+    titles = step_titles(view.record.config)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="inside_step_line"):
-        name = STEP.choose(view.steps.order, "products")
+        name = STEP.choose(view.steps.order, "products", format_func=titles.__getitem__)
         number = view.steps.order.index(name)
         _draw_neighbour(view.steps.order, number - 1, "back", "chevron_left", "Previous step")
         _draw_neighbour(view.steps.order, number + 1, "on", "chevron_right", "Next step")

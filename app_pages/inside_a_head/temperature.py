@@ -5,12 +5,14 @@ import streamlit as st
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import APPLIED_TO, HEAD, LAYER, TEMPERATURE, temperature_label
+from app_pages.inside_a_head.wording import division_text
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, answers_under, verdict
 from model.capture.intervention import at_temperature
+from model.config import ModelConfig
 from model.measures.changes import class_changes, prediction_change
 from model.measures.head_measures import entropy
 from model.record import ForwardRecord
@@ -48,14 +50,49 @@ def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> 
                 )
             hint = "A click on a point of the curve sets the temperature. " if record.has_classes else ""
             st.caption(
-                f"{hint}At $T = 1/\\sqrt{{d_k}} = {record.config.d_k**-0.5:.3g}$ the scores are the plain "
-                "$q \\cdot k$, as if nothing had been divided. The encoder was trained at $T = 1$ alone. "
+                f"{hint}{_undivided_sentence(record.config)} The encoder was trained at $T = 1$ alone. "
                 "Changed attention changes what later layers receive, and so their scores too."
             )
         with st.container(key="side_curve"):
             _draw_curve(subject, record, t, heads)
     _draw_patterns(chosen, query, (before,) if t == 1 else (before, after))
-    st.latex(r"a = \mathrm{softmax}\!\left(\frac{q\,K^{\top}}{T \sqrt{d_k}}\right)")
+    st.latex(rf"a = \mathrm{{softmax}}\!\left({_scores_tex(record.config)}\right)")
+
+
+def _scores_tex(config: ModelConfig) -> str:
+    """LaTeX for the scores at the temperature T."""
+    parts = config.family.parts
+    products = r"q\,K^{\top}"
+    if parts.disentangled is not None:
+        maps = r"q\,K^{\top} + \ldots"
+        return rf"\frac{{{maps}}}{{T \sqrt{{{parts.disentangled.n_maps} \, d_k}}}}"
+    if not parts.scaled:
+        return rf"\frac{{{products} + b}}{{T}}"
+    if config.has_distance_bias:
+        return rf"\frac{{1}}{{T}}\left(\frac{{{products}}}{{\sqrt{{d_k}}}} + b\right)"
+    return rf"\frac{{{products}}}{{T \sqrt{{d_k}}}}"
+
+
+def _undivided_temperature(config: ModelConfig) -> float:
+    """The temperature at which the products are as large as without their division; 1 where they are not divided."""
+    parts = config.family.parts
+    n_maps = 1 if parts.disentangled is None else parts.disentangled.n_maps
+    return (n_maps * config.d_k) ** -0.5 if parts.scaled else 1.0
+
+
+def _undivided_sentence(config: ModelConfig) -> str:
+    temperature = f"{_undivided_temperature(config):.3g}"
+    if not config.family.parts.scaled:
+        return "This encoder does not divide by $\\sqrt{d_k}$: at $T = 1$ its scores are the plain $q \\cdot k$ and the bias."
+    if (disentangled := config.family.parts.disentangled) is not None:
+        root = rf"\sqrt{{{disentangled.n_maps} \, d_k}}"
+        return f"At $T = 1/{root} = {temperature}$ the scores are the plain sum of their maps, as if nothing had been divided."
+    scores = "the plain $q \\cdot k$, as if nothing had been divided"
+    if config.has_distance_bias:
+        scores = (
+            "the plain $q \\cdot k$ and a bias $\\sqrt{d_k}$ times as large, as if nothing had been divided"
+        )
+    return f"At $T = 1/\\sqrt{{d_k}} = {temperature}$ the scores are {scores}."
 
 
 def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: dict[str, int]) -> None:
@@ -76,8 +113,9 @@ def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: di
             key="inside_temperatures",
         )
         return
-    d_k = record.config.d_k
-    marks = {"T = 1/√d_k: no scale": d_k**-0.5} if d_k > 1 else {}
+    undivided = _undivided_temperature(record.config)
+    root = division_text(record.config).removeprefix("÷ ")
+    marks = {f"T = 1/{root}: no scale": undivided} if undivided < 1 else {}
     clickable(
         temperature_curve(TEMPERATURES, answers, record.class_names, chosen=t, marks=marks),
         key="inside_curve",

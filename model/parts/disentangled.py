@@ -40,8 +40,7 @@ class DisentangledAttention(Attention):
         super().__init__(config)
         self.options = options
         self._positions = (positions,)  # in a tuple, or it would be a part of every block
-        n_maps = 1 + options.content_to_position + options.position_to_content
-        self.scale = math.sqrt(config.d_k * n_maps)
+        self.scale = math.sqrt(config.d_k * options.n_maps)
         width = config.n_heads * config.d_k
         has_own_k = options.content_to_position and not options.shared_maps
         has_own_q = options.position_to_content and not options.shared_maps

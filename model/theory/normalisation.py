@@ -1,7 +1,7 @@
-"""Layer normalisation and batch normalisation: one formula, averaged over different axes.
+"""Layer normalisation and batch normalisation: one formula, averaged over different axes; and RMSNorm, without the mean.
 
 Ba, Kiros & Hinton 2016, equation 4; Ioffe & Szegedy 2015, algorithm 1. Both use the population variance, divided
-by n and not by n - 1.
+by n and not by n - 1. RMSNorm: Zhang & Sennrich 2019, equation 4.
 """
 
 from dataclasses import dataclass
@@ -32,16 +32,21 @@ class Normalised:
 
 
 def normalise(
-    values: Float[np.ndarray, "batch feature"], over: Over, *, epsilon: float = EPSILON
+    values: Float[np.ndarray, "batch feature"],
+    over: Over,
+    *,
+    subtracts_mean: bool = True,
+    epsilon: float = EPSILON,
 ) -> Normalised:
     """Layer normalisation (over "features") or batch normalisation (over "batch") of `values` by their own statistics.
 
+    Unless it `subtracts_mean`, the mean counts as 0: over the features that is RMSNorm, whose variance is the mean square.
     Raises ValueError for empty `values`.
     """
     if values.size == 0:
         raise ValueError(f"nothing to average in values of shape {values.shape}")
     axis = _AXIS[over]
-    mean = values.mean(axis=axis, keepdims=True)
+    mean = values.mean(axis=axis, keepdims=True) * subtracts_mean
     variance = np.square(values - mean).mean(axis=axis, keepdims=True)
     deviation = np.sqrt(variance + epsilon)
     return Normalised(mean=mean, variance=variance, deviation=deviation, output=(values - mean) / deviation)

@@ -25,7 +25,7 @@ def test_from_the_diagram_to_a_key(page: Page, kind: str, color_scheme: str) -> 
     expect(table.locator(".tip")).to_have_text(re.compile(r"^component \d+: \S+ × \S+ = "))
     row = table.locator("tbody tr").nth(1)
     name = row.locator("button").inner_text()
-    row.locator(".score").click()
+    row.locator(".scaled").click()
     expect(page).to_have_url(re.compile("inside_key="))
     expect(table.locator("tr[aria-current] button")).to_have_text(name)
     table.get_by_role("button", name=re.compile("softmax")).click()

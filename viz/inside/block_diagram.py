@@ -18,7 +18,7 @@ _TOP, _BOX, _STEP = 8, 24, 33
 _LEFT, _RIGHT = 30, 204  # of every box
 _SKIP, _WIDTH = 224, 246  # where the residual connections run, and the whole
 _TINTS = {"norm": NEUTRAL, "attention": CATEGORIES[0], "feed-forward": CATEGORIES[2], "stream": "transparent"}
-_BY_ITSELF = ("products", "values")  # the first and the last step that every head takes by itself
+_BY_ITSELF = ("rotate", "products", "values")  # the steps between which every head is by itself
 
 
 def block_diagram(
@@ -92,8 +92,7 @@ def _step_kind(name: str) -> str:
 def _residual_connections(upper: Mapping[str, int]) -> list[tuple[float, float]]:
     """Top and bottom, in pixels, of the two residual connections."""
     # The second one leaves the stream behind attention, and behind its norm where that follows.
-    names = list(upper)
-    after_attention = max("add_attention", "norm_attention", key=names.index)
+    after_attention = max({"add_attention", "norm_attention"} & set(upper), key=list(upper).index)
     step_pairs = (("input", "add_attention"), (after_attention, "add_feed_forward"))
     return [(upper[source] + (_BOX + _STEP) / 2, upper[target] + _BOX / 2) for source, target in step_pairs]
 
@@ -119,9 +118,15 @@ def _connections(upper: Mapping[str, int]) -> tuple[pd.DataFrame, pd.DataFrame]:
     )
 
 
+def _head_edges(upper: Mapping[str, int]) -> tuple[int, int]:
+    """Upper edges of the first and the last step that each head does separately."""
+    first_top, *_, last_top = (upper[name] for name in _BY_ITSELF if name in upper)
+    return first_top, last_top
+
+
 def _head_box(upper: Mapping[str, int]) -> dict[str, list[float]]:
     """The box around the steps that each head does separately."""
-    first_top, last_top = (upper[name] for name in _BY_ITSELF)
+    first_top, last_top = _head_edges(upper)
     margin = (_STEP - _BOX) / 2 - 1
     return {
         "left": [_LEFT - 5],
@@ -137,7 +142,7 @@ def _text_marks(upper: Mapping[str, int], labels: Sequence[str], head: str) -> p
         (_LEFT + 10, upper_edge + _BOX / 2, label, 0, "left")
         for upper_edge, label in zip(upper.values(), labels, strict=True)
     ]
-    first_top, last_top = (upper[name] for name in _BY_ITSELF)
+    first_top, last_top = _head_edges(upper)
     texts.append((_LEFT - 15, (first_top + last_top + _BOX) / 2, head, 270, "center"))
     texts += [
         (_SKIP + 12, sum(connection_ends) / 2, "residual", 90, "center")

@@ -1,6 +1,7 @@
 """The steps of attention as one table: a row for each key, with components as cells, numbers and bars."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,9 +18,11 @@ from ..builders.theme import INK, MIDDLE
 from ..builders.token_label import FONT
 from ..builders.vega_colours import colour
 
-# Pixels: a row, the headings, and the columns from left to right.
+# Pixels: a row, the headings, and the columns from left to right: names, products, their sums, scores, weights, values.
 _ROW, _HEAD = 22, 44
-_PRODUCTS, _DOTS, _SCORES, _WEIGHTS, _VALUES, _WIDTH = 116, 410, 520, 580, 700, 994
+_PRODUCTS, _DOTS, _SCORES = 116, 410, 520
+_SCORE_WIDTH, _WEIGHT_WIDTH, _VALUES_WIDTH = 60, 120, 294
+_LETTER = 8
 _GAP, _NUMBER = 10, 50  # between columns, and for a number beside its bar
 
 
@@ -32,7 +35,7 @@ class KeyTable:
     q: np.ndarray  # [component]
     products: np.ndarray  # [key, component]
     dots: np.ndarray  # [key]
-    scores: np.ndarray  # [key]
+    scores: Mapping[str, np.ndarray]  # [key] by heading: divided sums, what is added to them, and the scores
     weights: np.ndarray  # [key], NaN where the key is masked
     weighted: np.ndarray  # [key, component]: the value times the weight
     remaining: np.ndarray | None  # [component]: the sum of `weighted` over keys without a row
@@ -40,10 +43,30 @@ class KeyTable:
     scale: WeightScale
     chosen: int  # row of the key that is framed
 
+    @property
+    def score_width(self) -> int:
+        """Pixels of each column of `scores`: its heading fits."""
+        return max(_SCORE_WIDTH, _GAP + _LETTER * max(map(len, self.scores)))
+
+    @property
+    def left_of_weights(self) -> int:
+        """Pixels to the left of the column of weights."""
+        return _SCORES + self.score_width * len(self.scores)
+
+    @property
+    def left_of_values(self) -> int:
+        """Pixels to the left of the column of weighted values."""
+        return self.left_of_weights + _WEIGHT_WIDTH
+
+    @property
+    def width(self) -> int:
+        """Pixels of the whole table."""
+        return self.left_of_values + _VALUES_WIDTH
+
 
 def key_table(table: KeyTable) -> VegaFigure:
-    """A row for each key: products with the query by component, their sum, the score, the weight, and the weighted
-    value by component; above it the query, below it the sum z.
+    """A row for each key: products with the query by component, their sum, the numbers up to the score, the weight, and
+    the weighted value by component; above it the query, below it the sum z.
 
     Colours are symmetric about 0, up to the largest value of each column of components; query and z have scales of their
     own. The frame has a row for each key, with all its numbers.
@@ -54,25 +77,24 @@ def key_table(table: KeyTable) -> VegaFigure:
         {
             "name": table.names,
             "dot": table.dots,
-            "score": table.scores,
+            **table.scores,
             "weight": table.weights,
             **{f"product {component}": column for component, column in enumerate(table.products.T)},
             **{f"weighted value {component}": column for component, column in enumerate(table.weighted.T)},
         }
     )
+    values = table.left_of_values, table.width
     blocks = [
         _cell_frame(table.q[None], np.array([0]), table.query, (_PRODUCTS, _DOTS)),
         _cell_frame(table.products, rows, table.names, (_PRODUCTS, _DOTS)),
-        _cell_frame(table.weighted, rows, table.names, (_VALUES, _WIDTH)),
+        _cell_frame(table.weighted, rows, table.names, values),
     ]
     names = [f"q  {table.query}", *table.names]
     end = largest(table.weighted)
     if table.remaining is not None:
-        blocks.append(
-            _cell_frame(table.remaining[None], np.array([len(names)]), "others", (_VALUES, _WIDTH), end)
-        )
+        blocks.append(_cell_frame(table.remaining[None], np.array([len(names)]), "others", values, end))
         names.append("the other keys")
-    blocks.append(_cell_frame(table.z[None], np.array([len(names)]), "z", (_VALUES, _WIDTH)))
+    blocks.append(_cell_frame(table.z[None], np.array([len(names)]), "z", values))
     names.append("sum: z")
     height = _HEAD + _ROW * len(names)
     return _chart_form().with_data(
@@ -84,13 +106,13 @@ def key_table(table: KeyTable) -> VegaFigure:
             "keys": {"y": _row_top(np.arange(n_keys) + 1.5), "text": table.names},
             "framed": {
                 "left": [0],
-                "right": [_WIDTH],
+                "right": [table.width],
                 "upper": [_row_top(table.chosen + 1)],
                 "lower": [_row_top(table.chosen + 2)],
             },
         },
         values={"largest": 1.0},
-        width=_WIDTH,
+        width=table.width,
         height=height,
         description=f"Attention of {table.query}, a row for each of {n_keys} keys, {table.names[table.chosen]} framed",
     )
@@ -167,16 +189,17 @@ def _bar_frame(table: KeyTable) -> pd.DataFrame:
     dot_range = table.dots.max(initial=0) - lowest or 1
     zero = np.full(len(table.dots), -lowest / dot_range)
     dot_ends = np.sort([zero, zero + table.dots / dot_range], axis=0) * dot_bar_width + _DOTS
-    weight_bar_width = _VALUES - _WEIGHTS - _NUMBER - _GAP
-    weight_ends = (
-        np.clip(np.nan_to_num(table.weights) / table.scale.largest, 0, 1) * weight_bar_width + _WEIGHTS
-    )
+    weight_bar_width = _WEIGHT_WIDTH - _NUMBER - _GAP
+    weight_shares = np.clip(np.nan_to_num(table.weights) / table.scale.largest, 0, 1)
+    weight_ends = weight_shares * weight_bar_width + table.left_of_weights
     upper = _row_top(np.arange(len(table.dots)) + 1.0)
     middle = {"upper": upper + 5, "lower": upper + _ROW - 5}
     dots = pd.DataFrame(
         {"left": dot_ends[0], "right": dot_ends[1], "colour": np.where(table.dots < 0, FALLS, RISES)} | middle
     )
-    weights = pd.DataFrame({"left": float(_WEIGHTS), "right": weight_ends, "colour": EMPHASIS} | middle)
+    weights = pd.DataFrame(
+        {"left": float(table.left_of_weights), "right": weight_ends, "colour": EMPHASIS} | middle
+    )
     return pd.concat([dots, weights], ignore_index=True)
 
 
@@ -187,24 +210,35 @@ def _text_frame(table: KeyTable, names: list[str]) -> pd.DataFrame:
         for row, name in enumerate(names)
         if not 1 <= row <= len(table.names)
     ]
-    for right, numbers, spec in (
-        (_SCORES - _GAP, table.dots, f".{column_digits(table.dots)}f"),
-        (_WEIGHTS - _GAP, table.scores, f".{column_digits(table.scores)}f"),
-        (_VALUES - _GAP, table.weights, ".3f"),
-    ):
+    digits = max(map(column_digits, table.scores.values()))
+    rights = range(_SCORES + table.score_width, table.left_of_weights + 1, table.score_width)
+    columns = [
+        ("sum", _SCORES, table.dots, f".{column_digits(table.dots)}f"),
+        *(
+            (heading, right, numbers, f".{digits}f")
+            for right, (heading, numbers) in zip(rights, table.scores.items(), strict=True)
+        ),
+        ("softmax", table.left_of_values, table.weights, ".3f"),
+    ]
+    for heading, right, numbers, spec in columns:
+        texts.append((right - _GAP, 10, heading, "right", False))
         texts += [
-            (right, _row_top(row + 1.5), format_number(number, spec, otherwise="masked"), "right", False)
+            (
+                right - _GAP,
+                _row_top(row + 1.5),
+                format_number(number, spec, otherwise="masked"),
+                "right",
+                False,
+            )
             for row, number in enumerate(numbers.tolist())
         ]
-    headings = [(_PRODUCTS, "q · k by component"), (_VALUES, "weight · v by component")]
+    headings = [(_PRODUCTS, "q · k by component"), (table.left_of_values, "weight · v by component")]
     texts += [(x, 10, text, "left", False) for x, text in headings]
     texts += [
-        (_SCORES - _GAP, 10, "sum", "right", False),
-        (_WEIGHTS - _GAP, 10, "÷ √d_k", "right", False),
-        (_VALUES - _GAP, 10, "softmax", "right", False),
-    ]
-    texts += [
         (x, 28, f"colours to ±{format_number(end, '.3g')}", "left", True)
-        for x, end in ((_PRODUCTS, largest(table.products)), (_VALUES, largest(table.weighted)))
+        for x, end in (
+            (_PRODUCTS, largest(table.products)),
+            (table.left_of_values, largest(table.weighted)),
+        )
     ]
     return pd.DataFrame(texts, columns=["x", "y", "text", "align", "small"])

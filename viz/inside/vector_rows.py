@@ -29,11 +29,13 @@ def vector_rows(
     total: str = "",
     groups: Sequence[str] = (),
     chosen: str = "",
+    numbered: str = "component",
 ) -> VegaFigure:
     """Rows of cells for vectors [component] by name, coloured symmetrically about 0 up to the largest value of all.
 
     `what` names the values. `totals` by row are bars at the right, named `total`. `groups` names equally wide
-    parts of each row, such as heads. The row or group called `chosen` is framed.
+    parts of each row, such as heads. The row or group called `chosen` is framed. `numbered` says what the numbers below
+    each other belong to.
     """
     lengths = [len(vector) for vector in rows.values()]
     width = max(lengths, default=0) or 1
@@ -41,7 +43,7 @@ def vector_rows(
     numbers = np.concatenate([*rows.values(), np.zeros(0)])
     frame = {
         "name": np.repeat(np.array(list(rows), dtype=object), lengths),
-        "component": component,
+        numbered: component,
         "end": component + 1,
         "value": numbers,
     }
@@ -52,7 +54,7 @@ def vector_rows(
         frames["totals"] = _total_bars(totals, width)
     side = width / len(groups) if groups else max(1, 2 ** int(np.ceil(np.log2(width / _N_TICKS))))
     ticks = [start + (side if groups else 1) / 2 for start in np.arange(0, width, side).tolist()]
-    return _chart_form(what, total, tuple(frames), bool(groups)).with_data(
+    return _chart_form(what, total, tuple(frames), bool(groups), numbered).with_data(
         frame,
         frames=frames,
         values={
@@ -66,19 +68,21 @@ def vector_rows(
         },
         # A number, for which the width can still be fitted: with a step it could not.
         height=max(len(rows), 1) * _ROW,
-        description=f"{what} of {', '.join(list(rows)[:12])}: {len(rows)} rows of up to {width} components"
+        description=f"{what} of {', '.join(list(rows)[:12])}: {len(rows)} rows of up to {width} {numbered}s"
         + (f", {chosen} framed" if chosen else ""),
     )
 
 
 @form
-def _chart_form(what: str, total: str, frames: tuple[str, ...], grouped: bool) -> alt.TopLevelMixin:
+def _chart_form(
+    what: str, total: str, frames: tuple[str, ...], grouped: bool, numbered: str
+) -> alt.TopLevelMixin:
     # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
     group_label = "groups[floor(datum.value * length(groups) / cells)]"
     axis_labels = group_label if grouped else "format(floor(datum.value), 'd')"
     axis = alt.Axis(
         orient="top",
-        title=None if grouped else "component",
+        title=None if grouped else numbered,
         titleFontWeight="normal",
         titleX=-10,  # beside its numbers: a line of its own would push the rows down
         titleY=-6,
@@ -97,11 +101,11 @@ def _chart_form(what: str, total: str, frames: tuple[str, ...], grouped: bool) -
     name = tip("name:N", title="row")
     cells = alt.Chart(data()).mark_rect(aria=False)
     cells = cells.encode(
-        x=alt.X("component:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
+        x=alt.X(f"{numbered}:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
         x2="end:Q",
         y=y,
         color=colour("value", signed=True, legend=_value_legend(what)),
-        tooltip=[name, tip("component:Q"), tip("value:Q", ".5~g", what)],
+        tooltip=[name, tip(f"{numbered}:Q"), tip("value:Q", ".5~g", what)],
     )
     layers: list[alt.Chart] = [cells]
     if "framed" in frames:

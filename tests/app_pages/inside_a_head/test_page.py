@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls.inside_a_head_controls import STEP_TITLES
+from app_pages.controls.inside_a_head_controls import STEP_TITLES, step_titles
 from app_pages.inside_a_head.attention_table import TABLE_STEPS
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
-from model.experiments.head_steps import ORDER
+from model.experiments.head_steps import step_order
 from tests.app_pages.charts import table
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
+from tests.model.huggingface.folders import SENTENCE, build
 
 Open = Callable[..., AppTest]
 
@@ -58,7 +59,7 @@ def key_rows(app: AppTest) -> list[dict[str, dict]]:
         part.proto for part in app.get("bidi_component") if part.proto.component_name == "attention_table"
     )
     columns = ("key", "products", "dot", "score", "weight", "values")
-    return [row | dict(zip(columns, row["cells"], strict=True)) for row in json.loads(made.json)["rows"]]
+    return [row | dict(zip(columns, row["cells"], strict=False)) for row in json.loads(made.json)["rows"]]
 
 
 def of_keys(app: AppTest) -> list[dict[str, dict]]:
@@ -74,7 +75,7 @@ def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(
     open_inside: Open, name: str
 ) -> None:
     app = open_inside(**address_of(name), query="2 great" if "imdb" in name else "r0c1")
-    order = ORDER["pre" if "pre" in name else "post"]
+    order = step_order(subject_of(app).record.config, 1)
     assert app.selectbox(key="inside_step").options == [STEP_TITLES[step] for step in order]
     for step in order:
         go_to(app, step)
@@ -83,6 +84,117 @@ def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(
         )
         (bounds,) = (text for text in said(app) if "the encoder's own numbers" in text)
         assert bound(bounds) < 1e-4
+
+
+FAMILIES = {
+    "ModernBertModel": ("rotate", {}),
+    "EsmModel": ("rotate", {}),
+    "EuroBertModel": ("rotate", {}),
+    "NomicBertModel": ("rotate", {}),
+    "T5EncoderModel": ("bias", {"feed_forward_proj": "gated-gelu"}),
+    "UMT5EncoderModel": ("bias", {}),
+    "MPNetModel": ("bias", {}),
+    "DebertaV2Model": ("relative_positions", {}),
+}
+
+
+@pytest.mark.parametrize("architecture", FAMILIES)
+def test_every_step_of_other_families_can_be_chosen(
+    open_inside: Open, checkpoints: Path, architecture: str
+) -> None:
+    own_step, changed = FAMILIES[architecture]
+    build(checkpoints / "own", architecture, **changed)
+    app = open_inside(kind="Text", text=SENTENCE, checkpoint="own", layer="1", query="2 film")
+    config = subject_of(app).record.config
+    order, titles = step_order(config, 1), step_titles(config)
+    assert own_step in order
+    assert app.selectbox(key="inside_step").options == [titles[step] for step in order]
+    for step in order:
+        go_to(app, step)
+        assert not app.info
+        (bounds,) = (text for text in said(app) if "the encoder's own numbers" in text)
+        assert bound(bounds) < 1e-4
+
+
+@pytest.fixture
+def open_own(open_inside: Open, checkpoints: Path) -> Open:
+    def opened(architecture: str, changed: dict | None = None, **address: str) -> AppTest:
+        build(checkpoints / "own", architecture, **(changed or {}))
+        address = {"kind": "Text", "text": SENTENCE, "checkpoint": "own", "layer": "1"} | address
+        app = open_inside(**address)
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def test_three_score_maps_add_up_in_the_table(open_own: Open) -> None:
+    app = open_own("DebertaV2Model", query="2 film", inside_step="Scores of relative positions")
+    scores = subject_of(app).record.scores[1, 0, 2]
+    rows = [{cell["name"]: cell for cell in row["cells"]} for row in of_keys(app)]
+    maps = [
+        [number(row[name]) for row in rows]
+        for name in ("scaled", "content_to_position", "position_to_content", "score")
+    ]
+    np.testing.assert_allclose(sum(map(np.array, maps[:3])), maps[3], atol=2.1e-3)
+    np.testing.assert_allclose(maps[3], scores, atol=6e-4)
+    assert any("3 score maps add up" in text for text in said(app))
+    assert any(r"\sqrt{3 \, d_k}" in text for text in said(app))
+
+
+def test_a_bias_is_added_to_scores_that_are_not_divided(open_own: Open) -> None:
+    app = open_own("T5EncoderModel", query="2 film", inside_step="Bias by distance", inside_key="4 not")
+    rows = [{cell["name"]: cell for cell in row["cells"]} for row in of_keys(app)]
+    sums = [number(row["scaled"]) + number(row["bias"]) for row in rows]
+    scores = subject_of(app).record.scores[1, 0, 2]
+    np.testing.assert_allclose(sums, scores, atol=1.1e-3)
+    assert any("2 to the right of the query" in text for text in said(app))
+    assert any("does not divide by √d_k" in text for text in said(go_to(app, "scale")))
+    assert app.selectbox(key="inside_step").value == "scale"
+
+
+def test_rotated_queries_are_what_is_multiplied(open_own: Open) -> None:
+    app = open_own("EsmModel", query="2 film", inside_step="Rotation by position", inside_key="4 not")
+    record = subject_of(app).record
+    rows = table(app, "component of q, k", "name", "value").groupby("name", sort=False)["value"].apply(list)
+    np.testing.assert_allclose(rows["rotated: q̃ᵢ"], record.q[1, 0, 2], atol=1e-5)
+    np.testing.assert_allclose(rows["rotated: k̃ⱼ"], record.k[1, 0, 4], atol=1e-5)
+    assert any("2 radians at the query and by 4 radians at the key" in text for text in said(app))
+    go_to(app, "products")
+    assert any(r"\tilde{q}_i \cdot \tilde{k}_j" in text for text in said(app))
+
+
+def test_shared_keys_and_gates_and_missing_parts_are_named(open_own: Open) -> None:
+    app = open_own("EuroBertModel", head="3", inside_step="Query, key and value")
+    assert any("Heads 2 to 3 have $W_K$ and $W_V$ in common" in text for text in said(app))
+    assert not any("b_Q" in text for text in said(app))
+    go_to(app, "norm_attention")
+    assert any("RMSNorm (Zhang & Sennrich 2019) subtracts no mean" in text for text in said(app))
+    assert app.selectbox(key="inside_step").options[1] == "RMSNorm of the attention"
+    go_to(app, "expand")
+    assert any(r"\mathrm{SiLU}(\hat{x}_i' W_1) \odot (\hat{x}_i' W_3)" in text for text in said(app))
+
+
+def test_without_a_first_norm_attention_reads_the_embedding(open_own: Open) -> None:
+    app = open_own(
+        "ModernBertModel", layer="0", inside_step="LayerNorm of the attention", forgiven=["inside_step"]
+    )
+    assert app.selectbox(key="inside_step").value == "products"  # there is no such step
+    assert "LayerNorm of the attention" not in app.selectbox(key="inside_step").options
+    go_to(app, "project")
+    assert any("Layer 0 has no norm before its attention" in text for text in said(app))
+
+
+def test_a_link_to_a_step_holds_for_encoders_that_call_it_otherwise(open_own: Open) -> None:
+    app = open_own("T5EncoderModel", inside_step="Division by √d_k", forgiven=["inside_step"])
+    assert app.selectbox(key="inside_step").value == "scale"
+    app = open_own("T5EncoderModel", inside_step="LayerNorm of the attention", forgiven=["inside_step"])
+    assert app.selectbox(key="inside_step").value == "norm_attention"
+
+
+def test_keys_beyond_a_window_are_said_to_be_out_of_reach(open_own: Open) -> None:
+    app = open_own("ModernBertModel", query="2 film", inside_step="Mask")
+    assert any("looks at most 2 positions to either side" in text for text in said(app))
 
 
 def test_the_numbers_are_those_of_the_head(open_inside: Open) -> None:

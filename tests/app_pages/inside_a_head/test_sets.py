@@ -55,11 +55,22 @@ def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query:
     assert deviations(opened(**query, forgiven=query)) == deviations(opened())
 
 
-def test_a_bias_by_distance_is_said_to_make_the_order_count(opened: Open, checkpoints: Path) -> None:
-    build(checkpoints / "own", "MPNetModel")
+@pytest.mark.parametrize(
+    ("architecture", "reason", "moves_along"),
+    [
+        ("MPNetModel", "adds a bias to each score", True),
+        ("EsmModel", "rotates queries and keys by their positions", False),
+        ("DebertaV2Model", "adds scores of relative positions", False),
+    ],
+)
+def test_positions_within_the_attention_are_said_to_make_the_order_count(
+    opened: Open, checkpoints: Path, architecture: str, reason: str, moves_along: bool
+) -> None:
+    build(checkpoints / "own", architecture)
     app = opened(checkpoint="own")
-    said = "\n".join(block.value for block in app.markdown)
+    said = "\n".join(block.value for block in (*app.markdown, *app.caption))
     assert "<b>≠</b>" in annotations(app)
-    assert "its output changes: this encoder adds a bias to each score" in said
-    assert "Without its bias by distance the equation would hold" in said
+    assert f"its output changes: this encoder {reason}" in said
+    assert "Without that the equation would hold" in said
     assert "takes its output along unchanged" not in said
+    assert ("so they move with them" in said) == moves_along

@@ -1,11 +1,13 @@
 import pytest
 
+from app_pages.controls.inside_a_head_controls import STEP_TITLES
 from app_pages.inside_a_head.steps import STEPS, difference_bound
 from model.experiments.head_steps import ORDER
 
 
 def test_every_step_of_a_block_can_be_drawn():
     assert all(set(STEPS) == set(order) for order in ORDER.values())
+    assert set(STEPS) == set(STEP_TITLES)
 
 
 @pytest.mark.parametrize(

@@ -265,20 +265,98 @@ def test_blocks_with_other_steps_are_refused(change, kind):
         steps_of(encoder, SENTENCE)
 
 
-@pytest.mark.parametrize(
-    ("architecture", "parts"),
-    [
-        ("DebertaV2Model", "disentangled scores"),
-        ("ModernBertModel", "rotated queries and keys, a gated feed-forward, no norm before"),
-        ("EuroBertModel", "RMSNorm, rotated queries and keys"),
-        ("T5EncoderModel", "bias by distance"),
-    ],
-)
-def test_blocks_of_other_parts_are_refused_by_name(architecture, parts, tmp_path):
-    build(tmp_path, architecture)
+# Blocks of other families
+
+
+MODERN, POST = ("input", "norm_attention", "project", "rotate", "products", "scale"), ("input", "project")
+FAMILIES = [
+    ("ModernBertModel", {}, MODERN),
+    ("ModernBertModel", {"norm_bias": True, "attention_bias": True, "mlp_bias": True}, MODERN),
+    ("EsmModel", {}, MODERN),
+    ("EuroBertModel", {"num_key_value_heads": 2}, MODERN),
+    ("NomicBertModel", {}, (*POST, "rotate")),
+    ("T5EncoderModel", {}, ("input", "norm_attention", "project", "products", "scale", "bias", "mask")),
+    ("T5EncoderModel", {"feed_forward_proj": "gated-gelu"}, ("input", "norm_attention", "project")),
+    ("UMT5EncoderModel", {}, ("input", "norm_attention", "project", "products", "scale", "bias")),
+    ("MPNetModel", {}, (*POST, "products", "scale", "bias", "mask")),
+    ("DebertaV2Model", {}, (*POST, "products", "scale", "relative_positions", "mask")),
+    ("DebertaV2Model", {"share_att_key": False, "norm_rel_ebd": "none", "position_buckets": -1}, POST),
+    ("DebertaV2Model", {"pos_att_type": ["c2p"], "share_att_key": False}, POST),
+    ("DebertaV2Model", {"pos_att_type": ["p2c"], "position_buckets": 6}, POST),
+    (
+        "DebertaV2Model",
+        {"relative_attention": False, "pos_att_type": None, "position_biased_input": True},
+        (*POST, "products"),
+    ),
+    ("Dinov2Model", {"use_swiglu_ffn": True, "num_channels": 1}, ("input", "norm_attention", "project")),
+]
+
+
+@pytest.mark.parametrize(("architecture", "changed", "first_steps"), FAMILIES)
+def test_every_step_is_what_encoders_of_other_families_did(architecture, changed, first_steps, tmp_path):
+    build(tmp_path, architecture, **changed)
     encoder = load(tmp_path)
-    with pytest.raises(ValueError, match=parts):
-        steps_of(encoder, "the film is not bad")
+    config = encoder.config
+    model_input = "the film is not bad at all" if config.is_text else an_input(config)
+    for layer in (1, 2):
+        steps = steps_of(encoder, model_input, layer=layer, head=2)
+        assert steps.order[: len(first_steps)] == first_steps
+        attention = steps.attention
+        assert_close(sum(attention.terms.values(), attention.scaled), attention.scores)
+        # float32, of numbers that a few dozen products add up to
+        compared = (attention.scores, steps.resid_post, steps.feed_forward.hidden)
+        largest = max(np.abs(values).max() for values in compared)
+        assert max(steps.differences.values()) < 1e-5 * max(largest, 1)
+        unseen = {"input", "mask"}
+        if config.norm_placement == "post":
+            unseen |= {"add_attention", "add_feed_forward"}
+        if config.has_distance_bias:  # the encoder keeps scores with their bias alone
+            unseen |= {"products", "scale"}
+        assert set(steps.order) - set(steps.differences) == unseen
+
+
+def test_where_there_is_no_first_norm_the_step_is_left_out(tmp_path):
+    build(tmp_path, "ModernBertModel")
+    encoder = load(tmp_path)
+    first, second = (steps_of(encoder, "the film is bad", layer=layer) for layer in (0, 1))
+    assert first.norm_attention is None
+    assert [step for step in second.order if step not in first.order] == ["norm_attention"]
+    np.testing.assert_array_equal(first.attention.sublayer_input, first.x)
+    assert max(first.differences.values()) < 1e-5
+    assert not second.norm_attention.has_shift
+
+
+def test_a_wrong_position_vector_is_seen(tmp_path):
+    build(tmp_path, "DebertaV2Model")
+    encoder = load(tmp_path)
+    record, seen = capture(encoder, "the film"), unrecorded_activations(encoder, "the film", 1)
+    with torch.no_grad():
+        encoder.model.relative_positions.vectors.weight.mul_(-1)
+    steps = head_steps(encoder, record, seen, layer=1, head=1, query=2)
+    wrong = [name for name in steps.order if steps.differences.get(name, 0) > 1e-4]
+    assert wrong[0] == "relative_positions"
+
+
+def test_a_wrong_bias_is_seen(tmp_path):
+    build(tmp_path, "T5EncoderModel")
+    encoder = load(tmp_path)
+    record, seen = capture(encoder, "the film"), unrecorded_activations(encoder, "the film", 1)
+    with torch.no_grad():
+        encoder.model.relative_bias.weight.mul_(-1)
+    steps = head_steps(encoder, record, seen, layer=1, head=1, query=2)
+    wrong = [name for name in steps.order if steps.differences.get(name, 0) > 1e-4]
+    assert wrong[0] == "bias"
+
+
+def test_a_wrong_rotation_is_seen(tmp_path):
+    build(tmp_path, "EsmModel")
+    encoder = load(tmp_path)
+    record, seen = capture(encoder, "the film"), unrecorded_activations(encoder, "the film", 1)
+    with torch.no_grad():
+        encoder.model.blocks[1].attention.q.stored_frequencies.copy_(torch.tensor([0.9, 0.1, 0.0]))
+    steps = head_steps(encoder, record, seen, layer=1, head=1, query=2)
+    wrong = [name for name in steps.order if steps.differences.get(name, 0) > 1e-4]
+    assert wrong[0] == "rotate"
 
 
 @pytest.mark.parametrize("activation", ["silu", "quick_gelu"])
@@ -322,6 +400,7 @@ def assert_close(ours, expected):
 def test_what_is_said_of_the_keys_by_hand():
     four = dict.fromkeys(("k", "v", "products"), np.zeros((4, 2))) | {
         "dots": np.zeros(4),
+        "scaled": np.zeros(4),
         "exponentials": np.zeros(4),
     }
     made = replace(
@@ -350,6 +429,7 @@ def test_what_is_said_of_the_hidden_units_by_hand():
     made = replace(
         by_hand("pre").feed_forward,
         before=np.array([-1.0, 0.0, 2.0, 3.0]),
+        activated=np.zeros(4),
         hidden=np.array([-3.0, 0.0, 1.0, 4.0]),
         by_unit=np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 6.0], [1.0, 1.0]]),
     )

@@ -1,9 +1,16 @@
+from dataclasses import replace
+
 import pytest
 
-from model.experiments.head_steps import ORDER
+from model.experiments.head_steps import step_order
+from tests.model import tiny
 from tests.viz.scene import drawn, whole
 from viz.builders.palette import ACCENT
 from viz.inside.block_diagram import block_diagram
+
+ORDER = {
+    placement: step_order(replace(tiny.TEXT, norm_placement=placement), 1) for placement in ("pre", "post")
+}
 
 
 def diagram(placement, opened=()):
@@ -51,6 +58,25 @@ def test_what_a_head_does_by_itself_is_within_the_dashed_line():
     within = [name for name, box in boxes.items() if dashed["y"] < box["y"] < dashed["y"] + dashed["height"]]
     assert within == ["products", "scale", "mask", "softmax", "values"]
     assert "L1 H3" in [text["text"] for text in texts]
+
+
+def test_a_rotation_and_a_bias_are_what_a_head_does_by_itself():
+    names = list(ORDER["pre"])
+    names.insert(names.index("products"), "rotate")
+    names.insert(names.index("mask"), "bias")
+    chart = block_diagram({name: name for name in names}, opened=(), head="L1 H3", placement="pre-LN")
+    _, (dashed,), _, _, cover = drawn(chart)
+    boxes = dict(zip(names, cover, strict=True))
+    within = [name for name, box in boxes.items() if dashed["y"] < box["y"] < dashed["y"] + dashed["height"]]
+    assert within == ["rotate", "products", "scale", "bias", "mask", "softmax", "values"]
+
+
+def test_without_a_first_norm_the_residual_connections_stay():
+    labels = {name: name for name in ORDER["pre"] if name != "norm_attention"}
+    chart = block_diagram(labels, opened=(), head="L0 H0", placement="pre-LN")
+    ways = chart.frames["corners"].groupby("way").size()
+    assert (ways == 4).sum() == 2
+    assert len(ways) == len(labels) + 1
 
 
 def test_the_opened_steps_are_framed():

@@ -10,7 +10,13 @@ Q, KEYS = np.array([1.0, -2.0]), np.array([[3.0, 1.0], [0.5, 2.0], [-1.0, 0.0]])
 VALUES = np.array([[1.0, 2.0, 3.0], [0.0, 1.0, 0.0], [4.0, 0.0, -4.0]])
 
 
-def table(scale: WeightScale = TO_ONE, *, masked: bool = False, others: bool = False) -> VegaFigure:
+def table(
+    scale: WeightScale = TO_ONE,
+    *,
+    masked: bool = False,
+    others: bool = False,
+    added: dict[str, np.ndarray] | None = None,
+) -> VegaFigure:
     dots = KEYS @ Q
     weights = np.array([0.5, np.nan if masked else 0.25, 0.25])
     weighted = np.nan_to_num(weights)[:, None] * VALUES
@@ -21,7 +27,7 @@ def table(scale: WeightScale = TO_ONE, *, masked: bool = False, others: bool = F
             q=Q,
             products=KEYS * Q,
             dots=dots,
-            scores=dots / 2**0.5,
+            scores={"÷ √2": dots / 2**0.5} | (added or {}),
             weights=weights,
             weighted=weighted,
             remaining=weighted[0] if others else None,
@@ -83,6 +89,21 @@ def test_a_table_of_the_numbers_has_a_row_a_key() -> None:
     np.testing.assert_allclose(frame["dot"], KEYS @ Q)
     np.testing.assert_allclose(frame[["product 0", "product 1"]], KEYS * Q)
     assert "weighted value 2" in frame
+
+
+def test_what_is_added_to_the_scores_has_columns_between_the_sums_and_the_weights() -> None:
+    added = {"+ bias": np.array([1.5, 0.0, -1.5]), "= score": np.array([2.0, 1.0, 0.5])}
+    with_bias = table(added=added)
+    texts = with_bias.frames["texts"]
+    headings = texts[texts["y"] == 10].sort_values("x")["text"].tolist()
+    assert headings == [
+        *("q · k by component", "sum", "÷ √2", "+ bias", "= score", "softmax"),
+        "weight · v by component",
+    ]
+    assert list(with_bias.frame["= score"]) == [2, 1, 0.5]
+    columns = texts[texts["text"].isin(["−1.50", "2.00"])]["x"].tolist()
+    assert columns == [texts[texts["text"] == title]["x"].item() for title in ("+ bias", "= score")]
+    assert with_bias.specification["width"] == table().specification["width"] + 2 * 60 + 3 * 6
 
 
 @pytest.mark.parametrize(
