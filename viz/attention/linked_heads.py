@@ -54,6 +54,7 @@ N_STRONGEST = 8
 _LABEL, _SHORT = 14, 9  # letters of a token at most; in a compact chart
 _SIDE = 400  # pixels of the picture
 _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between parts, legend, strongest keys
+_NAME, _LINE = 24, 13  # pixels that the name of a head takes, such as H11, and a line of names
 _ABOVE = 34  # pixels above the small maps: the sentence about the head, and the names of heads
 MOST_GRID_LINES = 10  # columns of patches; more lines than these would cover the picture
 MOST_OPAQUE = 0.85  # of a colour on a photo, which stays visible; it is clear where the weight is 0
@@ -456,6 +457,9 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
         }
     return names | {
         "tile": "step - max(2, min(8, step * 0.07))",
+        # Where all names would touch, every second, third, … one is written.
+        "names_step": f"ceil({_NAME} / step)",
+        "lines_step": f"ceil({_LINE} / step)",
         "cell": "map_side / max(state.n_queries, state.n_keys)",
         "map_width": "cell * state.n_keys",
         "map_height": "cell * state.n_queries",
@@ -643,12 +647,14 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
         cell_frame,
         casing,
         frame,
-        text_at(layer_names, "0", f"{_TILE_Y} + tile / 2", "'L' + datum.layer"),
+        text_at(
+            layer_names, "0", f"{_TILE_Y} + tile / 2", "datum.layer % lines_step ? '' : 'L' + datum.layer"
+        ),
         text_at(
             head_names,
             f"{_TILE_X} + tile / 2",
             f"{_ABOVE - 9}",
-            "state.by_layer ? '' : 'H' + datum.head",
+            "state.by_layer || datum.head % names_step ? '' : 'H' + datum.head",
             align="center",
         ),
     ]

@@ -380,3 +380,20 @@ def test_a_photo_lies_below_the_weights_and_ink_above_them() -> None:
     ]
     assert marks[0][1:] == ["image"]
     assert marks[1][1:] == ["rect"]
+
+
+@pytest.mark.parametrize("n_heads", [4, 12])
+def test_names_of_heads_and_layers_never_touch(n_heads: int) -> None:
+    figure = linked_heads(from_arrays(np.full((40, n_heads, 3, 3), 1 / 3), list("abc")))
+    names = [
+        (item["x"], item["y"], item["text"])
+        for layer in drawn(figure)
+        for item in layer
+        if re.fullmatch(r"[LH]\d+", str(item.get("text")))
+    ]
+    heads = sorted(x for x, _, name in names if name.startswith("H"))
+    layers = sorted(y for _, y, name in names if name.startswith("L"))
+    assert {"H0", "L0"} <= {name for _, _, name in names}
+    assert np.diff(heads).min() >= 18  # "H0", the widest without its neighbours
+    assert np.diff(layers).min() >= 12
+    assert 1 < len(layers) < 40
