@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float32
 from torch import Tensor, nn
 
+from ..files.errors import single_line
 from ..record import AttentionRecord, Role
 from ..record.from_arrays import EAGER, from_arrays, positions, roles_from_spelling
 
@@ -48,19 +49,31 @@ def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelReco
     model runs with eager attention, in evaluation mode; both are afterwards as they were. Keys to which no head of a
     layer attends at all, as those behind a causal mask, are masked in the record.
 
-    Raises ValueError if the model returns no attention weights, or others than [head, query, key] in each layer.
+    Raises ValueError if the model cannot run on the input, or if it returns no attention weights, or others than
+    [head, query, key] in each layer.
 
     >>> from loupe import from_transformers
     >>> from_transformers(model, tokenizer, "A gripping film.")  # doctest: +SKIP
     ModelRecord(6 tokens '[CLS] a gripping film . [SEP]', 12 layers × 12 heads)
     """
-    part = _part_that_reads(model, model_input)
+    _check_kinds(model, tokenizer)
+    part, name = _part_that_reads(model, model_input), type(model).__name__
     arguments = _arguments(part, tokenizer, model_input)
     with _eager(model), _evaluating(model), torch.no_grad():
-        outputs = part(**arguments, output_attentions=True, output_hidden_states=True, return_dict=True)
+        try:
+            outputs = part(**arguments, output_attentions=True, output_hidden_states=True, return_dict=True)
+        except (RuntimeError, ValueError, IndexError) as error:
+            sizes = ", ".join(f"{key} {list(value.shape)}" for key, value in arguments.items())
+            raise ValueError(
+                f"{name} does not run on this input ({sizes}): {single_line(str(error))}"
+            ) from error
     attentions = getattr(outputs, "attentions", None)
     if not attentions or any(layer is None for layer in attentions):
-        raise ValueError(f"{type(model).__name__} returned no attention weights; {EAGER}")
+        raise ValueError(f"{name} returned no attention weights: it has none, or {EAGER}")
+    if len(attentions[0]) > 1:  # each window is an element of the batch, as in Swin
+        raise ValueError(
+            f"{name} returns attention within {len(attentions[0])} windows, and a record needs that between all positions"
+        )
     attention = _attention_record(part, tokenizer, arguments, attentions)
     ever_attended = attention.pattern.max(axis=1, keepdims=True) > 0
     return ModelRecord(
@@ -70,6 +83,19 @@ def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelReco
         logits=_first_of_batch(getattr(outputs, "logits", None)),
         **positions(attention),
     )
+
+
+def _check_kinds(model: Any, tokenizer: Any) -> None:
+    """Raises ValueError unless these are a model and a tokenizer or image processor of transformers, as far as can be told."""
+    if not isinstance(model, nn.Module) or isinstance(model, nn.Sequential):
+        raise ValueError(
+            f"the first argument must be a model object of transformers, got {type(model).__name__}; "
+            "of a SentenceTransformer it is model[0].auto_model, with model.tokenizer"
+        )
+    if tokenizer is None or isinstance(tokenizer, str | nn.Module):
+        raise ValueError(
+            f"the second argument must be the model's tokenizer or image processor, got {type(tokenizer).__name__}"
+        )
 
 
 def _part_that_reads(model: Any, model_input: Any) -> Any:
@@ -105,16 +131,29 @@ def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, T
             f"a record is of one input, got {len(model_input)}: call from_transformers for each; "
             "a pair of texts is a tuple"
         )
+    elif hasattr(tokenizer, "convert_ids_to_tokens"):
+        raise ValueError(
+            f"the input must be a text, a pair of texts, or the model's arguments by name, got {type(model_input).__name__}; "
+            "for a picture pass the image processor in place of the tokenizer"
+        )
     else:
         arguments = dict(tokenizer(images=model_input, return_tensors="pt"))
     parameters = inspect.signature(part.forward).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     device = next(part.parameters()).device
-    return {
+    tensors = {
         name: value.to(device)
         for name, value in arguments.items()
         if isinstance(value, Tensor) and (takes_any or name in parameters)
     }
+    for name in ("input_ids", "pixel_values"):
+        if name in tensors and len(tensors[name]) != 1:
+            raise ValueError(f"a record is of one input, but {name} holds {len(tensors[name])}")
+    if not tensors:
+        raise ValueError('the input holds no tensors: call the tokenizer with return_tensors="pt"')
+    if not min(value.numel() for value in tensors.values()):
+        raise ValueError("the input has no tokens")
+    return tensors
 
 
 @contextmanager

@@ -176,8 +176,35 @@ def test_several_inputs_are_refused() -> None:
     model, tokenizer = made("Bert", **MODELS["Bert"]), words()
     with pytest.raises(ValueError, match="a record is of one input, got 2"):
         from_transformers(model, tokenizer, [SENTENCE, SENTENCE])
-    with pytest.raises(ValueError, match="a batch of 2 inputs"):
+    with pytest.raises(ValueError, match="a record is of one input, but input_ids holds 2"):
         from_transformers(model, tokenizer, tokenizer([SENTENCE, SENTENCE], return_tensors="pt"))
+
+
+def test_what_is_handed_over_wrongly_is_named() -> None:
+    model, tokenizer = made("Bert", **MODELS["Bert"]), words()
+    for arguments, sentence in (
+        ((tokenizer, model, SENTENCE), "first argument must be a model object of transformers, got Tok"),
+        ((torch.nn.Sequential(model), tokenizer, SENTENCE), r"it is model\[0\].auto_model"),
+        (
+            (model, None, SENTENCE),
+            "second argument must be the model's tokenizer or image processor, got None",
+        ),
+        ((model, tokenizer, np.zeros((8, 8, 3), np.uint8)), "the input must be a text, .* got ndarray"),
+        ((model, tokenizer, tokenizer(SENTENCE)), "the input holds no tensors"),
+        ((model, tokenizer, {"input_ids": torch.zeros(1, 0, dtype=torch.long)}), "the input has no tokens"),
+        ((model, tokenizer, "film " * 600), r"BertModel does not run on this input \(input_ids \[1, 602\]"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            from_transformers(*arguments)
+    assert model.training
+
+
+def test_attention_within_windows_is_told_from_a_batch() -> None:
+    model = made(
+        "Swin", image_size=32, patch_size=4, embed_dim=8, depths=[1, 1], num_heads=[2, 4], window_size=4
+    )
+    with pytest.raises(ValueError, match="SwinModel returns attention within 4 windows"):
+        from_transformers(model, words(), {"pixel_values": torch.zeros(1, 3, 32, 32)})
 
 
 def test_a_model_without_weights_of_attention_is_told_how_to_load_it() -> None:
