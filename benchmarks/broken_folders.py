@@ -4,8 +4,8 @@ Opens damaged and hostile folders: small encoders of every family (`tests/model/
 the functions of `benchmarks.mutations`. Each is found by its name below a root, described, loaded, and given a short input,
 in a process of its own, which may map 4 GB of memory and take a minute.
 
-The rule: what cannot be opened is refused in one sentence (one line of at most 400 characters, without traceback, path
-or invisible character); what opens gives a record without a gap, and the intact one's pattern where nothing was
+The rule: what cannot be opened is refused in one sentence (one line of at most 400 characters besides the list of families, without
+traceback, path or invisible character); what opens gives a record without a gap, and the intact one's pattern where nothing was
 changed that the encoder reads; and nothing outside the root is read, of which a secret word in all files there would
 tell. Exits with 1 where a folder breaks the rule. `--keep` leaves the folders, to be opened in the app.
 """
@@ -32,7 +32,7 @@ import torch
 from benchmarks.mutations import KINDS, Case
 from model import checkpoint
 from model.capture import capture
-from model.huggingface import describe
+from model.huggingface import describe, family_names
 from model.sources import locations
 
 SECRET = "THE-WORD-THAT-NOBODY-MAY-SEE"
@@ -60,6 +60,40 @@ WHOLE = {
     "eurobert": ("EuroBertForSequenceClassification", ("text", "classes", "rotary"), {"num_labels": 3}),
     "gte": ("GteForTokenClassification", ("text", "classes", "rotary"), {"num_labels": 4}),
     "jina": ("JinaEmbeddingsV3Model", ("text", "rotary"), {}),
+    "deberta": ("DebertaV2ForSequenceClassification", ("text", "classes", "distances"), {"num_labels": 3}),
+    "deberta-masked": (
+        "DebertaV2ForMaskedLM",
+        ("text", "distances"),
+        {"share_att_key": False, "position_biased_input": True, "legacy": False},
+    ),
+    "t5": ("T5EncoderModel", ("text", "distances"), {}),
+    "t5-gated": ("MT5EncoderModel", ("text", "distances"), {"feed_forward_proj": "gated-gelu"}),
+    "umt5": ("UMT5EncoderModel", ("text", "distances"), {}),
+    "dinov2": ("Dinov2ForImageClassification", ("picture", "classes", "scaled"), {"num_labels": 3}),
+    "dinov2-gated": ("Dinov2Model", ("picture", "scaled"), {"use_swiglu_ffn": True}),
+    "dinov2-registers": ("Dinov2WithRegistersModel", ("picture", "scaled"), {}),
+    "vit-mae": ("ViTMAEModel", ("picture",), {}),
+    "ijepa": ("IJepaModel", ("picture",), {}),
+    "dinov3": ("DINOv3ViTModel", ("picture", "grid"), {}),
+    "dinov3-gated": (
+        "DINOv3ViTModel",
+        ("picture", "grid"),
+        {"use_gated_mlp": True, "num_register_tokens": 0},
+    ),
+    "beit": (
+        "BeitForImageClassification",
+        ("picture", "classes", "grid"),
+        {"num_labels": 3, "use_shared_relative_position_bias": True},
+    ),
+    "data2vec-vision": (
+        "Data2VecVisionForImageClassification",
+        ("picture", "classes", "grid"),
+        {"num_labels": 3, "use_absolute_position_embeddings": True},
+    ),
+    "deberta-pieces": ("DebertaV2Model", ("pieces",), {"vocab_size": 400}),
+    "xlm-roberta-pieces": ("XLMRobertaModel", ("pieces",), {"vocab_size": 400, "pad_token_id": 1}),
+    "albert-pieces": ("AlbertModel", ("pieces",), {"vocab_size": 400}),
+    "t5-pieces": ("T5EncoderModel", ("pieces",), {"vocab_size": 400}),
     "residues": ("EsmModel", ("words",), {"vocab_size": 33, "pad_token_id": 1, "mask_token_id": 32}),
     "sentences": ("BertModel", ("text", "sentences"), {}),
     "words": ("BertModel", ("words",), {}),
@@ -93,6 +127,7 @@ def build(home: Path) -> dict:
 
     from tests.model.huggingface import folders, test_torch_encoder
     from tests.model.huggingface.test_sentence_transformers import modules, pooling
+    from tests.model.huggingface.test_sentencepiece_file import FAMILIES, trained
 
     for name, (architecture, _, changed) in WHOLE.items():
         folder = home / "whole" / name
@@ -114,6 +149,12 @@ def build(home: Path) -> dict:
     folder = home / "whole" / "residues"
     (folder / "tokenizer.json").unlink()
     (folder / "vocab.txt").write_text("\n".join(folders.RESIDUES))
+    for name, (architecture, tags, _) in WHOLE.items():
+        if "pieces" in tags:
+            folder = home / "whole" / name
+            (folder / "tokenizer.json").unlink()
+            file, how = next((file, how) for known, file, how in FAMILIES.values() if known == architecture)
+            (folder / file).write_bytes(trained(**how))
     folder = home / "whole" / "pairs"
     (folder / "tokenizer.json").unlink()
     from tokenizers import models, pre_tokenizers
@@ -226,7 +267,7 @@ def _opened(name: str) -> dict:
 def _broke(result: dict, home: Path, pattern: list | None) -> str:
     """How the result breaks the rule; "" where it does not."""
     for sentence in result.get("said", ()):
-        if len(sentence) > LONGEST:
+        if len(sentence.replace(family_names(), "")) > LONGEST:
             return f"a sentence of {len(sentence):,} characters"
         if any(unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp") for character in sentence):
             return "invisible characters"

@@ -95,6 +95,80 @@ def settings_of_positions(case: Case) -> None:
     case.set(CONFIG, **{case.random.choice(names): case.random.choice(values)})
 
 
+@kind("distances")
+def settings_of_distances(case: Case) -> None:
+    """Buckets and kinds of scores of DeBERTa and T5."""
+    names = (
+        "relative_attention",
+        "pos_att_type",
+        "position_buckets",
+        "max_relative_positions",
+        "norm_rel_ebd",
+    )
+    names += (
+        "share_att_key",
+        "position_biased_input",
+        "type_vocab_size",
+        "conv_kernel_size",
+        "embedding_size",
+    )
+    names += (
+        "relative_attention_num_buckets",
+        "relative_attention_max_distance",
+        "feed_forward_proj",
+        "d_kv",
+    )
+    names += ("attention_head_size", "legacy", "is_decoder", "pooler_hidden_act")
+    kinds = (
+        "c2p",
+        "p2c|c2p",
+        ["p2p"],
+        ["c2p", "c2p"],
+        "layer_norm",
+        "layer_norm|x",
+        "gated-silu",
+        "gated-",
+        "-gelu",
+    )
+    sizes = (0, 1, 2, 3, 4, 5, 7, 8, 9, 10**6, 2**31, -1, -2)
+    for name in case.random.sample(names, case.random.choice((1, 2))):
+        case.set(CONFIG, **{name: case.random.choice((*kinds, *sizes, case.odd()))})
+
+
+@kind("scaled")
+def settings_of_picture_blocks(case: Case) -> None:
+    """Registers, scales of layers and gates of DINOv2."""
+    names = (
+        "num_register_tokens",
+        "layerscale_value",
+        "use_swiglu_ffn",
+        "mlp_ratio",
+        "qkv_bias",
+        "hidden_act",
+    )
+    sizes = (0, 1, 3, 4, 5, 10**4, 2**31, -1, 0.5, 1.75, 1e300, True, False)
+    for name in case.random.sample(names, case.random.choice((1, 2))):
+        case.set(CONFIG, **{name: case.random.choice((*sizes, case.odd()))})
+
+
+@kind("grid")
+def settings_of_grids(case: Case) -> None:
+    """Rotation, biases, pooling and registers of DINOv3 and BEiT, and the size of the pictures that they read."""
+    biases = ("query_bias", "key_bias", "value_bias", "proj_bias", "mlp_bias", "use_gated_mlp")
+    tables = (
+        "use_relative_position_bias",
+        "use_shared_relative_position_bias",
+        "use_absolute_position_embeddings",
+        "use_mean_pooling",
+    )
+    numbers = ("rope_theta", "num_register_tokens", "layer_scale_init_value", "image_size", "patch_size")
+    values = (0, 1, 3, 4, 7, 8, 32, 33, 1024, 1025, 2**31, -1, 0.5, 1e300, True, False)
+    for name in case.random.sample((*biases, *tables, *numbers), case.random.choice((1, 2))):
+        case.set(CONFIG, **{name: case.random.choice((*values, case.odd()))})
+    if case.random.random() < 0.3:
+        case.set(PIXELS, size=case.random.choice((*values, case.odd(), {"height": 32, "width": 24})))
+
+
 @kind("classes")
 def hostile_labels(case: Case) -> bool:
     n = case.header()[0][case.ending("classifier.weight", "out_proj.weight")]["shape"][0]

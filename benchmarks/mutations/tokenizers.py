@@ -1,7 +1,10 @@
 """`tokenizer.json`, and the vocabularies that may stand in its place."""
 
 import json
+import os
 from typing import Any
+
+from sentencepiece import sentencepiece_model_pb2
 
 from benchmarks.mutations.case import HOSTILE, TOKENIZER, Case, kind
 
@@ -185,7 +188,7 @@ def added_words(case: Case) -> None:
     case.put(TOKENIZER, values)
 
 
-@kind("text", "words", "pairs")
+@kind("text", "words", "pairs", "pieces")
 def tokenizer_settings(case: Case) -> None:
     names = (
         "cls_token",
@@ -257,8 +260,102 @@ def pairs_of_bytes(case: Case) -> None:
         (case.folder / "merges.txt").write_bytes(case.random.choice(merges))
 
 
-@kind("text", "words", "pairs")
+@kind("pieces")
+def damaged_pieces(case: Case) -> None:
+    """Bytes of a file of SentencePiece that are missing, wrong, too many, or of another kind of file."""
+    path = next(case.folder.glob("*.model"))
+    whole = path.read_bytes()
+    flipped = bytearray(whole)
+    for at in case.random.choices(range(len(whole)), k=case.random.choice((1, 5, 200))):
+        flipped[at] = case.random.randrange(256)
+    n = case.random.randrange(len(whole))
+    contents = (
+        *(b"", b"\xff" * 100, b"\n", b"\0" * 1000, whole[:n], whole[n:], whole * 2, whole * 200),
+        *(bytes(flipped),) * 8,
+        b"\n\xff\xff\xff\xff\x0f" + whole,  # a piece of 4 GB
+        b"\n\0" * 10**6,
+        b"\x0b" * 10**5,  # groups in groups
+        b"\x80\x04K\x01.",
+        b"\x1f\x8b\x08\0",
+        b'{"version": "1.0"}',
+    )
+    path.write_bytes(case.random.choice(contents))
+    if case.random.random() < 0.1:
+        os.truncate(path, 3 * 2**30)
+
+
+@kind("pieces")
+def values_of_pieces(case: Case) -> None:
+    path = next(case.folder.glob("*.model"))
+    model = sentencepiece_model_pb2.ModelProto()
+    model.ParseFromString(path.read_bytes())
+    what = case.random.choice(
+        ("names", "scores", "types", "unknown", "kind", "map", "map", "map", "few", "many")
+    )
+    some = case.random.sample(list(model.pieces), 20)
+    charsmap = model.normalizer_spec.precompiled_charsmap
+    for piece in some:
+        if what == "names":
+            piece.piece = case.random.choice((*HOSTILE, "", "the", "▁", "▁" * 200, "x" * 257, "\0"))
+        elif what == "scores":
+            piece.score = case.random.choice((0.0, 1e38, -1e38, 1e-40, float("inf"), float("nan")))
+        elif what == "types":
+            piece.type = case.random.choice((1, 2, 3, 4, 5, 6))
+    if what == "unknown":
+        model.trainer_spec.unk_id = case.random.choice((-1, 1, 5, 179, 10**6, 2**31 - 1))
+    elif what == "kind":
+        model.trainer_spec.model_type = case.random.choice((2, 3, 4))
+    elif what == "map":
+        flipped = bytearray(charsmap)
+        for at in case.random.choices(range(len(charsmap)), k=case.random.choice((1, 50, 5000))):
+            flipped[at] = case.random.randrange(256)
+        maps = (
+            b"",
+            b"\0" * 8,
+            b"\x04\0\0\0\xff\xff\xff\xff",
+            charsmap[: len(charsmap) // 2],
+            bytes(flipped),
+            bytes(flipped),
+        )
+        grown = charsmap + b"\0" + b"a" * 5000 + b"\0"
+        model.normalizer_spec.precompiled_charsmap = case.random.choice((*maps, grown))
+    elif what == "few":
+        del model.pieces[case.random.choice((0, 1, 3, 10)) :]
+    elif what == "many":
+        kind_of_piece = case.random.choice((1, 3, 4))
+        for at in range(case.random.choice((300, 12_000, 600_000))):
+            model.pieces.add(piece=f"q{at}", score=-9.0, type=kind_of_piece)
+    path.write_bytes(model.SerializeToString())
+
+
+@kind("pieces")
+def tokens_beside_pieces(case: Case) -> None:
+    """Tokens and numbers of tokens in the files beside that of SentencePiece."""
+    numbers = (0, 3, 399, 400, -1, 10**6, 10**30, 1.5, "7", None)
+    names = {word[:900]: case.random.choice(numbers) for word in (*HOSTILE, "film", "[MASK]", "▁the")}
+    listed = {
+        str(case.random.choice(numbers)): {
+            "content": case.random.choice((*HOSTILE, "film", None, 3)),
+            **{mark: case.odd() for mark in ("lstrip", "rstrip", "normalized", "special", "single_word")},
+        }
+        for _ in range(4)
+    }
+    case.put("added_tokens.json", case.random.choice((names, names, [], case.odd())))
+    case.set(
+        SETTINGS,
+        added_tokens_decoder=case.random.choice((listed, listed, case.odd())),
+        extra_ids=case.random.choice((0, 5, 100, 10**4, 10**9, -1, True, None, "7")),
+        tokenizer_class=case.random.choice(
+            ("T5Tokenizer", "CamembertTokenizerFast", "AlbertTokenizer", 3, None)
+        ),
+        additional_special_tokens=case.random.choice((["<a>", {"content": "<b>"}, 3], case.odd())),
+    )
+
+
+@kind("text", "words", "pairs", "pieces")
 def no_tokenizer(case: Case) -> None:
+    for path in case.folder.glob("*.model"):
+        path.unlink()
     for name in (TOKENIZER, "vocab.txt", "vocab.json"):
         (case.folder / name).unlink(missing_ok=True)
     if case.random.random() < 0.5:

@@ -201,7 +201,13 @@ def large_picture(case: Case) -> None:
 @kind("text", "torch")
 def large_vocabulary(case: Case) -> None:
     n = case.random.choice((2**18, 2**18 + 1, 2**25))
-    name = case.ending("word_embeddings.weight", "tok_embeddings.weight", "embed_tokens.weight", "tok.weight")
+    name = case.ending(
+        "word_embeddings.weight",
+        "tok_embeddings.weight",
+        "embed_tokens.weight",
+        "tok.weight",
+        "shared.weight",
+    )
     _grown(case, name, [n, case.header()[0][name]["shape"][1]])
     case.set(CONFIG, vocab_size=n)
 
