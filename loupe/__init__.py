@@ -13,11 +13,11 @@ Changes to it: `Intervention`, `MaskChoice`, `masked`, `without_keys`, `ablated`
 Experiments: `ablate_heads`, `importance`, `prune_heads`, `patch_heads`, `patch_positions`, `knock_out`, `guess_masked`.
 Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_record`.
 Of models from elsewhere: `from_transformers` (a `ModelRecord`), `from_arrays`.
-Measures and other maps: `heads` (a module), `LENSES`, `through`.
-Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`.
+Measures and other maps: `heads` (a module), `head_table`, `LENSES`, `through`.
+Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`; `latex_table` of any table.
 
-`__init__.pyi` names the module of each. A name is imported when it is first used, so a record is read and drawn without
-torch.
+`__init__.pyi` names the module of each. A name is imported when it is first used: records and attention from elsewhere are
+read and drawn without torch, which the extra `attention-loupe[model]` installs.
 """
 
 import ast
@@ -35,14 +35,31 @@ _SOURCES = {
     for alias in node.names
 }
 __all__ = list(_SOURCES)
+_OF_MODELS = {
+    "torch",
+    "tokenizers",
+    "google",
+    "huggingface_hub",
+    "sklearn",
+    "scipy",
+    "tqdm",
+}  # of the extra `model`
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the library's object called `name` when it is first used. Raises AttributeError for an unknown name."""
+    """Imports the library's object called `name` when it is first used. Raises AttributeError for an unknown name, and
+    ImportError where it needs torch, or what comes with it, and that is not installed.
+    """
     if name not in _SOURCES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, original = _SOURCES[name]
-    value = globals()[name] = getattr(__import__(module, fromlist=[original]), original)
+    try:
+        value = globals()[name] = getattr(__import__(module, fromlist=[original]), original)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] in _OF_MODELS:
+            message = f"loupe.{name} needs {error.name}: pip install 'attention-loupe[model]'"
+            raise ImportError(message, name=error.name) from None
+        raise
     return value
 
 

@@ -23,6 +23,7 @@ from .model.inputs import Picture, Text
 from .model.lenses import LENSES, through
 from .model.loaded import Loaded
 from .model.measures import head_measures as heads
+from .model.measures.head_table import head_table
 from .model.measures.word_view import view as word_view
 from .model.record import AttentionRecord, ForwardRecord
 from .model.record.from_arrays import from_arrays
@@ -32,6 +33,7 @@ from .viz.attention.head_overview import head_overview
 from .viz.attention.linked_heads import linked_heads
 from .viz.attention.token_heatmaps import attention_heatmap
 from .viz.attention.token_strip import token_strip
+from .viz.export.latex_table import latex_table
 
 __all__ = [
     "LENSES",
@@ -54,10 +56,12 @@ __all__ = [
     "from_transformers",
     "guess_masked",
     "head_overview",
+    "head_table",
     "heads",
     "hook_points",
     "importance",
     "knock_out",
+    "latex_table",
     "linked_heads",
     "load",
     "masked",

@@ -20,13 +20,22 @@ from app_pages.heads.numbers import (
     say_head,
     say_source,
 )
+from app_pages.heads.relations_tab import followed_relations, relation_table
+from app_pages.heads.table_file import choose_table_file
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject.subject import Subject
 from model.measures.head_roles import HeadRole, possible_roles
-from viz.builders.number_format import head_name
+from viz.builders.number_format import head_name, percent
 from viz.heads.head_scatter import head_scatter
+from viz.heads.relation_dots import BestHead
 
+_RELATION_HEADING: TableHeading = {
+    "name": "relations",
+    "title": "relation",
+    "help": "Relations between words of which this head hits more links than any fixed offset does: the tab Relations shows them. "
+    "Point at a name for its numbers.",
+}
 _table = HtmlTable("heads_table", Path(__file__).with_suffix(".css"))
 
 
@@ -34,6 +43,7 @@ class Head(NamedTuple):
     layer: int
     head: int
     roles: tuple[HeadRole, ...]
+    relations: tuple[BestHead, ...] = ()  # which it follows beyond a fixed offset
 
     @property
     def name(self) -> str:
@@ -43,20 +53,33 @@ class Head(NamedTuple):
     def role_names(self) -> list[str]:
         return [role.name for role in self.roles]
 
+    @property
+    def relation_names(self) -> list[str]:
+        return [followed.relation for followed in self.relations]
+
 
 def draw_table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     """Draws a row for each head that matches the search and the filter; a click on a row chooses its head."""
     numbers = choose_numbers(subject, slots)
-    all_heads = [Head(layer, head, numbers.roles(layer, head)) for layer, head in numbers.heads]
+    relation_rows, relation_source = relation_table(subject)
+    followed = followed_relations(relation_rows)
+    all_heads = [
+        Head(layer, head, numbers.roles(layer, head), tuple(followed.get((layer, head), ())))
+        for layer, head in numbers.heads
+    ]
     with slots.controls:
         searched = controls.SEARCH.choose()
     with slots.more, st.popover("Filter", key="heads_filter"):
         layers, role = _choose_filter(numbers, all_heads)
-    rows = matching_heads(all_heads, searched, layers, role)
-    say_head(subject, chosen)
+        relation = _choose_relation(all_heads)
     sort = controls.SORT.read()
+    rows = sorted_heads(matching_heads(all_heads, searched, layers, role, relation), numbers.values, sort)
     if rows:
-        _draw_table(chosen, numbers, sorted_heads(rows, numbers.values, sort), sort)
+        with slots.more:
+            choose_table_file(numbers, [(row.layer, row.head) for row in rows])
+    say_head(subject, chosen)
+    if rows:
+        _draw_table(chosen, numbers, rows, sort, has_relations=relation_source is not None)
     else:
         st.info("No head matches the search and the filter.", icon=":material/filter_alt:")
     if len(rows) < len(all_heads):
@@ -100,14 +123,23 @@ def draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     explain_numbers(numbers)
 
 
-def matching_heads(heads: Iterable[Head], searched: str, layers: Sequence[int], role: str) -> list[Head]:
-    """The heads of `layers` (all where that is empty) with the `role` that match every word of the search."""
+def matching_heads(
+    heads: Iterable[Head],
+    searched: str,
+    layers: Sequence[int],
+    role: str,
+    relation: str = controls.ANY_RELATION,
+) -> list[Head]:
+    """The heads of `layers` (all where that is empty) with the `role`, and which follow the `relation`, that match every word of
+    the search.
+    """
     words = re.findall(r"\S+", searched.lower())
     return [
         head
         for head in heads
         if (not layers or head.layer in layers)
         and (role == controls.ANY or role in (head.role_names or [controls.NONE]))
+        and (relation == controls.ANY_RELATION or relation in head.relation_names)
         and all(_is_match(head, word) for word in words)
     ]
 
@@ -116,7 +148,7 @@ def _is_match(head: Head, word: str) -> bool:
     if match := re.fullmatch(r"(?:l(\d+))?(?:h(\d+))?", word):
         layer, head_index = match.groups()
         return layer in (None, str(head.layer)) and head_index in (None, str(head.head))
-    return any(word in name for name in head.role_names)
+    return any(word in name for name in (*head.role_names, *head.relation_names))
 
 
 def sorted_heads(heads: Sequence[Head], values: dict[str, np.ndarray], sort: str) -> list[Head]:
@@ -154,20 +186,52 @@ def _choose_filter(numbers: Numbers, all_heads: Sequence[Head]) -> tuple[list[in
     return layers, role
 
 
+def _choose_relation(all_heads: Sequence[Head]) -> str:
+    """Draws the choice of a relation if a head follows one; returns what is chosen."""
+    names = sorted({name for head in all_heads for name in head.relation_names})
+    return controls.FOLLOWED.choose((controls.ANY_RELATION, *names)) if names else controls.ANY_RELATION
+
+
 def _show_all() -> None:
     controls.SEARCH.take("")
     controls.LAYERS.take([])
     controls.ROLE.take(controls.ANY)
+    controls.FOLLOWED.take(controls.ANY_RELATION)
 
 
-def _draw_table(chosen: HeadChoice, numbers: Numbers, rows: Sequence[Head], sort: str) -> None:
-    _table.draw(
+def _draw_table(
+    chosen: HeadChoice, numbers: Numbers, rows: Sequence[Head], sort: str, *, has_relations: bool
+) -> None:
+    headings, table_rows = (
         _headings(numbers, sort),
         _table_rows(numbers, rows, (chosen.layer, chosen.head)),
+    )
+    if has_relations:
+        headings.insert(2, _RELATION_HEADING)
+        for head, table_row in zip(rows, table_rows, strict=True):
+            table_row["cells"].insert(2, _relation_cell(head))
+    _table.draw(
+        headings,
+        table_rows,
         key="heads_table",
         take_row=lambda head: take_head(*head),
         take_column=lambda column: controls.SORT.take(next_sort(sort, column)),
     )
+
+
+def _relation_cell(head: Head) -> TableCell:
+    return {
+        "name": "relations",
+        "text": "",
+        "terms": [
+            {
+                "text": f"{best.relation} {percent(best.share, 0)}",
+                "help": f"{best.direction}: {percent(best.share, 0)} of {best.n:,} links, where the best fixed offset hits "
+                f"{percent(best.baseline, 0)}",
+            }
+            for best in head.relations
+        ],
+    }
 
 
 def _headings(numbers: Numbers, sort: str) -> list[TableHeading]:

@@ -5,7 +5,9 @@ downloaded. A closed menu costs 0.2 ms of a run; as a fragment of its own, which
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -14,13 +16,18 @@ from app_pages.controls.input_controls import CHECKPOINT
 from app_pages.controls.map_controls import HEAD, LAYER, LENS
 from model.lenses import ATTENTION, LENSES
 from viz.builders.figure import Figure
-from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, ExportStyle
+from viz.export.cell_numbers import number_choices
+from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, CellNumbers, ExportStyle
 from viz.export.file_formats import MIME, PICTURES, TABLES, figure_bytes
+from viz.export.greys import shows_signs
 from viz.export.safe_text import file_name
 
-NAMES = {"png": "PNG", "svg": "SVG", "csv": "CSV", "parquet": "Parquet"}
+NAMES = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "CSV", "parquet": "Parquet"}
 SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
 NATURAL, COLUMN, OWN = "original", f"{PAPER.width_cm:g} cm column, {PAPER.font_pt:g} pt", "custom"
+SANS, SERIF = "sans", "serif"
+PALETTE, GREYS = "in colours", "in greys"
+NUMBERS: dict[CellNumbers, str] = {"drawn": "as on screen", "all": "all", "none": "none"}
 # Pages that are about one encoder, and those of them that are about one head: their files are named after them.
 _ENCODER = {"attention", "inside_a_head", "heads", "masks", "positions"}
 _WITHOUT_LENS = {
@@ -30,6 +37,7 @@ _WITHOUT_LENS = {
     compare_controls.CROSS,
 }
 _HEAD = {"attention", "inside_a_head", "masks"}
+Option = TypeVar("Option", bound=str)
 _MEMORY = "exported"  # in the session: what was chosen last, by the kind of choice
 
 
@@ -46,14 +54,24 @@ def download(figure: Figure | Callable[[], Figure], key: str) -> None:
 @st.fragment
 def _draw_menu(figure: Figure, key: str) -> None:
     file_format = _choose_option("Format", tuple(NAMES), "kind", key, format_func=NAMES.__getitem__)
-    style = _choose_style(key) if file_format in PICTURES else ExportStyle()
+    style = ExportStyle()
+    if file_format in PICTURES:
+        style = _choose_details(_choose_style(key), figure, key)
     if file_format in TABLES:
         rows, columns = figure.frame.shape
         st.caption(f"The data of the figure: {rows:,} rows × {columns:,} columns.")
     name = file_name(*name_parts(key), suffix=file_format)
+    content: bytes | Callable[[], bytes] = partial(figure_bytes, figure, file_format, style)
+    if style.numbers == "all":  # whether they fit shows when they are drawn
+        try:
+            content = figure_bytes(figure, file_format, style)
+        except ValueError as error:
+            sentence = str(error)
+            st.caption(f":material/info: {sentence[:1].upper()}{sentence[1:]}.")
+            return
     st.download_button(
         "Download",
-        lambda: figure_bytes(figure, file_format, style),
+        content,
         file_name=name,
         mime=MIME[file_format],
         key=f"file_of_{key}_file",
@@ -90,12 +108,31 @@ def _choose_style(key: str) -> ExportStyle:
     return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=font, transparent=is_clear)
 
 
-def _choose_option(label: str, options: tuple[str, ...], what: str, key: str, **widget: Any) -> str:
+def _choose_details(style: ExportStyle, figure: Figure, key: str) -> ExportStyle:
+    """Draws what is chosen less often, folded in, and returns the `style` with it: letters, greys, numbers, title."""
+    with st.expander("Letters, greys, numbers, title", key=f"details_of_{key}"):
+        letters = _choose_option("Letters", (SANS, SERIF), "letters", key)
+        ink = _choose_option("Printed", (PALETTE, GREYS), "ink", key)
+        if ink == GREYS and shows_signs(figure):
+            st.caption("This figure keeps its colours: greys would not tell what falls from what rises.")
+        choices = number_choices(figure)
+        numbers = choices[0]
+        if len(choices) > 1:
+            numbers = _choose_option(
+                "Numbers in cells", choices, "numbers", key, format_func=NUMBERS.__getitem__
+            )
+        title = st.toggle("Title", _last_choices().get("title", True), key=f"file_of_{key}_title")
+        _last_choices()["title"] = title
+    return replace(style, serif=letters == SERIF, greys=ink == GREYS, numbers=numbers, title=title)
+
+
+def _choose_option(label: str, options: tuple[Option, ...], what: str, key: str, **widget: Any) -> Option:
     """Draws one row of options and returns the chosen one.
 
     It begins with the option last chosen for `what` in any figure's menu, else with the first of the row.
     """
-    begin = _last_choices().get(what, options[0])
+    begin = _last_choices().get(what)
+    begin = begin if begin in options else options[0]
     key = f"file_of_{key}_{what}"
     option = st.segmented_control(label, options, default=begin, required=True, key=key, **widget) or begin
     _last_choices()[what] = option

@@ -45,8 +45,7 @@ def table(figure: Figure) -> pd.DataFrame:
         for name in frame.columns
     ]
     frame = frame.set_axis([clean(name.strip()) for name in names], axis=1)
-    texts = [name for name, kind in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
-    return frame.assign(**{name: [clean(text) for text in frame[name]] for name in texts})
+    return _clean_texts(frame)
 
 
 def csv(figure: Figure) -> bytes:
@@ -54,8 +53,19 @@ def csv(figure: Figure) -> bytes:
     return table(figure).to_csv(index=False, lineterminator="\n").encode()
 
 
+def frame_csv(frame: pd.DataFrame) -> bytes:
+    """A data frame without its index as CSV in UTF-8."""
+    return _clean_texts(frame).to_csv(index=False, lineterminator="\n").encode()
+
+
 def parquet(figure: Figure) -> bytes:
     """The figure's numbers as Parquet."""
     buffer = io.BytesIO()
     table(figure).to_parquet(buffer, index=False)
     return buffer.getvalue()
+
+
+def _clean_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with � for each character in its texts that no file may hold."""
+    texts = [name for name, kind in frame.dtypes.items() if not pd.api.types.is_numeric_dtype(kind)]
+    return frame.assign(**{name: [clean(text) for text in frame[name]] for name in texts})

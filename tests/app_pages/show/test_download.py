@@ -31,7 +31,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict:
 
 
 def opened(**chosen: object) -> AppTest:
-    app = AppTest.from_function(page)
+    app = AppTest.from_function(page, default_timeout=60)  # numbers in all cells are drawn at once
     app.session_state["file_of_matrix"] = True
     for what, value in chosen.items():
         app.session_state[f"file_of_matrix_{what}"] = value
@@ -72,7 +72,8 @@ def test_a_file_can_say_what_stands_beside_the_figure_on_the_page(made: dict) ->
 
 
 @pytest.mark.parametrize(
-    ("kind", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("csv", b"row,a,b"), ("parquet", b"PAR1")]
+    ("kind", "begins"),
+    [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF-"), ("csv", b"row,a,b"), ("parquet", b"PAR1")],
 )
 def test_the_file_is_made_when_it_is_asked_for(
     made: dict, kind: str, begins: bytes, monkeypatch: pytest.MonkeyPatch
@@ -101,6 +102,61 @@ def test_an_own_size(made: dict) -> None:
     opened(kind="svg", size=download.OWN, width_cm=12.0, font_pt=10.0, transparent=False)
     drawn = made["data"]().decode()
     assert 'width="12.00cm"' in drawn
+
+
+def test_letters_greys_numbers_and_title_are_chosen_behind_one_control(made: dict) -> None:
+    app = opened(kind="svg", letters=download.SERIF, ink=download.GREYS, numbers="all", title=False)
+    (details,) = [block for block in app.expander if block.label == "Letters, greys, numbers, title"]
+    assert [control.label for control in details.segmented_control] == [
+        "Letters",
+        "Printed",
+        "Numbers in cells",
+    ]
+    drawn = made["data"].decode()
+    assert "Liberation Serif" in drawn
+    assert "#cfe0db" not in drawn
+    assert [drawn.count(f">{number}</text>") for number in (0, 1)] == [
+        3,
+        3,
+    ]  # two cells each, and the colour bar
+
+
+def page_of_many_tokens() -> None:
+    import numpy as np
+
+    from app_pages.show.show import show
+    from viz.attention.token_heatmaps import weight_heatmap
+
+    show(weight_heatmap(np.eye(40, dtype=np.float32), [f"t{number}" for number in range(40)]), key="matrix")
+
+
+def test_numbers_that_do_not_fit_are_told_and_no_file_is_offered(made: dict) -> None:
+    app = AppTest.from_function(page_of_many_tokens, default_timeout=60)
+    app.session_state["file_of_matrix"] = True
+    app.session_state["exported"] = {"kind": "svg", "size": download.COLUMN, "numbers": "all"}
+    app.run()
+    assert not app.exception
+    assert "The numbers do not fit" in app.caption[-1].value
+    assert not made
+
+
+def page_with_scores() -> None:
+    import numpy as np
+
+    from app_pages.show.show import show
+    from viz.attention.token_heatmaps import score_heatmap
+
+    show(score_heatmap(np.array([[1.0, -1.0], [0.0, 0.5]]), ["a", "b"]), key="matrix")
+
+
+def test_a_figure_with_signs_says_that_it_keeps_its_colours(made: dict) -> None:
+    app = AppTest.from_function(page_with_scores)
+    app.session_state["file_of_matrix"] = True
+    app.session_state["exported"] = {"kind": "svg", "ink": download.GREYS}
+    app.run()
+    assert not app.exception
+    assert any("keeps its colours" in caption.value for caption in app.caption)
+    assert "rgba(166" in made["data"]().decode()
 
 
 def test_colours_of_the_other_theme(made: dict) -> None:

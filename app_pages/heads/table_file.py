@@ -1,0 +1,104 @@
+"""The table of heads as a file: CSV with all its numbers, or LaTeX with those that are compared."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from app_pages.controls.heads_controls import HERE
+from app_pages.heads.columns import COLUMNS
+from app_pages.heads.numbers import Numbers
+from app_pages.show.download import name_parts
+from viz.builders.number_format import head_name
+from viz.export.figure_csv import frame_csv
+from viz.export.file_formats import MIME
+from viz.export.latex_table import latex_table
+from viz.export.safe_text import file_name
+
+CSV, LATEX = "CSV", "LaTeX"
+_SUFFIXES = {CSV: "csv", LATEX: "tex"}
+
+
+def choose_table_file(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> None:
+    """Draws the menu that downloads the rows of the table: `heads` as (layer, head), in the order in which they stand."""
+    with st.popover("Download", key="heads_file", icon=":material/download:", on_change="rerun") as menu:
+        if menu.open:
+            _draw_menu(numbers, heads)
+
+
+@st.fragment
+def _draw_menu(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> None:
+    kind = st.segmented_control(
+        "Format",
+        tuple(_SUFFIXES),
+        default=CSV,
+        required=True,
+        key="heads_file_kind",
+        label_visibility="collapsed",
+    )
+    suffix = _SUFFIXES[kind or CSV]
+    if suffix == "csv":
+        st.caption("All digits, one row a head.")
+    else:
+        over = "this input" if numbers.first == HERE else f"the mean over {numbers.data}"
+        st.caption(f"A table for the package booktabs, of the numbers on {over}.")
+    name = file_name(*name_parts("heads_table"), suffix=suffix)
+    st.download_button(
+        "Download",
+        partial(table_bytes, numbers, heads, suffix),
+        file_name=name,
+        mime=MIME[suffix],
+        key="heads_file_button",
+        on_click="ignore",
+        type="primary",
+        icon=":material/download:",
+    )
+    st.caption(name)
+
+
+def table_bytes(numbers: Numbers, heads: Sequence[tuple[int, int]], suffix: str) -> bytes:
+    """The table as "csv" or "tex", in UTF-8."""
+    if suffix == "csv":
+        return frame_csv(every_number(numbers, heads))
+    return f"{latex_table(compared_numbers(numbers, heads))}\n".encode()
+
+
+def every_number(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> pd.DataFrame:
+    """A row for each of the heads: layer, head, role, and each measure; where there are numbers over a data set as well,
+    those on this input, their mean and their standard deviation, in three columns.
+    """
+    columns: dict[str, list] = {
+        "layer": [layer for layer, _ in heads],
+        "head": [head for _, head in heads],
+        "role": [_role(numbers, *index) for index in heads],
+    }
+    for name in COLUMNS:
+        title = _title(numbers, name)
+        if name in numbers.here:
+            columns[f"{title}, this input" if numbers.spreads else title] = [
+                float(numbers.here[name][index]) for index in heads
+            ]
+        if spread := numbers.spreads.get(name):
+            columns[f"{title}, mean"] = [float(spread.mean[index]) for index in heads]
+            columns[f"{title}, standard deviation"] = [float(spread.sd[index]) for index in heads]
+    return pd.DataFrame(columns)
+
+
+def compared_numbers(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> pd.DataFrame:
+    """A row for each of the heads: its name, its role, and the measures that the page compares."""
+    columns: dict[str, list] = {
+        "head": [head_name(*index) for index in heads],
+        "role": [_role(numbers, *index) for index in heads],
+    }
+    for name, values in numbers.values.items():
+        columns[_title(numbers, name)] = [float(values[index]) for index in heads]
+    return pd.DataFrame(columns)
+
+
+def _role(numbers: Numbers, layer: int, head: int) -> str:
+    return ", ".join(role.name for role in numbers.roles(layer, head))
+
+
+def _title(numbers: Numbers, name: str) -> str:
+    return f"{COLUMNS[name].title} ({numbers.record.units})" if name == "distance" else COLUMNS[name].title

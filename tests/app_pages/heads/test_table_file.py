@@ -1,0 +1,59 @@
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app_pages.controls.heads_controls import HERE, OVER
+from app_pages.heads.numbers import Numbers
+from app_pages.heads.table_file import compared_numbers, every_number, table_bytes
+from model.atlas.data_source import DataSource, Spread
+from model.atlas.results import HeadResults
+from model.record.from_arrays import from_arrays
+
+RECORD = from_arrays(np.full((1, 2, 2, 2), 0.5), ["a", "film"])
+ENTROPY, DISTANCE = np.array([[0.25, 0.125]]), np.array([[1.5, 12.0]])
+HEADS = [(0, 1), (0, 0)]
+
+
+def numbers(first: str = HERE, *, stored: bool = False) -> Numbers:
+    results = None
+    if stored:
+        source = DataSource(
+            command="python -m model.atlas", data="40 texts", sha256="0", n=40, weights=("0",)
+        )
+        spreads = {"entropy": Spread(mean=np.array([[0.5, 0.75]]), sd=np.array([[0.01, 0.02]]))}
+        results = HeadResults(source=source, spreads=spreads, z=np.zeros((1, 2, 4), np.float32))
+    here = {"entropy": ENTROPY, "distance": DISTANCE}
+    return Numbers(record=RECORD, here=here, stored=results, chance=None, first=first)
+
+
+def test_the_csv_holds_all_digits_of_all_heads_in_their_order() -> None:
+    table = pd.read_csv(io.BytesIO(table_bytes(numbers(), HEADS, "csv")), keep_default_na=False)
+    assert list(table.columns) == ["layer", "head", "role", "entropy", "distance (tokens)"]
+    assert table[["layer", "head"]].to_numpy().tolist() == [[0, 1], [0, 0]]
+    assert table["entropy"].tolist() == [0.125, 0.25]
+    assert table["distance (tokens)"].tolist() == [12.0, 1.5]
+
+
+def test_with_a_data_set_there_is_a_column_each_for_this_input_mean_and_deviation() -> None:
+    table = every_number(numbers(stored=True), HEADS)
+    assert table["entropy, this input"].tolist() == [0.125, 0.25]
+    assert table["entropy, mean"].tolist() == [0.75, 0.5]
+    assert table["entropy, standard deviation"].tolist() == [0.02, 0.01]
+    assert table["distance (tokens), this input"].tolist() == [12.0, 1.5]
+    assert "distance (tokens), mean" not in table
+
+
+@pytest.mark.parametrize(("first", "expected"), [(HERE, [0.125, 0.25]), (OVER, [0.75, 0.5])])
+def test_the_table_in_latex_holds_what_the_page_compares(first: str, expected: list[float]) -> None:
+    table = compared_numbers(numbers(first, stored=True), HEADS)
+    assert table["head"].tolist() == ["L0 H1", "L0 H0"]
+    assert table["entropy"].tolist() == expected
+
+
+def test_latex_is_written_with_the_digits_that_a_column_needs() -> None:
+    lines = table_bytes(numbers(), HEADS, "tex").decode().splitlines()
+    assert lines[3] == "head & role & entropy & distance (tokens) \\\\"
+    assert [line.rpartition(" & ")[2] for line in lines[5:7]] == ["$12.0$ \\\\", "$1.5$ \\\\"]
+    assert [line.split(" & ")[2] for line in lines[5:7]] == ["$0.125$", "$0.250$"]
