@@ -20,9 +20,7 @@ class ProbeAttention(Attention):
         super().__init__(config)
         self.probe = nn.Parameter(torch.zeros(config.d_model))
 
-    def forward(  # type: ignore[override]  # of one position
-        self, x: States, mask: LayerMask | None = None
-    ) -> Float[Tensor, "batch query d_model"]:
+    def forward(self, x: States, mask: LayerMask | None = None) -> Float[Tensor, "batch query d_model"]:
         """Output of the attention for the learned query, one position for each input of the batch."""
         assert mask is None, "all states are pooled"
         q = self.q(self._split_heads(self.w_q(self.probe.expand(len(x), 1, -1))))

@@ -63,7 +63,8 @@ def cached_models() -> Listing:
         cache = scan_cache_dir(cache_root())
     except (CacheNotFound, ValueError, OSError):
         return Listing()
-    names, incomplete = [], []
+    names: list[str] = []
+    incomplete: list[str] = []
     for repo in cache.repos:
         if repo.repo_type != "model":
             continue

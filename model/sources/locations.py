@@ -149,7 +149,9 @@ def below_root(home: Path) -> Listing:
     """
     if _root is None:
         return Listing()
-    shipped_names, names, refused, n_invalid = set(shipped(home)), [], [], 0
+    shipped_names, n_invalid = set(shipped(home)), 0
+    names: list[str] = []
+    refused: list[str] = []
     search = _FolderSearch(_root)
     for folder in search:
         parts = folder.relative_to(_root).parts
