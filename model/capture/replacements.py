@@ -130,10 +130,10 @@ class Renumbered:
     by: int
 
     def __call__(self, model: Transformer, activation: Tensor) -> Tensor:
-        if activation.ndim == 1:
+        if activation.ndim == 2:
             return activation + self.by
         moved = activation.clone()
-        moved[model.config.n_before_patches :, 0] += self.by
+        moved[:, model.config.n_before_patches :, 0] += self.by
         return moved
 
 

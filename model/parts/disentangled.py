@@ -16,6 +16,7 @@ from ..family_options import Disentangled
 from ..hooks import HookPoint
 from ..transformer import Attention
 from .norms import norm_layer
+from .position_numbers import numbers_in_batch
 
 
 class RelativePositions(nn.Module):
@@ -33,7 +34,7 @@ class RelativePositions(nn.Module):
 class DisentangledAttention(Attention):
     """Attention whose scores are the sum of up to three maps, each with a hook point of its name.
 
-    At the hook point `position_numbers` are the numbers of the positions.
+    At the hook point `position_numbers` are the numbers of the positions of each input.
     """
 
     def __init__(self, config: ModelConfig, options: Disentangled, positions: RelativePositions) -> None:
@@ -63,8 +64,8 @@ class DisentangledAttention(Attention):
         q = q / self.scale
         scores = self.content_to_content(q @ k.transpose(-2, -1))
         vectors = self.positions()
-        numbers = self.position_numbers(torch.arange(q.shape[-2]))
-        index = relative_positions(numbers, self.options).to(q.device).expand(*scores.shape)
+        numbers = numbers_in_batch(self.position_numbers, torch.arange(q.shape[-2]), len(q))
+        index = relative_positions(numbers, self.options)[:, None].to(q.device).expand(*scores.shape)
         if self.content_to_position is not None:
             position_keys = self._heads(self.position_k or self.w_k, vectors)
             by_position = q @ position_keys.transpose(-2, -1)
@@ -83,14 +84,14 @@ class DisentangledAttention(Attention):
 
 
 def relative_positions(
-    positions: Int[Tensor, " position"], options: Disentangled
-) -> Int[Tensor, "query key"]:
+    positions: Int[Tensor, "*batch position"], options: Disentangled
+) -> Int[Tensor, "*batch query key"]:
     """Number of the vector of each pair of positions: `span` for a key at the query, higher numbers for earlier keys.
 
     With buckets, distances up to half their number have vectors of their own; larger distances share vectors whose ranges
     grow logarithmically. All beyond the furthest share the last vector of their side.
     """
-    offset = positions[:, None] - positions
+    offset = positions[..., None] - positions[..., None, :]
     if options.n_buckets:
         middle = options.n_buckets // 2
         distance = offset.abs().clamp(min=middle)

@@ -70,7 +70,8 @@ class GridBiasedScores(HookPoint):
         return [part for part in (self.own, *self._shared) if part is not None]
 
     def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
-        return super().forward(self.content(activation) + self.added(self.bias(activation.shape[-1])))
+        bias = self.bias(activation.shape[-1]).expand_as(activation)
+        return super().forward(self.content(activation) + self.added(bias))
 
 
 def offset_index(rows: int, columns: int) -> Int[Tensor, "query key"]:

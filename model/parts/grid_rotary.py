@@ -30,15 +30,17 @@ class GridRotated(Rotated):
         by_coordinate = 2 * math.pi * frequencies(self.base, self.n_rotated // 2)
         return torch.cat((by_coordinate * 2 / self.rows, by_coordinate * 2 / self.columns))
 
-    def angles(self, n_positions: int) -> Float[Tensor, "position pair"]:
-        """Angle by which each pair of numbers is rotated at each position, in radians, in the order of `frequencies`.
-
-        It is 0 in the middle of the picture, and for class token and registers, the first of the `n_positions`.
+    def numbers(self, n_positions: int) -> Float[Tensor, "position 2"]:
+        """Row and column of each position, counted from the middle of the picture; 0 for class token and registers, the first of
+        the `n_positions`.
         """
-        by_row, by_column = self.frequencies().chunk(2)
-        row = torch.arange(self.rows, device=by_row.device) - (self.rows - 1) / 2
-        column = torch.arange(self.columns, device=by_row.device) - (self.columns - 1) / 2
+        device = self.frequencies().device
+        row = torch.arange(self.rows, device=device) - (self.rows - 1) / 2
+        column = torch.arange(self.columns, device=device) - (self.columns - 1) / 2
         of_patches = torch.cartesian_prod(row, column)
-        numbers = torch.cat((of_patches.new_zeros(n_positions - len(of_patches), 2), of_patches))
-        numbers = self.position_numbers(numbers)  # row and column, counted from the middle
-        return torch.cat((numbers[:, :1] * by_row, numbers[:, 1:] * by_column), dim=-1)
+        return torch.cat((of_patches.new_zeros(n_positions - len(of_patches), 2), of_patches))
+
+    def angles_of(self, numbers: Float[Tensor, "batch position 2"]) -> Float[Tensor, "batch position pair"]:
+        """Angle by which each pair of numbers is rotated at these rows and columns, in radians, in the order of `frequencies`."""
+        by_row, by_column = self.frequencies().chunk(2)
+        return torch.cat((numbers[..., :1] * by_row, numbers[..., 1:] * by_column), dim=-1)

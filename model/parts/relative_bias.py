@@ -7,12 +7,14 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from ..hooks import HookPoint
+from .position_numbers import numbers_in_batch
 
 
 class BiasedScores(HookPoint):
     """Attention scores plus a bias that depends on the distance between key and query.
 
-    At the hook point `position_numbers` are the numbers of the positions, and at `added` the bias on each score.
+    At the hook point `position_numbers` are the numbers of the positions of each input, and at `added` the bias on each
+    score.
     """
 
     def __init__(self, bias: nn.Embedding, furthest: int) -> None:
@@ -23,21 +25,22 @@ class BiasedScores(HookPoint):
 
     def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
         (table,) = self._bias
-        positions = self.position_numbers(torch.arange(activation.shape[-1]))
-        buckets = relative_buckets(positions, table.num_embeddings, self._furthest).to(activation.device)
-        return super().forward(activation + self.added(table(buckets).permute(2, 0, 1)))
+        numbers = numbers_in_batch(self.position_numbers, torch.arange(activation.shape[-1]), len(activation))
+        buckets = relative_buckets(numbers, table.num_embeddings, self._furthest).to(activation.device)
+        bias = table(buckets).permute(0, 3, 1, 2).expand_as(activation)
+        return super().forward(activation + self.added(bias))
 
 
 def relative_buckets(
-    positions: Int[Tensor, " position"], n_buckets: int, furthest: int
-) -> Int[Tensor, "query key"]:
+    positions: Int[Tensor, "*batch position"], n_buckets: int, furthest: int
+) -> Int[Tensor, "*batch query key"]:
     """Bucket of each pair of positions (Raffel et al. 2020, 2.1): half of the buckets are for keys up to the query, half
     for later ones.
 
     In each half, every small distance has its own bucket; larger distances share buckets whose ranges grow logarithmically,
     and all from `furthest` tokens on share the last one.
     """
-    key_offset = positions - positions[:, None]
+    key_offset = positions[..., None, :] - positions[..., None]
     n_half = n_buckets // 2
     n_exact, distance = n_half // 2, key_offset.abs()
     log_steps = torch.log(distance.float() / n_exact) / math.log(furthest / n_exact) * (n_half - n_exact)

@@ -5,11 +5,12 @@ frequency. The product of a rotated query and a rotated key depends on their dis
 """
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
 from ..family_options import Rotary
 from ..hooks import HookPoint
+from .position_numbers import Numbers, numbers_in_batch
 
 Heads = Float[Tensor, "batch head position width"]
 
@@ -25,13 +26,13 @@ def angles(base: float, width: int, n_positions: int) -> Float[Tensor, "position
 
 
 def angles_at(
-    frequency: Float[Tensor, " pair"], positions: Int[Tensor, " position"]
-) -> Float[Tensor, "position pair"]:
+    frequency: Float[Tensor, " pair"], positions: Int[Tensor, "*batch position"]
+) -> Float[Tensor, "*batch position pair"]:
     """Angle by which each pair of numbers of this `frequency` is rotated at each of `positions`, in radians."""
-    return positions[:, None] * frequency
+    return positions[..., None] * frequency
 
 
-def rotate(x: Heads, angle: Float[Tensor, "position pair"], *, interleaved: bool = False) -> Heads:
+def rotate(x: Heads, angle: Float[Tensor, "*axes position pair"], *, interleaved: bool = False) -> Heads:
     """The vectors `x` with their first 2 · pair numbers rotated; the others stay.
 
     A pair is made of the numbers i and i + width / 2, or, if `interleaved`, of the numbers 2i and 2i + 1.
@@ -48,7 +49,7 @@ def rotate(x: Heads, angle: Float[Tensor, "position pair"], *, interleaved: bool
 class Rotated(HookPoint):
     """Hook point for q or k of a layer that rotates them first; `content` is the hook point before the rotation.
 
-    At the hook point `position_numbers` are the numbers of the positions, by which it rotates.
+    At the hook point `position_numbers` are the numbers of the positions of each input, by which it rotates.
     """
 
     def __init__(self, rotary: Rotary, layer: int, d_k: int) -> None:
@@ -67,10 +68,18 @@ class Rotated(HookPoint):
 
     def angles(self, n_positions: int) -> Float[Tensor, "position pair"]:
         """Angle by which each pair of numbers is rotated at each position, in radians."""
-        frequency = self.frequencies()
-        numbers = self.position_numbers(torch.arange(n_positions, device=frequency.device))
-        return angles_at(frequency, numbers)
+        return self.angles_of(self.numbers(n_positions)[None])[0]
+
+    def numbers(self, n_positions: int) -> Shaped[Tensor, "position ..."]:
+        """The numbers of the positions, before an intervention changes them."""
+        return torch.arange(n_positions, device=self.frequencies().device)
+
+    def angles_of(self, numbers: Numbers) -> Float[Tensor, "batch position pair"]:
+        """Angle by which each pair of numbers is rotated at positions with these numbers, in radians."""
+        return angles_at(self.frequencies(), numbers)
 
     def forward(self, activation: Heads) -> Tensor:
-        angle = self.angles(activation.shape[-2]).to(activation)
+        n_inputs, _, n_positions, _ = activation.shape
+        numbers = numbers_in_batch(self.position_numbers, self.numbers(n_positions), n_inputs)
+        angle = self.angles_of(numbers)[:, None].to(activation)
         return super().forward(rotate(self.content(activation), angle, interleaved=self.interleaved))
