@@ -74,6 +74,12 @@ WHOLE = {
     "dinov2-registers": ("Dinov2WithRegistersModel", ("picture", "scaled"), {}),
     "vit-mae": ("ViTMAEModel", ("picture",), {}),
     "ijepa": ("IJepaModel", ("picture",), {}),
+    "clip": ("CLIPModel", ("text", "pair"), {}),
+    "siglip": ("SiglipModel", ("picture", "pair"), {}),
+    "clip-vision": ("CLIPVisionModelWithProjection", ("picture", "pair"), {}),
+    "clip-text": ("CLIPTextModelWithProjection", ("text", "pair"), {}),
+    "siglip-vision": ("SiglipVisionModel", ("picture", "pair"), {}),
+    "siglip-text": ("SiglipTextModel", ("text", "pair"), {}),
     "dinov3": ("DINOv3ViTModel", ("picture", "grid"), {}),
     "dinov3-gated": (
         "DINOv3ViTModel",
@@ -100,6 +106,9 @@ WHOLE = {
     "pairs": ("RobertaModel", ("pairs",), {"vocab_size": 264, "pad_token_id": 1}),
     "torch": ("", ("torch",), {}),
 }
+
+# which of two encoders in a folder is opened
+INNER = {"clip": "/text_model", "siglip": "/vision_model"}
 
 
 def main() -> int:
@@ -191,7 +200,7 @@ def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
     patterns = {}
     for name in arguments.folders:
         shutil.copytree(home / "whole" / name, home / "models" / name)
-        whole = in_child(lambda name=name: _opened(name), SECONDS, MEMORY)
+        whole = in_child(lambda name=name: _opened(name + INNER.get(name, "")), SECONDS, MEMORY)
         if not whole.get("opened"):
             sys.exit(f"{name} does not open when it is whole: {whole}")
         patterns[name] = whole["pattern"]
@@ -215,7 +224,8 @@ def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
         except FileNotFoundError:  # of a family that has no such file
             shutil.rmtree(folder)
             continue
-        result = in_child(lambda name=name: _opened(name), SECONDS, MEMORY)
+        opened_name = name + INNER.get(base, "")
+        result = in_child(lambda name=opened_name: _opened(name), SECONDS, MEMORY)
         result |= {"name": name, "kind": kind}
         result["broke"] = _broke(result, home, patterns[base] if same else None)
         results.append(result)

@@ -169,6 +169,29 @@ def settings_of_grids(case: Case) -> None:
         case.set(PIXELS, size=case.random.choice((*values, case.odd(), {"height": 32, "width": 24})))
 
 
+@kind("pair")
+def settings_of_two_encoders(case: Case) -> None:
+    """Projections, end tokens and the two configurations of CLIP and SigLIP."""
+    names = (
+        "projection_dim",
+        "projection_size",
+        "eos_token_id",
+        "pad_token_id",
+        "hidden_act",
+        "vision_use_head",
+    )
+    values = case.json()
+    inner = case.random.choice(("text_config", "vision_config"))
+    changed = {name: case.random.choice((0, 1, 2, 49407, 2**31, -1, "relu", case.odd())) for name in names}
+    some = {name: changed[name] for name in case.random.sample(names, 2)}
+    if inner in values and case.random.random() < 0.7:
+        sizes = sorted(key for key, value in values[inner].items() if type(value) is int)
+        some |= {case.random.choice(sizes): case.random.choice((0, 1, 5, 2**18, 2**40, case.odd()))}
+        values[inner] = case.random.choice((case.odd(), values[inner] | some, values[inner] | some))
+        some = {}
+    case.put(CONFIG, values | some)
+
+
 @kind("classes")
 def hostile_labels(case: Case) -> bool:
     n = case.header()[0][case.ending("classifier.weight", "out_proj.weight")]["shape"][0]
