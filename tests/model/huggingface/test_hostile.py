@@ -393,6 +393,82 @@ def test_settings_of_dinov2_are_bounded(tmp_path: Path, name: str, values: dict,
     assert sentence in refused(folder)
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        ("config.json", {"rope_theta": 0.5}, "rope_theta 0.5, which must be a number from 1 to 10^12"),
+        ("config.json", {"rope_theta": "y" * 900}, "rope_theta 'yyyy"),
+        ("config.json", {"rope_parameters": {"rope_type": "x"}}, "rope_type 'x', but only 'default'"),
+        (
+            "config.json",
+            {"num_attention_heads": 4},
+            "turn pairs of numbers by two coordinates, but each head",
+        ),
+        ("config.json", {"num_attention_heads": 0}, "a width of 24 cannot be divided among 0 heads"),
+        ("config.json", {"num_register_tokens": 3}, "register_tokens has shape (1, 4, 24), but config.json"),
+        ("config.json", {"num_register_tokens": 2**30}, "attention weights; at most"),
+        ("config.json", {"use_gated_mlp": True}, "gate_proj.weight is missing from the weights"),
+        ("config.json", {"use_gated_mlp": "yes"}, "use_gated_mlp 'yes', which must be true or false"),
+        ("config.json", {"key_bias": True}, "k_proj.bias is missing from the weights"),
+        (
+            "config.json",
+            {"mlp_bias": [[]] * 99},
+            "mlp_bias [[], [], [], [], [], [], ...], which must be true",
+        ),
+        (
+            "config.json",
+            {"intermediate_size": 2**40},
+            "intermediate_size 1099511627776, which must be a whole",
+        ),
+        ("config.json", {"patch_size": [8, 4]}, "patch_size [8, 4], which must be the side of a square"),
+        ("preprocessor_config.json", {"size": 7}, "pictures of 7 × 7 pixels have no patch of 8 × 8"),
+        ("preprocessor_config.json", {"size": 1025}, "preprocessor_config.json has size 1025"),
+    ],
+)
+def test_settings_of_dinov3_are_bounded(tmp_path: Path, name: str, values: dict, sentence: str) -> None:
+    folder = tmp_path / "it"
+    build(folder, "DINOv3ViTModel")
+    (folder / "preprocessor_config.json").write_text('{"size": 32}')
+    path = folder / name
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    assert sentence in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        (
+            "config.json",
+            {"use_relative_position_bias": 1},
+            "use_relative_position_bias 1, which must be true",
+        ),
+        (
+            "config.json",
+            {"use_shared_relative_position_bias": True},
+            "bias_table is missing from the weights",
+        ),
+        (
+            "config.json",
+            {"use_absolute_position_embeddings": True},
+            "position_embeddings is missing from the",
+        ),
+        ("config.json", {"use_mean_pooling": False}, "layernorm.weight is missing from the weights"),
+        ("config.json", {"layer_scale_init_value": "y" * 900}, "layer_scale_init_value 'yyyy"),
+        ("config.json", {"image_size": 40}, "bias_table has shape (52, 4), but config.json asks for (84, 4)"),
+        ("config.json", {"image_size": 4}, "pictures of 4 × 4 pixels have no patch of 8 × 8"),
+        ("config.json", {"num_attention_heads": 3}, "bias_table has shape (52, 4), but config.json asks"),
+        ("config.json", {"patch_size": 2**30}, "patch_size 1073741824, which must be the side of a square"),
+        ("preprocessor_config.json", {"size": {"height": 32, "width": 40}}, "only squares can be shown"),
+    ],
+)
+def test_settings_of_beit_are_bounded(tmp_path: Path, name: str, values: dict, sentence: str) -> None:
+    folder = tmp_path / "it"
+    build(folder, "BeitModel")
+    path = folder / name
+    path.write_text(json.dumps((json.loads(path.read_text()) if path.exists() else {}) | values))
+    assert sentence in refused(folder)
+
+
 def torchs(folder: Path, **tensors: torch.Tensor) -> None:
     layer = torch.nn.TransformerEncoderLayer(16, 4, 24, batch_first=True)
     encoder = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
