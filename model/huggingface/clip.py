@@ -79,6 +79,10 @@ def read_pictures(
     pixels, note = read_pixel_settings(preprocessor, channels)
     layout.notes += [note] if note else []
     side = picture_side(preprocessor, table_side)
+    if (smaller_side := min(side, table_side)) < patch:
+        raise ValueError(
+            f"pictures of {smaller_side} × {smaller_side} pixels hold no patch of {patch} × {patch}"
+        )
     table = PictureTable(n_special=has_class_token, stored_side=table_side // patch, side=side // patch)
     n_positions = table.side**2 + has_class_token
     layout.check_patterns(n_positions, len(layers), sizes["n_heads"])

@@ -1,18 +1,28 @@
 """CLIP's and SigLIP's encoders of pictures and of texts against `transformers` (eager), alone and two in a folder."""
 
+import json
+import math
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from transformers import CLIPTokenizer
 
-from model.capture import capture
-from model.checkpoint import load
-from model.inputs import Text, prepare
+from model.capture import activations, capture
+from model.capture.intervention import at_temperature, permuted_attention, repositioned, without_keys
+from model.checkpoint import fingerprint, load, weights_hash
+from model.experiments.knock_out import kinds
+from model.experiments.shuffling import shuffled_order
+from model.huggingface import describe
+from model.inputs import Text, prepare, reads_pairs
+from model.lenses import through
 from model.loaded import Loaded
+from model.measures.head_measures import n_allowed_keys
 from model.record import ForwardRecord
-from tests.model.huggingface.folders import SENTENCE, build
+from tests.model.huggingface.folders import SENTENCE, build, rewrite
 from tests.model.huggingface.test_parity import CLOSE
 
 VISION = [
@@ -120,3 +130,210 @@ def test_encoders_of_texts_agree(architecture: str, changed: dict, tmp_path: Pat
         is_allowed = np.tri(n, dtype=bool) if architecture.startswith("CLIP") else np.ones((n, n), bool)
         assert (record.mask == is_allowed).all()
         assert not record.pattern[~record.mask].any()
+
+
+@pytest.mark.parametrize("side", [16, 48])
+@pytest.mark.parametrize("architecture", ["CLIPVisionModel", "SiglipVisionModel"])
+def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(
+    architecture: str, side: int, tmp_path: Path
+) -> None:
+    model = build(tmp_path, architecture)
+    settings = {"do_resize": False, "do_center_crop": True, "crop_size": side}
+    settings |= {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings))
+    loaded = load(tmp_path)
+    given = picture(side)
+    compare(capture(loaded, given), theirs(model, loaded, given, interpolate_pos_encoding=True))
+    assert f"interpolated to {side} × {side}" in " ".join(describe(tmp_path).notes)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("architecture", ["CLIPTextModelWithProjection", "SiglipVisionModel"])
+def test_half_precision_is_widened(architecture: str, dtype: torch.dtype, tmp_path: Path) -> None:
+    model = build(tmp_path, architecture).to(dtype)
+    model.save_pretrained(tmp_path)
+    loaded = load(tmp_path)
+    given = Text(SENTENCE) if loaded.config.is_text else picture(32)
+    compare(capture(loaded, given), theirs(model.float(), loaded, given))
+
+
+@pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
+def test_a_folder_with_both_offers_two_encoders(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "both"
+    model = build(folder, f"{kind}Model")
+    with pytest.raises(
+        ValueError, match=r"^both cannot be read: it holds two encoders: .*/vision_model .*/text_model"
+    ):
+        load(folder)
+    assert "it holds two encoders" in str(describe(folder).problem)
+    vision, text = load(folder / "vision_model"), load(folder / "text_model")
+    assert (vision.name, text.name) == ("both/vision_model", "both/text_model")
+    for loaded, given in ((vision, picture(32)), (text, Text(SENTENCE))):
+        name = loaded.folder.name
+        expected = theirs(getattr(model, name), loaded, given)
+        if kind == "CLIP":
+            projection = model.visual_projection if loaded is vision else model.text_projection
+            with torch.inference_mode():
+                expected.pooler_output = projection(expected.pooler_output)
+        compare(capture(loaded, given), expected)
+        description = describe(folder / name)
+        assert description.problem is None
+        assert {name.rpartition(".")[2] for name in description.left_out} <= {"logit_scale", "logit_bias"}
+        assert not list((folder / name).glob("*"))  # no folder on disk
+    assert fingerprint(vision.folder) != fingerprint(text.folder)
+    assert weights_hash(vision.folder) != weights_hash(text.folder)
+
+
+def test_a_folder_with_one_of_the_two_opens_by_its_own_name(tmp_path: Path) -> None:
+    build(tmp_path / "classes", "CLIPForImageClassification")
+    assert load(tmp_path / "classes").name == "classes"
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "classes" / "vision_model")
+
+
+def test_sizes_that_config_json_does_not_say_are_those_of_transformers(tmp_path: Path) -> None:
+    sizes = {"hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 9, "num_hidden_layers": 1}
+    model = build(
+        tmp_path,
+        "SiglipModel",
+        vision_config={**sizes, "image_size": 16, "patch_size": 8},
+        text_config={**sizes, "vocab_size": 30},
+    )
+    values = json.loads((tmp_path / "config.json").read_text())
+    text_config = {name: values["text_config"][name] for name in (*sizes, "vocab_size")}
+    rewrite(tmp_path, text_config=text_config)
+    loaded = load(tmp_path / "text_model")
+    assert loaded.config.n_positions == 64
+    compare(capture(loaded, SENTENCE), theirs(model.text_model, loaded, Text(SENTENCE)))
+
+
+def test_older_files_have_the_configuration_twice(tmp_path: Path) -> None:
+    build(tmp_path, "CLIPModel")
+    settings = json.loads((tmp_path / "config.json").read_text())["text_config"]
+    rewrite(tmp_path, text_config_dict=settings, text_config={"hidden_size": 512})
+    assert load(tmp_path / "text_model").config.d_model == 24
+
+
+def test_settings_of_pictures_are_read_where_newer_versions_put_them(tmp_path: Path) -> None:
+    build(tmp_path, "CLIPVisionModel")
+    settings = {"size": {"shortest_edge": 40}, "crop_size": {"height": 32, "width": 32}}
+    (tmp_path / "processor_config.json").write_text(json.dumps({"image_processor": settings}))
+    pixels = load(tmp_path).config.family.pixels
+    assert (pixels.resized, pixels.cropped, pixels.resample) == (40, True, "bicubic")
+    assert pixels.means == pytest.approx((0.48145466, 0.4578275, 0.40821073))
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps({"size": 50, "crop_size": 32}))
+    assert load(tmp_path).config.family.pixels.resized == 50  # of the shorter side
+
+
+def test_the_rest_of_a_picture_that_makes_no_whole_patch_is_not_read(tmp_path: Path) -> None:
+    model = build(tmp_path, "SiglipVisionModel", image_size=30, patch_size=8)
+    loaded = load(tmp_path)
+    given = picture(30)
+    compare(capture(loaded, given), theirs(model, loaded, given))
+    changed = given.copy()
+    changed[24:], changed[:, 24:] = 0, 255
+    assert np.array_equal(capture(loaded, changed).residual, capture(loaded, given).residual)
+    assert "the last 6 rows and columns of pixels are not read" in " ".join(describe(tmp_path).notes)
+
+
+def test_the_learned_query_attends_to_all_patches(tmp_path: Path) -> None:
+    model = build(tmp_path, "SiglipVisionModel")
+    loaded = load(tmp_path)
+    given = picture(32)
+    name = "attention_pooling.attention.pattern"
+    pattern = activations(loaded, [given], [name])[name]
+    head = model.head
+    with torch.inference_mode():
+        states = theirs(model, loaded, given).last_hidden_state
+        _, expected = head.attention(head.probe, states, states, average_attn_weights=False)
+    np.testing.assert_allclose(pattern, expected, **CLOSE)
+    assert any("attention pooling" in note for note in describe(tmp_path).notes)
+
+
+def test_texts_of_siglip_are_padded_and_the_padding_is_read(tmp_path: Path) -> None:
+    build(tmp_path, "SiglipTextModel")
+    record = capture(load(tmp_path), "a film")
+    assert record.tokens[:5] == ("[CLS]", "a", "film", "[SEP]", "[PAD]")
+    assert len(record) == 40
+    assert set(record.roles[4:]) == {"special"}  # "padding" is what no query sees
+    assert record.mask.all()
+    assert record.pattern[..., 5:].max() > 0
+    (tmp_path / "tokenizer_config.json").write_text('{"pad_token": "[NONE]"}')
+    assert "its pad_token '[NONE]' is not in its vocabulary" in str(describe(tmp_path).problem)
+
+
+def test_special_tokens_of_clip(tmp_path: Path) -> None:
+    """Its end token is also the one for padding and for what it does not know."""
+    pieces = ["a", "b", "a</w>", "b</w>", '"</w>', "ab</w>", "<|startoftext|>", "<|endoftext|>"]
+    start, end = 6, 7
+    build(tmp_path, "CLIPTextModel", vocab_size=8, eos_token_id=end, bos_token_id=start, pad_token_id=4)
+    made = CLIPTokenizer(vocab={piece: index for index, piece in enumerate(pieces)}, merges=[("a", "b</w>")])
+    made.save_pretrained(tmp_path)
+    loaded = load(tmp_path)
+    record = capture(loaded, 'ab "  BA')
+    assert record.tokens == ("<|startoftext|>", "ab", '"', "b", "a", "<|endoftext|>")
+    assert record.roles == ("special", "word", "word", "word", "continuation", "separator")
+    assert not record.has_class_token
+    assert not reads_pairs(loaded)
+    assert prepare(loaded, "ab")[1].n_unknown == 0
+    assert "unknown" not in kinds(loaded)
+
+
+def test_measures_and_experiments_keep_to_the_causal_mask(tmp_path: Path) -> None:
+    build(tmp_path, "CLIPTextModel")
+    loaded = load(tmp_path)
+    record = capture(loaded, SENTENCE)
+    n, n_layers = len(record), loaded.config.n_layers
+    assert n_allowed_keys(record.mask)[0, 0].tolist() == list(range(1, n + 1))
+    later = ~np.tri(n, dtype=bool)
+    interventions = (
+        at_temperature(math.inf),
+        permuted_attention(0, n_layers),
+        without_keys(2),
+        repositioned(order=shuffled_order(record.roles, 1)),
+    )
+    for intervention in interventions:
+        changed = capture(loaded, SENTENCE, intervention)
+        assert not changed.pattern[..., later].any()
+        assert not changed.mask[..., later].any()
+    uniform = capture(loaded, SENTENCE, at_temperature(math.inf))
+    np.testing.assert_allclose(uniform.pattern[1, 2], np.tri(n) / np.arange(1, n + 1)[:, None], atol=1e-6)
+    permuted = capture(loaded, SENTENCE, permuted_attention(0, n_layers))
+    np.testing.assert_array_equal(np.sort(permuted.pattern[0]), np.sort(record.pattern[0]))
+    assert not np.array_equal(permuted.pattern[0], record.pattern[0])
+    assert not through("rollout", loaded, SENTENCE).pattern[..., later].any()
+    order = shuffled_order(record.roles, 1)
+    assert order[0] == 0
+    assert order[-1] == n - 1
+
+
+@pytest.mark.parametrize(
+    ("architecture", "changed", "said"),
+    [
+        ("CLIPTextModel", {"eos_token_id": [1]}, "eos_token_id [1], which must be the number of one of the"),
+        ("CLIPTextModel", {"eos_token_id": 10**9}, "eos_token_id 1000000000, which must be the number"),
+        ("CLIPTextModel", {"max_position_embeddings": "7"}, "max_position_embeddings '7', which must be"),
+        ("CLIPTextModel", {"hidden_act": 3}, "hidden_act 3; supported are"),
+        ("CLIPTextModel", {"num_hidden_layers": 99}, "num_hidden_layers 99, which does not fit the weights"),
+        ("CLIPVisionModel", {"patch_size": [8, 4]}, "patch_size [8, 4], which must be the side of a square"),
+        ("CLIPVisionModel", {"image_size": 0}, "image_size 0, which must be the side of a square"),
+        ("CLIPVisionModel", {"patch_size": 64}, "pictures of 32 × 32 pixels hold no patch of 64 × 64"),
+        ("CLIPVisionModel", {"num_attention_heads": 5}, "a width of 24 cannot be divided among 5 heads"),
+        ("SiglipVisionModel", {"layer_norm_eps": "x"}, "layer_norm_eps 'x', which must be a number"),
+        ("CLIPModel", {"vision_config": "x"}, "vision_config 'x', which must be an object"),
+        ("CLIPModel", {"vision_config": {"hidden_size": []}}, "hidden_size [], which must be a whole number"),
+    ],
+)
+def test_nonsense_is_refused_in_a_sentence(
+    architecture: str, changed: dict, said: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "it"
+    build(folder, architecture)
+    rewrite(folder, **changed)
+    path = folder / "vision_model" if architecture == "CLIPModel" else folder
+    problem = str(describe(path).problem)
+    assert said in problem
+    assert problem.isprintable()
+    assert str(tmp_path) not in problem
+    with pytest.raises(ValueError, match=re.escape(problem)):
+        load(path)
