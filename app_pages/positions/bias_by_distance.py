@@ -86,7 +86,7 @@ def _draw_over_grid(subject: LiveSubject, chosen: HeadChoice) -> None:
         with st.container(width=460):
             figure = offset_map(own, what=f"bias of {name}")
             show(figure, key="positions_own_bias_map")
-    if subject.record.has_class_token:
+    if subject.record.first_patch:
         as_query, as_key, to_itself = (
             format_number(value, "+.2f") for value in bias.of_class_token[chosen.head]
         )

@@ -20,7 +20,7 @@ def draw_this_encoder(subject: LiveSubject, slots: Slots) -> None:
     if not kinds:
         st.info(f"`{subject.checkpoint}` has no positions: to it, every order is the same.")
         return
-    kind = kinds[0]
+    kind: str = kinds[0]
     if len(kinds) > 1:
         with slots.controls:
             kind = OWN_KIND.choose(kinds)

@@ -324,7 +324,7 @@ def is_everything_seen(loaded: Loaded, n: int) -> Bool[np.ndarray, " layer"]:
     allowed = _allowed_by_layer(loaded, n)
     if allowed is None:
         return np.ones(loaded.config.n_layers, bool)
-    return allowed.all(axis=(1, 2))
+    return np.asarray(allowed.all(axis=(1, 2)))
 
 
 def _allowed_by_layer(loaded: Loaded, n: int) -> Bool[np.ndarray, "layer query key"] | None:

@@ -27,7 +27,10 @@ def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaF
     n_heads = len(by_head)
     need_shape((n_heads, len(offsets)), by_head=by_head)
     order = sorted(range(n_heads), key=lambda number: number == head)  # the chosen one on top
-    frame = long_table({number: (offsets, by_head[number]) for number in order}, "head", "offset", "bias")
+    frame = long_table(
+        {str(number): (offsets, by_head[number]) for number in order}, "head", "offset", "bias"
+    )
+    frame["head"] = frame["head"].astype(int)
     frame["chosen"] = frame["head"] == head
     ends = {
         "head": order,

@@ -16,7 +16,7 @@ def map_shares(sizes: Mapping[str, np.ndarray], *, head: int) -> VegaFigure:
 
     The bar of the chosen `head` is framed. A click on a bar sets the point selection `head`, field `head`.
     """
-    names, total = list(sizes), sum(sizes.values())
+    names, total = list(sizes), np.sum(list(sizes.values()), axis=0)
     n_heads = len(next(iter(sizes.values())))
     rows = [
         (number, name, float(sizes[name][number]), float(sizes[name][number] / total[number]))

@@ -61,7 +61,9 @@ def error_curves(errors: Mapping[str, np.ndarray]) -> VegaFigure:
         raise ValueError(f"at most {len(_MAPS)} curves can be told apart here, got {len(errors)}")
     series = {name: (range(len(values)), values) for name, values in errors.items()}
     return _errors_form(tuple(errors)).with_data(
-        long_table(series, "map", "t", "error"), description=f"Error over the position of {', '.join(errors)}"
+        long_table(series, "map", "t", "error"),
+        in_file={"t": "position"},
+        description=f"Error over the position of {', '.join(errors)}",
     )
 
 
@@ -136,6 +138,12 @@ def shift_curve(
     }
     return _shifts_form(class_names[followed]).with_data(
         frame,
+        in_file={
+            "probability": f"probability of {class_names[followed]}",
+            "says": "most probable class",
+            "kept": None,
+            "name": None,
+        },
         values={"last": max([*shifts, 1])},
         frames={CHOSEN: {"shift": [selected]}},
         description=f"Probability of {class_names[followed]} at {len(shifts)} shifts of all positions.",

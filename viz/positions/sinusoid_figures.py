@@ -51,6 +51,7 @@ def clock_hands(
     }
     return _clocks_form().with_data(
         frame,
+        in_file={"sine_before": "sine, before", "cosine_before": "cosine, before"},
         description=f"{len(drawn_indices)} of the {n_frequencies} frequencies as clocks, the fastest on the left",
     )
 
@@ -141,6 +142,7 @@ def counter_table(
     }
     return _table_form(heading).with_data(
         frame,
+        in_file={"t": "position", "name": None},
         frames={"framed": {"t": [position]}},
         values={"largest": 1},
         width=_COLUMN * len(columns),
@@ -203,6 +205,7 @@ def wave_curves(
     )
     return _waves_form(n_curves).with_data(
         dots,
+        in_file={"name": "dimension", "t": "position"},
         values={
             "position": position,
             "last": max(n_positions - 1, 1),

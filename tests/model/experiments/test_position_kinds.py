@@ -11,6 +11,7 @@ from model.capture import activations, capture
 from model.capture.intervention import repositioned
 from model.checkpoint import load
 from model.experiments import position_kinds
+from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restore_order, shuffled_order
 from model.loaded import Loaded
 from tests.model import tiny
@@ -252,3 +253,52 @@ def test_an_encoder_that_adds_vectors_has_nothing_else_to_change() -> None:
     assert position_kinds.position_kinds(loaded) == ("added",)
     assert repositioned(shift=2).positions.replacements(loaded.config)[0][0] == "embedding.positions"
     assert len(repositioned(shift=2).positions.replacements(loaded.config)) == 1
+
+
+@pytest.mark.parametrize("architecture", [*RELATIVE, "MPNetModel"])
+def test_changes_in_one_batch_are_those_of_each_alone(tmp_path: Path, architecture: str) -> None:
+    loaded = encoder(tmp_path, architecture)
+    changes = [repositioned(), repositioned(shift=3), repositioned(zeroed=True), repositioned(shift=5)]
+    together = probabilities(loaded, [SENTENCE], changes)[0]
+    for answer, change in zip(together, changes, strict=True):
+        np.testing.assert_allclose(answer, capture(loaded, SENTENCE, change).pooled, atol=1e-5)
+    assert np.abs(together[2] - together[0]).max() > 1e-3
+
+
+@pytest.mark.parametrize("architecture", ["DINOv3ViTModel", "BeitModel"])
+def test_patches_on_a_grid(tmp_path: Path, architecture: str) -> None:
+    loaded = encoder(tmp_path, architecture)
+    picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
+    before, without, shifted = (
+        capture(loaded, picture, change)
+        for change in (repositioned(), repositioned(zeroed=True), repositioned(shift=2))
+    )
+    n_before, head = loaded.config.n_before_patches, (0, 1)
+    order = [*range(n_before), *reversed(range(n_before, len(before)))]
+    turned = capture(loaded, picture, repositioned(order=order, zeroed=True))
+    np.testing.assert_allclose(restore_order(turned.pattern, order), without.pattern, atol=1e-5)
+    assert np.abs(without.pattern - before.pattern).max() > 1e-3
+    # scores of the first layer between patches stay when all are moved
+    of_patches = np.s_[0, :, n_before:, n_before:]
+    np.testing.assert_allclose(shifted.scores[of_patches], before.scores[of_patches], atol=1e-5)
+    if architecture == "BeitModel":
+        bias = position_kinds.grid_biases(loaded, 0)
+        added = before.scores[0] - without.scores[0]
+        for query in range(16):
+            for key in range(16):
+                down, right = key // 4 - query // 4, key % 4 - query % 4
+                expected = bias.by_offset[:, down + 3, right + 3]
+                np.testing.assert_allclose(added[:, 1 + query, 1 + key], expected, atol=1e-5)
+        np.testing.assert_allclose(added[:, 0, 7], bias.of_class_token[:, 0], atol=1e-5)
+        np.testing.assert_allclose(added[:, 7, 0], bias.of_class_token[:, 1], atol=1e-5)
+        return
+    query, key = n_before + 6, n_before + 8  # r1c2 and r2c0
+    score = position_kinds.grid_score(loaded, picture, head, query, key)
+    assert (score.by_row.own_offset, score.by_column.own_offset) == (1, -2)
+    assert score.own == pytest.approx(before.scores[head][query, key], abs=1e-5)
+    assert score.total[3 + 1, 3 - 2] == pytest.approx(score.own)
+    moved = position_kinds.moved_scores(loaded, picture, head, query, key)
+    assert len(moved.scores) == 6
+    np.testing.assert_allclose(moved.scores, score.own, atol=1e-5)
+    with pytest.raises(ValueError, match="position 0 is no patch"):
+        position_kinds.grid_score(loaded, picture, head, 0, key)
