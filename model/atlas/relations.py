@@ -14,6 +14,7 @@ from torch import Tensor
 
 from ..capture import evaluation_mode
 from ..hooks import watch
+from ..inputs import prepare
 from ..inputs.text import Encoded
 from ..loaded import Loaded
 from ..record import Positions
@@ -151,6 +152,21 @@ def _strongest_by_layer(
     with torch.inference_mode(), evaluation_mode(loaded.model), watch(loaded.model, watchers):
         loaded.model.encode(inputs)
     return np.stack([by_layer[layer] for layer in range(loaded.config.n_layers)])
+
+
+def strongest_words(loaded: Loaded, linked: LinkedText) -> Int[np.ndarray, "layer head word"]:
+    """The other word to which each word gives the most attention, by its index in `linked.words`; -1 for a word, or to one, that
+    has no positions of its own.
+    """
+    linked = with_spaces(loaded, linked)
+    inputs, encoded = prepare(loaded, linked)
+    positions = _word_positions(loaded, linked, encoded)
+    strongest = _strongest_by_layer(loaded, inputs, [positions], [1])[:, 0]
+    word_of_group = np.full(positions.n_groups + 1, -1)  # its last entry is that of the group -1
+    has_group = positions.words >= 0
+    word_of_group[positions.words[has_group]] = np.flatnonzero(has_group)
+    result = word_of_group[strongest[:, :, positions.words]]
+    return np.where(has_group, result, -1)
 
 
 def relation_rows(arrays: Arrays) -> pd.DataFrame:

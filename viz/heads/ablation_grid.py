@@ -56,6 +56,11 @@ def ablation_grid(
     step = int(np.clip(_WIDTH // n_columns, _NARROWEST, _WIDEST))
     return _chart_form(tuple(names), what, signed, over is not None).with_data(
         frame,
+        in_file={
+            "column": None,
+            "value": what,
+            "over": None if over is None else "mean size over the data set",
+        },
         values={"largest": max_effect},
         width=step * n_columns,
         height=_HEIGHT * n_layers,

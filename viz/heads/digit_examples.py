@@ -60,6 +60,7 @@ def digit_examples(
     marks = {"query": queries, "key": keys}
     return _chart_form().with_data(
         examples,
+        in_file={"number": "digit number", "caption": None},
         frames={name: _patch_boxes(patches, left, top, patch_grid) for name, patches in marks.items()},
         width=columns * (_SIDE + _GAP) - _GAP,
         height=-(-n_examples // columns) * (_SIDE + _CAPTION + _GAP),

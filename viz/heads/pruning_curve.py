@@ -46,6 +46,7 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
     placements = tuple(curve.placement for curve in encoders.values())
     return _chart_form(tuple(encoders), placements).with_data(
         frame,
+        in_file={"step": "heads removed", "went": "head removed last"},
         frames={"may_go": end_steps},
         values={"least": float(np.floor(frame["accuracy"].min() * 20) / 20) if len(frame) else 0.0},
         height=HEIGHT,

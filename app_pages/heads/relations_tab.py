@@ -1,0 +1,215 @@
+"""Which head follows which relation between words, over a treebank: the best head for each, and sentences with the links."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import pandas as pd
+import streamlit as st
+
+from app_pages.controls.control_bar import Slots
+from app_pages.controls.head_choice import HeadChoice, take_head
+from app_pages.controls.heads_controls import DIRECTION, EITHER, RELATION
+from app_pages.heads.numbers import measuring_command, say_head
+from app_pages.show.show import clickable, show
+from app_pages.subject.cache import of
+from app_pages.subject.stored_results import over, table_of
+from app_pages.subject.subject import LiveSubject, Subject
+from app_pages.toolkit.markdown import plain
+from model.atlas.data_source import DataSource
+from model.atlas.linked_inputs import Link, LinkedText, read_conllu
+from model.atlas.relations import DIRECTIONS, FEWEST, TO_HEAD, left_out_clause, strongest_words
+from model.atlas.results import RELATIONS
+from model.inputs.digits import EXAMPLES
+from viz.builders.number_format import format_number, head_name, percent
+from viz.heads.link_arcs import LinkExample, fits_into_line, link_arcs
+from viz.heads.relation_dots import BestHead, relation_dots
+
+TREEBANK = "examples/relations/pud_250.conllu"
+MOST = 5  # sentences with a link
+MOST_TRIED = 40  # sentences that are read to find them
+NEEDED = ["layer", "head", "share", "low", "high", "baseline", "offset", "n"]  # may be missing in a file
+
+
+def draw_relations(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+    say_head(subject, chosen)
+    rows, source = relation_table(subject)
+    if source is None or not len(rows):
+        st.info(_how_to_measure(subject), icon=":material/database:")
+        return
+    with slots.controls:
+        direction = DIRECTION.choose()
+    shown_rows = rows if direction == EITHER else rows[rows["direction"] == direction]
+    best = best_heads(_rows_with_enough_links(shown_rows))
+    relations = [head.relation for head in best]
+    with slots.controls:
+        relation = RELATION.choose(relations)
+    _draw_best_heads(best, relation, chosen, source, rows["relation"].nunique())
+    _say_shares(rows, chosen, relation)
+    _draw_examples(subject, shown_rows, chosen, relation)
+
+
+def relation_table(subject: Subject) -> tuple[pd.DataFrame, DataSource | None]:
+    """The stored rows of the encoder's heads, those that lack a number excepted, and what they were measured on; no row and
+    None if nothing is stored.
+    """
+    stored = table_of(subject.checkpoint, RELATIONS) if isinstance(subject, LiveSubject) else None
+    if stored is None:
+        return pd.DataFrame(), None
+    rows = stored.rows.dropna(subset=NEEDED)
+    n_layers, n_heads, *_ = subject.record.pattern.shape
+    is_known = (
+        (rows["layer"] < n_layers)
+        & (rows["head"] < n_heads)
+        & rows["direction"].isin(DIRECTIONS)
+        & (rows["n"] > 0)
+    )
+    whole_numbers = dict.fromkeys(("layer", "head", "offset", "n"), int)
+    return rows[is_known].astype(whole_numbers), stored.source
+
+
+def _rows_with_enough_links(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of relations with enough links to be tested; all rows if there is none."""
+    has_enough = rows["n"] >= FEWEST
+    return rows[has_enough] if has_enough.any() else rows
+
+
+def best_heads(rows: pd.DataFrame) -> list[BestHead]:
+    """The head with the largest share for each relation, the most frequent relation first."""
+    largest_first = rows.sort_values("share", ascending=False, kind="stable")
+    best = largest_first.groupby("relation", sort=True).head(1)
+    best = best.sort_values(["n", "relation"], ascending=[False, True])
+    return [
+        BestHead(
+            relation=row["relation"],
+            layer=int(row["layer"]),
+            head=int(row["head"]),
+            direction=row["direction"],
+            **{name: float(row[name]) for name in ("share", "low", "high", "baseline")},
+            offset=int(row["offset"]),
+            n=int(row["n"]),
+            beyond=bool(row["beyond"]),
+        )
+        for row in best.to_dict("records")
+    ]
+
+
+def followed_relations(rows: pd.DataFrame) -> dict[tuple[int, int], list[BestHead]]:
+    """The relations that each head (layer, head) follows beyond the best offset, the largest share first; a relation that it
+    follows both ways counts once.
+    """
+    followed: dict[tuple[int, int], list[BestHead]] = {}
+    if not len(rows):
+        return followed
+    for index, own_rows in rows[rows["beyond"].astype(bool)].groupby(["layer", "head"]):
+        layer, head = index
+        relations = sorted(best_heads(own_rows), key=lambda best: -best.share)
+        followed[int(layer), int(head)] = relations
+    return followed
+
+
+def _draw_best_heads(
+    best: Sequence[BestHead], relation: str, chosen: HeadChoice, source: DataSource, n_relations: int
+) -> None:
+    def take(clicked: dict) -> None:
+        take_head(int(clicked["layer"]), int(clicked["head"]))
+        RELATION.take(str(clicked["relation"]))
+
+    figure = relation_dots(best, relation=relation, selected=(chosen.layer, chosen.head), source=over(source))
+    chosen_dot = (relation, chosen.layer, chosen.head)
+    clickable(figure, key="relation_dots", chosen=chosen_dot, selection="relation", take=take)
+    left_out = left_out_clause(source.samples)
+    st.caption(
+        "The number after a relation counts its links. Of many heads the best does a little worse on other sentences. "
+        f"{_fewer_links_sentence(best, n_relations)} A click on a dot chooses its head and relation. "
+        f"{f'{left_out}. ' if left_out else ''}`docs/relations.md` describes the test."
+    )
+
+
+def _fewer_links_sentence(best: Sequence[BestHead], n_relations: int) -> str:
+    if best[0].n < FEWEST:
+        return f"No relation has the {FEWEST} links that a test needs."
+    if n := n_relations - len(best):
+        return f"{n} {'relation' if n == 1 else 'relations'} with fewer than {FEWEST} links {'is' if n == 1 else 'are'} left out."
+    return ""
+
+
+def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
+    own_rows = rows[
+        (rows["layer"] == chosen.layer) & (rows["head"] == chosen.head) & (rows["relation"] == relation)
+    ]
+    clauses = []
+    for row in own_rows.to_dict("records"):
+        interval = f"{format_number(100 * row['low'], '.0f')} to {percent(row['high'], 0)}"
+        verdict = "beyond" if row["beyond"] else "not beyond"
+        clauses.append(
+            f"{row['direction']} {percent(row['share'], 0)} ({interval}), {verdict} the best offset, "
+            f"{format_number(row['offset'], '+d')}, with {percent(row['baseline'], 0)}"
+        )
+    name = f"**{head_name(chosen.layer, chosen.head)}** on **{plain(relation)}**"
+    if not clauses:
+        st.markdown(f"{name}: this head has no numbers in the file.")
+        return
+    st.markdown(f"{name}, {int(own_rows['n'].iloc[0]):,} links: {'; '.join(clauses)}.")
+
+
+def _draw_examples(subject: LiveSubject, rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
+    own_rows = rows[
+        (rows["layer"] == chosen.layer) & (rows["head"] == chosen.head) & (rows["relation"] == relation)
+    ]
+    if not len(own_rows):
+        return
+    direction = own_rows.sort_values("share", ascending=False)["direction"].iloc[0]
+    sentences = [
+        (sentence, link)
+        for sentence in treebank_sentences()
+        for link in [link for link in sentence.links if link.relation == relation][:1]
+    ]
+    if not subject.loaded.config.is_text or not sentences:
+        st.caption("The app has no sentences with this relation to show.")
+        return
+    examples = _examples(subject, sentences[:MOST_TRIED], chosen, direction)
+    if not examples:
+        st.caption("No sentence with this relation fits into a line and into what this encoder reads.")
+        return
+    figure = link_arcs(
+        examples,
+        title=f"{head_name(chosen.layer, chosen.head)} on {relation}, {direction}",
+    )
+    show(figure, key="link_arcs", width="content")
+    st.caption(
+        f"The first sentences of UD English PUD with this relation whose link fits into a line, {MOST} at most, computed now. "
+        "Licence of the sentences: CC BY-SA 3.0 (`NOTICE`)."
+    )
+
+
+def _examples(
+    subject: LiveSubject, sentences: Sequence[tuple[LinkedText, Link]], chosen: HeadChoice, direction: str
+) -> list[LinkExample]:
+    examples: list[LinkExample] = []
+    for sentence, link in sentences:
+        query, other_end = (
+            (link.dependent, link.head) if direction == TO_HEAD else (link.head, link.dependent)
+        )
+        words = tuple(sentence.text[start:end] for start, end in sentence.words)
+        # before the forward pass, which a link that is too long does not need
+        if not fits_into_line(LinkExample(words, query, other_end, other_end)):
+            continue
+        strongest = int(of(strongest_words, subject.checkpoint, sentence)[chosen.layer, chosen.head, query])
+        example = LinkExample(words, query, other_end, strongest)
+        if strongest >= 0 and fits_into_line(example):
+            examples.append(example)
+        if len(examples) == MOST:
+            break
+    return examples
+
+
+@cache
+def treebank_sentences() -> tuple[LinkedText, ...]:
+    """The sentences of the treebank that comes with the project, with their links."""
+    return tuple(read_conllu(EXAMPLES.parent / TREEBANK))
+
+
+def _how_to_measure(subject: LiveSubject) -> str:
+    file = TREEBANK if subject.loaded.config.is_text else "FILE.csv"
+    command = measuring_command(subject.checkpoint).removesuffix(" --data FILE.csv")
+    return f"Which relations the heads follow was not measured for this encoder: `{command} --relations {file}` measures it."

@@ -1,0 +1,172 @@
+"""Sentences with a link as an arc below the words, and above them an arc to the word at which a head looks most."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import altair as alt
+import numpy as np
+
+from ..builders.figure import VegaFigure, data, form, tip
+from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
+from ..builders.theme import INK, MIDDLE, heading
+from ..builders.token_label import FONT, visible, width
+
+_ROW, _BASE = 88, 44  # pixels: of a sentence, and from its top to the middle of its words
+_GAP = 9  # pixels between two words
+_WIDEST = 760  # pixels of words in a line
+_MORE = "…"  # in place of the words that are left out
+_POINTS = 25  # of an arc
+_ELSEWHERE = CATEGORIES[3]
+
+
+class LinkExample(NamedTuple):
+    """A link in a sentence: the indices of the words that are the query, the other end of the link, and the strongest key."""
+
+    words: tuple[str, ...]
+    query: int
+    other_end: int
+    strongest: int
+
+
+def fits_into_line(example: LinkExample) -> bool:
+    """Whether the words from the first to the last end of both arcs are short enough to be drawn side by side."""
+    first, last = _ends(example)
+    return sum(_word_widths(example)[first : last + 1]) <= _WIDEST
+
+
+def link_arcs(examples: Sequence[LinkExample], *, title: str) -> VegaFigure:
+    """The sentences below each other, each with both arcs, which start at the query; the upper one is of another colour where the
+    head looks elsewhere. Words far from both arcs are left out.
+
+    Raises ValueError for an example that does not fit into a line (`fits_into_line`).
+    """
+    words: dict[str, list] = {name: [] for name in ("x", "y", "word", "is_query")}
+    arcs: dict[str, list] = {name: [] for name in ("arc", "x", "y", "kind")}
+    tips: dict[str, list] = {name: [] for name in ("x", "y", "kind", "upper")}
+    for row, example in enumerate(examples):
+        if not fits_into_line(example):
+            raise ValueError(f"a line has no room for the words {' '.join(example.words)[:50]!r}")
+        middles, left_out = _places(example)
+        y = row * _ROW + _BASE
+        for index, x in middles.items():
+            words["word"].append(visible(example.words[index]))
+            words["x"].append(x)
+            words["y"].append(y)
+            words["is_query"].append(index == example.query)
+        for x in left_out:
+            words["word"].append(_MORE)
+            words["x"].append(x)
+            words["y"].append(y)
+            words["is_query"].append(False)
+        is_hit = example.strongest == example.other_end
+        for name, end, upper in (("head", example.strongest, True), ("link", example.other_end, False)):
+            kind = "link" if name == "link" else ("hit" if is_hit else "elsewhere")
+            start_x, end_x = middles[example.query], middles[end]
+            points_x, points_y = _arc(start_x, end_x, y, upper=upper)
+            arcs["arc"] += [f"{row} {name}"] * _POINTS
+            arcs["x"] += points_x
+            arcs["y"] += points_y
+            arcs["kind"] += [kind] * _POINTS
+            tips["x"].append(end_x)
+            tips["y"].append(points_y[-1])
+            tips["kind"].append(kind)
+            tips["upper"].append(upper)
+    frame = {
+        "sentence": [" ".join(example.words) for example in examples],
+        "query": [example.words[example.query] for example in examples],
+        "other end": [example.words[example.other_end] for example in examples],
+        "strongest key": [example.words[example.strongest] for example in examples],
+        "hit": [example.strongest == example.other_end for example in examples],
+    }
+    described = "; ".join(
+        f"from {example.words[example.query]} to {example.words[example.strongest]}"
+        f"{'' if example.strongest == example.other_end else f' instead of {example.words[example.other_end]}'}"
+        for example in examples
+    )
+    return _chart_form().with_data(
+        frame,
+        frames={"words": words, "arcs": arcs, "tips": tips},
+        width=_WIDEST + round(2 * (width(_MORE, MIDDLE) + _GAP)),
+        height=_ROW * max(len(examples), 1),
+        title=heading(
+            title,
+            "Above the words: where the head looks most from the bold word, red where that is not the other end. Below: the link.",
+        ),
+        description=f"{title}: {described or 'no example'}",
+    )
+
+
+def _ends(example: LinkExample) -> tuple[int, int]:
+    indices = example.query, example.other_end, example.strongest
+    return min(indices), max(indices)
+
+
+def _word_widths(example: LinkExample) -> list[float]:
+    return [width(visible(word), MIDDLE) + _GAP for word in example.words]
+
+
+def _places(example: LinkExample) -> tuple[dict[int, float], list[float]]:
+    """The middle of each word that is shown, in pixels, by its index: those below both arcs, and on each side as many as there is
+    room for, in turns; and the middles of the ellipses.
+    """
+    widths, margin = _word_widths(example), width(_MORE, MIDDLE) + _GAP
+    first, last = _ends(example)
+    room = _WIDEST - sum(widths[first : last + 1])
+    has_grown = True
+    while has_grown:
+        has_grown = False
+        if first > 0 and widths[first - 1] <= room:
+            first, room, has_grown = first - 1, room - widths[first - 1], True
+        if last < len(widths) - 1 and widths[last + 1] <= room:
+            last, room, has_grown = last + 1, room - widths[last + 1], True
+    ends = margin + np.cumsum(widths[first : last + 1])
+    middles = dict(enumerate((ends - np.array(widths[first : last + 1]) / 2).tolist(), first))
+    ellipses = [margin / 2] if first > 0 else []
+    ellipses += [float(ends[-1]) + margin / 2] if last < len(widths) - 1 else []
+    return middles, ellipses
+
+
+def _arc(start: float, end: float, y: float, *, upper: bool) -> tuple[list[float], list[float]]:
+    """Points of half an ellipse above or below the line of the words, from above or below the first word to the other."""
+    sign = -1 if upper else 1
+    height = min(26.0, 10 + 0.08 * abs(end - start))
+    angles = np.linspace(0, np.pi, _POINTS)
+    x = (start + end) / 2 - (end - start) / 2 * np.cos(angles)
+    return x.tolist(), (y + sign * (11 + height * np.sin(angles))).tolist()
+
+
+@form
+def _chart_form() -> alt.TopLevelMixin:
+    place = {"x": alt.X("x:Q", scale=None, axis=None), "y": alt.Y("y:Q", scale=None, axis=None)}
+    colour = alt.Color(
+        "kind:N",
+        scale=alt.Scale(domain=["hit", "elsewhere", "link"], range=[EMPHASIS, _ELSEWHERE, NEUTRAL]),
+        legend=None,
+    )
+    arcs = (
+        alt.Chart(data("arcs"))
+        .mark_line(strokeWidth=2, aria=False)
+        .encode(**place, color=colour, detail="arc:N", order=alt.Order("index:Q"))
+    )
+    arcs = arcs.transform_window(index="row_number()")
+    tips = (
+        alt.Chart(data("tips"))
+        .mark_point(filled=True, size=70, opacity=1, aria=False)
+        .encode(
+            **place,
+            color=colour,
+            shape=alt.Shape(
+                "upper:N",
+                scale=alt.Scale(domain=[True, False], range=["triangle-down", "triangle-up"]),
+                legend=None,
+            ),
+        )
+    )
+    words = alt.Chart(data("words")).encode(**place, text="word:N", tooltip=[tip("word:N")])
+    texts = [
+        words.transform_filter(f"{sign}datum.is_query").mark_text(
+            font=FONT, fontSize=MIDDLE, color=INK, baseline="middle", fontWeight=weight
+        )
+        for sign, weight in (("", "bold"), ("!", "normal"))
+    ]
+    return alt.layer(arcs, tips, *texts).properties(view=alt.ViewBackground(stroke=None))
