@@ -3,13 +3,16 @@
 from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Tabs, TextBox, TextLine, drop_option
 from app_pages.controls.input_controls import DigitNumber, second_example
 
-TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH = ("Table", "Scatter", "Examples", "Ablate", "Prune", "Patch")
+TABLE, SCATTER, EXAMPLES, RELATIONS = "Table", "Scatter", "Examples", "Relations"
+ABLATE, PRUNE, PATCH = "Ablate", "Prune", "Patch"
 HERE, OVER = "this input", "data set"
 ANY, NONE = "any role", "no role"
+ANY_RELATION = "any relation"
+EITHER = "either way"
 ZERO, MEAN = "zero", "its mean"
 PRUNED_BY = {"zero": "zeros", "mean": "means"}
 
-PART = Tabs("heads_part", (TABLE, SCATTER, EXAMPLES, ABLATE, PRUNE, PATCH))
+PART = Tabs("heads_part", (TABLE, SCATTER, EXAMPLES, RELATIONS, ABLATE, PRUNE, PATCH))
 NUMBERS_OF = Row("heads_of", "Numbers of", (HERE, OVER), label_visibility="collapsed")
 SEARCH = TextLine(
     "heads_search",
@@ -21,6 +24,11 @@ SEARCH = TextLine(
 )
 LAYERS = Boxes[int]("heads_layers", "Layers", gone=drop_option, pattern=INDEX, placeholder="all")
 ROLE = Box[str]("heads_role", "Role")
+FOLLOWED = Box[str]("heads_followed", "Relation")
+DIRECTION = Row(
+    "heads_direction", "Direction", (EITHER, "to head", "to dependent"), label_visibility="collapsed"
+)
+RELATION = Box[str]("heads_relation", "Relation", width=170)
 # The name of a column, after a minus sign where the largest comes first.
 SORT = Code("heads_sort", pattern="-?[a-z0-9_]+")
 ACROSS = Box[str]("heads_across", "Across", width=190)
