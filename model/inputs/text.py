@@ -16,6 +16,7 @@ from ..record import Positions, Role
 
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)
+UNKNOWN_NAMES = ("[unk]", "<unk>")
 NEARLY_ALL = 0.9
 MOST_GROWTH = 20  # of a text, in characters; Unicode's normal forms make up to 18 of one
 SHORT = 50  # characters: a shorter text may grow as one of these
@@ -105,9 +106,13 @@ def _token_roles(
 ) -> tuple[Role, ...]:
     """Role of each token, derived from the tokenizer's special tokens and from the words into which it splits the text."""
     special_marks = encoding.special_tokens_mask
-    # Only the name of a special token says that it is the mask.
+    # Only the name of a special token says that it is the mask, or with a Unigram vocabulary the unknown token.
     role_by_id: dict[int | None, Role] = {
-        id_: "mask" if "mask" in token.content.lower() else "special"
+        id_: "mask"
+        if "mask" in token.content.lower()
+        else "unknown"
+        if token.content.lower() in UNKNOWN_NAMES
+        else "special"
         for id_, token in tokenizer.get_added_tokens_decoder().items()
         if token.special
     }

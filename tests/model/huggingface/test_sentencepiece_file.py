@@ -172,6 +172,12 @@ def slow_pieces(family: str, folder: Path, text: str) -> list[str]:
     return processor.encode(text, out_type=str)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_the_vocabulary_lacks_is_counted(family: str, tmp_path: Path) -> None:
+    encoded = prepare(load(folder_of(family, tmp_path / "it")), "the ꙮ film \U0001f9ff")[1]
+    assert encoded.roles.count("unknown") == 2
+
+
 def special_names(tokenizer: Tokenizer) -> set[str]:
     return {token.content for token in tokenizer.get_added_tokens_decoder().values() if token.special}
 
