@@ -221,7 +221,7 @@ def _all(home: Path, arguments: argparse.Namespace) -> list[dict]:
         shutil.copytree(home / "whole" / base, folder)
         try:
             same = function(Case(folder, home / "outside", drawn))
-        except FileNotFoundError:  # of a family that has no such file
+        except (FileNotFoundError, LookupError):  # of a family that has no such file or tensor
             shutil.rmtree(folder)
             continue
         opened_name = name + INNER.get(base, "")

@@ -77,8 +77,11 @@ class Case:
         os.truncate(path, path.stat().st_size + blank)
 
     def ending(self, *ends: str) -> str:
-        """The stored name with one of these ends."""
-        return next(name for end in ends for name in self.header()[0] if name.endswith(end))
+        """The stored name with one of these ends. Raises LookupError if there is none."""
+        names = [name for end in ends for name in self.header()[0] if name.endswith(end)]
+        if not names:
+            raise LookupError(f"no tensor ends in {' or '.join(ends)}")
+        return names[0]
 
     def any_tensor(self) -> str:
         return self.random.choice([name for name in sorted(self.header()[0]) if name != "__metadata__"])

@@ -207,6 +207,7 @@ def large_vocabulary(case: Case) -> None:
         "embed_tokens.weight",
         "tok.weight",
         "shared.weight",
+        "token_embedding.weight",
     )
     _grown(case, name, [n, case.header()[0][name]["shape"][1]])
     case.set(CONFIG, vocab_size=n)
