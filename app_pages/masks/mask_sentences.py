@@ -87,6 +87,10 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
                 "sees only itself, in every layer: the answer is the same for every "
                 f"{'text' if is_text else 'digit'}."
             )
+        case "causal" if record.config.family.parts.causal:
+            return (
+                "A query attends to itself and to the positions before it. This encoder has that mask anyway."
+            )
         case "causal":
             return "A query attends to itself and to the positions before it."
         case "window" if is_text:
@@ -113,4 +117,10 @@ def explained(choice: MaskChoice, record: ForwardRecord) -> str:
                 "Digits have no padding, since every picture has as many patches. Here the last ones, row "
                 "by row from the top, are treated as if they were padding."
             )
-    return "Every query attends to every key."
+    return f"Every query attends to every key{' that the encoder itself allows' if has_own_mask(record) else ''}."
+
+
+def has_own_mask(record: ForwardRecord) -> bool:
+    """Whether the encoder hides keys by its build: a causal mask, or windows."""
+    parts = record.config.family.parts
+    return parts.causal or any(window is not None for window in parts.windows)

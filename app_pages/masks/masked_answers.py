@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app_pages.controls.control_bar import Slots
-from app_pages.masks.mask_sentences import NOTHING, without_or_with
+from app_pages.masks.mask_sentences import NOTHING, has_own_mask, without_or_with
 from app_pages.show.prediction import before_and_after
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject.two_sides import Side, share, verdict
@@ -20,10 +20,11 @@ def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice) -> 
     """
     mask = without_or_with(choice, before.record)
     if mask == NOTHING:
-        sentence = "Nothing is masked."
+        nothing = f"Nothing is masked{' besides what the encoder masks itself' if has_own_mask(before.record) else ''}"
+        sentence = f"{nothing}."
         if before.predicted:
             predicted = f"{before.predicted} ({share(before.record.probabilities.max())})"
-            sentence = f"Nothing is masked: the encoder says {predicted}."
+            sentence = f"{nothing}: the encoder says {predicted}."
     elif can_depend_on_input(after.record):
         sentence = verdict(mask, before.record, after.record)
     else:

@@ -3,9 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app_pages.masks.mask_sentences import explained, without_or_with
+from app_pages.masks.mask_sentences import explained, has_own_mask, without_or_with
 from model.capture import capture
 from model.capture.intervention import MaskChoice
+from model.family_options import Family, Parts
 from model.record import ForwardRecord
 from tests.model import tiny
 
@@ -64,6 +65,16 @@ def test_a_causal_mask_leaves_the_class_token_itself_alone_where_it_holds_everyw
 ) -> None:
     assert "the answer is the same for every text" in explained(MaskChoice(kind="causal"), text)
     assert "the answer" not in explained(MaskChoice(kind="causal", layers=(0,)), text)
+
+
+@pytest.mark.parametrize("parts", [Parts(causal=True), Parts(windows=(None, 3))])
+def test_what_the_encoder_masks_itself_is_not_left_out(text: ForwardRecord, parts: Parts) -> None:
+    own = replace(text, config=replace(text.config, family=Family(name="other", parts=parts)))
+    assert has_own_mask(own)
+    assert not has_own_mask(text)
+    assert explained(MaskChoice(), own) == "Every query attends to every key that the encoder itself allows."
+    assert explained(MaskChoice(), text) == "Every query attends to every key."
+    assert ("has that mask anyway" in explained(MaskChoice(kind="causal", layers=(0,)), own)) == parts.causal
 
 
 def test_how_far_windows_reach_through_the_layers(text: ForwardRecord, digit: ForwardRecord) -> None:
