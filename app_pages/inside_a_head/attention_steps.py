@@ -89,7 +89,7 @@ def draw_rotation(view: View) -> None:
     st.latex(
         r"(\tilde{q}_a, \tilde{q}_b) = (q_a \cos\theta - q_b \sin\theta, \; q_a \sin\theta + q_b \cos\theta)"
     )
-    grows = "its row or its column in the picture" if is_on_grid(view) else "its position"
+    grows = "the row or the column of the patch" if is_on_grid(view) else "the position"
     n_alone = len(attention.q) - rotation.pairs.size
     st.markdown(
         "The components are taken in pairs, and each pair is turned like the hand of a clock, by an angle $\\theta$ that "
@@ -158,15 +158,20 @@ def scale_formula(view: View) -> Formula:
 
 def bias_formula(view: View) -> Formula:
     config, key = view.record.config, view.key
-    learned = (
-        "One learned number for each head and each way to go from a patch to another, so many rows and so many columns"
-        if config.has_grid_bias
-        else "One learned number for each head and each distance; far away, many distances share one "
-        f"(Raffel et al. 2020). Key {key} stands {_distance_text(view)}"
-    )
+    if config.has_grid_bias:
+        learned = (
+            "One learned number for each head and each way from one patch to another: so many rows and so many columns. "
+            "What the two patches show does not matter for it."
+        )
+    else:
+        shared = "" if config.family.relative_bias_by_layer else ", the same in all layers"
+        learned = (
+            f"One learned number for each head and each distance{shared}; far away, many distances share one (Raffel et al. "
+            f"2020). Key {key} stands {_distance_text(view)}. What the two tokens are does not matter for it."
+        )
     return Formula(
         rf"s_{{ij}} = c_{{ij}} + b_{{ij}}, \quad s_{{i,{key}}} = {_sum_tex(view, BIAS)}",
-        f"{learned}. What the two tokens are does not matter for it.",
+        learned,
     )
 
 
@@ -179,13 +184,13 @@ def relative_positions_formula(view: View) -> Formula:
     }
     sums = " + ".join([r"q_i \cdot k_j", *(symbols[name] for name in present)])
     meanings = {
-        CONTENT_TO_POSITION: "content to position: does this query look for a key at this distance?",
-        POSITION_TO_CONTENT: "position to content: is this key looked at from this distance?",
+        CONTENT_TO_POSITION: "Content to position (c → p): does this query look for keys at this distance?",
+        POSITION_TO_CONTENT: "Position to content (p → c): is this key looked at from this distance?",
     }
     return Formula(
         rf"s_{{ij}} = ({sums}) / {divisor_tex(view)}, \quad s_{{i,{key}}} = {_sum_tex(view, *present)}",
-        f"Each relative position δ of key and query has a vector, of which a query and a key are made as of a token's. "
-        f"{' '.join(meanings[name].capitalize() for name in present)} The {len(present) + 1} score maps add up to the "
+        "Each relative position δ has a vector, from which a query and a key are made as from that of a token. "
+        f"{' '.join(meanings[name] for name in present)} The {len(present) + 1} score maps add up to the "
         f"score (DeBERTa, He et al. 2021). Key {key} stands {_distance_text(view)}.",
     )
 

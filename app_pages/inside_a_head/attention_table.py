@@ -48,16 +48,18 @@ class _Scores(NamedTuple):
 def _score_columns(view: View) -> list[_Scores]:
     """The scaled products and, where something is added to them, each term and the score."""
     attention, parts = view.steps.attention, view.record.config.family.parts
-    divisor = f"÷ √{attention.squared_divisor}" if parts.scaled else "undivided"
-    contents = "c → c, " if parts.disentangled is not None else ""
-    meaning = "The sum, divided by √d_k" if parts.scaled else "This encoder does not divide the sum"
+    divided = f"÷ √{attention.squared_divisor}"
     if parts.disentangled is not None:
-        meaning = "Content to content: the sum, divided by √d_k and by the root of the number of maps"
-    columns = [_Scores("scaled", contents + divisor, meaning, attention.scaled)]
-    if not attention.terms:
-        return columns
-    terms = [_Scores(name, *_TERM_TITLES[name], values) for name, values in attention.terms.items()]
-    return [*columns, *terms, _Scores(_SCORE, "= score", "What the softmax reads", attention.scores)]
+        scaled = ("c → c", f"Content to content: the sum {divided}, which is d_k times the number of maps")
+    elif parts.scaled:
+        scaled = (divided, "The sum, divided by √d_k")
+    else:
+        scaled = ("undivided", "This encoder does not divide the sum")
+    columns = [_Scores("scaled", *scaled, attention.scaled)]
+    columns += [_Scores(name, *_TERM_TITLES[name], values) for name, values in attention.terms.items()]
+    if attention.terms:
+        columns.append(_Scores(_SCORE, "= score", "What the softmax reads", attention.scores))
+    return columns
 
 
 class _Ends(NamedTuple):
@@ -98,7 +100,10 @@ def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[Table
     scores: list[TableHeading] = [
         {"name": column.name, "title": column.title, "help": column.help} for column in _score_columns(view)
     ]
-    scores[0]["title"] = number["scale"] + scores[0]["title"]
+    # before the first column of each step stands its number
+    numbered_steps = [name for name in ("scale", "bias", "relative_positions") if name in number]
+    for heading, name in zip(scores, numbered_steps, strict=False):
+        heading["title"] = number[name] + heading["title"]
     headings: list[TableHeading] = [
         {
             "name": "key",
@@ -123,7 +128,8 @@ def _headings(view: View, step: str, ends: _Ends, by_weight: bool) -> list[Table
         },
         {
             "name": "values",
-            "title": f"{number['values']}weight · v by component",
+            "title": f"{number['values']}weight · v"
+            + ("" if view.steps.attention.terms else " by component"),
             "help": "A component of the key's value, times the weight",
             "ends": _end_texts(ends.values),
         },

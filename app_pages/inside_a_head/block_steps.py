@@ -73,7 +73,6 @@ def draw_expansion(view: View) -> None:
         rf"{maps} \in \mathbb{{R}}^{{{config.d_model} \times {config.d_ff}}}, \; h \in \mathbb{{R}}^{{{config.d_ff}}}"
     )
     units = steps.strongest(N_UNITS)
-    behind = "it" if steps.gate is None else "the product"
     gated = (
         ""
         if steps.gate is None
@@ -81,8 +80,7 @@ def draw_expansion(view: View) -> None:
     )
     st.markdown(
         f"Each position on its own.{gated} Of {config.d_ff} hidden units **{steps.n_positive}** are above 0 before "
-        f"the {name}; the {len(units)} that are largest after {behind} hold {percent(steps.share(units), 0)} of "
-        "the sum of $|h|$:"
+        f"the {name}; the {len(units)} with the largest $|h|$ hold {percent(steps.share(units), 0)} of the sum of all:"
     )
     if steps.gate is None:
         chart = value_bars(

@@ -1,6 +1,7 @@
 """LayerNorm on numbers that are typed and on the token's own."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from app_pages.controls.inside_a_head_controls import VECTORS
 from app_pages.inside_a_head.layer_norm import read_vectors
 from app_pages.inside_a_head.view import steps_of
 from app_pages.subject.subject import LiveSubject
+from tests.model.huggingface.folders import build
 
 Open = Callable[..., AppTest]
 
@@ -115,6 +117,35 @@ def test_the_tokens_own_numbers(opened: Open, placement: str, norm: str) -> None
         np.testing.assert_allclose(used.x, residual[2 if used is of_attention else 3, 2], atol=1e-5)
     else:  # what comes out is the stream from here on
         np.testing.assert_allclose(used.out, residual[3 if used is of_attention else 4, 2], atol=1e-5)
+
+
+def test_an_encoder_with_rms_norm_has_that_of_both_vectors(opened: Open, checkpoints: Path) -> None:
+    build(checkpoints / "own", "T5EncoderModel")
+    app = opened(
+        checkpoint="own",
+        layer="1",
+        inside_norm="LayerNorm of the feed-forward layer",
+        forgiven=["inside_norm"],
+    )
+    text = said(app)
+    # (0.25 + 9 + 72.25) / 3, and 0.5, -3 and 8.5 divided by its root
+    assert r"(0.5^2 + (-3)^2 + 8.5^2) = 27.17$" in text
+    assert r"\mathbf{5.21}" in text
+    assert r"(0.10,\; -0.58,\; 1.63)" in text
+    assert r"LayerNorm would make $(-0.31,\; -1.04,\; 1.35)$" in text
+    assert "there is no shift β" in text
+    assert r"\mathrm{RMSNorm}(x) =" in "".join(block.value for block in app.latex)
+    assert app.segmented_control(key="inside_norm").options == [
+        "RMSNorm of the attention",
+        "RMSNorm of the feed-forward layer",
+    ]
+
+
+def test_where_there_is_no_first_norm_that_is_said(opened: Open, checkpoints: Path) -> None:
+    build(checkpoints / "own", "ModernBertModel")
+    (info,) = opened(checkpoint="own", layer="0").info
+    assert "Layer 0 of this encoder has no norm before its attention" in info.value
+    assert "there is no shift β" in said(opened(checkpoint="own", layer="1"))
 
 
 def test_digits_have_vectors_too(opened: Open) -> None:

@@ -128,6 +128,21 @@ def open_own(open_inside: Open, checkpoints: Path) -> Open:
     return opened
 
 
+@pytest.mark.parametrize(("architecture", "step"), [("DINOv3ViTModel", "rotate"), ("BeitModel", "bias")])
+def test_positions_on_the_grid_of_patches_are_recomputed_too(
+    open_own: Open, architecture: str, step: str
+) -> None:
+    app = open_own(architecture, kind="Picture", query="r1c0")
+    go_to(app, step)
+    (bounds,) = (text for text in said(app) if "the encoder's own numbers" in text)
+    assert bound(bounds) < 1e-4
+    words = {
+        "rotate": "grows with the row or the column of the patch",
+        "bias": "so many rows and so many columns",
+    }
+    assert any(words[step] in text for text in said(app))
+
+
 def test_three_score_maps_add_up_in_the_table(open_own: Open) -> None:
     app = open_own("DebertaV2Model", query="2 film", inside_step="Scores of relative positions")
     scores = subject_of(app).record.scores[1, 0, 2]

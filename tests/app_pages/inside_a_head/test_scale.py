@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.subject.subject import LiveSubject
+from tests.model.huggingface.folders import build
 
 Open = Callable[..., AppTest]
 
@@ -77,6 +79,31 @@ def test_the_numbers_are_those_of_the_record(opened: Open) -> None:
     app = opened(inside_scale="this encoder", checkpoint="imdb-pre-ln", layer="1")
     scores = LiveSubject("imdb-pre-ln", TEXT).record.scores[1, 0].astype(float)
     assert f"variance **{scores.var() * 4:.3g}**" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "trained", "left_out"),
+    [
+        (
+            "T5EncoderModel",
+            "trained without the scale",
+            "adds a bias by distance to its scores, which is left out",
+        ),
+        (
+            "DebertaV2Model",
+            "trained with the scale",
+            "adds scores of positions to its scores, which is left out",
+        ),
+    ],
+)
+def test_what_an_encoder_divides_and_adds_is_said(
+    opened: Open, checkpoints: Path, architecture: str, trained: str, left_out: str
+) -> None:
+    build(checkpoints / "own", architecture)
+    app = opened(checkpoint="own", inside_scale="this encoder")
+    captions = " ".join(caption.value for caption in app.caption)
+    assert trained in captions
+    assert left_out in captions
 
 
 def test_the_page_opens_where_one_sees_what_the_scale_is_for(opened: Open) -> None:

@@ -17,6 +17,7 @@ from model.config import ModelConfig
 from model.measures.head_measures import entropy
 from tests.app_pages.charts import described, table
 from tests.model import tiny
+from tests.model.huggingface.folders import build
 from tests.tolerance import encoder_rounding
 
 Open = Callable[..., AppTest]
@@ -87,6 +88,23 @@ def test_without_classes_the_pooled_state_is_followed(
     (line,) = described(app, "cosine distance of the pooled state, over")["tables"]
     as_trained, *_ = line[line["stage"] == "1"]["value"]
     assert as_trained == pytest.approx(0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("architecture", "scores", "words"),
+    [
+        ("T5EncoderModel", r"\frac{q\,K^{\top} + b}{T}", "does not divide by"),
+        ("MPNetModel", r"\frac{q\,K^{\top}}{\sqrt{d_k}} + b", "and a bias $\\sqrt{d_k}$ times as large"),
+        ("DebertaV2Model", r"{T \sqrt{3 \, d_k}}", "the plain sum of their maps"),
+    ],
+)
+def test_the_scores_are_those_of_the_encoder_at_hand(
+    opened: Open, checkpoints: Path, architecture: str, scores: str, words: str
+) -> None:
+    build(checkpoints / "own", architecture)
+    app = opened(checkpoint="own")
+    assert any(scores in block.value for block in app.latex)
+    assert any(words in caption.value for caption in app.caption)
 
 
 def test_the_way_back(opened: Open) -> None:

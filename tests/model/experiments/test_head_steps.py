@@ -289,6 +289,8 @@ FAMILIES = [
         (*POST, "products"),
     ),
     ("Dinov2Model", {"use_swiglu_ffn": True, "num_channels": 1}, ("input", "norm_attention", "project")),
+    ("DINOv3ViTModel", {"num_channels": 1}, MODERN),
+    ("BeitModel", {"num_channels": 1}, ("input", "norm_attention", "project", "products", "scale", "bias")),
 ]
 
 
@@ -299,7 +301,7 @@ def test_every_step_is_what_encoders_of_other_families_did(architecture, changed
     config = encoder.config
     model_input = "the film is not bad at all" if config.is_text else an_input(config)
     for layer in (1, 2):
-        steps = steps_of(encoder, model_input, layer=layer, head=2)
+        steps = steps_of(encoder, model_input, layer=layer, head=config.n_heads - 1)
         assert steps.order[: len(first_steps)] == first_steps
         attention = steps.attention
         assert_close(sum(attention.terms.values(), attention.scaled), attention.scores)

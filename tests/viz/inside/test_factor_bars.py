@@ -20,7 +20,7 @@ def test_each_column_has_bars_on_its_own_scale_from_its_own_zero() -> None:
 
 def test_the_numbers_stand_at_the_right_of_their_column() -> None:
     _, numbers = drawn(factor_bars(COLUMNS, ["unit 7", "unit 3"]), width=600)
-    assert [number["text"] for number in numbers] == ["2", "−1", "0.5", "0.25", "1", "−0.25"]
+    assert [number["text"] for number in numbers] == ["2.00", "−1.00", "0.500", "0.250", "1.00", "−0.250"]
     assert numbers[0]["x"] == numbers[1]["x"] < numbers[2]["x"] < numbers[4]["x"]
 
 
