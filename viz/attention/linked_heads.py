@@ -195,6 +195,7 @@ def linked_heads(
     )
     return _chart_form(channel, shows, compact).with_data(
         heads,
+        in_file={"about": "in words", "about_short": None},
         frames=frames,
         # Where nothing else gives it a size, as in a notebook, it fits beside the margins of one.
         width=960,

@@ -73,6 +73,7 @@ def knock_out_bars(
     }
     return _changes_form(what, len(tokens) <= _NAMED).with_data(
         frame,
+        in_file={"name": None, "change": f"change of {what}"},
         values={"limit": limit, "now_and_then": list(frame["name"][::25])},
         description=f"Change of {what} with each of {len(tokens)} tokens hidden ({how})",
     )

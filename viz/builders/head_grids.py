@@ -48,6 +48,7 @@ def head_grid(
     cell_side = int(np.clip(_NARROW // max(values.shape[1], 1), _LEAST, _MOST))
     return _grid_form(signed, title[0], notes is not None).with_data(
         frame,
+        in_file={"value": title[0], "note": None if notes is None else "pair"},
         values={"largest": largest},
         width=cell_side * values.shape[1],
         height=_LOW * values.shape[0],
@@ -81,6 +82,7 @@ def entropy_change(before: np.ndarray, after: np.ndarray, *, selected: tuple[int
     frame["strong"] = strong(frame["value"], max_change, signed=True)
     return _entropy_form().with_data(
         frame,
+        in_file={"value": "change"},
         values={"largest": max_change},
         width=int(np.clip(_WIDTH // n_heads, _NARROWEST, _WIDEST)) * n_heads,
         height=_HEIGHT * n_layers,

@@ -52,6 +52,7 @@ def distance_heatmap(
     step = int(np.clip(_SIDE // max(*distances.shape, 1), _SMALLEST, _LARGEST))
     return _chart_form(*names).with_data(
         frame,
+        in_file={"one": None, "other": None, "first": "head", "second": "other head", "paired": None},
         values={"largest": float(distances.max(initial=0)) or 1.0, "ring": (0.6 * step) ** 2},
         width=step * distances.shape[1],
         height=step * distances.shape[0],

@@ -45,6 +45,12 @@ def pair_spread(
     x_maximum = max([*frame["here"], *frame["high"]], default=1.0) or 1.0
     return _chart_form().with_data(
         frame,
+        in_file={
+            "name": "pair",
+            "here": "this input",
+            "sd": "standard deviation",
+            **dict.fromkeys(("low", "high", "one", "other")),
+        },
         values={"top": x_maximum, "order": frame["name"].tolist()},
         width=_WIDTH,
         height=_STEP * n_pairs,

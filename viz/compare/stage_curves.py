@@ -55,7 +55,12 @@ def stage_curves(
     chart_form = _sides_form(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))
     frames = {"band": band} if bands else {}
     return chart_form.with_data(
-        frame, frames=frames, values={"top": top}, height=height, description=description
+        frame,
+        frames=frames,
+        in_file={"value": y_title},
+        values={"top": top},
+        height=height,
+        description=description,
     )
 
 
@@ -127,6 +132,7 @@ def logit_curves(
     label_width = _GAP + _LETTER * max(map(len, marked), default=0)  # pixels for the names of classes
     return _classes_form(tuple(stages)).with_data(
         frame,
+        in_file={"last": None},
         values={"beyond": label_width, "lowest": domain[0], "highest": domain[1]},
         title=heading(title),
         description=f"{title}: logits of {len(class_names)} classes at {n_stages} stages",

@@ -53,6 +53,7 @@ def stage_similarity(
     font_size = 0 if step < _WRITTEN else SMALL if step < _WIDE else MIDDLE
     return _chart_form(names, what, signed, font_size).with_data(
         frame,
+        in_file={"value": what, "name": None},
         values={"largest": 1, "rows": list(rows), "columns": list(columns)},
         width=step * len(columns),
         height=step * len(rows),

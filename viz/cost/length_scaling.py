@@ -26,6 +26,7 @@ def length_scaling(
     )
     return _chart_form(tuple(values), quantity, fits is not None).with_data(
         frame,
+        in_file={"layer": "kind of layer", "n": "positions", "value": quantity},
         values={
             "lengths": [length for length in lengths if length & (length - 1) == 0],
             "powers": powers_of_ten(frame["value"]),

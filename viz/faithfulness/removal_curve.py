@@ -46,6 +46,12 @@ def removal_curve(
     }
     return _chart_form(_DONE[kind], what, units).with_data(
         frame,
+        in_file={
+            "count": f"{units} {_DONE[kind]}",
+            "random": "random, mean",
+            "low": "random, mean minus two deviations",
+            "high": "random, mean plus two deviations",
+        },
         values={
             "lowest": float(min(0, *curve, *band_bottom)),
             "highest": float(max(0, *curve, *band_top)) or 1.0,

@@ -56,7 +56,7 @@ def stage_positions(
     frame = frame.sort_values("selected", kind="stable")
     return _chart_form(tuple(stages), what, signed, len(tokens) <= _NAMED).with_data(
         frame,
-        in_file={"column": None, "value": f"effect on {what}", "name": None},
+        in_file={"column": None, "value": what, "name": None},
         values={
             "largest": largest(numbers[np.isfinite(numbers)], at_least=ROUNDING),
             "order": names,

@@ -41,6 +41,7 @@ def dot_product_distribution(
     }
     return _chart_form(name).with_data(
         frame,
+        in_file={"percent": None, "normal": "normal density"},
         values={"reach": reach},
         title=heading_with_reading(f"Distribution of {name}", f"dashed: {expected}"),
         description=f"Histogram of {np.size(products):,} values of {name}, over a {expected}.",

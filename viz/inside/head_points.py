@@ -28,6 +28,7 @@ def variance_of_heads(heads: pd.DataFrame, *, d_k: int, selected: tuple[int, int
     reading = f"dashed: {d_k}, what independent components of variance 1 give"
     return _variance_form().with_data(
         frame,
+        in_file={"entropy_unscaled": "entropy, unscaled"},
         frames={"line": {"d_k": [d_k]}},
         values={"low": float(min(lowest, d_k)) / 1.5, "high": float(max(highest, d_k)) * 1.5},
         height=_HEIGHT,
@@ -71,6 +72,7 @@ def with_and_without_scale(
     axis_end = 1.05 * (float(np.nanmax(heads[[measure, f"{measure}_unscaled"]].to_numpy(), initial=0)) or 1.0)
     return _comparison_form(measure, axis).with_data(
         _with_selected_last(heads, selected),
+        in_file={"entropy_unscaled": "entropy, unscaled"},
         frames={"diagonal": {"with": [0, axis_end], "without": [0, axis_end]}},
         values={"end": axis_end},
         height=_HEIGHT,

@@ -31,6 +31,7 @@ def norm_bars(values: np.ndarray, *, title: str, reading: str) -> VegaFigure:
     has_ticks = len(values) <= _NAMED
     return _chart_form(has_ticks, len(values) <= _WRITTEN).with_data(
         frame,
+        in_file={"from": None, "to": None},
         frames={"spread": spread},
         values={"features": feature.tolist() if has_ticks else [], "end": max(len(values), 1) - 0.4},
         height=_HEIGHT,

@@ -46,6 +46,7 @@ def temperature_curve(
     }
     return _chart_form(tuple(temperatures), tuple(names)).with_data(
         frame,
+        in_file={"index": None},
         values={
             "prominent": [names[index] for index in prominent],
             "colours": _values_by_class(CATEGORIES, prominent, n_classes, NEUTRAL),

@@ -41,7 +41,7 @@ def value_bars(
     }
     return _chart_form(what, was).with_data(
         frame,
-        in_file={"number": None},
+        in_file={"value": what, "before": was, "number": None},
         values={
             "rows": list(values),
             "chosen": "",

@@ -56,6 +56,7 @@ def vector_rows(
     ticks = [start + (side if groups else 1) / 2 for start in np.arange(0, width, side).tolist()]
     return _chart_form(what, total, tuple(frames), bool(groups), numbered).with_data(
         frame,
+        in_file={"value": what},
         frames=frames,
         values={
             "largest": float(np.abs(numbers).max(initial=0)) or 1.0,

@@ -45,6 +45,11 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
     frame["expected"] = frame["d_k"].to_numpy(float) ** (1 - 2 * powers)
     return _chart_form(measure, tuple(np.unique(powers).tolist())).with_data(
         frame,
+        in_file={
+            "gradient_low": "gradient, lower quartile",
+            "gradient_high": "gradient, upper quartile",
+            "expected": "expected variance",
+        },
         values={
             "power": power,
             "widths": np.unique(frame["d_k"]).tolist(),

@@ -86,6 +86,14 @@ def warmup_grid(
     }
     return _cells_form().with_data(
         frame,
+        in_file={
+            "rate": "learning rate",
+            "warmup": "warm-up steps",
+            "loss": "final loss",
+            "final loss": None,
+            "error": "standard error",
+            "name": None,
+        },
         values={"largest": highest, "rates": [f"{rate:g}" for rate in rates], "warmups": list(warmups)},
         height=_STEP * max(len(warmups), 1),
         title=f"{title}: final loss, accuracy",

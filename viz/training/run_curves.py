@@ -50,6 +50,7 @@ def run_curves(
         tuple(runs.items()), run_names, lines, tooltip_columns, (x_title, y_title, line_title), (log_x, log_y)
     ).with_data(
         frame,
+        in_file={"value": y_title},
         frames={"marks": {"shown": [mark + log_x for mark in marks], "now": now}},
         title=heading(title),
         description=f"{title or y_title} over the steps of training, of {' and '.join(run_names)}.",
