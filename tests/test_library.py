@@ -7,7 +7,9 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import venv
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, distribution
 from inspect import isfunction, unwrap
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 import loupe
+from loupe import from_arrays, save_record
 from model.version import VERSION
 
 ROOT = Path(__file__).parents[1]
@@ -139,12 +142,105 @@ def test_a_record_is_read_and_drawn_without_torch(site: Path, elsewhere: Path) -
     assert (result.stderr, result.stdout) == ("", "AttentionRecord(1 token 'a', 1 layer × 1 head)\nFalse\n")
 
 
+@pytest.fixture(scope="module")
+def without_torch(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment of its own, in which is the wheel, what it needs by itself and what that needs, and nothing else.
+
+    It is made of the packages that are here: nothing is fetched.
+    """
+    folder = tmp_path_factory.mktemp("without_torch")
+    venv.create(folder / "venv", with_pip=False)
+    (packages,) = (folder / "venv").glob("lib/python*/site-packages")
+    names, wanted = set(), [requirement.split(">=")[0] for requirement in project()["dependencies"]]
+    while wanted:
+        name = re.sub("[-_.]+", "-", wanted.pop()).lower()
+        if name in names:
+            continue
+        names.add(name)
+        for file in {
+            Path(file).parts[0] for file in distribution(name).files or () if ".." not in Path(file).parts
+        }:
+            if not (packages / file).exists():
+                (packages / file).symlink_to(distribution(name).locate_file(file))
+        for requirement in distribution(name).requires or ():
+            needed, _, marker = requirement.partition(";")
+            if "extra" not in marker and (match := re.match(r"[\w.-]+", needed)) and is_installed(match[0]):
+                wanted.append(match[0])  # what other systems need is not installed here
+    (packages / "loupe").symlink_to(site / "loupe")
+    return folder / "venv/bin/python"
+
+
+def is_installed(name: str) -> bool:
+    try:
+        return bool(distribution(name))
+    except PackageNotFoundError:
+        return False
+
+
+@pytest.mark.slow
+def test_bare_attention_is_drawn_saved_and_read_where_torch_is_not_installed(
+    without_torch: Path, tmp_path: Path
+) -> None:
+    script = """
+import importlib.util, numpy
+from loupe import attention_heatmap, from_arrays, head_overview, head_table, latex_table, linked_heads, read_record, save_record
+print([name for name in ("torch", "tokenizers", "sklearn", "scipy", "streamlit") if importlib.util.find_spec(name)])
+pattern = numpy.random.default_rng(0).dirichlet(numpy.ones(4), (2, 3, 4))
+save_record(from_arrays(pattern, ["[CLS]", "film", "##s", "[SEP]"]), "a.npz", {})
+record = read_record("a.npz")
+attention_heatmap(record, layer=0, head=1).save("a.pdf", width_cm=8.5, font_pt=8, numbers="all")
+head_overview(record).save("a.png")
+attention_heatmap(record, layer=0, head=1).save("a.csv")
+attention_heatmap(record, layer=0, head=1).save("a.parquet")
+linked_heads(record)
+print(latex_table(head_table(record)).splitlines()[1][:15])
+try:
+    from loupe import load
+except ImportError as error:
+    print(error)
+"""
+    result = subprocess.run(
+        [without_torch, "-W", "error", "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.stderr == ""
+    assert result.stdout.splitlines() == [
+        "[]",
+        "\\begin{tabular}",
+        "loupe.load needs torch: pip install 'attention-loupe[model]'",
+    ]
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF-")
+
+
+@pytest.mark.slow
+def test_a_record_becomes_a_file_from_the_shell_where_torch_is_not_installed(
+    without_torch: Path, tmp_path: Path
+) -> None:
+    save_record(from_arrays([[[[1.0]]]], ["a"]), tmp_path / "a.npz", {})
+    for name in ("a.pdf", "a.html"):
+        command = [without_torch, "-m", "loupe.viz.export", "a.npz", "--out", name]
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (result.returncode, result.stderr) == (0, "")
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+def version(text: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", text.partition(".post")[0])]
+
+
 def test_the_installed_library_needs_what_the_app_needs_but_for_the_apps_own() -> None:
-    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    needed = [*project()["dependencies"], *project()["optional-dependencies"]["model"]]
+    lowest = dict(requirement.split(">=") for requirement in needed)
     pinned = dict(line.split("==") for line in (ROOT / "requirements.txt").read_text().splitlines())
-    assert dict(requirement.split(">=") for requirement in needed) == {
-        name: version for name, version in pinned.items() if name not in OF_THE_APP
-    }
+    assert len(lowest) == len(needed)
+    assert set(lowest) == set(pinned) - OF_THE_APP
+    assert all(version(lowest[name]) <= version(pinned[name]) for name in lowest)
 
 
 # In the clone

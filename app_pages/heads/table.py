@@ -75,7 +75,7 @@ def draw_table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     sort = controls.SORT.read()
     rows = sorted_heads(matching_heads(all_heads, searched, layers, role, relation), numbers.values, sort)
     if rows:
-        with slots.more:
+        with slots.controls:
             choose_table_file(numbers, [(row.layer, row.head) for row in rows])
     say_head(subject, chosen)
     if rows:
