@@ -12,6 +12,7 @@ from huggingface_hub import constants, file_download
 
 from model.sources import hub, locations
 from tests.model.hub_server import COMMIT, Hub, serving
+from tests.model.sources.test_locations import two_encoders
 
 CONFIG = b'{"model_type": "bert"}'
 WEIGHTS = bytes(range(256)) * 64
@@ -63,6 +64,19 @@ def test_a_download_fetches_what_is_read_and_nothing_else(one: Hub, cache: Path)
     assert {name: path.read_bytes() for name, path in found.items()} == NEEDED
     assert hub.cached_models().names == ("hub:some/bert",)
     assert not list(cache.parent.glob("*.json"))
+
+
+def test_of_two_encoders_in_a_model_each_has_a_name(cache: Path, tmp_path: Path) -> None:
+    whole = two_encoders(tmp_path / "clip")
+    files = {path.name: path.read_bytes() for path in whole.iterdir()}
+    with serving(Hub(files)) as server:
+        assert fetch(server) == "hub:some/bert"
+    names = ("hub:some/bert/text_model", "hub:some/bert/vision_model")
+    assert hub.cached_models().names == names
+    folder = locations.find("hub:some/bert", cache)
+    assert [locations.find(name, cache) for name in names] == [folder / "text_model", folder / "vision_model"]
+    with pytest.raises(FileNotFoundError, match="is not in the Hugging Face cache"):
+        locations.find("hub:other/clip/text_model", cache)
 
 
 def test_what_is_here_is_not_fetched_again(one: Hub) -> None:

@@ -4,7 +4,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import save_file
 
 from model import checkpoint
 from model.checkpoint import read_config
@@ -36,6 +38,15 @@ def encoder(folder: Path, weights: str = "model.safetensors") -> Path:
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")
     (folder / weights).write_bytes(b"")
+    return folder
+
+
+def two_encoders(folder: Path) -> Path:
+    """As much of a CLIP as tells that both of its encoders are there."""
+    encoder(folder)
+    (folder / "config.json").write_text('{"model_type": "clip"}')
+    names = ("vision_model.embeddings.patch_embedding.weight", "text_model.embeddings.token_embedding.weight")
+    save_file({name: np.ones(1, np.float32) for name in names}, folder / "model.safetensors")
     return folder
 
 
@@ -260,3 +271,52 @@ def test_an_upload_is_found_as_long_as_somebody_holds_it(home: Path) -> None:
     assert not folder.exists()
     with pytest.raises(FileNotFoundError, match=r"^this upload is gone"):
         find(name, home)
+
+
+def test_of_two_encoders_in_a_folder_each_has_a_name(root: Path, home: Path) -> None:
+    folder = two_encoders(root / "team" / "my-clip")
+    names = ("my-bert", "team/my-clip/text_model", "team/my-clip/vision_model")
+    assert below_root(home) == Listing(names=names)
+    assert find("team/my-clip", home) == folder
+    assert find("team/my-clip/text_model", home) == folder / "text_model"
+    assert find("models:team/my-clip/vision_model", home) == folder / "vision_model"
+    for name in (
+        "my-bert/text_model",
+        "team/my-clip/other",
+        "team/my-clip/text_model/text_model",
+        "text_model",
+    ):
+        with pytest.raises(FileNotFoundError, match="no encoder is called"):
+            find(name, home)
+
+
+def test_a_folder_with_one_of_the_two_has_one_name(root: Path, home: Path) -> None:
+    folder = two_encoders(root / "my-clip")
+    save_file({"vision_model.embeddings.patch_embedding.weight": np.ones(1)}, folder / "model.safetensors")
+    assert below_root(home).names == ("my-bert", "my-clip")
+
+
+def test_names_of_two_encoders_lead_to_nothing_outside(root: Path, home: Path, tmp_path: Path) -> None:
+    two_encoders(tmp_path / "outside")
+    (root / "out").symlink_to(tmp_path / "outside")
+    with pytest.raises(ValueError, match="points outside the folder that may be read"):
+        find("out/vision_model", home)
+    for name in ("../outside/vision_model", f"{tmp_path}/outside/vision_model", "./vision_model"):
+        with pytest.raises(FileNotFoundError, match="no encoder is called"):
+            find(name, home)
+    assert not any("vision_model" in name for name in below_root(home).names)
+
+
+def test_the_models_folder_itself_may_hold_two_encoders(tmp_path: Path, home: Path) -> None:
+    folder = two_encoders(tmp_path / "my-clip")
+    locations.use(folder)
+    assert below_root(home).names == ("my-clip/text_model", "my-clip/vision_model")
+    assert find("my-clip/text_model", home) == folder / "text_model"
+    locations.use(None)
+
+
+def test_two_encoders_of_an_upload(home: Path, tmp_path: Path) -> None:
+    folder = two_encoders(tmp_path / "my-clip")
+    files = [(f"my-clip/{path.name}", path.read_bytes()) for path in folder.iterdir()]
+    made = upload(files, 2000)
+    assert find(f"{made.name}/vision_model", home) == made.folder / "vision_model"
