@@ -185,13 +185,13 @@ def relative_positions_formula(view: View) -> Formula:
     sums = " + ".join([r"q_i \cdot k_j", *(symbols[name] for name in present)])
     meanings = {
         CONTENT_TO_POSITION: "Content to position (c → p): does this query look for keys at this distance?",
-        POSITION_TO_CONTENT: "Position to content (p → c): is this key looked at from this distance?",
+        POSITION_TO_CONTENT: "Position to content (p → c): is this key looked at from there?",
     }
     return Formula(
         rf"s_{{ij}} = ({sums}) / {divisor_tex(view)}, \quad s_{{i,{key}}} = {_sum_tex(view, *present)}",
-        "Each relative position δ has a vector, from which a query and a key are made as from that of a token. "
-        f"{' '.join(meanings[name] for name in present)} The {len(present) + 1} score maps add up to the "
-        f"score (DeBERTa, He et al. 2021). Key {key} stands {_distance_text(view)}.",
+        "Each relative position δ has a query and a key of its own. "
+        f"{' '.join(meanings[name] for name in present)} The {len(present) + 1} score maps add up "
+        f"(DeBERTa, He et al. 2021). Key {key} stands {_distance_text(view)}.",
     )
 
 

@@ -3,7 +3,7 @@ and batch normalisation of typed vectors.
 """
 
 import re
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import streamlit as st
@@ -27,13 +27,27 @@ MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6
 _VECTORS = "Numbers with commas or spaces between them. The first line is computed step by step; all lines together are the batch below."
 MISPRINTED = {(0.5, -3, 8.5): 2, (-1, 2, 5): 2}  # vectors of lecture slides, and the σ that is printed there
 _WRITTEN = 4  # terms of a sum that are written out
-LAYER_NORM = (
+
+
+class _Formulas(NamedTuple):
+    """How a norm is written: all of it, and its fraction, before gain and shift, as LaTeX and as text."""
+
+    whole: str
+    fraction: str
+    short: str
+
+
+_LAYER_NORM = _Formulas(
     r"\mathrm{LN}(x) = \gamma \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta, \qquad "
-    r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2"
+    r"\mu = \frac1d \sum_{i=1}^{d} x_i, \qquad \sigma^2 = \frac1d \sum_{i=1}^{d} (x_i - \mu)^2",
+    r"\dfrac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}",
+    "(x − μ) / σ",
 )
-RMS_NORM = (
+_RMS_NORM = _Formulas(
     r"\mathrm{RMSNorm}(x) = \gamma \odot \frac{x}{\mathrm{RMS}(x)}, \qquad "
-    r"\mathrm{RMS}(x) = \sqrt{\frac1d \sum_{i=1}^{d} x_i^2 + \varepsilon}"
+    r"\mathrm{RMS}(x) = \sqrt{\frac1d \sum_{i=1}^{d} x_i^2 + \varepsilon}",
+    r"\dfrac{x}{\mathrm{RMS}(x)}",
+    "x / RMS(x)",
 )
 
 
@@ -49,7 +63,7 @@ def draw_layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
         values = _draw_typed_vector(text, is_rms=is_rms)
     with own_column:
         _draw_token_vector(subject, chosen, query, sublayer)
-    st.latex(RMS_NORM if is_rms else LAYER_NORM)
+    st.latex((_RMS_NORM if is_rms else _LAYER_NORM).whole)
     if values is not None:
         _draw_batch(values)
 
@@ -71,10 +85,9 @@ def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
     )
     _draw_bars("typed", vector, normed.output[0], is_rms=is_rms)
     d = len(vector)
-    write_steps = _write_rms_steps if is_rms else _write_steps
-    write_steps(vector, mean, variance, deviation)
-    fraction = r"\dfrac{x}{\mathrm{RMS}(x)}" if is_rms else r"\dfrac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}}"
-    st.markdown(f"${fraction} = ({_vector_text(normed.output[0])})$")
+    _write_steps(vector, mean, variance, deviation, is_rms=is_rms)
+    formulas = _RMS_NORM if is_rms else _LAYER_NORM
+    st.markdown(f"${formulas.fraction} = ({_vector_text(normed.output[0])})$")
     if is_rms:
         layer_normed = normalise(vector[None], "features").output[0]
         st.markdown(
@@ -133,13 +146,12 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
         f"**The token's own**: query {query}, {token}, {_norm_position_clause(record.config.norm_placement, sublayer)}"
     )
     _draw_bars("own", norm.x, norm.standardised, is_rms=is_rms)
-    fraction = "x / RMS(x)" if is_rms else "(x − μ) / σ"
+    fraction = (_RMS_NORM if is_rms else _LAYER_NORM).short
     shift = " + β" if norm.has_shift else ""
     learned = "γ and β as they were" if norm.has_shift else "γ as it was"
     chart = norm_bars(norm.out, title=f"γ ⊙ {fraction}{shift}", reading=f"with {learned} trained")
     show(chart, key="inside_own_out")
-    write_steps = _write_rms_steps if is_rms else _write_steps
-    write_steps(norm.x, norm.mean, norm.variance, norm.deviation)
+    _write_steps(norm.x, norm.mean, norm.variance, norm.deviation, is_rms=is_rms)
     gains, shifts = (
         " to ".join(format_short(end) for end in value_range(parameter))
         for parameter in (norm.gain, norm.shift)
@@ -151,11 +163,10 @@ def _draw_token_vector(subject: LiveSubject, chosen: HeadChoice, query: int, sub
 def _draw_bars(whose: str, x: np.ndarray, standardised: np.ndarray, *, is_rms: bool) -> None:
     """Draws a vector before and after its norm, without gain and shift."""
     show(norm_bars(x, title="x", reading="line: mean; band: one σ to either side"), key=f"inside_{whose}_x")
-    if is_rms:
-        root_mean_square = np.sqrt(np.square(standardised).mean())
-        title, reading = "x / RMS(x)", f"root mean square {format_number(root_mean_square, '.3g')}"
-    else:
-        title, reading = "(x − μ) / σ", f"mean 0, deviation {format_number(standardised.std(), '.3g')}"
+    size = np.sqrt(np.square(standardised).mean())  # the deviation, where the mean is 0
+    measured = "root mean square" if is_rms else "mean 0, deviation"
+    title = (_RMS_NORM if is_rms else _LAYER_NORM).short
+    reading = f"{measured} {format_number(size, '.3g')}"
     show(norm_bars(standardised, title=title, reading=reading), key=f"inside_{whose}_z")
 
 
@@ -222,25 +233,20 @@ def _parse_numbers(line: str) -> list[float]:
     return numbers
 
 
-def _write_steps(x: np.ndarray, mean: float, variance: float, deviation: float) -> None:
-    """Writes out mean and deviation as inline formulas, which wrap in a narrow column."""
+def _write_steps(x: np.ndarray, mean: float, variance: float, deviation: float, *, is_rms: bool) -> None:
+    """Writes out mean and deviation, or the root mean square, as inline formulas, which wrap in a narrow column."""
     terms = [_term_text(value) for value in x]
-    center = _term_text(mean)
-    squares = [rf"({value.strip('()')} - {center})^2" for value in terms]
-    st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum_text(terms)}) = {format_tex(mean, '.4g')}$")
+    if is_rms:
+        squares, averaged, root = [f"{term}^2" for term in terms], r"\tfrac1d \sum x_i^2", r"\mathrm{RMS}(x)"
+    else:
+        center = _term_text(mean)
+        squares = [rf"({value.strip('()')} - {center})^2" for value in terms]
+        averaged, root = r"\sigma^2", r"\sqrt{\sigma^2 + \varepsilon}"
+        st.markdown(rf"$\mu = \tfrac{{1}}{{{len(x)}}} ({_sum_text(terms)}) = {format_tex(mean, '.4g')}$")
     st.markdown(
-        rf"$\sigma^2 = \tfrac{{1}}{{{len(x)}}} ({_sum_text(squares)}) = {format_tex(variance, '.4g')}$"
+        rf"${averaged} = \tfrac{{1}}{{{len(x)}}} ({_sum_text(squares)}) = {format_tex(variance, '.4g')}$"
     )
-    st.markdown(rf"$\sqrt{{\sigma^2 + \varepsilon}} = \mathbf{{{format_tex(deviation)}}}$")
-
-
-def _write_rms_steps(x: np.ndarray, _mean: float, mean_square: float, root: float) -> None:
-    """Writes out the root mean square as inline formulas."""
-    squares = [rf"{_term_text(value)}^2" for value in x]
-    st.markdown(
-        rf"$\tfrac1d \sum x_i^2 = \tfrac{{1}}{{{len(x)}}} ({_sum_text(squares)}) = {format_tex(mean_square, '.4g')}$"
-    )
-    st.markdown(rf"$\mathrm{{RMS}}(x) = \mathbf{{{format_tex(root)}}}$")
+    st.markdown(rf"${root} = \mathbf{{{format_tex(deviation)}}}$")
 
 
 def _sum_text(terms: list[str]) -> str:
