@@ -180,6 +180,8 @@ def _token_notes(record: AttentionRecord) -> list[str]:
         for role, meaning in _ROLES.items()
         for position in record.positions_with_role(role)
     }
+    if record.begins_with_class_token and not record.has_class_token:
+        meanings[record.tokens[0]] = "at the beginning is not read at the end: the mean over the patches is"
     if record.has_class_token and record.has_classes:
         meanings[record.tokens[0]] += ": the classifier reads its row of the last layer"
     if record.continuing_prefix and record.positions_with_role("continuation"):
