@@ -72,7 +72,7 @@ def _draw_over_distance(pair: Pair) -> None:
                 score.by_pair, score.offsets.tolist(), score.wavelengths, own_offset=score.own_offset
             )
             show(figure_of_pairs, key="positions_score_pairs")
-    remark = "" if window is None else f" Grey: L{layer} lets a query see ±{before} positions."
+    remark = "" if window is None else f" Grey: farther than L{layer} lets a query see, ±{before} positions."
     st.caption(
         f"The thick line is the score, colours are what groups of pairs add to it; λ is a pair's wavelength, in positions.{remark}"
     )

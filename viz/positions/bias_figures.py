@@ -74,7 +74,7 @@ def _curves_form() -> alt.TopLevelMixin:
         detail="head:N",
         color=either("datum.chosen", ACCENT, EMPHASIS),
         strokeWidth=either("datum.chosen", 3, 1.4),
-        opacity=either("datum.chosen", 1, 0.55),
+        opacity=either("datum.chosen", 1, 0.75),
         tooltip=[tip("head:N"), tip("offset:Q"), tip("bias:Q", ".4f")],
     ).add_params(click_on("head", "head"))
     names = alt.Chart(data("ends")).transform_calculate(name="'H' + datum.head")
