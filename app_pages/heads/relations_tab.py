@@ -212,4 +212,7 @@ def treebank_sentences() -> tuple[LinkedText, ...]:
 def _how_to_measure(subject: LiveSubject) -> str:
     file = TREEBANK if subject.loaded.config.is_text else "FILE.csv"
     command = measuring_command(subject.checkpoint).removesuffix(" --data FILE.csv")
-    return f"Which relations the heads follow was not measured for this encoder: `{command} --relations {file}` measures it."
+    return (
+        f"Which relations the heads follow was not measured for this encoder: `{command} --relations {file}` measures it; "
+        "`docs/relations.md` describes the test."
+    )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, data, form, tip
+from ..builders.figure import Kwargs, VegaFigure, data, form, tip
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
 from ..builders.theme import INK, MIDDLE, heading
 from ..builders.token_label import FONT, visible, width
@@ -137,7 +137,7 @@ def _arc(start: float, end: float, y: float, *, upper: bool) -> tuple[list[float
 
 @form
 def _chart_form() -> alt.TopLevelMixin:
-    place = {"x": alt.X("x:Q", scale=None, axis=None), "y": alt.Y("y:Q", scale=None, axis=None)}
+    place: Kwargs = {"x": alt.X("x:Q", scale=None, axis=None), "y": alt.Y("y:Q", scale=None, axis=None)}
     colour = alt.Color(
         "kind:N",
         scale=alt.Scale(domain=["hit", "elsewhere", "link"], range=[EMPHASIS, _ELSEWHERE, NEUTRAL]),
@@ -163,10 +163,7 @@ def _chart_form() -> alt.TopLevelMixin:
         )
     )
     words = alt.Chart(data("words")).encode(**place, text="word:N", tooltip=[tip("word:N")])
-    texts = [
-        words.transform_filter(f"{sign}datum.is_query").mark_text(
-            font=FONT, fontSize=MIDDLE, color=INK, baseline="middle", fontWeight=weight
-        )
-        for sign, weight in (("", "bold"), ("!", "normal"))
-    ]
-    return alt.layer(arcs, tips, *texts).properties(view=alt.ViewBackground(stroke=None))
+    text: Kwargs = {"font": FONT, "fontSize": MIDDLE, "color": INK, "baseline": "middle"}
+    query = words.transform_filter("datum.is_query").mark_text(**text, fontWeight="bold")
+    others = words.transform_filter("!datum.is_query").mark_text(**text)
+    return alt.layer(arcs, tips, query, others).properties(view=alt.ViewBackground(stroke=None))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import altair as alt
 
-from ..builders.figure import VegaFigure, click_on, data, form, tip
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, tip
 from ..builders.number_format import THIN_PERCENT, head_name
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, INK, MIDDLE, heading
@@ -85,7 +85,7 @@ def _chart_form() -> alt.TopLevelMixin:
     axis = alt.Axis(
         format=".0%", labelExpr=THIN_PERCENT, values=[0, 0.25, 0.5, 0.75, 1], title="share of the links"
     )
-    x = {"scale": share, "axis": axis}
+    x: Kwargs = {"scale": share, "axis": axis}
     colours = alt.Scale(domain=["chosen", "beyond", "within"], range=[ACCENT, EMPHASIS, NEUTRAL])
     colour = alt.Color("shown:N", scale=colours, legend=None)
     base = alt.Chart(data()).encode(
@@ -112,13 +112,10 @@ def _chart_form() -> alt.TopLevelMixin:
         fillOpacity=alt.condition("datum.beyond", alt.value(1), alt.value(0)),
         stroke=colour,
     )
-    text = {"fontSize": MIDDLE, "color": INK, "baseline": "middle", "cursor": "pointer"}
-    names = [
-        base.transform_filter(f"{sign}datum.chosen")
-        .mark_text(align="left", fontWeight=weight, **text)
-        .encode(x=alt.value(0), text="label:N")
-        for sign, weight in (("", "bold"), ("!", "normal"))
-    ]
+    text: Kwargs = {"fontSize": MIDDLE, "color": INK, "baseline": "middle", "cursor": "pointer"}
+    names = base.transform_filter("!datum.chosen").mark_text(align="left", **text)
+    chosen = base.transform_filter("datum.chosen").mark_text(align="left", fontWeight="bold", **text)
+    names, chosen = (layer.encode(x=alt.value(0), text="label:N") for layer in (names, chosen))
     numbers = base.mark_text(align="right", **text, aria=False).encode(
         x=alt.value(_LEFT - 10), text=alt.Text("n:Q", format=",d")
     )
@@ -126,6 +123,6 @@ def _chart_form() -> alt.TopLevelMixin:
         x=alt.value(alt.expr(f"max(width - {_RIGHT - 12}, {_LEFT + 72})")), text="name:N"
     )
     click = click_on("relation", "relation", "layer", "head", "direction")
-    return alt.layer(baselines, intervals, *names, numbers, heads, dots.add_params(click)).properties(
+    return alt.layer(baselines, intervals, names, chosen, numbers, heads, dots.add_params(click)).properties(
         autosize=FIT, view=alt.ViewBackground(stroke=None)
     )

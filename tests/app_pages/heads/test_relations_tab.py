@@ -143,11 +143,11 @@ def test_relations_that_the_treebank_lacks_have_no_sentence(open_app: Open, stor
     [
         (
             {},
-            "`python -m model.atlas imdb-pre-ln --relations examples/relations/pud_250.conllu` measures it.",
+            "`python -m model.atlas imdb-pre-ln --relations examples/relations/pud_250.conllu` measures it;",
         ),
         (
             {"kind": "Digit", "checkpoint": "mnist-pre-ln"},
-            "`python -m model.atlas mnist-pre-ln --relations FILE.csv` measures it.",
+            "`python -m model.atlas mnist-pre-ln --relations FILE.csv` measures it;",
         ),
     ],
 )
