@@ -25,6 +25,14 @@ def test_the_example_by_hand():
     np.testing.assert_allclose(found.output, [[-0.311644, -1.038815, 1.350459]], atol=1e-6)
 
 
+def test_without_the_mean_it_is_rms_norm():
+    values = np.array([[3.0, 1.0, -1.0, 5.0]])
+    result = normalise(values, "features", subtracts_mean=False)
+    assert (result.mean.item(), result.variance.item()) == (0, 9)
+    expected = torch.nn.functional.rms_norm(torch.tensor(values), (4,), eps=EPSILON)
+    np.testing.assert_allclose(result.output, expected, rtol=1e-12)
+
+
 def test_a_batch_by_hand():
     found = normalise(np.array([[1.0, 0.0], [3.0, 10.0]]), "batch", epsilon=0.0)
     assert found.mean.tolist() == [[2, 5]]

@@ -89,3 +89,10 @@ def test_zeros_and_nothing_can_be_drawn():
 def test_a_screen_reader_hears_what_it_is():
     said = vector_rows(ROWS, what="product", chosen="1 b").description
     assert said == "product of 0 a, 1 b: 2 rows of up to 3 components, 1 b framed"
+
+
+def test_what_the_numbers_belong_to_has_its_name() -> None:
+    chart = vector_rows({"θ": np.array([1.0, 0.5])}, what="angle", numbered="pair")
+    assert list(chart.frame["pair"]) == [0, 1]
+    axis = whole(chart)["layer"][0]["encoding"]["x"]["axis"]
+    assert axis["title"] == "pair"
