@@ -81,3 +81,34 @@ def test_the_offline_page_opens_from_disk(
         expect(query).to_have_attribute("data-position", "2")
         assert not complaints
         assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+
+
+def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page, tmp_path: Path) -> None:
+    page.goto(TEXT)
+    ready(page)
+    page.get_by_role("button", name="Download the figure: matrix").click()
+    page.get_by_role("radio", name="PDF").click()
+    page.get_by_text("Letters, greys, numbers, title").click()
+    page.get_by_role("radio", name="serif", exact=True).click()
+    expect(page.get_by_role("radio", name="serif", exact=True)).to_be_checked()
+    expect(page.get_by_text("attention-L1-H2-imdb-pre-ln.pdf")).to_be_visible()
+    with page.expect_download() as found:
+        page.locator(".st-key-file_of_matrix_file button").click()
+    found.value.save_as(tmp_path / "figure.pdf")
+    content = (tmp_path / "figure.pdf").read_bytes()
+    assert content.startswith(b"%PDF-")
+    assert b"LiberationSerif" in content
+
+
+def test_the_table_of_heads_becomes_latex(page: Page, tmp_path: Path) -> None:
+    page.goto("/heads?checkpoint=imdb-pre-ln&layer=1&head=2")
+    ready(page)
+    page.locator(".st-key-heads_file").get_by_role("button").click()
+    page.get_by_role("radio", name="LaTeX").click()
+    expect(page.get_by_text("heads-table-imdb-pre-ln.tex")).to_be_visible()
+    with page.expect_download() as found:
+        page.locator(".st-key-heads_file_button button").click()
+    found.value.save_as(tmp_path / "table.tex")
+    lines = (tmp_path / "table.tex").read_text().splitlines()
+    assert lines[0] == "% \\usepackage{booktabs}"
+    assert sum(line.startswith("L") for line in lines) == 16
