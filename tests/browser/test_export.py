@@ -15,8 +15,8 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -> None:
     page.goto(TEXT)
     ready(page)
+    page.get_by_role("button", name="Download the figure: matrix").focus()  # which scrolls to it
     before = canvas(page).bounding_box()
-    page.get_by_role("button", name="Download the figure: matrix").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("radio", name="PNG")).to_be_visible()
     page.get_by_role("radio", name="8.5 cm column, 8 pt").focus()
