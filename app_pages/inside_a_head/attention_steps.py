@@ -225,9 +225,10 @@ def mask_formula(view: View) -> Formula:
     elif reach:
         words = f"Nothing is masked here: all {view.n} positions are within reach."
     else:
-        words = (
-            f"Nothing is masked here: the query may attend to all {view.n} positions. This encoder is "
-            "bidirectional: only padding would be masked."
+        words = f"Nothing is masked here: the query may attend to all {view.n} positions. " + (
+            "It is the last one, and every query of this encoder sees what came before it."
+            if view.record.config.family.parts.causal
+            else "This encoder is bidirectional: only padding would be masked."
         )
     return Formula(
         r"s_{ij} \leftarrow -\infty \; \text{ where query } i \text{ must not attend to key } j",

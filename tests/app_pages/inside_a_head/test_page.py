@@ -212,6 +212,13 @@ def test_keys_beyond_a_window_are_said_to_be_out_of_reach(open_own: Open) -> Non
     assert any("looks at most 2 positions to either side" in text for text in said(app))
 
 
+def test_the_last_token_of_a_causal_encoder_is_not_said_to_be_read_by_all(open_own: Open) -> None:
+    app = open_own("CLIPTextModel", inside_step="Mask", query="9 [SEP]")
+    (sentence,) = (text for text in said(app) if "Nothing is masked here" in text)
+    assert "sees what came before it" in sentence
+    assert "bidirectional" not in sentence
+
+
 def test_the_numbers_are_those_of_the_head(open_inside: Open) -> None:
     app = open_inside(**address_of("imdb-pre-ln"), query="2 great")
     record = LiveSubject("imdb-pre-ln", TEXT).record
