@@ -11,6 +11,7 @@ Encoders and inputs: `load`, `available`, `Loaded`, `Text`, `Picture`, `hook_poi
 One forward pass: `capture`, `activations`, `probabilities`, `watch`.
 Changes to it: `Intervention`, `MaskChoice`, `masked`, `without_keys`, `ablated`, `at_temperature`, `repositioned`.
 Experiments: `ablate_heads`, `importance`, `prune_heads`, `patch_heads`, `patch_positions`, `knock_out`, `guess_masked`.
+Of a word in place of [MASK]: `masked_word`, an `answer` that the experiments take, and `masked_word_by_layer`.
 Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_record`.
 Of models from elsewhere: `from_transformers` (a `ModelRecord`), `from_arrays`.
 Measures and other maps: `heads` (a module), `head_table`, `LENSES`, `through`.

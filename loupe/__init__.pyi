@@ -15,6 +15,8 @@ from .model.experiments.ablation import ablate_heads, ablated
 from .model.experiments.importance import importance
 from .model.experiments.knock_out import knock_out
 from .model.experiments.masked_tokens import guesses as guess_masked
+from .model.experiments.masked_word import masked_word
+from .model.experiments.masked_word_by_layer import masked_word_by_layer
 from .model.experiments.patching import patch_heads, patch_positions
 from .model.experiments.probabilities import probabilities
 from .model.experiments.pruning import greedy as prune_heads
@@ -65,6 +67,8 @@ __all__ = [
     "linked_heads",
     "load",
     "masked",
+    "masked_word",
+    "masked_word_by_layer",
     "patch_heads",
     "patch_positions",
     "probabilities",

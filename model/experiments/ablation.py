@@ -17,6 +17,7 @@ from ..config import ModelConfig
 from ..inputs import InputLike
 from ..loaded import Loaded
 from .batching import batches
+from .masked_word import MaskedWord, check_answer, n_answers
 from .one_head_changed import (
     HeadAnswers,
     HeadName,
@@ -31,12 +32,16 @@ AblationKind = Literal["zero"] | Means  # what replaces the output z of a head
 
 
 def ablate_heads(
-    loaded: Loaded, inputs: Sequence[InputLike], ablation: AblationKind = "zero"
+    loaded: Loaded,
+    inputs: Sequence[InputLike],
+    ablation: AblationKind = "zero",
+    answer: MaskedWord | None = None,
 ) -> Float32[np.ndarray, "input layer head answer"]:
     """Answers, as `model.experiments.probabilities.probabilities` returns them, with one head ablated at a time.
 
     The head's output z is replaced at every position by zeros, or by its row of means. Inputs of equal length share a
-    batch. Raises as `model.inputs.prepare` does, and ValueError for means of another shape than [layer, head, d_v].
+    batch. Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do, and ValueError for means of
+    another shape than [layer, head, d_v].
 
     >>> from loupe import ablate_heads, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -44,19 +49,23 @@ def ablate_heads(
     (1, 4, 4, 2)
     """
     config, replace = loaded.config, _replacement(loaded, ablation)
-    result = np.empty((len(inputs), config.n_layers, config.n_heads, config.n_answers), np.float32)
+    check_answer(loaded, inputs, answer)
+    result = np.empty((len(inputs), config.n_layers, config.n_heads, n_answers(config, answer)), np.float32)
     with torch.inference_mode(), evaluation_mode(loaded.model):
         for rows, batch in batches(loaded, inputs):
-            answers = stack_answers(change_each_head(loaded.model, batch, replace), config)
+            answers = stack_answers(change_each_head(loaded.model, batch, replace, answer=answer), config)
             result[rows] = np.moveaxis(answers, 2, 0)
     return result
 
 
 def ablate_heads_in_steps(
-    loaded: Loaded, model_input: InputLike, ablation: AblationKind = "zero"
+    loaded: Loaded,
+    model_input: InputLike,
+    ablation: AblationKind = "zero",
+    answer: MaskedWord | None = None,
 ) -> Iterator[HeadAnswers]:
     """Like `ablate_heads` for one input, but yields results after every few heads, so that the caller can stop early."""
-    return change_each_head_of_input(loaded, model_input, _replacement(loaded, ablation))
+    return change_each_head_of_input(loaded, model_input, _replacement(loaded, ablation), answer)
 
 
 def _replacement(loaded: Loaded, ablation: AblationKind) -> Replace:

@@ -13,6 +13,7 @@ from ..inputs import InputLike
 from ..loaded import Loaded
 from ..masks import FullMask
 from ..transformer import Transformer
+from .masked_word import MaskedWord, log_probability
 
 NUMBERS_AT_ONCE = 2**22  # attention weights of one layer, or hidden units, that are in memory together
 
@@ -61,24 +62,33 @@ def answers_from(
     states: Float[Tensor, "variant_and_input position d_model"],
     inputs: Tensor,
     mask: FullMask | None,
+    answer: MaskedWord | None = None,
 ) -> Float[Tensor, "variant input answer"]:
     """Answers to several variants of the same inputs, computed from the states that enter block `first`.
 
     `states` holds all inputs of the first variant, then all of the second, and so on. `mask` has one entry for each input,
-    which all variants share, or one for each of `states`.
+    which all variants share, or one for each of `states`. The answers are those of `read_answers`.
     """
     n_variants = len(states) // len(inputs)
     if mask is not None and len(mask) != len(states):
         mask = repeated(mask, n_variants)
     states = model.run_blocks(states, mask, first)
-    return read_answers(model, states, repeated(inputs, n_variants)).unflatten(0, (n_variants, len(inputs)))
+    answers = read_answers(model, states, repeated(inputs, n_variants), answer)
+    return answers.unflatten(0, (n_variants, len(inputs)))
 
 
 def read_answers(
-    model: Transformer, states: Float[Tensor, "input position d_model"], inputs: Tensor
+    model: Transformer,
+    states: Float[Tensor, "input position d_model"],
+    inputs: Tensor,
+    answer: MaskedWord | None = None,
 ) -> Float[Tensor, "input answer"]:
-    """Class probabilities computed from the states after the last block; pooled states if the encoder chooses no class."""
+    """Answers computed from the states after the last block: log P of the masked word `answer` in nats, or, if it is None,
+    class probabilities, or pooled states if the encoder chooses no class.
+    """
     states = model.final_norm(states)
+    if answer is not None:
+        return log_probability(model, states, answer)
     if model.config.chooses_class:
         return model.logits(model.classify(states, inputs)).softmax(dim=-1)
     return model.pool(states, inputs)

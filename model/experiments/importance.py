@@ -19,16 +19,21 @@ from ..inputs import InputLike
 from ..loaded import Loaded
 from ..transformer import Transformer
 from .batching import batches
+from .masked_word import MaskedWord, check_answer, log_probability
 
 
 def importance(
-    loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[int] | None = None
+    loaded: Loaded,
+    inputs: Sequence[InputLike],
+    labels: Sequence[int] | None = None,
+    answer: MaskedWord | None = None,
 ) -> Float32[np.ndarray, "input layer head"]:
     """Importance |z_hᵀ ∂L/∂z_h| of every head for each input, summed over positions and d_v; the mean over inputs is I_h.
 
     L is the cross-entropy (nats) with the input's label, or with the predicted class if there are no `labels`. For an
-    encoder that does not choose one of several classes, L = ln |p| of its pooled state p. Raises as `model.inputs.prepare`
-    does, and ValueError unless there is one valid class label for each input.
+    encoder that does not choose one of several classes, L = ln |p| of its pooled state p. With a masked word as the `answer`
+    of all inputs, L = −log P of it (nats). Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer`
+    do, and ValueError unless there is one valid class label for each input, and for labels beside a masked word.
 
     >>> from loupe import importance, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -38,11 +43,14 @@ def importance(
     config = loaded.config
     if labels is not None:
         check_labels(loaded, inputs, labels)
+        if answer is not None:
+            raise ValueError("labels are of classes, and the answer is a masked word: give one of them")
+    check_answer(loaded, inputs, answer)
     result = np.empty((len(inputs), config.n_layers, config.n_heads), np.float32)
     with torch.inference_mode(False), torch.enable_grad(), evaluation_mode(loaded.model):
         for rows, batch in batches(loaded, inputs, n_layers_held=config.n_layers):
             targets = None if labels is None else torch.tensor([labels[row] for row in rows])
-            result[rows] = _importance(loaded.model, batch, targets).cpu().numpy()
+            result[rows] = _importance(loaded.model, batch, targets, answer).cpu().numpy()
     return result
 
 
@@ -58,13 +66,15 @@ def check_labels(loaded: Loaded, inputs: Sequence[InputLike], labels: Sequence[i
 
 
 def _importance(
-    model: Transformer, inputs: Tensor, labels: Int[Tensor, " input"] | None
+    model: Transformer, inputs: Tensor, labels: Int[Tensor, " input"] | None, answer: MaskedWord | None
 ) -> Float[Tensor, "input layer head"]:
     """The result of `importance` for one batch; without labels, the loss is that of the predicted classes."""
     names = [f"blocks.{layer}.attention.z" for layer in range(model.config.n_layers)]
     with collecting_activations(model, names) as captured:
         states = model.encode(inputs)
-    if model.config.chooses_class:
+    if answer is not None:
+        loss = -log_probability(model, states, answer).sum()
+    elif model.config.chooses_class:
         logits = model.classify(states, inputs)
         targets = logits.argmax(dim=-1) if labels is None else labels.to(logits.device)
         loss = functional.cross_entropy(logits, targets, reduction="sum")

@@ -15,6 +15,7 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..measures.changes import answer_drop, class_changes
 from ..record import ForwardRecord, Positions
+from .masked_word import MaskedWord
 from .probabilities import probabilities
 
 # "keys": no query attends to it, in all layers and heads, its own included; its state stays in the stream.
@@ -82,10 +83,12 @@ def knock_out(
     model_input: InputLike,
     kind: KnockOutKind = "keys",
     positions: Sequence[int] | None = None,
+    answer: MaskedWord | None = None,
 ) -> Float32[np.ndarray, "position answer"]:
     """Answers, as `model.experiments.probabilities.probabilities` returns them, with one of `positions` knocked out at a time.
 
-    `positions` are by default the `removable_positions`. Raises as `knock_out_interventions` does.
+    `positions` are by default the `removable_positions`. Raises as `knock_out_interventions` and
+    `model.experiments.masked_word.check_answer` do.
 
     >>> from loupe import knock_out, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -97,7 +100,7 @@ def knock_out(
     interventions = knock_out_interventions(
         loaded, model_input, [(position,) for position in positions], kind
     )
-    return probabilities(loaded, [model_input], interventions)[0]
+    return probabilities(loaded, [model_input], interventions, answer)[0]
 
 
 def changes(

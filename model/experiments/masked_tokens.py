@@ -3,6 +3,8 @@
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from ..capture import activations
 from ..inputs import InputLike, prepare
@@ -10,10 +12,11 @@ from ..loaded import Loaded
 
 
 class Guess(NamedTuple):
-    """A token of the vocabulary, and its probability in place of [MASK]: a softmax over the whole vocabulary."""
+    """A token of the vocabulary, its probability in place of [MASK] (a softmax over the whole vocabulary), and its id."""
 
     token: str
     probability: float
+    token_id: int
 
 
 def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess]]:
@@ -32,16 +35,19 @@ def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess
     config, tokenizer = loaded.config, loaded.tokenizer
     if not positions or not config.masked_token_output or tokenizer is None or config.vocab_size is None:
         return {}
-    model, n = loaded.model, min(n, config.vocab_size)
+    model = loaded.model
     (last_states,) = activations(loaded, [text], [f"blocks.{config.n_layers - 1}.resid_post"]).values()
     with torch.inference_mode():
         states = model.final_norm(last_states[0, positions])
-        probabilities, ids = model.predict_tokens(states).softmax(dim=-1).topk(n)
-    return {
-        position: [
-            Guess(token, probability)
-            for token_id, probability in zip(ids[row].tolist(), probabilities[row].tolist(), strict=True)
-            if (token := tokenizer.id_to_token(token_id)) is not None
-        ]
-        for row, position in enumerate(positions)
-    }
+        probabilities = model.predict_tokens(states).softmax(dim=-1)
+    return {position: most_probable(loaded, probabilities[row], n) for row, position in enumerate(positions)}
+
+
+def most_probable(loaded: Loaded, probabilities: Float[Tensor, " token"], n: int) -> list[Guess]:
+    """The `n` most probable tokens, the most probable first; ids without a token are left out."""
+    values, ids = probabilities.topk(min(n, len(probabilities)))
+    return [
+        Guess(token, probability, token_id)
+        for token_id, probability in zip(ids.tolist(), values.tolist(), strict=True)
+        if loaded.tokenizer is not None and (token := loaded.tokenizer.id_to_token(token_id)) is not None
+    ]

@@ -20,6 +20,7 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..transformer import Transformer
 from .batching import answers_from, batch_size, chunks, repeated
+from .masked_word import MaskedWord, check_answer
 
 HeadOutputs = Float[Tensor, "input head position d_v"]
 # (layer, z) → what replaces z, of a shape that broadcasts to it
@@ -38,10 +39,15 @@ class HeadAnswers(NamedTuple):
 
 
 def change_each_head(
-    model: Transformer, inputs: Tensor, replace: Replace, heads: Collection[HeadName] | None = None
+    model: Transformer,
+    inputs: Tensor,
+    replace: Replace,
+    heads: Collection[HeadName] | None = None,
+    answer: MaskedWord | None = None,
 ) -> Iterator[HeadAnswers]:
     """Yields the answers to a batch with one head's output z replaced, for each of `heads` (None: all), layer by layer.
 
+    The answers are those of `model.experiments.batching.read_answers`.
     Replacements by a `watch` around this call take effect, too. The model must be in evaluation mode, without gradients.
     """
     mask, x = model.full_mask(inputs), model.embed(inputs)
@@ -63,20 +69,22 @@ def change_each_head(
                     [attention_output + difference[:, head] @ weights[head] for head in chunk]
                 )
                 states = block.after_attention(repeated(x, len(chunk)), changed_outputs)
-                yield HeadAnswers(layer, chunk, answers_from(model, layer + 1, states, inputs, mask))
+                answers = answers_from(model, layer + 1, states, inputs, mask, answer)
+                yield HeadAnswers(layer, chunk, answers)
         x = next_x
 
 
 def change_each_head_of_input(
-    loaded: Loaded, model_input: InputLike, replace: Replace
+    loaded: Loaded, model_input: InputLike, replace: Replace, answer: MaskedWord | None = None
 ) -> Iterator[HeadAnswers]:
     """Like `change_each_head`, for one input and all heads; while the caller handles a result, torch's modes are as it set
     them.
 
-    Raises as `model.inputs.prepare` does.
+    Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do.
     """
     inputs = prepare(loaded, model_input)[0]
-    steps = change_each_head(loaded.model, inputs, replace)
+    check_answer(loaded, [model_input], answer)
+    steps = change_each_head(loaded.model, inputs, replace, answer=answer)
     while True:
         with torch.inference_mode(), evaluation_mode(loaded.model):
             if (step := next(steps, None)) is None:

@@ -22,6 +22,7 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..transformer import Transformer
 from .batching import answers_from, batch_size, chunks, read_answers, repeated
+from .masked_word import MaskedWord, check_answer, n_answers
 from .one_head_changed import HeadAnswers, HeadOutputs, change_each_head_of_input, stack_answers
 
 
@@ -56,21 +57,25 @@ def pair_positions(loaded: Loaded, model_input: InputLike, source: InputLike) ->
 
 
 def patch_heads(
-    loaded: Loaded, model_input: InputLike, source: InputLike
+    loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
 ) -> Float32[np.ndarray, "layer head answer"]:
     """Answers, as `model.experiments.probabilities.probabilities` returns them, with the output z of one head from the source.
 
-    Positions without a partner keep their own z. Raises as `model.inputs.prepare` does.
+    Positions without a partner keep their own z. Raises as `model.inputs.prepare` and
+    `model.experiments.masked_word.check_answer` do.
 
     >>> from loupe import load, patch_heads
     >>> encoder = load("checkpoints/imdb-pre-ln")
     >>> patch_heads(encoder, "A gripping film.", "A dull film.").shape
     (4, 4, 2)
     """
-    return stack_answers(patch_heads_in_steps(loaded, model_input, source), loaded.config)[:, :, 0]
+    steps = patch_heads_in_steps(loaded, model_input, source, answer)
+    return stack_answers(steps, loaded.config)[:, :, 0]
 
 
-def patch_heads_in_steps(loaded: Loaded, model_input: InputLike, source: InputLike) -> Iterator[HeadAnswers]:
+def patch_heads_in_steps(
+    loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
+) -> Iterator[HeadAnswers]:
     """Like `patch_heads`, but yields results after every few heads, so that the caller can stop early."""
     pairs = pair_positions(loaded, model_input, source)
     names = [f"blocks.{layer}.attention.z" for layer in range(loaded.config.n_layers)]
@@ -81,7 +86,7 @@ def patch_heads_in_steps(loaded: Loaded, model_input: InputLike, source: InputLi
         patched[:, :, list(pairs.input)] = source_outputs[names[layer]][:, :, list(pairs.source)]
         return patched
 
-    return change_each_head_of_input(loaded, model_input, replace)
+    return change_each_head_of_input(loaded, model_input, replace, answer)
 
 
 class StageAnswers(NamedTuple):
@@ -93,12 +98,12 @@ class StageAnswers(NamedTuple):
 
 
 def patch_positions(
-    loaded: Loaded, model_input: InputLike, source: InputLike
+    loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
 ) -> Float32[np.ndarray, "stage position answer"]:
     """Answers when the state of one position, at one stage of the residual stream (embed, L0 mid, L0 post, …), is replaced.
 
     It is replaced by the state of the paired position of the source (`pair_positions`); the answers of positions that are
-    in no pair are NaN. Raises as `model.inputs.prepare` does.
+    in no pair are NaN. Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do.
 
     >>> from loupe import load, patch_positions
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -106,18 +111,20 @@ def patch_positions(
     (9, 6, 2)
     """
     n = len(prepare(loaded, model_input)[1])
-    result = np.full((1 + 2 * loaded.config.n_layers, n, loaded.config.n_answers), np.nan, np.float32)
-    for stage, positions, answers in patch_positions_in_steps(loaded, model_input, source):
+    shape = (1 + 2 * loaded.config.n_layers, n, n_answers(loaded.config, answer))
+    result = np.full(shape, np.nan, np.float32)
+    for stage, positions, answers in patch_positions_in_steps(loaded, model_input, source, answer):
         result[stage, positions] = answers
     return result
 
 
 def patch_positions_in_steps(
-    loaded: Loaded, model_input: InputLike, source: InputLike
+    loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
 ) -> Iterator[StageAnswers]:
     """Like `patch_positions`, but yields results after each batch of positions, so that the caller can stop early."""
     model, pairs = loaded.model, pair_positions(loaded, model_input, source)
     inputs = prepare(loaded, model_input)[0]
+    check_answer(loaded, [model_input], answer)
     states, source_states = (_residual(loaded, text_or_image) for text_or_image in (model_input, source))
     chunk_size = batch_size(loaded.config, states.shape[1])
     for stage in range(len(states)):
@@ -126,7 +133,7 @@ def patch_positions_in_steps(
         equal_positions = [pairs.input[index] for index in is_equal.nonzero().flatten().tolist()]
         if equal_positions:
             with torch.inference_mode(), evaluation_mode(model):
-                unpatched_answer = read_answers(model, states[-1:], inputs).cpu().numpy()
+                unpatched_answer = read_answers(model, states[-1:], inputs, answer).cpu().numpy()
             yield StageAnswers(
                 stage, equal_positions, np.repeat(unpatched_answer, len(equal_positions), axis=0)
             )
@@ -137,7 +144,7 @@ def patch_positions_in_steps(
                 patched[range(len(chunk)), positions] = source_states[
                     stage, [pairs.source[index] for index in chunk]
                 ]
-                answers = _answers_from_stage(model, stage, states, patched, inputs)
+                answers = _answers_from_stage(model, stage, states, patched, inputs, answer)
             yield StageAnswers(stage, positions, answers.cpu().numpy())
 
 
@@ -155,6 +162,7 @@ def _answers_from_stage(
     states: Float[Tensor, "stage position d_model"],
     patched: Float[Tensor, "variant position d_model"],
     inputs: Tensor,
+    answer: MaskedWord | None,
 ) -> Float[Tensor, "variant answer"]:
     """Answers with each of the `patched` states in place of those at `stage`; `states` is the unchanged residual stream."""
     layer, is_post = divmod(stage - 1, 2) if stage else (-1, 1)
@@ -162,4 +170,4 @@ def _answers_from_stage(
         block_input = repeated(states[stage - 1 : stage], len(patched))
         with watch(model, {f"blocks.{layer}.resid_mid": lambda _: patched}):
             patched = model.blocks[layer].after_attention(block_input, torch.zeros_like(block_input))
-    return answers_from(model, layer + 1, patched, inputs, model.full_mask(inputs))[:, 0]
+    return answers_from(model, layer + 1, patched, inputs, model.full_mask(inputs), answer)[:, 0]

@@ -16,38 +16,46 @@ from ..inputs import InputLike
 from ..loaded import Loaded
 from ..transformer import Transformer
 from .batching import answers_from, batch_size, batches, chunks, repeated
+from .masked_word import MaskedWord, check_answer, n_answers
 
 UNCHANGED = (Intervention(),)
 
 
 def probabilities(
-    loaded: Loaded, inputs: Sequence[InputLike], interventions: Sequence[Intervention] = UNCHANGED
+    loaded: Loaded,
+    inputs: Sequence[InputLike],
+    interventions: Sequence[Intervention] = UNCHANGED,
+    answer: MaskedWord | None = None,
 ) -> Float32[np.ndarray, "input intervention answer"]:
     """Class probabilities, from 0 to 1, of each input under each intervention.
 
-    For an encoder that does not choose one of several classes, the pooled state [d_pooled] is returned instead. Inputs of
-    equal length share a batch, and so do interventions that begin in the same layer; the layers before it run once. Raises
-    as `model.capture.capture` does.
+    For an encoder that does not choose one of several classes, the pooled state [d_pooled] is returned instead; for a
+    masked word as the `answer` of all inputs, log P of it in nats [1]. Inputs of equal length share a batch, and so do
+    interventions that begin in the same layer; the layers before it run once. Raises as `model.capture.capture` and
+    `model.experiments.masked_word.check_answer` do.
 
     >>> from loupe import Intervention, load, probabilities, without_keys
     >>> encoder = load("checkpoints/imdb-pre-ln")
     >>> probabilities(encoder, ["A gripping film."], [Intervention(), without_keys(2)]).shape
     (1, 2, 2)
     """
-    result = np.empty((len(inputs), len(interventions), loaded.config.n_answers), np.float32)
+    check_answer(loaded, inputs, answer)
+    result = np.empty((len(inputs), len(interventions), n_answers(loaded.config, answer)), np.float32)
     paddings = [intervention.n_padding(loaded.config) for intervention in interventions]
     with torch.inference_mode(), evaluation_mode(loaded.model):
         for padding in set(paddings):
             columns = [column for column, n_padding in enumerate(paddings) if n_padding == padding]
             interventions_with_padding = {column: interventions[column] for column in columns}
             for rows, batch in batches(loaded, inputs, interventions[columns[0]]):
-                for chunk_columns, answers in _answers(loaded.model, batch, interventions_with_padding):
+                for chunk_columns, answers in _answers(
+                    loaded.model, batch, interventions_with_padding, answer
+                ):
                     result[np.ix_(rows, chunk_columns)] = answers.transpose(0, 1).cpu().numpy()
     return result
 
 
 def _answers(
-    model: Transformer, inputs: Tensor, interventions: dict[int, Intervention]
+    model: Transformer, inputs: Tensor, interventions: dict[int, Intervention], answer: MaskedWord | None
 ) -> Iterator[tuple[list[int], Float32[Tensor, "intervention input answer"]]]:
     """Yields, for a few interventions at a time, their keys in `interventions` and the answers under them."""
 
@@ -63,7 +71,7 @@ def _answers(
             yield (
                 chunk,
                 _answers_in_one_batch(
-                    model, inputs, [interventions[key] for key in chunk], states, next_block
+                    model, inputs, [interventions[key] for key in chunk], states, next_block, answer
                 ),
             )
 
@@ -74,6 +82,7 @@ def _answers_in_one_batch(
     interventions: Sequence[Intervention],
     states: Float32[Tensor, "input position d_model"] | None,
     first: int,
+    answer: MaskedWord | None,
 ) -> Float32[Tensor, "intervention input answer"]:
     """Answers under each intervention, computed from the block `first` onwards.
 
@@ -86,7 +95,7 @@ def _answers_in_one_batch(
     ]
     with watch(model, _split_watchers(watchers)):
         states = model.embed(repeated(inputs, n)) if states is None else repeated(states, n)
-        return answers_from(model, first, states, inputs, _stack_masks(masks, inputs))
+        return answers_from(model, first, states, inputs, _stack_masks(masks, inputs), answer)
 
 
 def _stack_masks(masks: Sequence[Tensor | None], inputs: Tensor) -> Tensor | None:

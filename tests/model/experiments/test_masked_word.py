@@ -1,0 +1,215 @@
+from copy import deepcopy
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from model.capture import activations
+from model.capture.intervention import without_keys
+from model.checkpoint import load
+from model.experiments import batching
+from model.experiments.ablation import ablate_heads, ablated
+from model.experiments.importance import importance
+from model.experiments.knock_out import knock_out, knock_out_interventions
+from model.experiments.masked_tokens import guesses
+from model.experiments.masked_word import MaskedWord, check_answer, log_probability_changes, masked_word
+from model.experiments.patching import pair_positions, patch_heads, patch_positions
+from model.experiments.probabilities import probabilities
+from model.hooks import watch
+from model.inputs import prepare
+from model.loaded import Loaded
+from tests.model import tiny
+from tests.model.huggingface.folders import VOCABULARY, build
+from tests.model.tiny import CLOSE
+
+TEXT, SOURCE = "the film is [MASK] bad .", "the story made me cry ."
+AT = 4  # of [MASK], behind [CLS]
+WORD = MaskedWord(AT, VOCABULARY.index("not"))
+HEADS = [(layer, head) for layer in range(3) for head in range(4)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory):
+    path = tmp_path_factory.mktemp("masked")
+    return path, build(path, "BertForMaskedLM")
+
+
+@pytest.fixture(scope="module")
+def bert(folder) -> Loaded:
+    return load(folder[0])
+
+
+def pre_ln() -> Loaded:
+    return tiny.loaded(replace(tiny.TEXT, masked_token_output=True))
+
+
+def log_p(loaded: Loaded, text: str, answer: MaskedWord, intervention=None) -> float:
+    """The logits of the masked position alone, and a log-softmax in numpy."""
+    last = f"blocks.{loaded.config.n_layers - 1}.resid_post"
+    (states,) = activations(loaded, [text], [last], intervention=intervention).values()
+    with torch.inference_mode():
+        logits = loaded.model.predict_tokens(loaded.model.final_norm(states[0, [answer.position]]))[0]
+    numbers = logits.double().numpy()
+    highest = numbers.max()
+    return float(numbers[answer.token_id] - highest - np.log(np.exp(numbers - highest).sum()))
+
+
+def with_head(loaded: Loaded, layer: int, head: int, change) -> float:
+    def replaced(z: torch.Tensor) -> torch.Tensor:
+        z = z.clone()
+        z[0, head] = change(z[0, head])
+        return z
+
+    with watch(loaded.model, {f"blocks.{layer}.attention.z": replaced}):
+        return log_p(loaded, TEXT, WORD)
+
+
+def test_it_is_the_log_softmax_of_transformers(bert, folder):
+    ids, _ = prepare(bert, TEXT)
+    with torch.inference_mode():
+        expected = folder[1](input_ids=ids).logits[0, AT].log_softmax(dim=-1)
+    for token_id in (0, WORD.token_id, len(VOCABULARY) - 1):
+        (number,) = probabilities(bert, [TEXT], answer=MaskedWord(AT, token_id))[0, 0]
+        assert number == pytest.approx(float(expected[token_id]), abs=1e-5)
+
+
+@pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 1])
+def test_ablated_heads_are_as_in_a_forward_of_their_own(bert, numbers, monkeypatch):
+    monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
+    answers = ablate_heads(bert, [TEXT], answer=WORD)[0]
+    assert answers.shape == (3, 4, 1)
+    expected = [with_head(bert, *head, torch.zeros_like) for head in HEADS]
+    np.testing.assert_allclose(answers.ravel(), expected, **CLOSE)
+    assert np.ptp(answers) > 1e-4  # or a constant would pass
+
+
+def test_heads_at_their_means_and_texts_in_one_batch(bert):
+    means = np.random.default_rng(0).normal(size=(3, 4, bert.config.d_v)).astype(np.float32)
+    answers = ablate_heads(bert, [TEXT, TEXT.replace("bad", "slow")], means, WORD)
+    expected = [
+        with_head(bert, layer, head, lambda z, mean=means[layer, head]: torch.tensor(mean).expand_as(z))
+        for layer, head in HEADS
+    ]
+    np.testing.assert_allclose(answers[0].ravel(), expected, **CLOSE)
+    assert not np.allclose(answers[0], answers[1], atol=1e-4)
+
+
+def test_a_pre_ln_encoder_passes_its_final_norm():
+    loaded = pre_ln()
+    text, word = "not [MASK] film", MaskedWord(2, 40)
+    answers = ablate_heads(loaded, [text], answer=word)[0, ..., 0]
+    expected = [
+        [log_p(loaded, text, word, ablated([(layer, head)])) for head in range(2)] for layer in range(2)
+    ]
+    np.testing.assert_allclose(answers, expected, **CLOSE)
+
+
+def test_interventions_that_begin_in_any_layer(bert):
+    chosen = [ablated(layers=[2]), ablated(feed_forwards=[0]), without_keys(2), ablated(positions=[AT])]
+    answers = probabilities(bert, [TEXT], chosen, WORD)[0, :, 0]
+    np.testing.assert_allclose(answers, [log_p(bert, TEXT, WORD, one) for one in chosen], **CLOSE)
+
+
+@pytest.mark.parametrize("kind", ["keys", "mask", "unknown"])
+def test_knocked_out_tokens(bert, kind):
+    positions = [2, 5]
+    answers = knock_out(bert, TEXT, kind, positions, WORD)[:, 0]
+    interventions = knock_out_interventions(bert, TEXT, [(position,) for position in positions], kind)
+    np.testing.assert_allclose(answers, [log_p(bert, TEXT, WORD, one) for one in interventions], **CLOSE)
+
+
+def test_patched_heads(bert):
+    pairs = pair_positions(bert, TEXT, SOURCE)
+    names = [f"blocks.{layer}.attention.z" for layer in range(3)]
+    of_source = activations(bert, [SOURCE], names)
+
+    def patched(z: torch.Tensor, layer: int, head: int) -> torch.Tensor:
+        z[list(pairs.input)] = of_source[names[layer]][0, head, list(pairs.source)]
+        return z
+
+    expected = [with_head(bert, *head, lambda z, head=head: patched(z, *head)) for head in HEADS]
+    np.testing.assert_allclose(patch_heads(bert, TEXT, SOURCE, WORD).ravel(), expected, **CLOSE)
+
+
+def test_patched_states(bert):
+    names = ["embedding.output"]
+    names += [f"blocks.{layer}.{point}" for layer in range(3) for point in ("resid_mid", "resid_post")]
+    of_source = activations(bert, [SOURCE], names)
+    answers = patch_positions(bert, TEXT, SOURCE, WORD)[..., 0]
+    pairs = pair_positions(bert, TEXT, SOURCE)
+    for stage, name in enumerate(names):
+        for position, partner in zip(*pairs, strict=True):
+
+            def replaced(x: torch.Tensor, name=name, position=position, partner=partner) -> torch.Tensor:
+                x = x.clone()
+                x[0, position] = of_source[name][0, partner]
+                return x
+
+            with watch(bert.model, {name: replaced}):
+                np.testing.assert_allclose(answers[stage, position], log_p(bert, TEXT, WORD), **CLOSE)
+
+
+def test_importance_is_the_slope_of_the_log_probability(bert):
+    double = replace(bert, model=deepcopy(bert.model).double())
+    step = 1e-4
+    expected = [
+        abs(
+            with_head(double, *head, lambda z: z * (1 + step))
+            - with_head(double, *head, lambda z: z * (1 - step))
+        )
+        / (2 * step)
+        for head in HEADS
+    ]
+    answers = importance(bert, [TEXT], answer=WORD)
+    np.testing.assert_allclose(answers.ravel(), expected, rtol=1e-3, atol=1e-6)
+
+
+def test_the_changes_are_negative_where_the_word_became_less_probable():
+    answers = np.log([[[0.5], [0.125]]])
+    np.testing.assert_allclose(log_probability_changes(np.log(0.25), answers), [[np.log(2), -np.log(2)]])
+
+
+# Which word
+
+
+def test_the_first_guess_is_the_default(bert):
+    (most_probable, *_) = guesses(bert, TEXT)[AT]
+    assert masked_word(bert, TEXT) == MaskedWord(AT, VOCABULARY.index(most_probable.token))
+
+
+def test_a_word_by_its_name_or_as_the_vocabulary_spells_it(bert):
+    assert masked_word(bert, TEXT, " not ") == WORD
+    assert masked_word(bert, TEXT, "##ing") == MaskedWord(AT, VOCABULARY.index("##ing"))
+    two = "[MASK] film is [MASK]"
+    assert masked_word(bert, two, "bad") == MaskedWord(1, VOCABULARY.index("bad"))
+    assert masked_word(bert, two, "bad", 4) == MaskedWord(4, VOCABULARY.index("bad"))
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("ending", "“ending” is 2 tokens, end ##ing: choose a word of one token"),
+        ("xylophone", "“xylophone” is not in the vocabulary of this encoder"),
+        ("\ud800", "is not in the vocabulary of this encoder"),
+        (" ", "the word is empty"),
+    ],
+)
+def test_other_words_are_refused(bert, word, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        masked_word(bert, TEXT, word)
+
+
+def test_what_cannot_be_the_answer_is_refused(bert):
+    with pytest.raises(ValueError, match=r"the text has no \[MASK\]"):
+        masked_word(bert, "the film")
+    with pytest.raises(ValueError, match=r"position 2 holds no \[MASK\]; positions that do: 4"):
+        ablate_heads(bert, [TEXT], answer=MaskedWord(2, 7))
+    with pytest.raises(ValueError, match="positions that do: none"):
+        patch_heads(bert, SOURCE, TEXT, MaskedWord(2, 7))
+    with pytest.raises(ValueError, match=f"the tokens 0 to {len(VOCABULARY) - 1}, got 900"):
+        check_answer(bert, [TEXT], MaskedWord(AT, 900))
+    with pytest.raises(ValueError, match="tiny has no masked-token output"):
+        probabilities(tiny.loaded(tiny.TEXT), ["a [MASK]"], answer=MaskedWord(2, 7))
+    with pytest.raises(ValueError, match="give one of them"):
+        importance(pre_ln(), ["a [MASK]"], labels=[0], answer=MaskedWord(2, 7))
