@@ -6,32 +6,33 @@ import streamlit as st
 
 from app_pages.controls.control_bar import bar
 from app_pages.controls.input_controls import KIND
-from app_pages.controls.many_inputs_controls import AS_GIVEN, HARDEST, ORDER, WRONG_ONLY
+from app_pages.controls.many_inputs_controls import AS_GIVEN, CONTAINED, HARDEST, ORDER, WRONG_ONLY
 from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.inputs import input_list
 from app_pages.inputs.input_list import InputList
 from app_pages.inputs.row import choose_encoder, stop
+from app_pages.many_inputs.accuracy import accuracy_text, draw_accuracy
 from app_pages.many_inputs.enter_list import draw_list_entry, example_list, round_number
 from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
+from app_pages.many_inputs.row_filter import RowFilter, chosen_cell, say_filter
 from app_pages.subject import cache, session_encoders
 from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
-from model.checkpoint.training_history import standard_error
-from viz.builders.number_format import percent, with_error
 
 
-def write_summary(listed: InputList, predictions: Predictions) -> None:
-    """Writes how many inputs there are, how many are right, and what was left out."""
+def write_summary(predictions: Predictions) -> None:
+    """Writes how many inputs there are, and how many are right."""
     sentence = f"{len(predictions.lines):,} inputs."
     if n := predictions.n_labelled:
-        share = predictions.n_right / n
         subset = "" if n == len(predictions.lines) else f" of the {n:,} with a label"
-        # of answers that are all right or all wrong, sqrt(p (1 - p) / n) is 0, which says nothing
-        is_extreme = share in (0, 1)
-        accuracy = percent(share) if is_extreme else with_error(share, standard_error(share, n))
-        sentence = f"{len(predictions.lines):,} inputs, {predictions.n_right:,} right{subset}: accuracy **{accuracy}** (n = {n:,})."
-    st.markdown(sentence)
+        sentence = f"{len(predictions.lines):,} inputs, {predictions.n_right:,} right{subset}: "
+        sentence += f"{accuracy_text(predictions.n_right, n)}."
+    st.markdown(sentence, width="content")
+
+
+def write_notes(listed: InputList, predictions: Predictions) -> None:
+    """Writes what was left out of the list."""
     if notes := (*listed.notes, *predictions.notes):
         st.caption(plain(" ".join(notes)))
 
@@ -43,14 +44,17 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
         draw_list_entry(kind)
     predictions: Predictions = predict(name, listed.items)
     if not predictions.lines:
-        write_summary(listed, predictions)
+        write_summary(predictions)
+        write_notes(listed, predictions)
         stop("The encoder can read none of these inputs.")
     with controls:
         orders = (AS_GIVEN, HARDEST) if predictions.surprise else (AS_GIVEN,)
         order = ORDER.choose(orders)
         wrong_only = bool(predictions.n_labelled) and WRONG_ONLY.choose()
+        contained = CONTAINED.choose()
+    row_filter = RowFilter(contained=contained, cell=chosen_cell(predictions), wrong_only=wrong_only)
     lines = predictions.order(surprising_first=order == HARDEST)
-    lines = [line for line in lines if line.is_right is False] if wrong_only else lines
+    lines = [line for line in lines if row_filter.matches(listed.items[line.number], line)]
     entered.order = [line.number for line in lines]
 
     def take(number: int) -> None:
@@ -59,11 +63,21 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
             input_list.entered(kind).order = entered.order
         go_to(ATTENTION, *input_list.open_item(kind, number, name))
 
-    write_summary(listed, predictions)
-    if lines:
-        draw_table(listed.items, predictions, lines, entered.opened, take)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="many_summary"):
+        write_summary(predictions)
+        say_filter(row_filter, len(lines), predictions)
+    write_notes(listed, predictions)
+    if predictions.n_labelled:
+        left, right = st.columns([5, 3], gap="medium")
+        with right:
+            draw_accuracy(predictions, row_filter.cell)
     else:
-        st.info("None of them is wrong.", icon=":material/check:")
+        left = st.container()
+    with left:
+        if lines:
+            draw_table(listed.items, predictions, lines, entered.opened, take)
+        else:
+            st.info("None of the inputs matches.", icon=":material/search_off:")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.caption(f"A click on a row, or Enter, opens it on the page Attention. {predictions.explained}")
         make_csv = partial(as_csv, listed.items, predictions, lines)  # when it is asked for

@@ -17,8 +17,9 @@ from ..hooks import watch
 from ..inputs import prepare
 from ..inputs.text import Encoded
 from ..loaded import Loaded
+from ..measures.share_interval import wilson_interval
 from ..record import Positions
-from .beyond_baseline import holm, paired_test, wilson_interval
+from .beyond_baseline import holm, paired_test
 from .data_source import DataSource
 from .dataset_examples import Shard
 from .dataset_measure import Measure, ProgressCallback, batches

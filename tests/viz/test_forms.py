@@ -34,6 +34,7 @@ from tests.viz.heads import (
     test_pruning_curve,
     test_stage_positions,
 )
+from tests.viz.inputs import test_confusion_matrix
 from tests.viz.inputs.test_image_gallery import gallery
 from tests.viz.inside import (
     test_averaged_axis,
@@ -157,6 +158,7 @@ def figures() -> dict[str, Figure]:
         ("pruning", pruning_curve({"a": test_pruning_curve.PRE, "b": test_pruning_curve.POST})),
         ("stages and positions", test_stage_positions.figure()),
         ("stages and positions, not signed", test_stage_positions.figure(signed=False)),
+        ("confusion matrix", test_confusion_matrix.matrix()),
         ("pictures", gallery(selected=0)),
         ("average over the batch", test_averaged_axis.table("batch", [[1, 2, 3]])),
         ("average over features", test_averaged_axis.table("features", [[2], [3]])),

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.controls import input_controls
 from app_pages.subject.shipped_inputs import sentences
 from model import checkpoint
+from tests.app_pages import charts
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
@@ -78,7 +79,7 @@ def test_what_is_pasted_becomes_a_table(open_list: Open) -> None:
     rows = table(app)
     assert [row["input"] for row in rows] == ["great film", "not great", "<script>x</script>", "not"]
     n_right = sum("right" in row for row in rows)
-    assert f"4 inputs, {n_right} right: accuracy" in app.markdown[0].value
+    assert f"4 inputs, {n_right} right: too few for a percentage (n = 4)." in app.markdown[0].value
     app.segmented_control(key="many_order").set_value("hardest first").run()
     losses = [float(row["surprise"]) for row in table(app)]
     assert losses == sorted(losses, reverse=True)
@@ -171,3 +172,55 @@ def test_an_encoder_without_classes_compares_its_states(open_list: Open, checkpo
     checkpoint.save(checkpoints / "headless", loaded.model, {}, loaded.tokenizer)
     app = open_list(checkpoint="headless")
     assert {row["answer"] for row in table(app)} <= {f"number {at}" for at in range(1, 5)}
+
+
+def test_a_text_and_a_cell_filter_together(open_list: Open) -> None:
+    app = open_list()
+    rows = table(app)
+    classes = ("negative", "positive")
+    labels = [1, 0, 0, 1]
+    app.text_input(key="many_text").set_value("NOT").run()
+    assert numbers(app) == [1, 3]
+    assert "**2 of 4** match: containing “NOT”." in [each.value for each in app.markdown]
+    answered = classes.index(rows[3]["answer"])
+    app.query_params["many_cell"] = f"1-{answered}"
+    app.run()
+    assert numbers(app) == [3]  # the only one that contains it and is labelled positive
+    app.text_input(key="many_text").set_value("great").run()
+    assert numbers(app) == [n for n in (0,) if rows[n]["answer"] == classes[answered] and labels[n] == 1]
+    app.text_input(key="many_text").set_value("zzz").run()
+    assert not table(app)
+    assert "None of the inputs matches." in [each.value for each in app.info]
+    press(app, "many_show_all")
+    assert numbers(app) == [0, 1, 2, 3]
+    assert app.button(key="many_show_all").disabled
+    assert "many_cell" not in app.query_params
+
+
+def test_the_filter_is_in_the_address(open_app: Open) -> None:
+    app = open_app(PAGE, many_text="film")
+    expected = [number for number, text in enumerate(sentences().values()) if "film" in text.lower()]
+    assert numbers(app) == expected
+    assert 0 < len(expected) < len(sentences())
+
+
+@pytest.mark.parametrize("cell", ["x", "0-9", "-1-0", "999999-0"])
+def test_a_cell_that_does_not_exist_hides_nothing(open_app: Open, cell: str) -> None:
+    app = open_app(PAGE, kind="Text", many_cell=cell)
+    assert not app.exception
+    assert len(table(app)) == len(sentences())
+
+
+def test_the_matrix_counts_labels_and_answers(open_list: Open) -> None:
+    app = open_list()
+    counts = charts.table(app, "Confusion matrix of 4 inputs", "label_name", "answer_name", "value")
+    rows, labels = table(app), ["positive", "negative", "negative", "positive"]
+    for cell in counts.to_dict("records"):
+        pairs = [(label, row["answer"]) for label, row in zip(labels, rows, strict=True)]
+        assert cell["value"] == pairs.count((cell["label_name"], cell["answer_name"]))
+    (by_class,) = (each.value for each in app.markdown if each.value.startswith("| label"))
+    assert by_class.count(" of 2 | too few |") == 2
+
+
+def test_without_labels_there_is_no_matrix(open_app: Open) -> None:
+    assert not open_app(PAGE).get("vega_lite_chart")

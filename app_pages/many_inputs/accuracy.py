@@ -1,0 +1,88 @@
+"""How many inputs are right, in all and by class, and which class was taken for which."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import streamlit as st
+
+from app_pages.many_inputs.predictions import Predictions
+from app_pages.many_inputs.row_filter import Cell, take_cell
+from app_pages.show.show import clickable
+from app_pages.toolkit.markdown import plain
+from model.measures.confusion import confusion_counts
+from model.measures.share_interval import wilson_interval
+from viz.builders.number_format import format_number, percent
+from viz.inputs.confusion_matrix import confusion_matrix
+
+FEWEST = 10  # inputs; of fewer no percentage is written
+MOST_CLASSES = 15  # rows of the matrix
+
+
+def accuracy_text(n_right: int, n: int) -> str:
+    """The accuracy with its 95 % interval, in Markdown; if `n` is too small for a percentage, it says so."""
+    if n < FEWEST:
+        return f"too few for a percentage (n = {n:,})"
+    return f"accuracy **{percent(n_right / n)}**, 95 % interval {_interval_text(n_right, n)} (n = {n:,})"
+
+
+def draw_accuracy(predictions: Predictions, cell: Cell | None) -> None:
+    """Draws the confusion matrix, in which a click on a cell shows its inputs alone, and the accuracy of each class."""
+    counts = _counts(predictions)
+    shown, n_hidden = _shown_classes(counts)
+    names = [predictions.classes[index] for index in shown]
+    framed = (
+        None if cell is None or not set(cell) <= set(shown) else (shown.index(cell[0]), shown.index(cell[1]))
+    )
+
+    def take(point: Mapping[str, int]) -> None:
+        chosen = shown[point["label"]], shown[point["answer"]]
+        take_cell(None if chosen == cell else chosen)
+
+    clickable(
+        confusion_matrix(counts[np.ix_(shown, shown)], names, selected=framed),
+        key="many_confusion",
+        chosen=cell,
+        selection="cell",
+        take=take,
+        width="content",
+    )
+    note = "A click on a cell shows its inputs alone; a second click shows all again."
+    if n_hidden:
+        note += f" These are the {len(shown)} classes with most labels and answers; {n_hidden:,} more are not drawn."
+    st.caption(note)
+    st.markdown(_class_table(counts, predictions.classes))
+    st.caption(
+        "The 95 % intervals are those of Wilson (1927), as if the inputs were drawn independently of each other. "
+        f"Of fewer than {FEWEST} inputs no percentage is written."
+    )
+
+
+def _counts(predictions: Predictions) -> np.ndarray:
+    """The number of inputs with each label and answer, [label, answer]."""
+    pairs = [(line.label, line.predicted) for line in predictions.lines if line.label is not None]
+    labels, answers = np.array(pairs, int).reshape(-1, 2).T
+    return confusion_counts(labels, answers, len(predictions.classes))
+
+
+def _shown_classes(counts: np.ndarray) -> tuple[list[int], int]:
+    """The classes of the matrix, in order, and how many others occur: those that are a label or an answer most often."""
+    occurrences = counts.sum(axis=0) + counts.sum(axis=1)
+    occurring = np.flatnonzero(occurrences) if len(counts) > MOST_CLASSES else np.arange(len(counts))
+    most_frequent = occurring[np.argsort(-occurrences[occurring], kind="stable")][:MOST_CLASSES]
+    return sorted(most_frequent.tolist()), len(occurring) - len(most_frequent)
+
+
+def _class_table(counts: np.ndarray, names: tuple[str, ...]) -> str:
+    """A table in Markdown: of each class that is a label, how many inputs there are, and how many of them are right."""
+    rows = ["| label | right | accuracy | 95 % interval |", "|:--|--:|--:|--:|"]
+    for index, n in enumerate(counts.sum(axis=1).tolist()):
+        if n:
+            n_right = int(counts[index, index])
+            shares = "too few | " if n < FEWEST else f"{percent(n_right / n)} | {_interval_text(n_right, n)}"
+            rows.append(f"| {plain(names[index])} | {n_right:,} of {n:,} | {shares} |")
+    return "\n".join(rows)
+
+
+def _interval_text(n_right: int, n: int) -> str:
+    low, high = wilson_interval(np.array(n_right), np.array(n))
+    return f"{format_number(100 * float(low), '.1f')} to {percent(float(high))}"

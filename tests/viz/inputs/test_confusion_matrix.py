@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn, whole
+from viz.builders.figure import VegaFigure
+from viz.builders.palette import ACCENT
+from viz.inputs.confusion_matrix import confusion_matrix
+
+COUNTS = np.array([[7, 1, 0], [2, 0, 0], [0, 3, 12]])
+NAMES = ("bad", "so-so", "good")
+
+
+def matrix(**options: object) -> VegaFigure:
+    return confusion_matrix(COUNTS, NAMES, **{"selected": (2, 1)} | options)
+
+
+def test_rows_are_labels_and_columns_are_answers():
+    figure = matrix(selected=None)
+    _, numbers, cover = drawn(figure)
+    assert [text["text"] for text in numbers] == ["7", "1", "0", "2", "0", "0", "0", "3", "12"]
+    said = [cell["description"] for cell in cover]
+    assert said[1] == "bad, answered so-so"
+    assert cover[1]["y"] == cover[0]["y"] < cover[3]["y"]
+    assert cover[3]["x"] == cover[0]["x"] < cover[1]["x"]
+
+
+def test_shares_are_of_the_label():
+    share = matrix(selected=None).frame["share"].to_numpy().reshape(3, 3)
+    np.testing.assert_allclose(share, [[7 / 8, 1 / 8, 0], [1, 0, 0], [0, 3 / 15, 12 / 15]])
+
+
+def test_a_label_without_inputs_has_no_share_that_is_not_a_number():
+    empty_row = confusion_matrix(np.array([[0, 0], [1, 1]]), ("a", "b"), selected=None)
+    assert empty_row.frame["share"].tolist() == [0, 0, 0.5, 0.5]
+
+
+def test_the_chosen_cell_is_framed_and_comes_last():
+    figure = matrix()
+    *_, cover = drawn(figure)
+    assert [cell["stroke"] == ACCENT for cell in cover] == [False] * 8 + [True]
+    assert cover[-1]["description"] == "good, answered so-so"
+
+
+def test_a_click_says_both_classes_and_differs_from_the_first():
+    (parameter,) = (each for each in whole(matrix())["params"] if "select" in each)
+    assert (parameter["name"], parameter["select"]["fields"]) == ("cell", ["label", "answer", "selected"])
+
+
+def test_two_classes_of_one_name_stay_two_rows():
+    *_, cover = drawn(confusion_matrix(np.eye(2, dtype=int), ("other", "other"), selected=None))
+    assert len({cell["y"] for cell in cover}) == len({cell["x"] for cell in cover}) == 2
+
+
+def test_the_file_names_what_its_columns_hold():
+    figure = matrix()
+    assert figure.in_file["value"] == "inputs"
+    assert figure.in_file["label"] is None
+
+
+def test_names_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got counts of \(3, 3\)"):
+        confusion_matrix(COUNTS, ("a", "b"), selected=None)
+
+
+def test_without_classes_it_is_empty():
+    assert not any(drawn(confusion_matrix(np.zeros((0, 0), int), (), selected=None)))
