@@ -1,4 +1,4 @@
-"""Windows and other masks of the opened encoder: which layers see how far, and from how far news can come."""
+"""Windows and other masks of the opened encoder: which layers see how far, and from how far information can come."""
 
 import numpy as np
 import streamlit as st
@@ -12,13 +12,16 @@ from viz.positions.reach_bars import reach_bars
 
 
 def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
-    """Draws how far each layer sees, and from how far a token can hold news after it."""
+    """Draws how far each layer sees, and from how far a token can hold information after it."""
     measured: Reach = cache.of(reach, subject.checkpoint)
     groups: dict[str, list[int]] = {}
     for layer, distances in enumerate(measured.sees):
         groups.setdefault(_range(distances, measured.half), []).append(layer)
-    sentence = "; ".join(f"{_layers(layers)} see {seen}" for seen, layers in groups.items())
-    st.markdown(f"**Which layers see how far**: {sentence}. {_news(measured)}")
+    sentence = "; ".join(
+        f"{_layers(layers)} {'see' if len(layers) > 1 else 'sees'} {seen}" for seen, layers in groups.items()
+    )
+    remark = "" if measured.sees[:, 1].any() else " No layer sees later tokens: the mask is causal."
+    st.markdown(f"**Which layers see how far**: {sentence}. {_information_sentence(measured)}{remark}")
     names = [f"L{layer}" for layer in range(len(measured.sees))]
     figure = reach_bars(measured.sees, measured.holds, half=measured.half, names=names)
     show(figure, key="positions_own_reach")
@@ -55,12 +58,12 @@ def _layers(layers: list[int]) -> str:
     )
 
 
-def _news(measured: Reach) -> str:
+def _information_sentence(measured: Reach) -> str:
     """From how far content can have come to a token."""
     everything = np.flatnonzero(measured.holds.min(axis=1) == measured.half)
     if len(everything):
-        return f"After L{everything[0]}, a token can hold news from everywhere."
-    return f"After the last layer, a token can hold news from {_range(measured.holds[-1], measured.half)}."
+        return f"After L{everything[0]}, a token can hold information from everywhere."
+    return f"After the last layer, a token can hold information from {_range(measured.holds[-1], measured.half)}."
 
 
 def _input_sentence(sees_all: np.ndarray, n: int) -> str:
@@ -68,5 +71,5 @@ def _input_sentence(sees_all: np.ndarray, n: int) -> str:
     if n_all == len(sees_all):
         return f"This input has {n} tokens, so few that every layer sees all of them."
     if not n_all:
-        return f"In this input of {n} tokens, no layer lets every token see all others."
-    return f"In this input of {n} tokens, {n_all} of {len(sees_all)} layers let every token see all others."
+        return f"In this input of {n} tokens, there is no layer in which every token sees all others."
+    return f"In this input of {n} tokens, every token sees all others in {n_all} of {len(sees_all)} layers."

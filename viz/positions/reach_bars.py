@@ -1,4 +1,4 @@
-"""How far each layer sees, and from how far a token can hold news after it, as bars about the token."""
+"""How far each layer sees, and from how far a token can hold information after it, as bars about the token."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from ..builders.palette import EMPHASIS, NEUTRAL
 from ..builders.theme import FIT
 
 _ROW = 22  # pixels a layer
-SEES, HOLDS = "the layer sees", "after it, the token can hold news from"
+SEES, HOLDS = "the layer sees", "after it, the token can hold information from"
 
 
 def reach_bars(sees: np.ndarray, holds: np.ndarray, *, half: int, names: Sequence[str]) -> VegaFigure:
@@ -30,13 +30,13 @@ def reach_bars(sees: np.ndarray, holds: np.ndarray, *, half: int, names: Sequenc
         frame,
         values={"half": half},
         height=_ROW * len(names),
-        description=f"How far each of {len(names)} layers sees, and from how far a token can hold news after it, in positions",
+        description=f"How far each of {len(names)} layers sees, and from how far a token can hold information after it, in positions",
     )
 
 
 @form
 def _bars_form(names: tuple[str, ...]) -> alt.TopLevelMixin:
-    axis = alt.Axis(format="d", tickMinStep=1)
+    axis = alt.Axis(format="d", tickMinStep=1, tickCount=10)  # few enough that 0 keeps its label
     scale = alt.Scale(domain=[alt.ExprRef("-half"), value("half")], nice=False)
     kinds = [SEES, HOLDS]
     bars = alt.Chart(data()).mark_bar()
