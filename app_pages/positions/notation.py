@@ -1,4 +1,4 @@
-"""Numbers and vectors as LaTeX."""
+"""Numbers and vectors as LaTeX, and the way from one patch to another in words."""
 
 from collections.abc import Iterable
 
@@ -16,3 +16,19 @@ def column_vector(values: Iterable[float]) -> str:
     """LaTeX of a column vector with four decimals."""
     rows = r" \\ ".join(format_tex(value, ".4f") for value in values)
     return rf"\begin{{bmatrix}} {rows} \end{{bmatrix}}"
+
+
+def between_patches(down: int, right: int) -> str:
+    """Where a key's patch is, seen from the query's, such as "2 rows above and 1 column to the left of the query"."""
+    clauses = []
+    if down:
+        clauses.append(f"{_counted(down, 'row')} {'below' if down > 0 else 'above'}")
+    if right:
+        clauses.append(f"{_counted(right, 'column')} to the {'right' if right > 0 else 'left'} of")
+    if not clauses:
+        return "the query itself"
+    return f"{' and '.join(clauses)} the query"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{abs(number)} {noun}{'' if abs(number) == 1 else 's'}"

@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.positions_controls import OVER_DISTANCE, OWN_ROTATED
-from app_pages.positions.notation import format_scientific
+from app_pages.positions.notation import between_patches, format_scientific
 from app_pages.positions.pair_choice import Pair, choose_pair
 from app_pages.show.show import show
 from app_pages.subject import cache
@@ -108,8 +108,8 @@ def _draw_over_grid(pair: Pair) -> None:
     score: GridScore = pair.subject.compute(grid_score, pair.head, pair.query, pair.key)
     down, right = score.by_row.own_offset, score.by_column.own_offset
     st.markdown(
-        f"**{pair.name}**: contents held fixed, the key moved. At their own offset, {format_number(down, '+d')} rows and "
-        f"{format_number(right, '+d')} columns, the score is **{format_number(score.own, '.3f')}**: a part by rows, a part by columns."
+        f"**{pair.name}**: contents held fixed, the key moved. The key is {between_patches(down, right)}; there the score is "
+        f"**{format_number(score.own, '.3f')}**, the sum of a part by rows and a part by columns."
     )
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_score_curves"):
@@ -122,8 +122,8 @@ def _draw_over_grid(pair: Pair) -> None:
             show(offset_map(score.total, what="score", offset=(down, right)), key="positions_score_pairs")
     st.latex(SCORE)
     st.caption(
-        "Siméoni et al. 2025, after Su et al. 2021: half of the pairs are rotated by the patch's row, half by its column. The class "
-        "token and registers are not rotated."
+        "Siméoni et al. 2025, after Su et al. 2021: $\\delta$ counts rows in one half of the pairs and columns in the other; $\\theta_i$ is "
+        "the angle between $q_i$ and $k_i$ before rotation."
     )
 
 
@@ -161,5 +161,5 @@ def _draw_clocks(pair: Pair) -> None:
             else f"**Both {further} positions further**: every hand has turned, the angle between the two is the same"
         )
         st.markdown(title)
-        hands = clock_hands(frequencies * key, score.wavelengths, before=frequencies * query)
+        hands = clock_hands(frequencies * key, score.wavelengths, before=frequencies * query, counted="pair")
         show(hands, key=f"positions_own_clocks_{further}")

@@ -19,19 +19,19 @@ _LARGEST = 36  # pixels of a radius, as all lengths here
 _MIDDLE, _HEIGHT = 62, 128
 _ACROSS = f"min(width / {AT_MOST}, {2.4 * _LARGEST})"  # the width is known in the browser alone
 _RADIUS = f"(0.42 * {_ACROSS})"
-_NAME = 36  # pixels
+_NAME, _LETTER = 36, 7  # pixels of a clock's name with one letter before its number, and of each further one
 _COLUMN, _ROW = 52, 22  # pixels
 _BAND = 3.2  # units from curve to curve: from -1 to 1, and a line of text
 _PIXELS = 92  # a band
 
 
 def clock_hands(
-    angles: np.ndarray, wavelengths: np.ndarray, *, before: np.ndarray | None = None
+    angles: np.ndarray, wavelengths: np.ndarray, *, before: np.ndarray | None = None, counted: str = "k"
 ) -> VegaFigure:
     """A clock for each frequency, whose hand is at the angle [frequency] in radians, clockwise from the top.
 
-    The hand points to (sin, cos); faint hands show the angles `before`. The wavelength in positions is written below
-    each clock. Raises ValueError if the arrays differ in length.
+    The hand points to (sin, cos); faint hands show the angles `before`. Above each clock stand the word `counted` and its
+    number, below it the wavelength in positions. Raises ValueError if the arrays differ in length.
     """
     before = angles if before is None else before
     need_shape(angles.shape, before=before, wavelengths=wavelengths)
@@ -40,7 +40,7 @@ def clock_hands(
         np.linspace(0, n_frequencies - 1, min(n_frequencies, AT_MOST)).round().astype(int)
     )
     frame = {
-        "k": drawn_indices,
+        counted: drawn_indices,
         "place": np.arange(len(drawn_indices)) + 0.5,
         "wavelength": wavelengths[drawn_indices],
         "turns": angles[drawn_indices] / (2 * np.pi),
@@ -49,7 +49,7 @@ def clock_hands(
         "sine_before": np.sin(before[drawn_indices]),
         "cosine_before": np.cos(before[drawn_indices]),
     }
-    return _clocks_form().with_data(
+    return _clocks_form(counted).with_data(
         frame,
         in_file={"sine_before": "sine, before", "cosine_before": "cosine, before"},
         description=f"{len(drawn_indices)} of the {n_frequencies} frequencies as clocks, the fastest on the left",
@@ -57,7 +57,8 @@ def clock_hands(
 
 
 @form
-def _clocks_form() -> alt.TopLevelMixin:
+def _clocks_form(counted: str) -> alt.TopLevelMixin:
+    name_width = _NAME + _LETTER * (len(counted) - 1)
     base = alt.Chart(data()).transform_calculate(
         middle=f"datum.place * {_ACROSS}",
         centre=str(_MIDDLE),
@@ -70,10 +71,10 @@ def _clocks_form() -> alt.TopLevelMixin:
         above=f"{_MIDDLE} - {_RADIUS} - 12",
         below=f"{_MIDDLE} + {_RADIUS} + 13",
         # Where the clocks are narrower than their names, some of them go without.
-        named=f"(datum.place - 0.5) % ceil({_NAME} / {_ACROSS}) == 0",
-        name="datum.named ? 'k ' + datum.k : ''",
+        named=f"(datum.place - 0.5) % ceil({name_width} / {_ACROSS}) == 0",
+        name=f"datum.named ? '{counted} ' + datum.{counted} : ''",
         length="datum.named ? 'λ ' + format(datum.wavelength, '.3~s') : ''",
-        spoken="'k ' + datum.k + ': ' + format(datum.turns, '.3~f') + ' turns'",
+        spoken=f"'{counted} ' + datum.{counted} + ': ' + format(datum.turns, '.3~f') + ' turns'",
     )
     faces = base.mark_point(
         shape="circle",
@@ -86,7 +87,7 @@ def _clocks_form() -> alt.TopLevelMixin:
         y=pixel_y("centre"),
         description="spoken:N",
         tooltip=[
-            tip("k:Q"),
+            tip(f"{counted}:Q"),
             tip("wavelength:Q", ",.2f", "wavelength (positions)"),
             tip("turns:Q", ",.4f", "turns since t = 0"),
             tip("sine:Q", ".4f"),

@@ -36,6 +36,11 @@ def test_names_and_wavelengths():
     assert [item["text"] for item in layers[5]] == ["λ 6.28", "λ 62.8", "λ 62.8k"]
 
 
+def test_clocks_of_a_head_are_numbered_as_its_pairs():
+    layers = drawn(clock_hands(QUARTERS, LENGTHS, counted="pair"), width=1200)
+    assert [item["text"] for item in layers[4]] == ["pair 0", "pair 1", "pair 2"]
+
+
 @pytest.mark.parametrize("width", [600, 900, 1600])
 def test_of_many_frequencies_some_are_drawn_the_first_and_the_last_among_them(width):
     layers = drawn(clock_hands(np.zeros(256), np.full(256, 10.0)), width=width)
