@@ -13,15 +13,17 @@ _LEFT_OUT: dict[PositionKind, str] = {
     "biased": "no bias by distance is added to the scores",
     "disentangled": "the terms with relative positions are left out of the scores, whose divisor stays",
 }
-_BY_DISTANCE: dict[PositionKind, str] = {
-    "rotated": "The product of a rotated query and a rotated key",
-    "biased": "The bias on a score",
-    "disentangled": "The relative position of query and key",
+_STAYS: dict[PositionKind, str] = {
+    "rotated": "The product of a rotated query and a rotated key follows their distance alone, so it stays.",
+    "biased": "The bias on a score follows the distance alone, so it stays.",
+    "disentangled": "The relative position of query and key stays.",
 }
 
 
-def permutation_sentences(record: ForwardRecord, kinds: Collection[PositionKind], *, sees_all: bool) -> str:
-    """What is permuted, and what the order changes without positions.
+def permutation_sentences(
+    record: ForwardRecord, kinds: Collection[PositionKind], *, sees_all: bool
+) -> tuple[str, str]:
+    """What is permuted; and what the order changes without positions.
 
     `sees_all` is whether the encoder's masks let every token see all others.
     """
@@ -32,14 +34,13 @@ def permutation_sentences(record: ForwardRecord, kinds: Collection[PositionKind]
     )
     permuted = f"{permuted}. That is the same as {_equivalent(record)}."
     if not sees_all:
-        return (
-            f"{permuted} Even without positions the order counts in this encoder: masks that depend on the positions stay, and in "
-            "this input they hide some tokens from others."
+        return permuted, (
+            "Even without positions the order counts in this encoder: masks that depend on the positions stay, and in this input they "
+            "hide some tokens from others."
         )
-    return (
-        f"{permuted} Without positions nothing tells one position from another: attention, feed-forward and norm "
-        "treat all alike, so the order of rows and columns is all that can change. The small differences that "
-        "remain are rounding: the sums are taken in another order."
+    return permuted, (
+        "Without positions, attention, feed-forward and norm treat all positions alike, so only rows and columns change places. "
+        "The small differences that remain are rounding: the sums are taken in another order."
     )
 
 
@@ -53,10 +54,12 @@ def _equivalent(record: ForwardRecord) -> str:
     fixed_tokens = list(
         dict.fromkeys(record.tokens[position] for position in record.positions_with_role(*FIXED_ROLES))
     )
-    if not fixed_tokens:
+    names = [plain(token) for token in fixed_tokens]
+    if record.positions_with_role("register"):
+        names.append("the registers")
+    if not names:
         return equivalent
-    stay = "stay" if len(fixed_tokens) > 1 else "stays"
-    return f"{equivalent}; {' and '.join(map(plain, fixed_tokens))} {stay}"
+    return f"{equivalent}; {' and '.join(names)} {'stay' if len(names) > 1 else 'stays'}"
 
 
 def left_out_sentences(kinds: Sequence[PositionKind]) -> str:
@@ -75,24 +78,20 @@ def left_out_sentences(kinds: Sequence[PositionKind]) -> str:
 def shift_sentences(record: ForwardRecord, kinds: Sequence[PositionKind], k: int) -> str:
     """What a shift by `k` changes, and what it leaves as it is."""
     sentences = [_shifted_vectors(record, k)] if "added" in kinds else []
-    relative = [kind for kind in kinds if kind in _BY_DISTANCE]
+    relative = [kind for kind in kinds if kind in _STAYS]
     if relative and not sentences:
         sentences.append(
-            "Every patch counts as one $k$ rows further down, also beyond the picture."
+            "Every patch counts as one $k$ rows further down."
             if record.patch_grid is not None
             else "Every token counts as one that stands $k$ positions later."
         )
-    sentences += [
-        f"{_BY_DISTANCE[kind]} follows the distance alone and stays what it was." for kind in relative
-    ]
+    sentences += [_STAYS[kind] for kind in relative]
     if record.patch_grid is not None and "rotated" in relative:
-        sentences.append(
-            "Class token and registers are not rotated, so their scores with patches are what changes."
-        )
+        sentences.append("Class token and registers are not rotated: their scores with patches change.")
     elif relative and "added" not in kinds:
-        sentences.append("What is left is rounding in single precision.")
+        sentences.append("Any change is rounding in single precision.")
     if "windowed" in kinds:
-        sentences.append("Windows move along.")
+        sentences.append("Which tokens see which stays, too.")
     return " ".join(sentences)
 
 

@@ -34,6 +34,7 @@ from viz.positions.shuffle_strip import shuffle_strip
 N_SEEDS = 32
 N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
 SMALL = 0.0001  # a change below it is written with its power of ten
+ROUNDING = 1e-6  # a cosine distance below it is that of two roundings of one state
 POOLED = "cosine distance of the pooled state"  # what is measured where there are no classes
 
 
@@ -83,7 +84,8 @@ def _draw_shuffle(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record
     elif is_unchanged:
         st.info(f"This order leaves all {record.units} where they were: take another seed.")
     sees_all = bool(cache.of(is_everything_seen, name, len(record)).all())
-    st.caption(permutation_sentences(record, _kinds(subject), sees_all=sees_all))
+    for sentence in permutation_sentences(record, _kinds(subject), sees_all=sees_all):
+        st.caption(sentence)
     _draw_many_orders(subject, record, seed)
 
 
@@ -103,7 +105,12 @@ def _deviation_in_order(name: Checkpoint, model_input: Input, order: tuple[int, 
 
 def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None:
     """Draws the answers for many orders, with and without positions, since one order alone could be chance."""
-    st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: a dot each; a bar marks the input in order")
+    what = (
+        "a dot each; a bar marks the input in order"
+        if record.has_classes
+        else "how far each moves the pooled state from that of the input in order"
+    )
+    st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: {what}")
     zeroed = subject.under(repositioned(zeroed=True)).record
     orders = [shuffled_order(record.roles, order_seed) for order_seed in range(N_SEEDS)]
     with_positions, without = (
@@ -181,21 +188,37 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     shifts = sorted({round(largest_shift * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
     changes = (repositioned(shift=shift) for shift in shifts)
     answers = answers_under(subject, changes, "Running many shifts …")
+    unit = "positions" if record.patch_grid is None or "added" in kinds else "rows"
     if not record.has_classes:
-        st.markdown(f"**{len(shifts)} shifts** of the same input")
-        curve = {"shifted": class_changes(record, answers, None)}
-        figure = stage_curves(curve, list(map(str, shifts)), y_title=POOLED, x_title="shift k, in positions")
+        distances = class_changes(record, answers, None)
+        if (largest := float(distances.max())) < ROUNDING:
+            st.markdown(_no_effect_sentence(len(shifts), largest))
+            return
+        st.markdown(f"**{len(shifts)} shifts** of the same input: how far each moves the pooled state")
+        figure = stage_curves(
+            {"shifted": distances}, list(map(str, shifts)), y_title=POOLED, x_title=f"shift k, in {unit}"
+        )
         show(figure, key="positions_pooled_by_shift")
         return
     predicted = answers.argmax(axis=1)
     remark = "; hollow: another class is predicted" if (predicted != predicted[0]).any() else ""
     st.markdown(f"**{len(shifts)} shifts** of the same input{remark}")
     clickable(
-        shift_curve(shifts, answers, config.class_names, selected=k),
+        shift_curve(shifts, answers, config.class_names, selected=k, unit=unit),
         key="positions_try_shifts",
         chosen=k,
         selection="shift",
         take=lambda point: controls.SHIFT_BY.take(int(point["shift"])),
+    )
+
+
+def _no_effect_sentence(n: int, largest: float) -> str:
+    """Says that `n` shifts leave the pooled state as it is; a curve of rounding would look like an effect."""
+    if not largest:
+        return f"**{n} shifts** of the same input leave the pooled state exactly as it is."
+    return (
+        f"**{n} shifts** of the same input move the pooled state by a cosine distance of **${format_scientific(largest)}$** at "
+        "most, as small as rounding in single precision."
     )
 
 

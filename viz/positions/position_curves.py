@@ -118,13 +118,18 @@ def _offsets_form(what: str, law: str, few: bool) -> alt.TopLevelMixin:
 
 
 def shift_curve(
-    shifts: Sequence[int], probabilities: np.ndarray, class_names: Sequence[str], *, selected: int
+    shifts: Sequence[int],
+    probabilities: np.ndarray,
+    class_names: Sequence[str],
+    *,
+    selected: int,
+    unit: str = "positions",
 ) -> VegaFigure:
     """A curve over shifts of the probability of the class that is most probable at the first shift; its dots are filled
     where that class is still the most probable.
 
     `probabilities` are [shift, class]. A vertical line marks the shift `selected`. A click on a dot sets the point
-    selection `shift`, field `shift`. Raises ValueError where the shapes do not fit each other.
+    selection `shift`, field `shift`. Shifts are counted in `unit`. Raises ValueError where the shapes do not fit each other.
     """
     need_shape((len(shifts), len(class_names)), probabilities=probabilities)
     leading = probabilities.argmax(axis=1) if len(shifts) else np.zeros(0, int)
@@ -136,7 +141,7 @@ def shift_curve(
         "kept": leading == followed,
         "name": [f"shift {shift}" for shift in shifts],
     }
-    return _shifts_form(class_names[followed]).with_data(
+    return _shifts_form(class_names[followed], unit).with_data(
         frame,
         in_file={
             "probability": f"probability of {class_names[followed]}",
@@ -151,10 +156,10 @@ def shift_curve(
 
 
 @form
-def _shifts_form(name: str) -> alt.TopLevelMixin:
+def _shifts_form(name: str, unit: str) -> alt.TopLevelMixin:
     scale = alt.Scale(domain=[0, value("last")], nice=False)
     line, points = curves(
-        alt.X("shift:Q", title="shift k, in positions", scale=scale, axis=WHOLE),
+        alt.X("shift:Q", title=f"shift k, in {unit}", scale=scale, axis=WHOLE),
         alt.Y("probability:Q", title=f"probability of {name}", **probability_axis()),
         {},
         tooltip=[

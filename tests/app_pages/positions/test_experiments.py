@@ -69,7 +69,7 @@ def test_without_positions_a_bias_by_distance_is_left_out_too(open_app: Open, ch
     )
     (without,) = re.findall(r"with positions, \*\*\$(.*?)\$\*\* without", page)
     assert written(without) < 1e-5
-    assert "nothing tells one position from another" in page
+    assert "treat all positions alike" in page
 
 
 def test_the_shuffled_map_is_of_the_order_with_that_seed(open_part: Open) -> None:
@@ -235,3 +235,17 @@ def test_without_classes_the_pooled_state_is_followed(
     assert any("the pooled state changes by a cosine distance of" in body for body in bodies)
     if experiment != LEAVE_OUT:
         assert described(app, "cosine distance of the pooled state, over")
+
+
+def test_shifts_that_leave_rounding_are_a_sentence_and_no_curve(open_app: Open, checkpoints: Path) -> None:
+    build(checkpoints / "own", "T5EncoderModel")
+    app = open_app(
+        PAGE,
+        positions_controls.PART.to(PART),
+        input_controls.TEXT.to(SENTENCE),
+        CHECKPOINT.to("own"),
+        EXPERIMENT.to(SHIFT),
+    )
+    assert re.search(r"\*\*\d+ shifts\*\* of the same input (leave|move) the pooled state", said(app))
+    charts = [chart.proto.spec for chart in app.get("vega_lite_chart")]
+    assert not any("cosine distance of the pooled state" in chart for chart in charts)
