@@ -6,6 +6,7 @@ import streamlit as st
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_head
 from app_pages.controls.map_controls import HEAD
+from app_pages.positions.notation import between_patches
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
@@ -58,8 +59,16 @@ def _draw_over_distance(subject: LiveSubject, chosen: HeadChoice) -> None:
     remark = "" if is_scaled else " The products are not divided by $\\sqrt{d_k}$."
     st.caption(
         f"Raffel et al. 2020, section 2.1: {config.family.n_relative_buckets} learned numbers a head, half of them for later keys; "
-        f"all keys {config.family.furthest_bucket} or more positions away share the last one of their side.{remark}"
+        f"keys {_shared_from(bias)} or more positions away share the last one of their side.{remark}"
     )
+
+
+def _shared_from(bias: DistanceBias) -> int:
+    """The distance from which on all keys of their side share a bias, in every head."""
+    distances = np.abs(bias.offsets)
+    ends = np.where(bias.offsets < 0, bias.by_head[:, :1], bias.by_head[:, -1:])
+    is_own = (bias.by_head != ends).any(axis=0)
+    return int(distances[is_own].max(initial=0)) + 1
 
 
 def _draw_over_grid(subject: LiveSubject, chosen: HeadChoice) -> None:
@@ -70,8 +79,8 @@ def _draw_over_grid(subject: LiveSubject, chosen: HeadChoice) -> None:
     name = head_name(chosen.layer, chosen.head)
     st.markdown(
         "**What is added to a score by the rows and columns between two patches**, the query's in the middle. "
-        f"{_shared_sentence(subject.record.config)} {name} adds most, **{format_number(own.max(), '+.2f')}**, at "
-        f"{format_number(down, '+d')} rows, {format_number(right, '+d')} columns."
+        f"{_shared_sentence(subject.record.config)} {name} adds most, **{format_number(own.max(), '+.2f')}**, where the key is "
+        f"{between_patches(down, right)}."
     )
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=560):
@@ -91,8 +100,8 @@ def _draw_over_grid(subject: LiveSubject, chosen: HeadChoice) -> None:
             format_number(value, "+.2f") for value in bias.of_class_token[chosen.head]
         )
         st.markdown(
-            f"Scores of the class token have a bias of their own in {name}: **{as_query}** where it is the query of a patch, "
-            f"**{as_key}** where it is the key of one, **{to_itself}** to itself."
+            f"Scores of the class token have biases of their own, in {name}: **{as_query}** with the class token as query and a patch "
+            f"as key, **{as_key}** with a patch as query and the class token as key, **{to_itself}** with the class token as both."
         )
     st.latex(r"\text{score}_{ts} = q_t \cdot k_s / \sqrt{d_k} + b_h[\text{rows}_{ts}, \text{columns}_{ts}]")
     st.caption("Bao et al. 2022 (BEiT), with the bias of Raffel et al. 2020, section 2.1, on a grid.")

@@ -35,8 +35,8 @@ def _draw_rotated(row: st.delta_generator.DeltaGenerator) -> None:
     with row:
         base, offset = controls.ROTARY_BASE.choose(), controls.OFFSET.choose()
     st.markdown(
-        f"**Rotated (RoPE).** Nothing is added to the word: each pair of numbers of q and k is a clock hand, turned by its "
-        f"position. What a pair of numbers adds to the score then follows the distance alone (head of width {WIDTH})."
+        "**Rotated (RoPE).** Nothing is added to the word: each pair of numbers of q and k is a clock hand, turned by its position. "
+        "What a pair adds to the score follows the distance alone."
     )
     offsets = np.arange(-FURTHEST, FURTHEST + 1)
     by_pair = theory.rotary_score(offsets, WIDTH, float(base))
@@ -53,8 +53,8 @@ def _draw_rotated(row: st.delta_generator.DeltaGenerator) -> None:
         "changes nothing here; with added positions it does."
     )
     st.caption(
-        "Su et al. 2021, equations 15 and 16; q and k are vectors of ones. A larger base turns all but the first pair more "
-        "slowly."
+        f"Su et al. 2021, equations 15 and 16; q and k are vectors of {WIDTH} ones, so each pair adds 2 cos(ω φ) to q·k. A larger base "
+        "turns all but the first pair more slowly."
     )
 
 
@@ -70,10 +70,10 @@ def _draw_alibi(row: st.delta_generator.DeltaGenerator) -> None:
     heads = np.unique(np.linspace(0, n_heads - 1, SHOWN).round().astype(int))
     shown = {f"head {head}: m = {slopes[head]:.3g}": -slopes[head] * np.abs(offsets) for head in heads}
     show(distance_curves(offsets, shown, what="bias on the score"), key="positions_alibi")
-    st.latex(r"\text{score}_{ts} = q_t \cdot k_s / \sqrt{d_k} - m_h\, |t - s|, \qquad m_h = 2^{-8h/n}")
+    st.latex(r"\text{score}_{ts} = q_t \cdot k_s / \sqrt{d_k} - m_h\, |t - s|, \qquad m_h = 2^{-8(h+1)/n}")
     st.caption(
         "Press et al. 2022, section 3, for decoders, where keys are never later; with the distance to both sides it "
-        "is the encoder's form. A shift of all positions changes nothing: only distances occur."
+        "is the encoder's form. Heads h are counted from 0 here, from 1 in the paper. A shift of all positions changes nothing."
     )
 
 
@@ -81,16 +81,17 @@ def _draw_buckets(row: st.delta_generator.DeltaGenerator) -> None:
     with row:
         n_buckets = controls.BUCKETS.choose()
     st.markdown(
-        f"**Biased by a learned table (T5).** Every offset falls into one of {n_buckets} buckets, and each head learns one "
-        "number a bucket, which is added to the score. Near offsets have buckets of their own, far ones share."
+        f"**Biased by a learned table (T5).** Each head learns a number for each of {n_buckets} buckets and adds it to the score. Near "
+        "offsets have buckets of their own, far ones share."
     )
     offsets = np.arange(-FURTHEST, FURTHEST + 1)
     buckets = theory.t5_buckets(FURTHEST, n_buckets)
     show(distance_curves(offsets, {"bucket": buckets}, what="bucket"), key="positions_buckets")
+    from_here_on = int(offsets[buckets == buckets.max()].min())
     st.latex(r"\text{score}_{ts} = q_t \cdot k_s + b_h[\text{bucket}(s - t)]")
     st.caption(
-        "Raffel et al. 2020, section 2.1: half of the buckets are for later keys, and beyond 128 positions all share the "
-        "last one. T5 does not divide by √d_k; MPNet, which has the same buckets, does."
+        f"Raffel et al. 2020, section 2.1: half of the buckets are for later keys; keys {from_here_on} or more positions away share the "
+        "last one of their side. T5 does not divide by √d_k; MPNet, which has the same buckets, does."
     )
 
 
@@ -99,7 +100,7 @@ def _draw_windows(row: st.delta_generator.DeltaGenerator) -> None:
         radius, every = controls.RADIUS.choose(), controls.GLOBAL_EVERY.choose()
     n_layers = 12
     st.markdown(
-        f"**Windowed.** A query sees keys at most {radius} positions away. Layer by layer the news travels on, as far "
+        f"**Windowed.** A query sees keys at most {radius} positions away. Layer by layer information travels on, as far "
         "as the windows add up; a layer that sees everything ends the wait."
     )
     rows = [
@@ -107,7 +108,9 @@ def _draw_windows(row: st.delta_generator.DeltaGenerator) -> None:
         f"{f'±{reached:,.0f}' if np.isfinite(reached) else 'everything'} |"
         for layer, reached in enumerate(theory.reach(n_layers, radius, every))
     ]
-    st.markdown("| layer | sees | after it, a token can hold news from |\n|---|---|---|\n" + "\n".join(rows))
+    st.markdown(
+        "| layer | sees | after it, a token can hold information from |\n|---|---|---|\n" + "\n".join(rows)
+    )
     st.caption(
         "A window alone says how far, not where: shuffled inside a window, the words look the same to it. ModernBERT "
         "(Warner et al. 2024) therefore rotates as well; of its layers every third, from the first, sees everything."

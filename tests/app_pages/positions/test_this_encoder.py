@@ -83,7 +83,7 @@ def test_patches_are_rotated_by_row_and_column(open_own: Open, checkpoints: Path
     # patches of a 4 × 4 grid behind class token and four registers: r1c2 and r2c0
     app = open_own("DINOv3ViTModel", LAYER.to(1), query="r1c2", positions_own_key="r2c0")
     loaded = load(str(checkpoints / "own"))
-    assert "At their own offset, +1 rows and −2 columns" in said(app)
+    assert "The key is 1 row below and 2 columns to the left of the query" in said(app)
     (own,) = re.findall(r"the score is \*\*(.*?)\*\*", said(app))
     values = weights(shown(app, "positions_score_pairs"))
     assert values.shape == (7, 7)
@@ -118,6 +118,19 @@ def test_a_bias_over_the_distance(open_own: Open, checkpoints: Path, architectur
     assert f"L1 H2 adds most, **{format_number(bias.by_head[2].max(), '+.2f')}**" in said(app)
 
 
+def test_far_keys_share_a_bias_from_the_distance_that_the_curve_shows(
+    open_own: Open, checkpoints: Path
+) -> None:
+    app = open_own("T5EncoderModel")
+    bias = distance_bias(load(str(checkpoints / "own")), 0)
+    (distance,) = re.findall(r"keys (\d+) or more positions away share", said(app))
+    later = dict(zip(bias.offsets.tolist(), bias.by_head.T.tolist(), strict=True))
+    n = int(distance)
+    assert all(later[n] == later[further] for further in range(n, max(later)))
+    assert all(later[-n] == later[-further] for further in range(n, max(later)))
+    assert later[n - 1] != later[n] or later[1 - n] != later[-n]
+
+
 def test_an_encoder_with_vectors_and_a_bias_has_both(open_own: Open) -> None:
     app = open_own("MPNetModel")
     assert app.segmented_control(key="positions_own_kind").options == ["added", "biased"]
@@ -132,7 +145,7 @@ def test_a_bias_on_the_grid(open_own: Open, checkpoints: Path) -> None:
     np.testing.assert_allclose(weights(shown(app, "positions_own_bias_map")), bias.by_offset[3], rtol=1e-5)
     assert table(app, "Bias on the scores by", "head", "row", "column", "bias")["head"].nunique() == 4
     as_query = format_number(bias.of_class_token[3, 0], "+.2f")
-    assert f"**{as_query}** where it is the query of a patch" in said(app)
+    assert f"**{as_query}** with the class token as query and a patch as key" in said(app)
 
 
 # Windowed
@@ -141,10 +154,10 @@ def test_a_bias_on_the_grid(open_own: Open, checkpoints: Path) -> None:
 def test_windows_are_read_off_the_masks(open_own: Open) -> None:
     app = open_own("ModernBertModel", OWN_KIND.to("windowed"))
     assert (
-        "L0 see everything; L1, L2 see ±2 positions. After L0, a token can hold news from everywhere."
+        "L0 sees everything; L1, L2 see ±2 positions. After L0, a token can hold information from everywhere."
         in said(app)
     )
-    assert "1 of 3 layers let every token see all others" in said(app)
+    assert "every token sees all others in 1 of 3 layers" in said(app)
     bars = table(app, "How far each of 3 layers sees", "layer", "before", "after")
     assert bars["before"].tolist() == [-19, -19, -19, -19, -2, -2]
 
@@ -152,7 +165,8 @@ def test_windows_are_read_off_the_masks(open_own: Open) -> None:
 def test_a_causal_mask_is_a_window_of_what_came_before(open_own: Open) -> None:
     app = open_own("CLIPTextModel", OWN_KIND.to("windowed"))
     assert "see the token itself and all earlier ones" in said(app)
-    assert "no layer lets every token see all others" in said(app)
+    assert "No layer sees later tokens: the mask is causal." in said(app)
+    assert "there is no layer in which every token sees all others" in said(app)
 
 
 # Disentangled
@@ -223,4 +237,4 @@ def test_a_shift_leaves_rounding_where_distances_count(open_own: Open, architect
         assert "rounding" not in said(app)
     else:
         assert written(change.strip("$")) < 1e-5
-        assert "What is left is rounding" in said(app)
+        assert "Any change is rounding" in said(app)
