@@ -96,8 +96,12 @@ def draw_rotation(view: View) -> None:
         f"grows with {grows}; the value $v$ is not. Pair 0 is made of the components {first} and {second}: it is turned "
         f"by {_radians(at_query[0])} at the query and by {_radians(at_key[0])} at the key. "
         + (f"The last {n_alone} components stay as they are. " if n_alone else "")
-        + "In the dot product only the difference of the two angles is left: it depends on how far apart query and key "
-        "stand, not on where they stand (RoPE, Su et al. 2021)."
+        + "In the dot product only the difference of the two angles is left: "
+        + (
+            "it depends on how far apart query and key stand, not on where they stand (RoPE, Su et al. 2021)."
+            if min(query, key) >= (view.record.first_patch if is_on_grid(view) else 0)
+            else "between a patch and a token that is not rotated, it is the patch's own angle."
+        )
     )
     rows = {
         f"qᵢ  {view.name(query)}": rotation.q,
@@ -161,7 +165,11 @@ def bias_formula(view: View) -> Formula:
     if config.has_grid_bias:
         learned = (
             "One learned number for each head and each way from one patch to another: so many rows and so many columns. "
-            "What the two patches show does not matter for it."
+            + (
+                "What the two patches show does not matter for it."
+                if min(view.query, key) >= view.record.first_patch
+                else "With the class token as query or key, the score has another learned number."
+            )
         )
     else:
         shared = "" if config.family.relative_bias_by_layer else ", the same in all layers"

@@ -143,6 +143,22 @@ def test_positions_on_the_grid_of_patches_are_recomputed_too(
     assert any(words[step] in text for text in said(app))
 
 
+@pytest.mark.parametrize(
+    ("architecture", "step", "words"),
+    [
+        ("DINOv3ViTModel", "rotate", "it is the patch's own angle"),
+        ("BeitModel", "bias", "With the class token as query or key, the score has another learned number"),
+    ],
+)
+def test_positions_of_the_class_token_are_not_those_of_a_patch(
+    open_own: Open, architecture: str, step: str, words: str
+) -> None:
+    app = open_own(architecture, kind="Picture", query="[CLS]")
+    go_to(app, step)
+    assert any(words in text for text in said(app))
+    assert not any("how far apart query and key" in text for text in said(app))
+
+
 def test_three_score_maps_add_up_in_the_table(open_own: Open) -> None:
     app = open_own("DebertaV2Model", query="2 film", inside_step="Scores of relative positions")
     scores = subject_of(app).record.scores[1, 0, 2]
