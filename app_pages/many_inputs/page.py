@@ -13,6 +13,7 @@ from app_pages.inputs.input_list import InputList
 from app_pages.inputs.row import choose_encoder, stop
 from app_pages.many_inputs.accuracy import accuracy_text, draw_accuracy
 from app_pages.many_inputs.enter_list import draw_list_entry, example_list, round_number
+from app_pages.many_inputs.measure_heads import draw_measuring
 from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.many_inputs.row_filter import RowFilter, chosen_cell, say_filter
@@ -91,6 +92,7 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
             icon=":material/download:",
             on_click="ignore",
         )
+    draw_measuring(name, listed.items, predictions)
 
 
 controls, more = bar("many_inputs")

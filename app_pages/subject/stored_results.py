@@ -1,6 +1,7 @@
 """Results that `python -m model.atlas` stored beside a checkpoint; cached until the files or the weights change.
 
-Results of other weights count as missing: they say nothing about the encoder that is shown.
+Results of other weights count as missing: they say nothing about the encoder that is shown. Measures of the heads over a
+list of this session (page Many inputs) come before stored ones.
 """
 
 from collections.abc import Callable
@@ -33,8 +34,19 @@ States = tuple[
 
 
 def heads_of(name: str) -> results.HeadResults | None:
-    """Stored measures of the heads; None if missing or of other weights. If the file is damaged, writes a caption."""
+    """Measures of the heads over a data set: those of this session, or else the stored ones.
+
+    None if missing or of other weights. If the file is damaged, writes a caption.
+    """
+    measured = session_heads().get(name)
+    if measured is not None and is_measured_with(measured.source, name):
+        return measured
     return _read_or_say(name, results.HEADS, results.read_heads)
+
+
+def session_heads() -> dict[str, results.HeadResults]:
+    """Measures of the heads over lists of this session, by the name of the encoder; a dict that can be changed."""
+    return st.session_state.setdefault("measured_heads", {})
 
 
 def layers_of(name: str) -> results.LayerResults | None:

@@ -69,7 +69,7 @@ def measure_dataset(
     # checked before the passes, which may take hours
     to_prune = _examples_for_pruning(loaded, examples, options.sample) if "pruning" in options.extra else None
     passes = _Passes(loaded, out, command, engine)
-    heads, layers = _statistics_results(passes.source(examples), passes.measure(Statistics(), examples))
+    heads, layers = statistics_results(passes.source(examples), passes.measure(Statistics(), examples))
     files: dict[str, Content] = {LAYERS: layers}
     effects: Arrays = {}
     if "importance" in options.extra:
@@ -148,7 +148,8 @@ class _Passes:
             progress.remove()
 
 
-def _statistics_results(source: DataSource, arrays: Arrays) -> tuple[HeadResults, LayerResults]:
+def statistics_results(source: DataSource, arrays: Arrays) -> tuple[HeadResults, LayerResults]:
+    """Means and standard deviations of heads and layers, from what `Statistics` measured over the data of `source`."""
     moments = from_arrays(arrays)
     if TOKENS in moments:  # of texts: the share of unknown tokens in all of them together
         n_read, n_unknown = moments[TOKENS].mean.tolist()

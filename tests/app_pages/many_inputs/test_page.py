@@ -15,7 +15,7 @@ from tests.app_pages import charts
 from tests.model import tiny
 
 Open = Callable[..., AppTest]
-PAGE, ATTENTION = (f"app_pages/{name}/page.py" for name in ("many_inputs", "attention"))
+PAGE, ATTENTION, HEADS = (f"app_pages/{name}/page.py" for name in ("many_inputs", "attention", "heads"))
 PASTED = "text,label\ngreat film,positive\nnot great,negative\n<script>x</script>,0\nnot,1\n"
 
 
@@ -224,3 +224,29 @@ def test_the_matrix_counts_labels_and_answers(open_list: Open) -> None:
 
 def test_without_labels_there_is_no_matrix(open_app: Open) -> None:
     assert not open_app(PAGE).get("vega_lite_chart")
+
+
+def test_the_heads_are_measured_over_the_list_for_this_session_alone(
+    open_list: Open, checkpoints: Path
+) -> None:
+    before = sorted(path for path in checkpoints.rglob("*"))
+    app = open_list()
+    assert app.button(key="many_measure_heads").label.startswith(
+        "Measure all heads over these 4 inputs, about"
+    )
+    press(app, "many_measure_heads")
+    said = "All heads are measured over 4 texts of the list on Many inputs, for this session alone"
+    assert any(each.value.startswith(said) for each in app.markdown)
+    assert not [button for button in app.button if button.key == "many_measure_heads"]
+    assert sorted(path for path in checkpoints.rglob("*")) == before
+    app.switch_page(HEADS).run()
+    assert not app.exception
+    assert "4 texts of the list on Many inputs" in app.segmented_control(key="heads_of").proto.help
+    app.switch_page(PAGE).run()
+    press(app, "many_forget_heads")
+    assert app.button(key="many_measure_heads")
+
+
+def test_one_input_has_no_spread_to_measure(open_list: Open) -> None:
+    app = open_list("text\na film\n")
+    assert not [button for button in app.button if button.key == "many_measure_heads"]

@@ -74,3 +74,15 @@ def test_how_many_examples_a_figure_is_of() -> None:
 
 def vars_of(source: object) -> dict:
     return {name: getattr(source, name) for name in ("command", "data", "sha256", "n", "weights")}
+
+
+def test_measures_of_this_session_come_before_stored_ones_unless_the_weights_have_changed(
+    checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "session_state", {})
+    write_results(checkpoints / PRE / HEADS, heads(weights=weights_hash(PRE)))
+    measured = heads(weights=weights_hash(PRE), n=7)
+    stored_results.session_heads()[PRE] = measured
+    assert stored_results.heads_of(PRE) is measured
+    stored_results.session_heads()[PRE] = heads(weights="others", n=7)
+    assert stored_results.heads_of(PRE).source.n == 30
