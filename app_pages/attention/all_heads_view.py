@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from app_pages.attention.attributed_answer import attribute, can_attribute, choose_attribution, colouring_of
 from app_pages.attention.detail import draw_cells
 from app_pages.attention.head_summary import head_sentence
 from app_pages.attention.record_view import RecordView
@@ -49,10 +50,20 @@ def draw_all_heads(
         if (why := through.why_unchecked(subject.record)) is None:
             whole = subject.through(through).pattern[head]
             checked = faithfulness(
-                subject, whole, kind, lens=lens.name, head=head, query=record.number(query)
+                subject,
+                whole,
+                kind,
+                lens=lens.name,
+                head=head,
+                query=record.number(query),
+                beside_line=choose_attribution if can_attribute(subject, record) else None,
             )
         else:
-            st.caption(why)
+            with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+                st.caption(why)
+                if can_attribute(subject, record):
+                    choose_attribution()
+        attributed = attribute(subject, view, through, checked)
 
     def take(choice: Choice) -> None:
         (take_head if lens.has_heads else take_layer)(choice.layer, choice.head)
@@ -73,7 +84,7 @@ def draw_all_heads(
             reach="each map's own maximum" if chosen.scale == "own" else "1",
             picture=_picture(subject),
             on_picture=SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE,
-            hiding=_hiding(checked, view),
+            hiding=_hiding(checked, view) if attributed is None else colouring_of(subject, attributed),
         )
     pattern = record.pattern[head]
     if max(pattern.shape) > LARGE and record.unit == "token":

@@ -19,6 +19,15 @@ SMALL_MAPS = Row(
     help="On the picture: what the chosen query, such as the class token, looks at in each head. Matrices: all queries of "
     "each head at once.",
 )
+KNOCKED_OUT, GRADIENT, INTEGRATED = "knock-out", "gradient × input", "integrated gradients"
+ATTRIBUTION = Row(
+    "attribution",
+    "What the answer hangs on, by",
+    (KNOCKED_OUT, GRADIENT, INTEGRATED),
+    help="Colours what the answer hangs on. Knock-out: how the answer changes without one token or patch. Gradient × input: "
+    "how it would change if the content shrank a little, extended to all of it. Integrated gradients: the same along the "
+    "whole way from no content to all of it. All three are of the log-odds of one class.",
+)
 VIEW = Row("view", "Weights as", (MATRIX, LINES))
 WORDS = Toggle(
     "words",

@@ -38,11 +38,14 @@ class Title(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Hiding:
-    """How the answer changes when each token is hidden: the second colouring of the tokens."""
+    """How the answer changes when each token is hidden, or by another method: the second colouring of the tokens."""
 
-    changes: Sequence[float | None]  # by key; None where it was not measured
+    # by key: the fall of the answer without it, or its attribution; None where it was not measured
+    changes: Sequence[float | None]
     unit: str  # such as "log-odds of positive, nats"
     note: str
+    is_attribution: bool = False  # of the answer to its tokens, by gradients
+    method: str = "knock-out"  # where the reader chooses another one, the tokens have these colours
 
 
 _tokens = st.components.v2.component(
@@ -157,9 +160,13 @@ def _read(message: Any, record: AttentionRecord, *, has_query: bool) -> Choice |
 
 def _colouring(hiding: Hiding) -> dict[str, Any]:
     changes = [0.0 if change is None else float(change) for change in hiding.changes]
-    words = [
-        "not measured" if change is None else f"{-change:+.3f} {hiding.unit}" for change in hiding.changes
+    numbers = [
+        "not measured"
+        if change is None
+        else f"{change if hiding.is_attribution else -change:+.3f} {hiding.unit}"
+        for change in hiding.changes
     ]
+    words = [f"{hiding.method if hiding.is_attribution else 'without it'}: {number}" for number in numbers]
     return {
         "changes": [-change for change in changes],
         "words": words,
@@ -167,4 +174,5 @@ def _colouring(hiding: Hiding) -> dict[str, Any]:
         "falls": FALLS,
         "rises": RISES,
         "note": hiding.note,
+        "method": hiding.method,
     }

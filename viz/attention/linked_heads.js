@@ -50,6 +50,7 @@ class Panel {
     this.sent = 0; // choices that went to the server
     this.sentAt = 0;
     this.colours = "weights";
+    this.method = "knock-out"; // by which it was found what the answer hangs on
   }
 
   update(data, report) {
@@ -57,6 +58,10 @@ class Panel {
     const isNew = data.stamp !== this.data.stamp;
     const isOld = !isNew && data.answered < this.sent && Date.now() - this.sentAt < ANSWER;
     this.data = data;
+    if (data.hidden && data.hidden.method !== this.method) {
+      this.method = data.hidden.method;
+      this.colours = "hiding"; // who chooses a method wants to see it
+    }
     if (isNew || data.own_layer !== this.own?.[0] || data.own_head !== this.own?.[1]) {
       this.own = [data.own_layer, data.own_head];
       this.numbers = {};
@@ -169,7 +174,7 @@ class Panel {
         const share = hidden.changes[key] / hidden.largest;
         element.style.backgroundColor = `color-mix(in srgb, ${share < 0 ? hidden.falls : hidden.rises} ${Math.round(Math.abs(share) * 100)}%, transparent)`;
         element.style.color = Math.abs(share) > 0.8 ? "#fafafa" : "";
-        element.title = `without it: ${hidden.words[key]}`;
+        element.title = hidden.words[key];
       } else {
         const share = row === null ? 0 : weight / top;
         element.style.backgroundColor = share > 0 ? between(scale, share) : "";

@@ -64,8 +64,17 @@ def check_map(
     return Checked(record, kind, positions, scores, effects, rule.agreement(scores, effects), None)
 
 
-def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: bool) -> Checked:
-    """`checked` with its curves, where the rule needs them or they `are_shown`.
+def with_scores(checked: Checked, scores: np.ndarray) -> Checked:
+    """The check of other `scores`, one for each position of the input, against the effects of `checked`; no curves yet."""
+    scores = scores[list(checked.positions)]
+    agreement = rule.agreement(scores, checked.effects)
+    return checked._replace(scores=scores, agreement=agreement, curves=None)
+
+
+def with_curves(
+    subject: LiveSubject, checked: Checked, *, key: str, are_shown: bool, what: str = "map"
+) -> Checked:
+    """`checked` with its curves, where the rule needs them or they `are_shown`; `what` is judged, such as a map.
 
     If they take long, draws a button and returns `checked` unchanged until it is pressed.
     """
@@ -78,7 +87,7 @@ def with_curves(subject: LiveSubject, checked: Checked, *, key: str, are_shown: 
     )
     work_key, counts = ("curves", subject, checked.kind, by_score), rule.removal_counts(n)
     n_forwards = (rule.N_ORDERS + 3) * len(counts)
-    label = "Draw the curves of this map"
+    label = f"Draw the curves of this {what}"
     if not is_wanted(subject, work_key, n_forwards, label, key, besides=_n_forwards(by_score)):
         return checked
     orders = (*rule.random_orders(checked.positions), by_score, by_score[::-1], by_effect)

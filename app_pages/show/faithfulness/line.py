@@ -1,5 +1,6 @@
 """The line beside a map that says whether it may be read as an explanation, and the details that open below it."""
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -31,17 +32,20 @@ def faithfulness(
     lens: str,
     head: tuple[int, int] | None,
     query: int,
+    beside_line: Callable[[], object] | None = None,
 ) -> Checked | None:
     """Draws the line about the map `pattern` [query, key] over all positions of the input, seen through `lens`.
 
     Returns the check; None where it is not computed. `head` is the layer and head of the map; None if it combines several heads. The figures mark the position `query`.
-    `kind` is None if there is no encoder and so nothing can be knocked out.
+    `kind` is None if there is no encoder and so nothing can be knocked out. `beside_line` draws more controls in its row.
     """
     if isinstance(subject, FileSubject) or kind is None:
         st.caption(words.NO_ENCODER)
         return None
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="faithfulness"):
         above = st.container(key="faithfulness_line", gap=None)
+        if beside_line is not None:
+            beside_line()
         is_open = FAITHFULNESS.choose()
     with above:
         checked = check_map(subject, pattern, kind, key="faithfulness_check")

@@ -54,8 +54,8 @@ def agreement_sentence(of_map: Verdict, kind: KnockOutKind, record: ForwardRecor
     )
 
 
-def conclusion_sentence(of_map: Verdict, record: ForwardRecord) -> str:
-    """Sentence on whether the map may be read as an explanation, by the rule of `model.experiments.faithfulness`.
+def conclusion_sentence(of_map: Verdict, record: ForwardRecord, what: str = "map") -> str:
+    """Sentence on whether the map, or `what` is judged, may be read as an explanation, by the rule of `model.experiments.faithfulness`.
 
     It names the numbers that decide: the rank correlation, or the area under the deletion curve.
     """
@@ -64,14 +64,14 @@ def conclusion_sentence(of_map: Verdict, record: ForwardRecord) -> str:
         return "There is nothing to rank."
     if of_map.undecidable is not None:
         reason = _WHY[of_map.undecidable].format(units=record.units, answer=answer)
-        return f"Whether this map is an explanation **cannot be told on this input**: {reason}."
+        return f"Whether this {what} is an explanation **cannot be told on this input**: {reason}."
     if of_map.area is None or of_map.deleted is None:
         return "The deletion curves, which have to decide, are not computed yet."
     spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {record.units}"
     area = f"area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deleted)}"
     if of_map.readable:
-        return f"By the rule, this map **may be read as an explanation** of this {answer}: {spearman}; deletion {area}."
-    negative = f"This map is **not a reliable explanation** of this {answer}"
+        return f"By the rule, this {what} **may be read as an explanation** of this {answer}: {spearman}; deletion {area}."
+    negative = f"This {what} is **not a reliable explanation** of this {answer}"
     if math.isnan(of_map.spearman):
         return f"{negative}: it gives all {record.units} the same score."
     if of_map.correlates:

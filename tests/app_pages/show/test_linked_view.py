@@ -106,8 +106,8 @@ def test_what_the_answer_hangs_on(open_app: Open) -> None:
     assert hiding["largest"] == pytest.approx(abs(changes).max())
     name = record.class_names[answer]
     assert hiding["words"] == [
-        "not measured",
-        *(f"{change:+.3f} log-odds of {name}" for change in changes),
+        "without it: not measured",
+        *(f"without it: {change:+.3f} log-odds of {name}" for change in changes),
     ]
     assert f"“{name}” gets less likely" in hiding["note"]
 

@@ -1,0 +1,220 @@
+"""Attribution: what each token or patch adds to the log-odds of a class, by the gradient with respect to the content.
+
+Content is what a token or patch brings before positions are added (the hook point `embedding.content`), so a position's
+attribution holds all it brings. The baseline x' has zeros at the positions that can be knocked out
+(`model.experiments.knock_out.removable_positions`), as Sundararajan et al. propose for text: "the zero embedding vector"
+(section 3). Class token, registers and padding keep their content in it and get 0.
+
+- Gradient × input: (x - x') · ∂F/∂x at the input (Shrikumar et al. 2016, "Not Just a Black Box"); with this baseline, x · ∂F/∂x.
+- Integrated gradients: (x - x') · ∫ ∂F/∂x (x' + α (x - x')) dα from α = 0 to 1 (Sundararajan, Taly & Yan 2017, "Axiomatic
+  Attribution for Deep Networks", equation 1), summed over the components of the content.
+
+Their axiom of completeness (proposition 1) says that integrated gradients sum to F(x) - F(x'). Here it is measured each time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ..capture import activations, evaluation_mode
+from ..hooks import watch
+from ..inputs import InputLike, prepare
+from ..loaded import Loaded
+from .batching import batch_size, repeated
+from .knock_out import removable_positions
+
+TOLERANCE = 1e-3  # of F(x) - F(x'), or nats where that is below 1
+_REFINED = 1e-4  # the same: a part is halved until then, since errors of positions can cancel in the sum
+MOST_GRADIENTS = 512
+_N_PARTS = 4  # into which the path is cut at first
+_N_POINTS = 8  # of the quadrature in each part, its ends included
+
+
+class OnPath(NamedTuple):
+    """The function F at points x' + α (x - x') of the path from the baseline to the input."""
+
+    outputs: Float[np.ndarray, " point"]
+    products: Float[
+        np.ndarray, "point position"
+    ]  # (x - x') · ∂F/∂x, summed over the components of a position
+
+
+Path = Callable[[Float[np.ndarray, " point"]], OnPath]  # from values of α
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """The attributions of all positions of one input, and the outputs that they explain; all in nats."""
+
+    values: Float[np.ndarray, " position"]
+    output: float  # F(x), the log-odds of the class
+    baseline_output: float  # F(x')
+    n_gradients: int  # that were computed
+
+    @property
+    def total(self) -> float:
+        """The sum of the attributions."""
+        return float(self.values.sum())
+
+    @property
+    def difference(self) -> float:
+        """F(x) - F(x'), which complete attributions sum to."""
+        return self.output - self.baseline_output
+
+    @property
+    def gap(self) -> float:
+        """How far the sum of the attributions is from F(x) - F(x')."""
+        return abs(self.total - self.difference)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the gap is at most 0.001, or 0.001 of F(x) - F(x') where that is larger than 1."""
+        return self.gap <= TOLERANCE * max(1.0, abs(self.difference))
+
+
+def gradient_times_input(
+    loaded: Loaded, model_input: InputLike, class_number: int | None = None
+) -> Attribution:
+    """Gradient × input of each position for the log-odds of class `class_number`, by default the predicted class.
+
+    In general its sum is not F(x) - F(x'). Raises as `model.inputs.prepare` does, and ValueError for an encoder that does
+    not choose one of several classes, or a class that it does not have.
+    """
+    outputs, products = class_path(loaded, model_input, class_number)(np.array([0.0, 1.0]))
+    return Attribution(products[1], float(outputs[1]), float(outputs[0]), n_gradients=1)
+
+
+def integrated_gradients(
+    loaded: Loaded, model_input: InputLike, class_number: int | None = None
+) -> Attribution:
+    """Integrated gradients of each position for the log-odds of class `class_number`, by default the predicted class.
+
+    Where MOST_GRADIENTS are not enough for completeness, `is_complete` is False. Raises as `gradient_times_input` does.
+    """
+    return integrate(class_path(loaded, model_input, class_number))
+
+
+def integrate(path: Path) -> Attribution:
+    """Integral of the products along the path, refined until its sum is the difference of the outputs.
+
+    Each part of the path is integrated by Gauss and Lobatto's rule, whose points include both ends: so how far the part's
+    integral is from complete is known exactly. Parts that are off most are halved until the errors of all parts together are
+    at most a tenth of what completeness allows, or MOST_GRADIENTS are used up. (One rule over the whole path, of evenly
+    spaced points or Gauss and Legendre's, spends most of its gradients where the output hardly changes.)
+    """
+    edges = np.linspace(0, 1, _N_PARTS + 1)
+    parts = _integrate_parts(path, edges[:-1], edges[1:])
+    n_gradients = _N_PARTS * _N_POINTS
+    while True:
+        first, last = min(parts, key=lambda part: part.start), max(parts, key=lambda part: part.end)
+        total_error = _total_error(parts)
+        allowed = _REFINED * max(1.0, abs(last.end_output - first.start_output))
+        parts.sort(key=lambda part: part.error)
+        n_most = (MOST_GRADIENTS - n_gradients) // (2 * _N_POINTS)
+        n_kept = len(parts)
+        while (
+            n_kept
+            and len(parts) - n_kept < n_most
+            and _total_error(parts[:n_kept]) > max(allowed / 2, total_error / 4)
+        ):
+            n_kept -= 1
+        halved = parts[n_kept:]
+        if total_error <= allowed or not halved:
+            values = np.sum([part.integral for part in parts], axis=0)
+            return Attribution(values, last.end_output, first.start_output, n_gradients)
+        starts, ends = (np.array([getattr(part, edge) for part in halved]) for edge in ("start", "end"))
+        middles = (starts + ends) / 2
+        parts = parts[:n_kept] + _integrate_parts(path, np.append(starts, middles), np.append(middles, ends))
+        n_gradients += 2 * _N_POINTS * len(halved)
+
+
+def class_path(loaded: Loaded, model_input: InputLike, class_number: int | None = None) -> Path:
+    """The log-odds ln(p_c / Σ_{k≠c} p_k) of a class along the path from the baseline to the input, with gradients.
+
+    `class_number` None means the class that is predicted for the input. Raises as `gradient_times_input` does.
+    """
+    model, config = loaded.model, loaded.config
+    if not config.chooses_class or config.n_classes < 2:
+        raise ValueError(f"{loaded.name} does not choose one of several classes: it has no class to explain")
+    if class_number is not None and class_number not in range(config.n_classes):
+        raise ValueError(f"{loaded.name} has the classes 0 to {config.n_classes - 1}, got {class_number}")
+    inputs, positions = prepare(loaded, model_input)
+    captured = activations(loaded, [model_input], ["embedding.content", "logits"])
+    followed = int(captured["logits"][0].argmax()) if class_number is None else class_number
+    content = captured["embedding.content"]
+    baseline = content.clone()
+    baseline[:, list(removable_positions(positions))] = 0
+    direction = content - baseline
+    n_at_once = max(1, batch_size(config, len(positions)) // config.n_layers)
+
+    def path(alphas: Float[np.ndarray, " point"]) -> OnPath:
+        shares = torch.tensor(alphas, dtype=content.dtype, device=content.device)[:, None, None]
+        outputs, products = [], []
+        with torch.inference_mode(False), torch.enable_grad(), evaluation_mode(model):
+            for chunk in shares.split(n_at_once):
+                points = (baseline + chunk * direction).clone().requires_grad_()
+                with watch(model, {"embedding.content": partial(_replaced_by, points)}):
+                    output = _log_odds(model(repeated(inputs, len(points))), followed)
+                # The points do not see each other, so the gradient of the sum is each one's own.
+                (gradient,) = torch.autograd.grad(output.sum(), points)
+                outputs.append(output.detach().double().cpu().numpy())
+                products.append((gradient.double() * direction.double()).sum(dim=-1).cpu().numpy())
+        return OnPath(np.concatenate(outputs), np.concatenate(products))
+
+    return path
+
+
+def _replaced_by(points: Tensor, _content: Tensor) -> Tensor:
+    return points
+
+
+def _log_odds(logits: Float[Tensor, "point class"], followed: int) -> Float[Tensor, " point"]:
+    """ln(p_c / Σ_{k≠c} p_k) of the class `followed`, in nats."""
+    others = torch.cat((logits[:, :followed], logits[:, followed + 1 :]), dim=1)
+    return logits[:, followed] - others.logsumexp(dim=1)
+
+
+class _Part(NamedTuple):
+    """A part of the path, from α = `start` to `end`, with the outputs at both ends."""
+
+    start: float
+    end: float
+    integral: Float[np.ndarray, " position"]
+    start_output: float
+    end_output: float
+
+    @property
+    def error(self) -> float:
+        """How far the sum of the integral is from the difference of the outputs at both ends."""
+        return abs(float(self.integral.sum()) - (self.end_output - self.start_output))
+
+
+def _integrate_parts(
+    path: Path, starts: Float[np.ndarray, " part"], ends: Float[np.ndarray, " part"]
+) -> list[_Part]:
+    points, weights = _lobatto(_N_POINTS)
+    alphas = starts[:, None] + (ends - starts)[:, None] * points
+    outputs, products = path(alphas.ravel())
+    outputs = outputs.reshape(alphas.shape)
+    integrals = np.einsum("n,pnk,p->pk", weights, products.reshape(*alphas.shape, -1), ends - starts)
+    return [
+        _Part(float(start), float(end), integral, float(values[0]), float(values[-1]))
+        for start, end, integral, values in zip(starts, ends, integrals, outputs, strict=True)
+    ]
+
+
+def _lobatto(n: int) -> tuple[Float[np.ndarray, " point"], Float[np.ndarray, " point"]]:
+    """Points and weights of the Gauss-Lobatto rule on [0, 1]: the ends and the roots of P'_{n-1}, with 1 / (n (n-1) P²_{n-1})."""
+    legendre = np.polynomial.Legendre.basis(n - 1)
+    points = np.concatenate(([-1.0], np.sort(legendre.deriv().roots().real), [1.0]))
+    return (points + 1) / 2, 1 / (n * (n - 1) * legendre(points) ** 2)
+
+
+def _total_error(parts: list[_Part]) -> float:
+    return sum(part.error for part in parts)

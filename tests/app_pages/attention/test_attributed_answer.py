@@ -1,0 +1,89 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+from streamlit.testing.v1 import AppTest
+
+from app_pages.subject import cache
+from model import checkpoint
+from model.capture import capture
+from model.experiments.attribution import gradient_times_input, integrated_gradients
+from model.experiments.knock_out import falls, knock_out, removable_positions
+from tests.app_pages.linked import captions, linked
+from tests.app_pages.shown_subject import subject_of
+from tests.model import tiny
+
+Open = Callable[..., AppTest]
+TEXT = "not great film a b x"
+METHODS = {"gradient × input": gradient_times_input, "integrated gradients": integrated_gradients}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tokens_have_the_colours_of_the_attribution(open_app: Open, method: str) -> None:
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", attribution=method)
+    loaded = cache.loaded("imdb-pre-ln")
+    attributed, record = METHODS[method](loaded, TEXT), capture(loaded, TEXT)
+    hidden = linked(app).data["hidden"]
+    np.testing.assert_allclose(hidden["changes"], -attributed.values, atol=1e-6)
+    name = record.class_names[record.logits.argmax()]
+    assert hidden["method"] == method
+    assert hidden["words"][0] == f"{method}: not measured"  # the class token
+    assert hidden["words"][1] == f"{method}: {attributed.values[1]:+.3f} log-odds of {name}"
+    assert f"The sum is {attributed.total:.4f}".replace("-", "−").lower() in captions(app).lower()
+    assert ("Complete: the sum" in captions(app)) == (method == "integrated gradients")
+
+    positions = list(removable_positions(record))
+    effects = falls(record, knock_out(loaded, TEXT))
+    expected = f"{stats.spearmanr(attributed.values[positions], effects).statistic:.2f}".replace("-", "−")
+    (line,) = (said.value for said in app.markdown if said.value.startswith(method.capitalize()))
+    assert "this attribution" in line.lower()
+    assert f"Spearman {expected} over 7 tokens" in line or "deletion" in line or "cannot be told" in line
+
+
+def test_knock_out_comes_first_and_the_choice_is_drawn(open_app: Open) -> None:
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
+    assert app.segmented_control(key="attribution").value == "knock-out"
+    assert linked(app).data["hidden"]["method"] == "knock-out"
+    assert "The sum is" not in captions(app)
+    app.segmented_control(key="attribution").set_value("gradient × input").run()
+    assert linked(app).data["hidden"]["method"] == "gradient × input"
+
+
+def test_patches_of_a_digit(open_app: Open) -> None:
+    app = open_app(kind="Digit", checkpoint="mnist-post-ln", attribution="integrated gradients")
+    subject = subject_of(app)
+    values = integrated_gradients(subject.loaded, subject.model_input).values
+    np.testing.assert_allclose(linked(app).data["hidden"]["changes"], -values, atol=1e-6)
+    assert "fewer than 5 patches" in "".join(
+        said.value for said in app.markdown if said.value.startswith("Integrated gradients")
+    )
+
+
+def test_of_the_class_that_the_lens_shows(open_app: Open) -> None:
+    record = capture(cache.loaded("imdb-pre-ln"), TEXT)
+    other = int(record.logits.argmin())
+    name = record.class_names[other]
+    app = open_app(
+        text=TEXT,
+        checkpoint="imdb-pre-ln",
+        lens="gradient × attention",
+        lens_class=name,
+        attribution="integrated gradients",
+    )
+    values = integrated_gradients(cache.loaded("imdb-pre-ln"), TEXT, other).values
+    np.testing.assert_allclose(linked(app).data["hidden"]["changes"], -values, atol=1e-6)
+    assert f"“{name}”" in linked(app).data["hidden"]["note"]
+
+
+def test_where_there_is_no_class_it_is_not_offered(open_app: Open, checkpoints: Path) -> None:
+    headless = tiny.loaded(replace(tiny.TEXT, class_names=()))
+    checkpoint.save(checkpoints / "headless", headless.model, {}, headless.tokenizer)
+    app = open_app(text=TEXT, checkpoint="headless")
+    assert "attribution" not in [control.key for control in app.segmented_control]
+    assert linked(app).data["hidden"]["method"] == "knock-out"
+    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", hide_special="true")
+    assert "attribution" not in [control.key for control in app.segmented_control]
+    assert linked(app).data["hidden"] is None
