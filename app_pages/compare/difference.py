@@ -23,7 +23,7 @@ def draw_difference(
 ) -> None:
     """Draws the difference of the chosen pair's maps, and the changes of the measures of every pair, through one lens."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
-    measures = [side.subject.viewed(through).measures for side in (first, second)]
+    measures = [side.viewed(through).measures for side in (first, second)]
     with slots.controls:
         choose_furthest_pair(pairing)
     if lens.has_heads:

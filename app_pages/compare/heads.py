@@ -49,7 +49,7 @@ def draw_heads(
         if lens.has_heads:
             view = VIEW.choose()
         if view != DISTANCES:
-            query = head_choice.choose_query(first.record)
+            query = head_choice.choose_query(first.compared)
     with slots.view:
         choose_furthest_pair(pairing)
     if view == DISTANCES:
@@ -59,14 +59,14 @@ def draw_heads(
     with slots.view:
         kind = choose_kind(first.subject, second.subject)
     sides, pair = (first, second), (head, pairing.partner(head))
-    viewed = [side.subject.viewed(through) for side in sides]
+    viewed = [side.viewed(through) for side in sides]
     records = [record for record, _ in viewed]
     maxima = _maxima_of_pairs(records, pairing) if chosen.scale == "own" else (None, None)
     queries = query, same_position(first, second, query)
     choice_callbacks = _choice_callbacks(first, second, pairing, chosen)
     partners = _partners(pairing)
     titles = _titles(sides)
-    shares_query = "both" if all(queries[0] == position for position in queries) else ""
+    shares_query = "both" if queries[0] == queries[1] and _correspond_by_index(first, second) else ""
     tokens = [st.container(key=f"tokens_{number}") for number in NUMBERS[:2]]
     for i, (side, column) in enumerate(zip(sides, beside("heads"), strict=True)):
         with column:
@@ -103,7 +103,7 @@ def draw_heads(
             if lens.name == ATTENTION:
                 head_choice.draw_head_name(side.subject, *own_head)
             if (reason := through.why_unchecked(side.record)) is None:
-                key, pattern = f"faithfulness_{NUMBERS[i]}", records[i].pattern[own_head]
+                key, pattern = f"faithfulness_{NUMBERS[i]}", side.subject.through(through).pattern[own_head]
                 draw_faithfulness_of_side(side, pattern, kind, lens=lens.name, head=own_head, key=key)
             else:
                 st.caption(reason)
@@ -122,7 +122,12 @@ def draw_heads(
             )
     blink("heads_first_chart", "heads_second_chart")
     say_pair(first, second, pairing, chosen)
-    measures_note(first.record.units, viewed[0].measures, lens)
+    measures_note(first.compared.units, viewed[0].measures, lens)
+
+
+def _correspond_by_index(first: Side, second: Side) -> bool:
+    """Whether positions of the same number correspond: by words, that none of them lacks a counterpart."""
+    return all(side.words is None or not side.words.unmatched for side in (first, second))
 
 
 def _choice_callbacks(
@@ -136,7 +141,7 @@ def _choice_callbacks(
     def take_first(choice: Choice) -> None:
         take_head(choice.layer, choice.head)
         if choice.query >= 0:
-            head_choice.take_query(choice.query)
+            head_choice.take_query(first.compared.number(choice.query))
 
     def take_second(choice: Choice) -> None:
         if (partner := pairing.partner_in_first((choice.layer, choice.head))) is not None:

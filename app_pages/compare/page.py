@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app_pages.compare.by_words import KNOCKED_OUT, WEIGHTS, say_rule
 from app_pages.compare.cross_attention import draw_cross_attention
 from app_pages.compare.difference import draw_difference
 from app_pages.compare.heads import draw_heads
@@ -61,6 +62,8 @@ else:
     if second.subject.unknown:
         st.caption(f"{plain(second.checkpoint)}: {second.subject.unknown}.")
     session_encoders.say_on_cpu(second.checkpoint)
+if part in (controls.HEADS, controls.DIFFERENCE, controls.KNOCK_OUT):
+    say_rule(first, second, KNOCKED_OUT if part == controls.KNOCK_OUT else WEIGHTS)
 if part != controls.HEADS:
     predictions(first, second, key="probabilities")
 if not first.predicted and not second.predicted:

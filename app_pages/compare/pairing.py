@@ -7,6 +7,7 @@ from app_pages.compare.stored_comparisons import stored_comparison
 from app_pages.controls.compare_controls import BY_NUMBER, ON_INPUT, PAIRING
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.subject.cache import cached
+from app_pages.subject.shared_words import distances_by_words
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
@@ -29,7 +30,10 @@ def pair_heads(first: Side, second: Side) -> Pairing:
     shapes = _layers_and_heads(first), _layers_and_heads(second)
     if why_cells_differ(first, second) is not None:
         return head_matching.pair_by_index(*shapes)
-    matrix = _distances(first.subject, second.subject)
+    if first.words is not None and second.words is not None:
+        matrix = distances_by_words(first.subject, second.subject, (first.words, second.words))
+    else:
+        matrix = _distances(first.subject, second.subject)
     if first.checkpoint == second.checkpoint:
         return head_matching.pair_by_index(*shapes, matrix)
     stored = stored_comparison(first.checkpoint, second.checkpoint)
@@ -61,8 +65,10 @@ def _distances(one: LiveSubject, other: LiveSubject) -> np.ndarray:
 def why_cells_differ(first: Side, second: Side) -> str | None:
     """Sentence on why equal cells of the two maps do not correspond; None if they do."""
     first_record, second_record = first.record, second.record
-    if first_record.tokens == second_record.tokens or (
-        first.checkpoint == second.checkpoint and len(first_record) == len(second_record)
+    if (
+        first.words is not None
+        or first_record.tokens == second_record.tokens
+        or (first.checkpoint == second.checkpoint and len(first_record) == len(second_record))
     ):
         return None
     if first_record.unit == "patch":

@@ -5,10 +5,12 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from app_pages.compare.by_words import DIFFERS, STATES
 from app_pages.compare.seed_curves import draw_cka_beside_seeds
 from app_pages.show.show import show
 from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.cache import Checkpoint, cached
+from app_pages.subject.shared_words import shared_words
 from app_pages.subject.subject import encoded_text
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.stoppable import in_steps
@@ -30,16 +32,14 @@ def draw_representations(first: Side, second: Side) -> None:
         "end of pre-LN."
     )
     examples: tuple[Text | int, ...] = tuple(range(0, N_DIGITS, AT_ONCE))
-    is_text = False
+    is_text = by_words = False
     if isinstance(first.model_input, Text) and isinstance(second.model_input, Text):
         texts = (*shipped_inputs.sentences().values(), first.model_input.text, second.model_input.text)
         text_examples = tuple(map(Text, dict.fromkeys(texts)))
         is_text, examples = True, text_examples
-        if _are_tokenised_differently(first.checkpoint, second.checkpoint, text_examples):
-            st.info(
-                f"{first.checkpoint} and {second.checkpoint} cut texts into different tokens: no states correspond."
-            )
-            return
+        by_words = _are_tokenised_differently(first.checkpoint, second.checkpoint, text_examples)
+    if by_words:
+        st.caption(f"{DIFFERS} — {STATES}; words that only one encoder reads are left out.")
     is_one = first.checkpoint == second.checkpoint
     if is_one:
         st.caption(
@@ -51,7 +51,7 @@ def draw_representations(first: Side, second: Side) -> None:
     ]
     work_key = ("representations", first.checkpoint, second.checkpoint, examples)
     in_steps(reads, "Reading the states of the examples …", work_key)  # from here on they are cached
-    similarities, chance_cka, n = _cka_and_chance(first.checkpoint, second.checkpoint, examples)
+    similarities, chance_cka, n = _cka_and_chance(first.checkpoint, second.checkpoint, examples, by_words)
     chart = stage_similarity(
         similarities,
         first.record.stages,
@@ -65,7 +65,7 @@ def draw_representations(first: Side, second: Side) -> None:
     show(chart, key="cka", width="content")
     if np.isnan(similarities).any():
         st.caption("A dash: all examples have the same state at that stage, and nothing can be compared.")
-    _say_examples(first, second, n, chance_cka)
+    _say_examples(first, second, n, chance_cka, by_words)
     draw_cka_beside_seeds(first, second)
 
 
@@ -80,14 +80,26 @@ def _example_states(name: Checkpoint, example: Text | int) -> np.ndarray:
 
 @cached(spinner="Comparing the stages …")
 def _cka_and_chance(
-    one: Checkpoint, other: Checkpoint, examples: tuple[Text | int, ...]
+    one: Checkpoint, other: Checkpoint, examples: tuple[Text | int, ...], by_words: bool
 ) -> tuple[np.ndarray, float, int]:
-    """CKA [stage, other stage]; the largest CKA after shuffling one side's examples; the number of examples."""
-    first, second = (
-        np.concatenate([_example_states(name, example) for example in examples], axis=1)
-        for name in (one, other)
-    )
+    """CKA [stage, other stage]; the largest CKA after shuffling one side's examples; the number of examples.
+
+    `by_words` are the examples the words that both encoders read of each text, a mean state each.
+    """
+    pairs = [_states_of_both(one, other, example, by_words) for example in examples]
+    first, second = (np.concatenate(states, axis=1) for states in zip(*pairs, strict=True))
     return similarity.linear_cka(first, second), similarity.cka_by_chance(first, second), first.shape[1]
+
+
+def _states_of_both(
+    one: Checkpoint, other: Checkpoint, example: Text | int, by_words: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """States [stage, example, d_model] of both encoders, of the same tokens, words or digits."""
+    first, second = _example_states(one, example), _example_states(other, example)
+    if by_words and isinstance(example, Text):
+        first_words, second_words = shared_words(one, other, example)
+        return first_words.matched_states(first), second_words.matched_states(second)
+    return first, second
 
 
 @cached
@@ -95,9 +107,10 @@ def _are_tokenised_differently(one: Checkpoint, other: Checkpoint, texts: tuple[
     return any(encoded_text(one, text).tokens != encoded_text(other, text).tokens for text in texts)
 
 
-def _say_examples(first: Side, second: Side, n: int, by_chance: float) -> None:
+def _say_examples(first: Side, second: Side, n: int, by_chance: float, by_words: bool) -> None:
     if first.record.unit == "token":
-        description = f"the {n:,} tokens of the {len(shipped_inputs.sentences())} example sentences and of what was typed, a state each"
+        unit = "words and special tokens" if by_words else "tokens"
+        description = f"the {n:,} {unit} of the {len(shipped_inputs.sentences())} example sentences and of what was typed, a state each"
     else:
         pooled = dict.fromkeys(
             "class token" if side.record.has_class_token else "mean over the patches"

@@ -10,10 +10,12 @@ from app_pages.controls.input_controls import DIGIT, DISAGREE, TEXT
 from app_pages.inputs.digit_input import ordered, take_digit
 from app_pages.inputs.one_word_changed import one_word_changed
 from app_pages.inputs.picture_input import second_picture
-from app_pages.subject import encoders, shipped_inputs
+from app_pages.subject import encoders, session_encoders, shipped_inputs
+from app_pages.subject.shared_words import shared_words
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
 from model.inputs import Picture, Text
+from model.measures.word_alignment import AlignedWords
 
 TITLES = {
     encoders.TEXT: ("first text", "second text"),
@@ -56,17 +58,29 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
             return "Type a second text above to compare it with the first."
         label = encoders.label_for(subject.checkpoint, label)
         titles, other = TITLES[kind], replace(subject, model_input=second, label=label)
-    sides = Side(subject, titles[0]), Side(other, titles[1])
     try:
-        _ = other.record
+        first_words, second_words = _words(subject, other)
     except (ValueError, OSError) as error:
         return f"{titles[0]} and {titles[1]} cannot be compared: {error}."
-    return sides
+    return Side(subject, titles[0], words=first_words), Side(other, titles[1], words=second_words)
+
+
+def _words(one: LiveSubject, other: LiveSubject) -> tuple[AlignedWords, AlignedWords] | tuple[None, None]:
+    """The words by which two encoders are compared whose tokens differ; None for both if the tokens are the same, if the
+    inputs are two, or if no word is in both.
+    """
+    text = one.model_input
+    has_same_tokens = other.record.tokens == one.record.tokens
+    if has_same_tokens or not isinstance(text, Text) or one.checkpoint == other.checkpoint:
+        return None, None
+    words = shared_words(one.checkpoint, other.checkpoint, text)
+    return words if words[0].matched else (None, None)
 
 
 def _choose_other_encoder(subject: LiveSubject, kind: str) -> str | None:
     """Draws the list of other encoders for this kind of input; begins with the one of other norm placement, if there is a pair.
 
+    Beside an encoder that was opened in this session it begins with the other one that was opened last, if there is one.
     A digit that an encoder of pictures reads can be compared in encoders of digits.
     """
     names = encoders.checkpoints(kind)
@@ -77,7 +91,10 @@ def _choose_other_encoder(subject: LiveSubject, kind: str) -> str | None:
     ):
         names += encoders.checkpoints(encoders.DIGIT)
     others = [other for other in names if other != subject.checkpoint]
-    others.sort(key=lambda other: other not in (encoders.pair(subject.checkpoint) or ()))
+    opened = session_encoders.opened()
+    own = [other for other in others if other in opened] if subject.checkpoint in opened else []
+    first = own[-1:] or encoders.pair(subject.checkpoint) or ()
+    others.sort(key=lambda other: other not in first)
     return controls.OTHER_ENCODER.choose(others)
 
 

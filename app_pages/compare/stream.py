@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from app_pages.compare.by_words import STATES, WEIGHTS, say_each_over_its_own, say_rule
 from app_pages.compare.stored_comparisons import stored_bands
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
@@ -15,18 +16,23 @@ from app_pages.toolkit.markdown import plain
 from model.experiments import residual_stream as measures
 from model.experiments import similarity
 from model.measures.changes import largest_change, value_range
-from model.measures.head_measures import head_summary
 from viz.builders.number_format import format_number
 from viz.builders.palette import CATEGORIES, side_colours
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.compare.stage_similarity import stage_similarity
 
+_BY_WORDS = ("norm", "uniformity", "entropy")  # curves of words, where the tokenizers differ
+
 
 def draw_stream(slots: Slots, first: Side, second: Side) -> None:
     """Draws the chosen measure of the residual stream for both sides."""
     with slots.controls:
         choice = controls.STREAM_PART.choose()
+    if choice in (controls.SHARES, controls.ANSWERS):
+        say_each_over_its_own(first)
+    else:
+        say_rule(first, second, WEIGHTS if choice == controls.ENTROPY else STATES)
     draw_functions = {
         controls.NORMS: _draw_norms,
         controls.SHARES: _draw_sublayer_shares,
@@ -44,14 +50,15 @@ def _draw_norms(sides: tuple[Side, Side]) -> None:
         "each feed-forward (post). In post-LN that is after the norm, which sets the length; in pre-LN "
         "nothing does until the norm at the end."
     )
-    means = {side.title: measures.mean_norms(side.record.residual) for side in sides}
+    means = {side.title: measures.mean_norms(side.states) for side in sides}
     _draw_curves(sides, means, "norm", "mean length of the states", key="stream_mean")
-    norms = [measures.norms(side.record.residual) for side in sides]
+    norms = [measures.norms(side.states) for side in sides]
     limit = max(float(lengths.max()) for lengths in norms)
     for ordinal, side, lengths, column in zip(NUMBERS, sides, norms, beside("norms"), strict=False):
         record = side.record
+        unit = record.unit if side.words is None else "word"
         figure = norm_heatmap(
-            lengths, record.stages, record.tokens, limit=limit, unit=record.unit, title=side.title
+            lengths, record.stages, side.state_tokens, limit=limit, unit=unit, title=side.title
         )
         with column:
             show(figure, key=f"norms_{ordinal}")
@@ -129,7 +136,7 @@ def _draw_uniformity(sides: tuple[Side, Side]) -> None:
         "together, and that skip connections and feed-forward layers hold them apart (they measure in "
         "another norm)."
     )
-    curves = {side.title: measures.uniformity(side.record.residual) for side in sides}
+    curves = {side.title: measures.uniformity(side.states) for side in sides}
     title = "relative distance from the mean state"
     _draw_curves(sides, curves, "uniformity", title, top=1, key="stream_uniformity")
 
@@ -139,7 +146,7 @@ def _draw_entropy(sides: tuple[Side, Side]) -> None:
         "How evenly the heads of a layer spread their weight: entropy of a row, divided by that of equal weights, as a mean "
         "over queries and heads. 0: all on one key; 1: equal weights."
     )
-    curves = {side.title: side.subject.measure(head_summary)["entropy"].mean(axis=-1) for side in sides}
+    curves = {side.title: side.viewed().measures["entropy"].mean(axis=-1) for side in sides}
     title = "mean entropy of the heads"
     _draw_curves(
         sides, curves, "entropy", title, _layer_names(sides), x_title="layer", top=1, key="stream_entropy"
@@ -154,7 +161,7 @@ def _draw_cosines(sides: tuple[Side, Side]) -> None:
     for ordinal, side, column in zip(NUMBERS, sides, beside("cosines"), strict=False):
         stages = side.record.stages
         chart = stage_similarity(
-            similarity.cosine_by_stage(side.record.residual),
+            similarity.cosine_by_stage(side.states),
             stages,
             stages,
             names=("stage", "other stage"),
@@ -180,9 +187,11 @@ def _draw_curves(
 ) -> None:
     """Draws the `curves` of this input by title, and behind them the values `stored` over a data set under that name.
 
+    What is stored is of tokens: where the curve is of words (`_BY_WORDS`), nothing is behind it.
     `positions` name the x axis; by default the stages of the deeper side, with which those of the other begin.
     """
-    shaded, caption = stored_bands(sides, stored)
+    is_by_words = stored in _BY_WORDS and sides[0].words is not None
+    shaded, caption = ({}, "") if is_by_words else stored_bands(sides, stored)
     figure = stage_curves(
         curves,
         positions or max((side.record.stages for side in sides), key=len),

@@ -62,12 +62,13 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
         class_name = classes[0] if classes else None
         if len(classes) == 2:
             class_name = classes[CLASS_OF.choose() == SECOND_SAYS]
-        query = choose_query(first.record)
-    description.markdown(f"{_DESCRIPTIONS[kind].format(unit=first.record.unit)} {quantity}")
+        query = choose_query(first.compared)
+    unit = first.record.unit if first.words is None else "word, with all its pieces,"
+    description.markdown(f"{_DESCRIPTIONS[kind].format(unit=unit)} {quantity}")
     by_side = [_knock_out_changes(side, kind, class_name) for side in sides]
     limit = shared_limit(result.changes for result in by_side if result is not None)
     columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
-    take = take_query, partial(take_position_from_second, first, second)
+    take = partial(_take_from_first, first), partial(take_position_from_second, first, second)
     for i, (side, result, column) in enumerate(zip(sides, by_side, columns, strict=True)):
         with column:
             if result is None:
@@ -79,12 +80,18 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
     st.caption(f"Both scales reach to {format_number(limit, '.3g')}, the largest change on either side.")
 
 
+def _take_from_first(first: Side, position: int) -> None:
+    """Callback on the first side: makes the position, or the word, the query."""
+    take_query(first.compared.number(position))
+
+
 def _knock_out_changes(side: Side, kind: KnockOutKind, class_name: str | None) -> _Changes | None:
     """Effects of all knock-outs on one side; None if it lacks the class."""
     record = side.record
     # A class token that is no token of a text can be masked, and not greyed.
-    positions = record.positions_with_role("patch") if kind == "grey" else range(len(record))
-    answers = knock_out_answers(side.subject, [(position,) for position in positions], kind, side.title)
+    positions = record.positions_with_role("patch") if kind == "grey" else range(len(side.compared))
+    sets = [(position,) for position in positions] if side.words is None else side.words.groups
+    answers = knock_out_answers(side.subject, sets, kind, side.title)
     if class_name is not None and class_name not in record.class_names:
         return None
     index = None if class_name is None else record.class_names.index(class_name)
@@ -95,12 +102,15 @@ def _largest_change_sentence(result: _Changes) -> str:
     side, answers, record = result.side, result.answers, result.side.record
     index = strongest_change(result.changes)
     position, change = result.positions[index], float(result.changes[index])
-    token = as_code(record.tokens[position]) + (f" (position {position})" if side.is_text else "")
+    compared = side.compared
+    unit = "position" if side.words is None else "word"
+    number = f" ({unit} {position})" if side.is_text else ""
+    token = f"{as_code(compared.tokens[position])}{number}"
     if result.class_name is None or record.predicted_class is None:
         return f"**{side.title}**: without {token} the pooled state moves by {format_number(change, '.2g')}, the largest change."
     probability = float(record.probabilities[record.class_names.index(result.class_name)])
     n_changed = len(answers) - class_under_interventions(answers, record.predicted_class).kept
-    unit = "tokens" if side.is_text else "positions"
+    unit = compared.units if side.is_text else "positions"
     verb = "changes" if n_changed == 1 else "each change"
     beginning = (
         f"{n_changed} of {len(answers)} {unit}, taken alone, {verb}" if n_changed else "No single one changes"
@@ -120,7 +130,9 @@ def _draw_changes(
     quantity = POOLED if result.class_name is None else f"log-odds of {result.class_name}"
     method, first_patch, is_grey = NAMES[result.kind], record.first_patch, result.kind == "grey"
     if side.subject.picture is None or record.patch_grid is None:
-        bars = knock_out_bars(record.tokens, changes, query=query, limit=limit, what=quantity, how=method)
+        bars = knock_out_bars(
+            side.compared.tokens, changes, query=query, limit=limit, what=quantity, how=method
+        )
         clickable(
             bars,
             key=key,

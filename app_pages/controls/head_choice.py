@@ -213,7 +213,7 @@ def open_weight(layer: int, head: int, query: int, key: int) -> None:
 def take_position_from_second(first: Side, second: Side, position: int) -> None:
     """Callback on the second side: makes the corresponding position of the first side the query, if there is one."""
     if (own_position := same_position(second, first, position)) is not None:
-        take_query(own_position)
+        take_query(first.compared.number(own_position))
 
 
 def _show_alone() -> None:

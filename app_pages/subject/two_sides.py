@@ -12,7 +12,8 @@ import numpy as np
 
 from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint
-from app_pages.subject.subject import WEIGHTS, LensChoice, LiveSubject
+from app_pages.subject.shared_words import viewed_by_words
+from app_pages.subject.subject import WEIGHTS, LensChoice, LiveSubject, Measured
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import Intervention
 from model.experiments.batching import batch_size
@@ -20,7 +21,8 @@ from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restore_order
 from model.inputs import Input
 from model.measures.changes import prediction_change
-from model.record import ForwardRecord
+from model.measures.word_alignment import AlignedWords
+from model.record import AttentionRecord, ForwardRecord
 from viz.attention.token_heatmaps import difference_heatmap
 from viz.builders.figure import PlotlyFigure
 from viz.builders.number_format import format_number, percent
@@ -34,12 +36,14 @@ class Side:
     """One of the compared forward passes, and its title in figures.
 
     If the intervention reorders the input, `order[i]` is the input position that is read at position i, so that two sides
-    can be compared token by token; None if nothing is reordered.
+    can be compared token by token; None if nothing is reordered. `words` are those of two sides that are compared by words,
+    since their tokenizers differ; None if they are compared by tokens or patches.
     """
 
     subject: LiveSubject
     title: str
     order: tuple[int, ...] | None = None
+    words: AlignedWords | None = None
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -52,6 +56,29 @@ class Side:
     @property
     def record(self) -> ForwardRecord:
         return self.subject.record
+
+    @property
+    def compared(self) -> AttentionRecord:
+        """The weights at the positions that are compared: words, where two tokenizers differ, or those of the record."""
+        return self.record if self.words is None else self.viewed().record
+
+    @property
+    def states(self) -> np.ndarray:
+        """The residual stream [stage, position, d_model]; by words, the mean state of each that has a counterpart."""
+        residual = self.record.residual
+        return residual if self.words is None else self.words.matched_states(residual)
+
+    @property
+    def state_tokens(self) -> tuple[str, ...]:
+        """The token, or word, of each of the `states`."""
+        tokens = self.compared.tokens
+        return tokens if self.words is None else tuple(tokens[word] for word in self.words.matched)
+
+    def viewed(self, choice: LensChoice = WEIGHTS) -> Measured:
+        """The maps that are compared, through the lens, and their measures."""
+        if self.words is None:
+            return self.subject.viewed(choice)
+        return viewed_by_words(self.subject, choice, self.words)
 
     @property
     def is_text(self) -> bool:
@@ -112,9 +139,12 @@ def shared_limit(values: Iterable[np.ndarray]) -> float:
 def same_position(one: Side, other: Side, position: int) -> int | None:
     """Position of `other` that corresponds to `position` of `one`; None if there is none.
 
-    In one encoder, two texts are compared position by position. If two tokenizers cut a text differently, or patches differ
-    in size, only the class tokens correspond.
+    In one encoder, two texts are compared position by position. If the sides are compared by words, positions are those of
+    the words. If two tokenizers cut a text differently otherwise, or patches differ in size, only the class tokens correspond.
     """
+    if one.words is not None and other.words is not None:
+        matched = one.words.matched
+        return other.words.matched[matched.index(position)] if position in matched else None
     cut_otherwise = one.checkpoint != other.checkpoint and one.record.tokens != other.record.tokens
     if cut_otherwise or one.record.patch_grid != other.record.patch_grid:
         have_class_tokens = all(side.record.begins_with_class_token for side in (one, other))
@@ -126,7 +156,15 @@ def same_position(one: Side, other: Side, position: int) -> int | None:
 
 
 def common_tokens(first: Side, second: Side) -> tuple[str, ...]:
-    """Label of each position of the first side; where the two texts differ it has both tokens."""
+    """Label of each position of the first side; where the two texts differ it has both tokens.
+
+    If the sides are compared by words, of the words that have a counterpart; capitals alone make no difference.
+    """
+    if first.words is not None:
+        return tuple(
+            token if token.casefold() == partner.casefold() else f"{token}|{partner}"
+            for token, partner in zip(first.state_tokens, second.state_tokens, strict=True)
+        )
     positions = (same_position(first, second, position) for position in range(len(first.record)))
     partners = (second.record.tokens[position] for position in positions if position is not None)
     return tuple(
@@ -147,7 +185,16 @@ def head_patterns(
     partner: tuple[int, int] | None = None,
     lens: LensChoice = WEIGHTS,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Maps [query, key] of `head` on the first side and of `partner`, or the same head, on the second, in input order."""
+    """Maps [query, key] of `head` on the first side and of `partner`, or the same head, on the second, in input order.
+
+    If the sides are compared by words, the maps are of those that have a counterpart.
+    """
+    if first.words is not None and second.words is not None:
+        one, other = (
+            first.viewed(lens).record.pattern[head],
+            second.viewed(lens).record.pattern[partner or head],
+        )
+        return first.words.matched_weights(one), second.words.matched_weights(other)
     first_maps, second_maps = first.subject.through(lens).pattern, second.subject.through(lens).pattern
     return put_back(first, first_maps[head]), put_back(second, second_maps[partner or head])
 

@@ -12,7 +12,7 @@ from tokenizers.processors import TemplateProcessing
 from tokenizers.trainers import WordLevelTrainer, WordPieceTrainer
 
 from ..files.errors import errors_in_one_sentence
-from ..record import Positions, Role
+from ..record import Positions, Role, Span
 
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)
@@ -56,12 +56,7 @@ def encode(
     tokens, and special. `second` is the second text of a pair.
     Raises ValueError, with a one-sentence message, if the tokenizer cannot read the text.
     """
-    # A lone surrogate cannot become UTF-8, and the tokenizer refuses it.
-    texts = [
-        text_part.encode("utf-8", "replace").decode("utf-8")
-        for text_part in (text, second)
-        if text_part is not None
-    ]
+    texts = _as_unicode(text, second)
     with errors_in_one_sentence("the tokenizer cannot read this text"):
         for text_part in texts:
             _check_growth(tokenizer, text_part)
@@ -85,6 +80,32 @@ def encode(
         n_left_out=n_left_out,
         from_start=from_start,
     )
+
+
+def character_spans(tokenizer: Tokenizer, text: str, second: str | None = None) -> tuple[Span | None, ...]:
+    """The characters of each token of `encode`, without white space around them; None for a token that is not of the text.
+
+    The span of white space alone is empty. Raises ValueError, with a one-sentence message, if the tokenizer cannot read
+    the text.
+    """
+    texts = _as_unicode(text, second)
+    with errors_in_one_sentence("the tokenizer cannot read this text"):
+        encoding = tokenizer.encode(texts[0], texts[1] if len(texts) > 1 else None)
+    spans: list[Span | None] = []
+    for number, (start, end) in zip(encoding.sequence_ids, encoding.offsets, strict=True):
+        if number is None:
+            spans.append(None)
+            continue
+        covered = texts[number][start:end]
+        start += len(covered) - len(covered.lstrip())
+        spans.append((number, start, start + len(covered.strip())))
+    return tuple(spans)
+
+
+def _as_unicode(text: str, second: str | None) -> list[str]:
+    """One text, or the two of a pair. A lone surrogate, which the tokenizer refuses, becomes a question mark."""
+    parts = [text] if second is None else [text, second]
+    return [text_part.encode("utf-8", "replace").decode("utf-8") for text_part in parts]
 
 
 def _check_growth(tokenizer: Tokenizer, text: str) -> None:

@@ -4,6 +4,7 @@ Attention to a word is the sum over its pieces, attention from a word the mean o
 4.1). If tokens are hidden, rows are not renormalised, so they sum to less than 1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +34,19 @@ def view(record: AttentionRecord, *, merged: bool = False, hidden: bool = False)
     keys = queries if record.keys is None else _Words.group(record.keys, merged=merged, hidden=hidden)
     if (len(queries.shown), len(keys.shown)) == record.pattern.shape[-2:]:
         return record
+    return _merged(record, queries, keys)
+
+
+def merge_from(record: AttentionRecord, starts: Sequence[int]) -> AttentionRecord:
+    """Attention of `record`, which is not cross-attention, by words that begin at the positions `starts`, the first at 0.
+
+    As in `view`, attention to a word is a sum and attention from it a mean; its `numbers` are `starts`.
+    """
+    words = _Words(read=record, starts=np.array(starts), shown=np.arange(len(starts)), merged=True)
+    return _merged(record, words, words)
+
+
+def _merged(record: AttentionRecord, queries: "_Words", keys: "_Words") -> AttentionRecord:
     sums = keys.combine(np.add, record.pattern, -1)
     means = queries.combine(np.add, sums, -2) / queries.sizes[:, None]
     mask = np.broadcast_to(np.True_, means.shape)
@@ -94,7 +108,10 @@ class _Words:
                 "".join(pieces[position] for position in word) if len(word) > 1 else read.tokens[word[0]]
                 for word in words
             ),
-            roles=tuple("word" if len(word) > 1 else read.roles[word[0]] for word in words),
+            roles=tuple(
+                "word" if len(word) > 1 and read.roles[word[0]] in _OF_A_WORD else read.roles[word[0]]
+                for word in words
+            ),
             patch_grid=read.patch_grid,
             continuing_prefix=read.continuing_prefix,
             numbers=tuple(read.number(int(word[0])) for word in words),

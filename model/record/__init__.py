@@ -23,6 +23,8 @@ Role = Literal[
     "mask",  # hides a token
     "special",  # any other token that the tokenizer calls special
 ]
+# Of a token: 0, or 1 for the second text of a pair; its first character; the character behind its last.
+Span = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

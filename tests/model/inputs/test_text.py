@@ -1,10 +1,11 @@
 import pytest
 from tokenizers import Tokenizer
 from tokenizers.models import BPE, WordLevel, WordPiece
-from tokenizers.pre_tokenizers import WhitespaceSplit
+from tokenizers.pre_tokenizers import Split, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
 from model.inputs.text import (
+    character_spans,
     encode,
     has_character_vocabulary,
     space_out_characters,
@@ -203,3 +204,19 @@ def test_words_without_special_tokens_around_them():
     made = train_word_tokenizer(["a good film"], vocab_size=30, n_positions=12)
     assert roles(made, "good plot", padding_id=0) == [("good", "word"), ("[UNK]", "unknown")]
     assert roles(made, "") == []
+
+
+def test_each_token_of_the_text_has_its_characters(words):
+    text = " films   not"
+    spans = character_spans(words, text)
+    tokens = encode(words, text).tokens
+    assert [token for token, span in zip(tokens, spans, strict=True) if span is None] == ["[CLS]", "[SEP]"]
+    covered = [text[span[1] : span[2]] for span in spans if span is not None]
+    assert "".join(covered) == "filmsnot"
+    assert covered[-1] == "not"
+
+
+def test_characters_of_a_pair_are_counted_in_each_text_and_white_space_is_left_out():
+    made = Tokenizer(WordLevel({"a": 0, "b": 1, " ": 2, "[UNK]": 3}, unk_token="[UNK]"))
+    made.pre_tokenizer = Split(" ", "isolated")
+    assert character_spans(made, "a b", "b") == ((0, 0, 1), (0, 2, 2), (0, 2, 3), (1, 0, 1))

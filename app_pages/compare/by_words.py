@@ -1,0 +1,48 @@
+"""The line that says by what rule two encoders are compared whose tokenizers differ."""
+
+import streamlit as st
+
+from app_pages.subject.two_sides import Side
+from app_pages.toolkit.markdown import as_code, plain
+
+WEIGHTS = "weights to the pieces of a word added up, from them averaged"
+KNOCKED_OUT = "the pieces of a word knocked out together"
+STATES = "the states of the pieces of a word averaged"
+DIFFERS = "The tokenizers differ: compared by words"
+LISTED = 6  # words of one side, by name
+
+
+def say_rule(first: Side, second: Side, rule: str) -> None:
+    """Writes the `rule` by which the words of the two sides are compared, and how many have a counterpart.
+
+    Writes nothing if tokens or patches are compared.
+    """
+    if first.words is None or second.words is None:
+        return
+    n = len(first.words.matched)
+    counterparts = f"{n} words and special tokens"
+    n_missing = len(first.words.unmatched) + len(second.words.unmatched)
+    if n_missing:
+        missing = " and ".join(filter(None, map(_missing_text, (first, second))))
+        counterparts += f"; {n_missing} without a counterpart, left out of what is compared: {missing}"
+    st.caption(
+        f"{DIFFERS} — {rule}; {counterparts}.",
+        help="Words correspond by their letters in the text, class tokens and separators by their role. Words that "
+        "one tokenizer splits where the other does not are joined.",
+    )
+
+
+def _missing_text(side: Side) -> str:
+    """The words of one side without a counterpart, such as "`warm`, `film` of my-bert"; their number if they are many."""
+    assert side.words is not None
+    words = side.words.unmatched
+    if not words:
+        return ""
+    names = ", ".join(as_code(side.compared.tokens[word]) for word in words)
+    return f"{names if len(words) <= LISTED else len(words)} of {plain(side.title)}"
+
+
+def say_each_over_its_own(first: Side) -> None:
+    """Writes that a figure is not by words; nothing if tokens or patches are compared on the page."""
+    if first.words is not None:
+        st.caption("The tokenizers differ: each side is read over its own tokens.")
