@@ -1,5 +1,6 @@
 """Predictions for single tokens: the words behind [MASK], or a class for each token."""
 
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
@@ -8,8 +9,10 @@ import streamlit as st
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import as_code, plain
 from model.experiments.masked_tokens import guesses
+from model.experiments.masked_word import masked_word
+from model.experiments.masked_word_by_layer import masked_word_by_layer
 from model.record import ForwardRecord
-from viz.builders.number_format import percent
+from viz.builders.number_format import format_number, percent
 from viz.builders.token_label import visible
 
 _MOST_MASKED = 5  # lines above the page
@@ -34,6 +37,36 @@ def draw_masked_token_guesses(subject: LiveSubject) -> None:
         st.markdown(f"In place of **{plain(name)}**{number_text}: {words}")
     if len(positions) > _MOST_MASKED:
         st.caption(f"The other {len(positions) - _MOST_MASKED:,} masked tokens are not listed.")
+    with st.expander(f"What would stand in place of {plain(name)} after each layer"):
+        _draw_guesses_by_layer(subject, [position for position in positions if by_position[position]])
+
+
+def _draw_guesses_by_layer(subject: LiveSubject, positions: Sequence[int]) -> None:
+    """Draws a table for each masked position: what the masked-token output makes of its state after each layer."""
+    for number, position in enumerate(positions[:_MOST_MASKED], 1):
+        answer = subject.compute(masked_word, None, position)
+        stages = subject.compute(masked_word_by_layer, answer)
+        first = _in_table(subject.compute(guesses)[position][0].token)
+        title = f"number {number}, " if len(positions) > 1 else ""
+        lines = [f"| {title}after | most probable | log P of {first}, nats | its rank |", "|:--|:--|--:|--:|"]
+        for stage in stages:
+            words = ", ".join(
+                f"{_in_table(guess.token)} {percent(guess.probability)}" for guess in stage.guesses
+            )
+            after = "embedding" if stage.stage == "embed" else stage.stage.removesuffix(" post")
+            log_p = format_number(stage.log_probability, "+.2f")
+            lines.append(f"| {after} | {words} | {log_p} | {stage.rank:,} |")
+        st.markdown("\n".join(lines))
+    st.caption(
+        "Logit lens: the residual stream after each layer goes through the final norm, where there is one, and the output for "
+        "masked tokens. The last row is the encoder's prediction. The output was trained on the last layer alone: earlier rows "
+        "say what it makes of a state, not all that the state holds."
+    )
+
+
+def _in_table(token: str) -> str:
+    """A token as code, in a cell of a Markdown table."""
+    return as_code(token).replace("|", "\\|")
 
 
 def draw_token_classes(record: ForwardRecord) -> None:

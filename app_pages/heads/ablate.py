@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.answer_choice import Answer, choose_answer
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, choose_query
@@ -20,7 +21,6 @@ from app_pages.heads.ablation_code import (
 from app_pages.heads.effects import (
     answers_without_each_part,
     as_hashable_means,
-    changed_quantity,
     n_forwards_of_heads,
 )
 from app_pages.heads.numbers import measuring_sentence
@@ -35,7 +35,6 @@ from app_pages.toolkit.stoppable import until_done
 from model.atlas.data_source import Spread
 from model.atlas.results import HeadResults
 from model.experiments.ablation import ablated
-from model.experiments.knock_out import changes
 from model.measures.changes import log_odds, prediction_change
 from model.measures.head_measures import head_summary
 from model.record import ForwardRecord
@@ -62,22 +61,18 @@ def draw_ablation(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
         means = _choose_means(stored, record)
         ablated_now = ablated_parts(record)
         _choose_parts(record, ablated_now)
+        answer = choose_answer(subject)
     intervention = ablated(*ablated_now, means=means)
     before, after = Side(subject, "Before"), Side(subject.under(intervention), "After")
-    tell(
-        verdict(_without_clause(ablated_now, record), before.record, after.record)
-        if any(ablated_now)
-        else _nothing_removed_sentence(before),
-        is_headline=True,
-    )
+    tell(_headline(ablated_now, before, after, answer), is_headline=True)
     if any(ablated_now):
         predictions(before, after, key="ablate_predictions")
     grid, input_column = beside("ablate")
     with grid:
-        _draw_effects(subject, chosen, before.record, ablated_now, stored, means)
+        _draw_effects(subject, chosen, answer, ablated_now, stored, means)
     with input_column:
         _draw_input(subject, chosen, after, ablated_now, query)
-        if any(ablated_now):
+        if any(ablated_now) and not answer.is_masked_word:
             st.caption(_change_sentence(before.record, after.record))
     _draw_maps(chosen, before, after, query)
 
@@ -143,8 +138,20 @@ def _without_clause(ablated_now: AblatedParts, record: ForwardRecord) -> str:
     return "Without " + " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _nothing_removed_sentence(before: Side) -> str:
+def _headline(ablated_now: AblatedParts, before: Side, after: Side, answer: Answer) -> str:
+    """Sentence on how the answer changes, or what it is while nothing is taken away, as plain text."""
+    if not any(ablated_now):
+        return _nothing_removed_sentence(before, answer)
+    what = _without_clause(ablated_now, before.record)
+    if answer.is_masked_word:
+        return answer.change_sentence(what, before.subject, after.subject)
+    return verdict(what, before.record, after.record)
+
+
+def _nothing_removed_sentence(before: Side, answer: Answer) -> str:
     clause = f": the encoder says {before.predicted}" if before.predicted else ""
+    if answer.is_masked_word:
+        clause = f": {answer.value_sentence(before.subject)}"
     return f"Nothing is taken away{clause}. Click a part, or a {before.record.unit}, to take it away."
 
 
@@ -163,22 +170,28 @@ def _change_sentence(before: ForwardRecord, after: ForwardRecord) -> str:
 def _draw_effects(
     subject: LiveSubject,
     chosen: HeadChoice,
-    record: ForwardRecord,
+    answer: Answer,
     ablated_now: AblatedParts,
     stored: HeadResults | None,
     means: np.ndarray | None,
 ) -> None:
     """Draws the effect of each part alone; a click takes the part away, or puts it back."""
+    record = subject.record
     st.markdown("**Each part alone: what changes without it**")
     vectors = None if means is None else as_hashable_means(means)
-    work_key = ("ablate", subject, vectors is None)
+    work_key = ("ablate", subject, vectors is None, answer.word)
     n_layers, n_heads, *_ = record.pattern.shape
     label = f"Take away each of the {n_layers * n_heads} heads in turn"
     effects = np.full((n_layers, n_heads + 2), np.nan)
     if is_wanted(subject, work_key, n_forwards_of_heads(record), label, "ablate_all"):
         with until_done(work_key):
-            effects = changes(record, answers_without_each_part(subject, vectors))
-    spread = None if stored is None else stored.spreads.get("zero" if means is None else "mean")
+            effects = answer.changes(subject, answers_without_each_part(subject, vectors, answer.word))
+    # What is stored over a data set is the change of the classes or of the pooled state.
+    spread = (
+        None
+        if stored is None or answer.is_masked_word
+        else stored.spreads.get("zero" if means is None else "mean")
+    )
     over_data = None
     if spread is not None and spread.mean.shape == (n_layers, n_heads):
         over_data = np.pad(spread.mean, ((0, 0), (0, 2)), constant_values=np.nan)
@@ -193,14 +206,31 @@ def _draw_effects(
         kinds = {n_heads: ("a", layer), n_heads + 1: ("f", layer)}
         toggle(record, kinds.get(column, ("h", layer, column)))
 
-    signed = record.predicted_class is not None
-    figure = ablation_grid(effects, is_gone, what=changed_quantity(record), signed=signed, over=over_data)
+    what, signed = answer.changed_quantity(record), answer.is_signed(record)
+    figure = ablation_grid(effects, is_gone, what=what, signed=signed, over=over_data)
     clickable(figure, key="ablate_grid", chosen=ablated_now, selection="part", take=take, width="content")
     st.caption(
         f"{ATTENTION}: all heads of the layer at once (the bias of W_O stays); {FEED_FORWARD}: all that the layer's "
         "feed-forward puts out, its bias included. Framed: taken away now. "
-        f"{NO_PROOF} {_over_data_sentence(subject, chosen, stored, spread)}"
+        f"{NO_PROOF} "
+        + (
+            _largest_fall_sentence(effects)
+            if answer.is_masked_word
+            else _over_data_sentence(subject, chosen, stored, spread)
+        )
     )
+
+
+def _largest_fall_sentence(effects: np.ndarray) -> str:
+    """Sentence on the head without which log P falls most, from effects [layer, part] in nats; "" if none is known."""
+    heads = effects[:, :-2]
+    if np.isnan(heads).any():
+        return ""
+    layer, head = (int(index) for index in np.unravel_index(heads.argmin(), heads.shape))
+    fall = -float(heads[layer, head])
+    if fall <= 0:
+        return "No head's removal makes log P fall."
+    return f"The largest fall of log P without one head: {head_name(layer, head)}, {format_number(fall, '.3g')} nats."
 
 
 def _over_data_sentence(

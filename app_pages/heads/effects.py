@@ -8,9 +8,9 @@ import numpy as np
 
 from app_pages.subject.cache import cached, of
 from app_pages.subject.subject import LiveSubject
-from app_pages.subject.two_sides import POOLED
 from app_pages.toolkit.stoppable import with_progress
 from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
+from model.experiments.masked_word import MaskedWord, n_answers
 from model.experiments.one_head_changed import HeadAnswers, stack_answers
 from model.experiments.patching import patch_heads_in_steps, patch_positions_in_steps
 from model.experiments.probabilities import probabilities
@@ -20,53 +20,57 @@ from model.record import ForwardRecord
 Vectors = tuple[tuple[tuple[float, ...], ...], ...]  # [layer, head, d_v]: can stand in the cache's key
 
 
-def changed_quantity(before: ForwardRecord) -> str:
-    predicted = before.predicted_class
-    return POOLED if predicted is None else f"change of the log-odds of {before.class_names[predicted]}"
-
-
 def as_hashable_means(means: Means) -> Vectors:
     return tuple(tuple(map(tuple, layer)) for layer in means.tolist())
 
 
 @cached
-def answers_without_each_part(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
+def answers_without_each_part(
+    subject: LiveSubject, means: Vectors | None, word: MaskedWord | None = None
+) -> np.ndarray:
     """Answers [layer, part, answer] with one part ablated: each head, then all heads, then the feed-forward."""
-    heads = answers_without_each_head(subject, means)
+    heads = answers_without_each_head(subject, means, word)
     layers, vectors = range(subject.loaded.config.n_layers), None if means is None else _as_array(means)
     interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
     interventions += [ablated(feed_forwards=(layer,)) for layer in layers]
-    answers = of(probabilities, subject.checkpoint, (subject.model_input,), tuple(interventions))[0]
+    answers = of(probabilities, subject.checkpoint, (subject.model_input,), tuple(interventions), word)[0]
     return np.concatenate((heads, answers.reshape(2, len(layers), -1).transpose(1, 0, 2)), axis=1)
 
 
 @cached
-def answers_without_each_head(subject: LiveSubject, means: Vectors | None) -> np.ndarray:
+def answers_without_each_head(
+    subject: LiveSubject, means: Vectors | None, word: MaskedWord | None = None
+) -> np.ndarray:
     """Answers [layer, head, answer] with one head ablated; shows a progress bar if that takes long."""
     steps = ablate_heads_in_steps(
-        subject.loaded, subject.model_input, "zero" if means is None else _as_array(means)
+        subject.loaded, subject.model_input, "zero" if means is None else _as_array(means), word
     )
     return _answers_by_head(
-        subject, steps, "Taking away one head after the other …", ("heads", subject, means)
+        subject, steps, "Taking away one head after the other …", ("heads", subject, means, word)
     )
 
 
 @cached
-def answers_with_each_head_patched(subject: LiveSubject, source: Input) -> np.ndarray:
+def answers_with_each_head_patched(
+    subject: LiveSubject, source: Input, word: MaskedWord | None = None
+) -> np.ndarray:
     """Answers [layer, head, answer] with one head's output taken from the input `source`."""
-    steps = patch_heads_in_steps(subject.loaded, subject.model_input, source)
-    work_key = ("heads patched", subject, source)
+    steps = patch_heads_in_steps(subject.loaded, subject.model_input, source, word)
+    work_key = ("heads patched", subject, source, word)
     return _answers_by_head(subject, steps, "Patching in one head after the other …", work_key)
 
 
 @cached
-def answers_with_each_position_patched(subject: LiveSubject, source: Input) -> np.ndarray:
+def answers_with_each_position_patched(
+    subject: LiveSubject, source: Input, word: MaskedWord | None = None
+) -> np.ndarray:
     """Answers [stage, position, answer] with one state taken from `source`; NaN where a position has no partner."""
     before = subject.record
     n_stages, n = len(before.stages), len(before)
-    result = np.full((n_stages, n, before.config.n_answers), np.nan, np.float32)
-    steps = patch_positions_in_steps(subject.loaded, subject.model_input, source)
-    text, work_key = "Patching in one position after the other …", ("positions patched", subject, source)
+    result = np.full((n_stages, n, n_answers(before.config, word)), np.nan, np.float32)
+    steps = patch_positions_in_steps(subject.loaded, subject.model_input, source, word)
+    text = "Patching in one position after the other …"
+    work_key = ("positions patched", subject, source, word)
     for step in with_progress(steps, lambda step: len(step.positions) / (n_stages * n), text, work_key):
         result[step.stage, step.positions] = step.answers
     return result

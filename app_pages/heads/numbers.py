@@ -1,11 +1,12 @@
 """Numbers of every head: on this input and, where measured, over a data set."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.answer_choice import Answer, choose_answer
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice
@@ -22,7 +23,6 @@ from app_pages.toolkit.stoppable import until_done
 from model.atlas.data_source import Spread
 from model.atlas.results import HeadResults
 from model.checkpoint import available, read_config
-from model.experiments import knock_out
 from model.experiments.importance import importance
 from model.measures.head_roles import (
     ON_ONE_INPUT,
@@ -36,6 +36,7 @@ from model.record import AttentionRecord, ForwardRecord
 from viz.builders.number_format import head_name, percent
 
 LINKS = {ATTENTION: "Open in Attention", INSIDE_A_HEAD: "Step by step"}
+OF_THE_ANSWER = ("importance", "zero", "mean")  # columns that say what becomes of the answer
 BACKWARD = 3  # forwards that a forward with gradients and its backward take, about
 
 
@@ -48,11 +49,19 @@ class Numbers:
     stored: HeadResults | None
     chance: Mapping[str, np.ndarray] | None  # what even weights would give here; None over a data set
     first: str  # which of the two is compared and gives names, `HERE` or `OVER`
+    answer: Answer = field(default_factory=Answer)  # whose change without a head is measured on this input
 
     @property
     def spreads(self) -> Mapping[str, Spread]:
-        """Means and standard deviations over the data set; empty where nothing is stored."""
-        return {} if self.stored is None else self.stored.spreads
+        """Means and standard deviations over the data set, of columns that mean the same there as on this input; empty where
+        nothing is stored.
+
+        What is stored of a head's worth is about classes or the pooled state, not about a masked word.
+        """
+        spreads = {} if self.stored is None else self.stored.spreads
+        if not self.answer.is_masked_word:
+            return spreads
+        return {name: spread for name, spread in spreads.items() if name not in OF_THE_ANSWER}
 
     @property
     def data(self) -> str:
@@ -87,11 +96,16 @@ def choose_numbers(subject: Subject, slots: Slots) -> Numbers:
     if stored is not None:
         with slots.controls:
             first = NUMBERS_OF.choose(help=f"The data set is {plain(over(stored.source))}.")
-    input_measures = subject.measure(statistics)
+    input_measures, answer = subject.measure(statistics), Answer()
     if isinstance(subject, LiveSubject):
-        input_measures = input_measures | effects_by_head(subject, stored)
+        if first == HERE:  # over a data set, the answer is that of the whole input
+            with slots.controls:
+                answer = choose_answer(subject)
+        input_measures = input_measures | effects_by_head(subject, stored, answer)
     chance = statistics_of_even_weights(record) if first == HERE else None
-    return Numbers(record=record, here=input_measures, stored=stored, chance=chance, first=first)
+    return Numbers(
+        record=record, here=input_measures, stored=stored, chance=chance, first=first, answer=answer
+    )
 
 
 def say_head(subject: Subject, chosen: HeadChoice) -> None:
@@ -120,6 +134,10 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
         st.caption("A record holds one input, so these are the numbers of that input alone.")
     elif source is None:
         st.caption(f"These are the numbers of this input alone. {measuring_sentence(subject.checkpoint)}")
+    elif numbers.answer.is_masked_word:
+        st.caption(
+            f"What a head is worth for {plain(numbers.answer.name)} is measured on this input alone, not over the data set."
+        )
     elif not {"importance", "zero"} <= set(numbers.spreads):
         st.caption(
             f"What a head is worth: {measuring_sentence(subject.checkpoint, '--with importance,ablation')}"
@@ -157,7 +175,10 @@ def column_description(numbers: Numbers, name: str) -> str:
 def _column_formula(numbers: Numbers, name: str) -> str:
     answer, record = "cosine distance of the pooled state", numbers.record
     loss = r"here $\ln |p|$ of the pooled state $p$"
-    if isinstance(record, ForwardRecord) and (predicted := record.predicted_class) is not None:
+    if numbers.answer.is_masked_word:
+        log_p = f"log P({plain(numbers.answer.name)})"
+        answer, loss = f"size of the change of {log_p}, in nats,", f"here −{log_p}, in nats"
+    elif isinstance(record, ForwardRecord) and (predicted := record.predicted_class) is not None:
         answer = f"size of the change of the log-odds of {plain(record.class_names[predicted])}"
         loss = "here the cross-entropy with the predicted class (Michel et al. take the right one)"
     formula = COLUMNS[name].formula.replace("{answer}", answer).replace("{loss}", loss)
@@ -176,7 +197,9 @@ def measuring_command(name: str, *options: str) -> str:
     return " ".join([*words, *options])
 
 
-def effects_by_head(subject: LiveSubject, stored: HeadResults | None) -> dict[str, np.ndarray]:
+def effects_by_head(
+    subject: LiveSubject, stored: HeadResults | None, answer: Answer
+) -> dict[str, np.ndarray]:
     """Importance of each head and sizes of the answer's change without it, each [layer, head], by name of the column.
 
     If that takes long, draws a button and returns {} until it is pressed.
@@ -187,16 +210,17 @@ def effects_by_head(subject: LiveSubject, stored: HeadResults | None) -> dict[st
         means = None
     n_ablations = 1 if means is None else 2
     n_forwards = BACKWARD + n_ablations * n_forwards_of_heads(record)
-    work_key = ("effects", subject, n_ablations)
+    work_key = ("effects", subject, n_ablations, answer.word)
     n_heads = record.pattern.shape[0] * record.pattern.shape[1]
     label = f"Measure what each of the {n_heads} heads is worth on this input"
     if not is_wanted(subject, work_key, n_forwards, label, "heads_effects"):
         return {}
     with until_done(work_key):
-        values = {"importance": of(importance, subject.checkpoint, (subject.model_input,))[0]}
-        values["zero"] = knock_out.effects(record, answers_without_each_head(subject, None))
+        inputs = (subject.model_input,)
+        values = {"importance": of(importance, subject.checkpoint, inputs, None, answer.word)[0]}
+        without = answers_without_each_head(subject, None, answer.word)
+        values["zero"] = np.abs(answer.changes(subject, without))
         if means is not None:
-            values["mean"] = knock_out.effects(
-                record, answers_without_each_head(subject, as_hashable_means(means))
-            )
+            without = answers_without_each_head(subject, as_hashable_means(means), answer.word)
+            values["mean"] = np.abs(answer.changes(subject, without))
     return values

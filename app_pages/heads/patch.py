@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.answer_choice import Answer, choose_answer
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, take_query
@@ -21,7 +22,6 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, similarity
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
-from model.experiments.knock_out import changes
 from model.experiments.patching import Pairs, pair_positions
 from model.inputs import Input, Text
 from model.measures.changes import log_odds
@@ -40,6 +40,8 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     before = subject.record
     with slots.beside:
         source, label = _choose_second(subject)
+    with slots.controls:
+        answer = choose_answer(subject)
     if source is None:
         st.info("Type a second text above: from it one part at a time is taken.", icon=":material/info:")
         return
@@ -50,7 +52,7 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     except ValueError as error:
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return
-    tell(_distance_sentence(before, second.record), is_headline=True)
+    tell(_distance_sentence(subject, second, answer), is_headline=True)
     predictions(
         Side(subject, f"first {_input_noun(before)}"),
         Side(second, f"second {_input_noun(before)}"),
@@ -58,9 +60,9 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     )
     heads, positions = beside("patch")
     with heads:
-        _draw_heads(subject, chosen, before, source)
+        _draw_heads(subject, chosen, answer, source)
     with positions:
-        _draw_positions(subject, before, source)
+        _draw_positions(subject, answer, source)
     st.caption(
         "A part that carries what tells the two inputs apart moves the answer towards that of the second. "
         f"One pair of inputs is no proof of what a head does in others. {_pairing_sentences(before, second.record, pairs)}"
@@ -88,16 +90,26 @@ def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
     return second, encoders.label_for(subject.checkpoint, label)
 
 
-def _distance_sentence(before: ForwardRecord, other: ForwardRecord) -> str:
+def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer) -> str:
     """Sentence, as plain text, with the change that a patch would make if it moved the answer all the way to that of
     the `other` input.
     """
+    before, other = subject.record, second.record
+    if answer.word is not None:
+        sentence = answer.value_sentence(subject)
+        if answer.word.position not in other.positions_with_role("mask"):
+            return f"{sentence}; the second has no {before.tokens[answer.word.position]} at that position to compare with."
+        first, second_value = answer.log_probability(subject), answer.log_probability(second)
+        return (
+            f"{sentence}, and {format_number(second_value, '+.3f')} nats for the second: a patch that moved the answer all the "
+            f"way there would change it by {format_number(second_value - first, '+.3f')} nats."
+        )
     if (predicted := before.predicted_class) is None:
         return similarity(before, other)
-    first, second = (float(log_odds(record.probabilities, predicted)) for record in (before, other))
+    first, second_value = (float(log_odds(record.probabilities, predicted)) for record in (before, other))
     return (
-        f"The log-odds of {before.class_names[predicted]} are {format_number(first, '+.2f')} for the first and {format_number(second, '+.2f')} for the "
-        f"second: a patch that moved the answer all the way there would change them by {format_number(second - first, '+.2f')}."
+        f"The log-odds of {before.class_names[predicted]} are {format_number(first, '+.2f')} for the first and {format_number(second_value, '+.2f')} for the "
+        f"second: a patch that moved the answer all the way there would change them by {format_number(second_value - first, '+.2f')}."
     )
 
 
@@ -116,17 +128,20 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
     return f"{len(before)} tokens and {len(other)}. {_OF}{rest} {shifted}"
 
 
-def _draw_heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord, source: Input) -> None:
+def _draw_heads(subject: LiveSubject, chosen: HeadChoice, answer: Answer, source: Input) -> None:
+    before = subject.record
     st.markdown(f"**Each head's output z, taken from the second {_input_noun(before)}**")
-    work_key, n_heads = ("patch heads", subject, source), before.pattern.shape[0] * before.pattern.shape[1]
+    work_key = ("patch heads", subject, source, answer.word)
+    n_heads = before.pattern.shape[0] * before.pattern.shape[1]
     label = f"Patch {n_heads} heads in turn"
     if not is_wanted(subject, work_key, effects.n_forwards_of_heads(before), label, "patch_all"):
         return
     with until_done(work_key):
-        changed = changes(before, effects.answers_with_each_head_patched(subject, source))
+        answers = effects.answers_with_each_head_patched(subject, source, answer.word)
+    changed = answer.changes(subject, answers)
     head = chosen.layer, chosen.head
-    title = [effects.changed_quantity(before)]
-    figure = head_grid(changed, selected=head, title=title, signed=before.predicted_class is not None)
+    title = [answer.changed_quantity(before)]
+    figure = head_grid(changed, selected=head, title=title, signed=answer.is_signed(before))
     clickable_heads(figure, key="patch_heads", chosen=head)
     largest = divmod(int(np.abs(changed).argmax()), changed.shape[1])
     st.caption(
@@ -135,24 +150,25 @@ def _draw_heads(subject: LiveSubject, chosen: HeadChoice, before: ForwardRecord,
     )
 
 
-def _draw_positions(subject: LiveSubject, before: ForwardRecord, source: Input) -> None:
+def _draw_positions(subject: LiveSubject, answer: Answer, source: Input) -> None:
+    before = subject.record
     st.markdown(f"**Each state of the residual stream, taken from the second {_input_noun(before)}**")
-    work_key = ("patch positions", subject, source)
+    work_key = ("patch positions", subject, source, answer.word)
     label = f"Patch {len(before)} positions at {len(before.stages)} stages"
     if not is_wanted(subject, work_key, effects.n_forwards_of_positions(before), label, "patch_states"):
         return
     with until_done(work_key):
-        changed = changes(before, effects.answers_with_each_position_patched(subject, source))
+        answers = effects.answers_with_each_position_patched(subject, source, answer.word)
+    changed = answer.changes(subject, answers)
     query = QUERY.held(0)
     query = query if isinstance(query, int) and query < len(before) else 0
-    signed = before.predicted_class is not None
     figure = stage_positions(
         changed,
         before.stages,
         before.tokens,
         query=query,
-        what=effects.changed_quantity(before),
-        signed=signed,
+        what=answer.changed_quantity(before),
+        signed=answer.is_signed(before),
     )
     clickable(
         figure,

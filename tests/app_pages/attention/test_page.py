@@ -116,6 +116,23 @@ def test_a_typed_mask_is_filled(open_app: Open) -> None:
     assert f"`{found[0].token}` {100 * found[0].probability:.1f}\u2009%" in line
 
 
+def test_what_would_fill_a_mask_after_each_layer(open_app: Open) -> None:
+    text = "not [MASK] film [MASK]"
+    app = open_app(text=text, checkpoint="imdb-pre-ln")
+    assert not app.exception
+    loaded = cache.loaded("imdb-pre-ln")
+    tables = [block.value.splitlines() for block in app.markdown if "| most probable |" in block.value]
+    for number, (lines, position) in enumerate(zip(tables, (2, 4), strict=True), 1):
+        (first, *_) = guesses(loaded, text)[position]
+        assert (
+            lines[0]
+            == f"| number {number}, after | most probable | log P of `{first.token}`, nats | its rank |"
+        )
+        assert [line.split(" |")[0] for line in lines[2:]] == ["| embedding", "| L0", "| L1"]
+        assert f"| `{first.token}` {100 * first.probability:.1f}\u2009%" in lines[-1]
+        assert lines[-1].endswith(f"| {np.log(first.probability):+.2f} | 1 |".replace("-", "−"))
+
+
 def test_an_encoder_that_never_learned_to_fill_a_mask_says_so(open_app: Open, checkpoints: Path) -> None:
     loaded = tiny.loaded(tiny.TEXT)
     checkpoint.save(checkpoints / "plain", loaded.model, {}, loaded.tokenizer)

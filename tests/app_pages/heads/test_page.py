@@ -14,7 +14,7 @@ from app_pages.controls import estimated_work, heads_controls, input_controls, m
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import measuring_sentence
 from app_pages.inputs.row import NEEDS_ENCODER
-from app_pages.subject import shipped_inputs
+from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model import checkpoint
 from model.atlas.dataset_examples import OWN_NAME, own_texts
@@ -22,6 +22,8 @@ from model.atlas.results import HEADS
 from model.capture import capture
 from model.experiments.ablation import ablate_heads
 from model.experiments.importance import importance
+from model.experiments.masked_word import masked_word
+from model.experiments.probabilities import probabilities
 from model.inputs import Picture, Text
 from model.measures.changes import class_changes
 from model.measures.head_roles import roles_on_input
@@ -333,6 +335,29 @@ def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Op
         assert line.lower().startswith(f"- **{COLUMNS[name].title}**: {words.lower()}. :gray[")
     assert "the cross-entropy with the predicted class" in lines["importance"]
     assert "log-odds of" in lines["zero"]
+
+
+def test_the_answer_may_be_a_masked_word(open_app: Open, store_heads: Callable) -> None:
+    store_heads("imdb-pre-ln", importance=np.ones((2, 2)), zero=np.ones((2, 2)))
+    text = "not [MASK] film"
+    app = open_app(PAGE, text=text, checkpoint="imdb-pre-ln", answer_of="masked word", answer_word="great")
+    assert not app.exception
+    loaded = cache.loaded("imdb-pre-ln")
+    word = masked_word(loaded, text, "great")
+    before = probabilities(loaded, [text], answer=word)[0, 0, 0]
+    changes = np.abs(ablate_heads(loaded, [text], answer=word)[0, ..., 0].ravel() - before)
+    slopes = importance(loaded, [text], answer=word)[0].ravel()
+    for row, change, slope in zip(rows(app).values(), changes, slopes, strict=True):
+        cells = row["numbers"]
+        written = [cell["text"] for cell in cells[-3:]]
+        # the stored means are zeros: then both ablations are one
+        assert written == [COLUMNS["importance"].written(slope), *[COLUMNS["zero"].written(change)] * 2]
+        assert cells[0]["small"]
+        assert not any(cell["small"] for cell in cells[-3:])  # what is stored is about classes
+    (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
+    assert "size of the change of log P(“great” at \\[MASK\\]), in nats, with zeros" in listed
+    assert "here −log P(“great” at \\[MASK\\]), in nats" in listed
+    assert "is measured on this input alone, not over the data set" in said(app)
 
 
 def test_an_encoder_without_classes_has_another_loss(open_app: Open, checkpoints: Path) -> None:

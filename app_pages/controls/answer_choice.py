@@ -1,0 +1,114 @@
+"""Choice of what counts as the answer: what the encoder says of the whole input, or one word in place of [MASK]."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.address import INDEX, Box, Row, TextLine
+from app_pages.subject.cache import of
+from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import POOLED
+from app_pages.toolkit.markdown import plain
+from model.capture.intervention import Intervention
+from model.experiments.knock_out import changes
+from model.experiments.masked_tokens import guesses
+from model.experiments.masked_word import MaskedWord, log_probability_changes, masked_word
+from model.experiments.probabilities import probabilities
+from model.record import ForwardRecord
+from viz.builders.number_format import format_number, percent
+from viz.builders.token_label import visible
+
+WHOLE, MASKED = "whole input", "masked word"
+ANSWER = Row("answer_of", "Answer", (WHOLE, MASKED))
+MASK_NUMBER = Box[int]("answer_mask", "Masked token", pattern=INDEX, width=90)
+WORD = TextLine(
+    "answer_word", "Its word", label_visibility="collapsed", placeholder="word: the first guess", width=170
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What experiments measure: log P of the masked `word`, or, where that is None, the predicted class or the pooled state."""
+
+    word: MaskedWord | None = None
+    name: str = ""  # of the word, such as "“very” at [MASK]"
+
+    @property
+    def is_masked_word(self) -> bool:
+        """Whether log P of a masked word is measured."""
+        return self.word is not None
+
+    def is_signed(self, record: ForwardRecord) -> bool:
+        """Whether changes rise and fall; a cosine distance does not."""
+        return self.is_masked_word or record.predicted_class is not None
+
+    def changed_quantity(self, record: ForwardRecord) -> str:
+        """What changes, and its unit, as a title."""
+        if self.is_masked_word:
+            return f"change of log P({self.name}) in nats"
+        predicted = record.predicted_class
+        return POOLED if predicted is None else f"change of the log-odds of {record.class_names[predicted]}"
+
+    def changes(self, subject: LiveSubject, answers: np.ndarray) -> np.ndarray:
+        """Changes from the subject's answer to `answers` [*interventions, answer], in nats, or as cosine distances."""
+        if self.is_masked_word:
+            return log_probability_changes(self.log_probability(subject), answers)
+        return changes(subject.record, answers)
+
+    def log_probability(self, subject: LiveSubject) -> float:
+        """log P of the masked word in nats, under the subject's intervention."""
+        interventions: tuple[Intervention, ...] = (subject.changed,)
+        answers = of(probabilities, subject.checkpoint, (subject.model_input,), interventions, self.word)
+        return float(answers[0, 0, 0])
+
+    def change_sentence(self, what: str, before: LiveSubject, after: LiveSubject) -> str:
+        """Sentence on how log P of the masked word changed, as plain text; `what` is its beginning and names the change."""
+        old, new = self.log_probability(before), self.log_probability(after)
+        direction = "falls" if new < old else "rises" if new > old else "stays as it is"
+        numbers = f"from {format_number(old, '+.3f')} to {format_number(new, '+.3f')} nats"
+        shares = f"P {percent(float(np.exp(old)), 2)} before, {percent(float(np.exp(new)), 2)} after"
+        return f"{what}, log P({self.name}) {direction}: {numbers}, {format_number(new - old, '+.3f')} nats. {shares}."
+
+    def value_sentence(self, subject: LiveSubject) -> str:
+        """log P and P of the masked word, as plain text."""
+        value = self.log_probability(subject)
+        return (
+            f"log P({self.name}) is {format_number(value, '+.3f')} nats, P {percent(float(np.exp(value)), 2)}"
+        )
+
+
+def choose_answer(subject: LiveSubject) -> Answer:
+    """Draws the choice where the text has [MASK] and the encoder predicts masked tokens; returns the chosen answer.
+
+    An encoder without classes begins with the masked word, which it was trained to predict. A word that is no single token
+    of the vocabulary is replaced by the first guess, with a sentence that says so.
+    """
+    record = subject.record
+    positions = record.positions_with_role("mask")
+    if not positions or not record.config.masked_token_output:
+        return Answer()
+    options = (WHOLE, MASKED) if record.predicted_class is not None else (MASKED, WHOLE)
+    if ANSWER.choose(options) == WHOLE:
+        return Answer()
+    position = positions[0]
+    if len(positions) > 1:
+        position = positions[MASK_NUMBER.choose(range(1, len(positions) + 1)) - 1]
+    if not subject.compute(guesses)[position]:
+        st.caption("The ids that this encoder predicts first have no tokens in its tokenizer.")
+        return Answer()
+    word = WORD.choose().strip()
+    try:
+        answer = subject.compute(masked_word, word or None, position)
+    except ValueError as error:
+        st.caption(f"{plain(str(error))}. The first guess is taken instead.")
+        answer = subject.compute(masked_word, None, position)
+    return Answer(answer, _name(subject, answer, len(positions)))
+
+
+def _name(subject: LiveSubject, answer: MaskedWord, n_masked: int) -> str:
+    """Name of the word and its place, such as "“very” at [MASK]"; of several masked tokens with the position."""
+    tokenizer, record = subject.loaded.tokenizer, subject.record
+    token = None if tokenizer is None else tokenizer.id_to_token(answer.token_id)
+    label = record.labels[answer.position] if n_masked > 1 else record.tokens[answer.position]
+    return f"“{visible(token or str(answer.token_id))}” at {label}"
