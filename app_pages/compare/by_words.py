@@ -8,7 +8,7 @@ from app_pages.toolkit.markdown import as_code, plain
 WEIGHTS = "weights to the pieces of a word added up, from them averaged"
 KNOCKED_OUT = "the pieces of a word knocked out together"
 STATES = "the states of the pieces of a word averaged"
-DIFFERS = "The tokenizers differ: compared by words"
+DIFFERS = "The tokens differ: compared by words"
 LISTED = 6  # words of one side, by name
 
 
@@ -45,4 +45,4 @@ def _missing_text(side: Side) -> str:
 def say_each_over_its_own(first: Side) -> None:
     """Writes that a figure is not by words; nothing if tokens or patches are compared on the page."""
     if first.words is not None:
-        st.caption("The tokenizers differ: each side is read over its own tokens.")
+        st.caption("The tokens differ: each side is read over its own tokens.")

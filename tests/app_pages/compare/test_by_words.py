@@ -106,7 +106,7 @@ def of_the_bytes() -> np.ndarray:
 def test_all_heads_are_shown_by_words_and_matched(open_both: Open) -> None:
     app = open_both(query="0 [CLS]")
     assert "no counterpart" not in captions(app)
-    assert "The tokenizers differ: compared by words" in captions(app)
+    assert "The tokens differ: compared by words" in captions(app)
     assert "; 6 words and special tokens." in captions(app)
     one, other = (linked(app, key) for key in charts(app))
     np.testing.assert_allclose(one.weights.transpose(1, 2, 0, 3), of_pieces(), atol=1e-4)
