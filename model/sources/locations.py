@@ -23,7 +23,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..files.encoder_files import CONFIG, SAFETENSORS, UNREAD_WEIGHTS, WEIGHTS
-from ..huggingface.two_encoders import inner_names, split_name, with_inner_names
 from .names import HUB, Listing, printable_name
 from .uploads import UPLOAD, upload_named
 
@@ -107,6 +106,8 @@ def find(name: str, home: Path) -> Path:
     (`model.huggingface.two_encoders`). Raises FileNotFoundError if there is no such encoder, and ValueError if it must not be
     read, with one-sentence messages.
     """
+    from ..huggingface.two_encoders import inner_names, split_name  # as late as this: it imports torch
+
     outer_name, inner = split_name(name)
     if inner is not None:
         try:
@@ -149,6 +150,8 @@ def below_root(home: Path) -> Listing:
     """
     if _root is None:
         return Listing()
+    from ..huggingface.two_encoders import with_inner_names  # late, as in `find`
+
     shipped_names, n_invalid = set(shipped(home)), 0
     names: list[str] = []
     refused: list[str] = []
