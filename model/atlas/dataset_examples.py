@@ -178,13 +178,12 @@ def csv_rows(csv: Path, *columns: str) -> Iterator[tuple[int, dict[str, str]]]:
     Raises ValueError, with a one-sentence message, if one of the `columns` is missing or a row is damaged. pandas is not
     used, since it takes the first cell of a row with too many cells as the name of the row.
     """
-    previous_limit = table.field_size_limit(LONGEST_TEXT)  # the whole process has one limit
     with csv.open(newline="", encoding="utf-8-sig") as file:
         rows = table.DictReader(file, strict=True)
         try:
             if missing := [name for name in columns if name not in (rows.fieldnames or ())]:
                 raise ValueError(f"{csv.name} lacks the column {missing[0]}")
-            for row in rows:
+            while (row := _next_row(rows)) is not None:
                 if None in row or None in row.values():
                     raise ValueError(
                         f"{csv.name} has more or fewer cells in line {rows.line_num} than in its first; a text with "
@@ -193,5 +192,15 @@ def csv_rows(csv: Path, *columns: str) -> Iterator[tuple[int, dict[str, str]]]:
                 yield rows.line_num, row
         except (table.Error, UnicodeDecodeError) as error:
             raise ValueError(f"{csv.name} is no CSV, seen in line {rows.line_num + 1}: {error}") from error
-        finally:
-            table.field_size_limit(previous_limit)
+
+
+def _next_row(rows: table.DictReader) -> dict[str, str] | None:
+    """The next row, with cells of up to `LONGEST_TEXT` characters; None at the end of the file.
+
+    The whole process has one limit, so it is raised for this row alone: several files may be read in turn, and not to their end.
+    """
+    previous_limit = table.field_size_limit(LONGEST_TEXT)
+    try:
+        return next(rows, None)
+    finally:
+        table.field_size_limit(previous_limit)

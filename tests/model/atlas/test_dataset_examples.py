@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from model.atlas.dataset_examples import examples_for, examples_to_show, labelled_examples
+from model.atlas.dataset_examples import csv_rows, examples_for, examples_to_show, labelled_examples
 from model.inputs import Picture, Text, digits
 
 
@@ -54,6 +54,11 @@ def test_what_may_be_shown_comes_with_the_project(text_loaded, digit_loaded):
 def test_the_limit_of_a_cell_is_what_it_was_afterwards(text_loaded, csv):
     before = table.field_size_limit()
     assert len(list(examples_for(text_loaded, csv))) == 7
+    assert table.field_size_limit() == before
+    first, second = (csv_rows(csv, "text") for _ in range(2))
+    next(first), next(second)
+    first.close()
+    next(second)  # and is not read to its end
     assert table.field_size_limit() == before
 
 
