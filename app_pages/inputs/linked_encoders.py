@@ -7,7 +7,7 @@ from app_pages.subject.encoders import DIGIT, PICTURE, kind_of
 from app_pages.subject.session_encoders import open_, opened, remove, uploads
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
-from model.huggingface.two_encoders import split_name
+from model.huggingface.inner_encoders import split_name
 from model.sources import locations
 from model.sources.uploads import UPLOAD
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app_pages.subject.cache import is_on_cpu_instead
 from app_pages.toolkit.markdown import plain
-from model.huggingface.two_encoders import split_name
+from model.huggingface.inner_encoders import split_name
 from model.sources import locations
 from model.sources.uploads import Upload
 

@@ -16,7 +16,7 @@ from model import checkpoint
 from model.atlas import results
 from model.atlas.data_source import DataSource
 from model.files.encoder_files import CONFIG
-from model.huggingface.two_encoders import split_path
+from model.huggingface.inner_encoders import split_path
 from model.sources import locations
 
 

@@ -11,7 +11,7 @@ from app_pages.toolkit.markdown import PLACEMENTS, beginning
 from model import checkpoint
 from model.config import ModelConfig
 from model.huggingface import Description, describe, is_foreign
-from model.huggingface.two_encoders import split_path, with_inner_names
+from model.huggingface.inner_encoders import split_path, with_inner_names
 from model.sources import locations
 from model.sources.names import Listing
 

@@ -14,7 +14,7 @@ from app_pages.your_own.describe import description
 from app_pages.your_own.instructions import heading
 from model import checkpoint
 from model.huggingface import Description
-from model.huggingface.two_encoders import split_name
+from model.huggingface.inner_encoders import split_name
 from model.sources import locations
 from model.sources.names import Listing
 from model.sources.uploads import UPLOAD

@@ -32,7 +32,7 @@ from ..files.errors import errors_in_one_sentence
 from ..files.json_file import folder_and_name, read_object
 from ..files.tokenizer_check import open_tokenizer
 from ..files.writing import new_folder, replacing
-from ..huggingface.two_encoders import folder_name, split_path
+from ..huggingface.inner_encoders import folder_name, split_path
 from ..huggingface.weights import LARGEST_FILE, MOST_NUMBERS
 from ..inputs.text import encode
 from ..loaded import Loaded

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 from torch import nn
 
-from ..parts.norms import NormLayer, linear_norm
+from ..parts.norm_layers import NormLayer, linear_norm
 from .double_precision import as_float64
 
 

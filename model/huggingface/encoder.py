@@ -16,7 +16,7 @@ from ..masks import FullMask, Mask, causal, local_window, real_positions
 from ..parts.attention_pooling import AttentionPooling
 from ..parts.block import add_grid_bias, replace_parts
 from ..parts.disentangled import DisentangledAttention, RelativePositions
-from ..parts.norms import norm_layer
+from ..parts.norm_layers import norm_layer
 from ..parts.relative_bias import BiasedScores
 from ..transformer import Embedding, Inputs, States, Transformer, fixed_positions
 

@@ -29,8 +29,8 @@ from . import (
     torch_encoder,
     vit,
 )
+from .inner_encoders import TWO_ENCODERS
 from .tensor_map import Reading
-from .two_encoders import TWO_ENCODERS
 from .weights import Stored
 
 InputKind = Literal["text", "pictures", "proteins"]

@@ -25,11 +25,11 @@ from ..files.errors import RefusalError, errors_in_one_sentence, single_line
 from ..files.json_file import read_object
 from .encoder import ImportedEncoder
 from .families import FAMILIES, family_names
+from .inner_encoders import TWO_ENCODERS, one_encoder, split_path
 from .output_layers import TIED
 from .sentence_transformers import UnsupportedPoolingError, read_modules, with_modules
 from .tensor_map import Reading
 from .tokenizer import read_tokenizer
-from .two_encoders import TWO_ENCODERS, one_encoder, split_path
 from .weights import Shape, Stored, stored_weights
 
 ADAPTER_ALONE = (
@@ -89,7 +89,7 @@ def _is_transformers_config(path: Path, *_state: int) -> bool:
 
 @errors_in_one_sentence()
 def find(folder: Path) -> EncoderFolder:
-    """The encoder in a folder, or one of two in it (`model.huggingface.two_encoders`), by its configuration and tensor headers.
+    """The encoder in a folder, or one of two in it (`model.huggingface.inner_encoders`), by its configuration and tensor headers.
 
     Raises ValueError if it cannot be shown.
     """

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ..parts.norms import linear_norm
+from ..parts.norm_layers import linear_norm
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
 from .as_record import LEAST, any_head_mask, as_record, normalise_rows

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..config import ModelConfig
-from ..parts.norms import LinearNorm, linear_norm
+from ..parts.norm_layers import LinearNorm, linear_norm
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
 from .as_record import any_head_mask, as_record, normalise_rows

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from ..config import ModelConfig
 from ..masks import LayerMask
 from ..transformer import Attention, FeedForward, States
-from .norms import norm_layer
+from .norm_layers import norm_layer
 
 
 class ProbeAttention(Attention):

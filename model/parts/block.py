@@ -11,7 +11,7 @@ from .feed_forward import GatedFeedForward
 from .grid_bias import GridBias, GridBiasedScores
 from .grid_rotary import GridRotated
 from .grouped_keys import GroupedLinear
-from .norms import norm_layer
+from .norm_layers import norm_layer
 from .rotary import Rotated
 
 LINEAR_MAPS = {

@@ -15,7 +15,7 @@ from ..config import ModelConfig
 from ..family_options import Disentangled
 from ..hooks import HookPoint
 from ..transformer import Attention
-from .norms import norm_layer
+from .norm_layers import norm_layer
 from .position_numbers import numbers_in_batch
 
 

@@ -28,7 +28,7 @@ from huggingface_hub.utils import validate_repo_id
 from ..files.encoder_files import BESIDE, CONFIG, INDEX, UNREAD_WEIGHTS, WEIGHTS, shard_names
 from ..files.errors import error_text
 from ..files.json_file import LARGEST_JSON
-from ..huggingface.two_encoders import with_inner_names
+from ..huggingface.inner_encoders import with_inner_names
 from .names import HUB, Listing, printable_name
 
 # the parts of a sentence-transformers folder, such as 1_Pooling/config.json and 2_Dense/model.safetensors

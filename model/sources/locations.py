@@ -103,10 +103,10 @@ def find(name: str, home: Path) -> Path:
     """The folder of the encoder called `name`; the folder `home` holds those that come with the project.
 
     For one of two encoders in a folder it is a path inside that folder, which is none on disk
-    (`model.huggingface.two_encoders`). Raises FileNotFoundError if there is no such encoder, and ValueError if it must not be
+    (`model.huggingface.inner_encoders`). Raises FileNotFoundError if there is no such encoder, and ValueError if it must not be
     read, with one-sentence messages.
     """
-    from ..huggingface.two_encoders import inner_names, split_name  # as late as this: it imports torch
+    from ..huggingface.inner_encoders import inner_names, split_name  # as late as this: it imports torch
 
     outer_name, inner = split_name(name)
     if inner is not None:
@@ -150,7 +150,7 @@ def below_root(home: Path) -> Listing:
     """
     if _root is None:
         return Listing()
-    from ..huggingface.two_encoders import with_inner_names  # late, as in `find`
+    from ..huggingface.inner_encoders import with_inner_names  # late, as in `find`
 
     shipped_names, n_invalid = set(shipped(home)), 0
     names: list[str] = []

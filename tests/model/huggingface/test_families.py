@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.huggingface.families import FAMILIES, families_table, family_names
-from model.huggingface.two_encoders import TWO_ENCODERS
+from model.huggingface.inner_encoders import TWO_ENCODERS
 
 ROOT = Path(__file__).parents[3]
 LISTS = {"README.md": family_names, "docs/your_own.md": families_table}

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from model.parts.norms import linear_norm
+from model.parts.norm_layers import linear_norm
 
 
 @pytest.mark.parametrize(
