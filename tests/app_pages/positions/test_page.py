@@ -82,7 +82,7 @@ def test_nonsense_in_the_address(open_app: Open, key: str, nonsense: str, defaul
     [
         ("rotated", "| q·k | 47.0079 | 47.0079 | 47.0079 | 47.0079 |"),
         ("biased: ALiBi", "heads with a small slope look far"),
-        ("biased: T5", "one of 32 buckets"),
+        ("biased: T5", "for each of 32 buckets"),
         ("windowed", "| L11 | ±64 | ±768 |"),
     ],
 )
