@@ -76,7 +76,11 @@ def draw_table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     rows = sorted_heads(matching_heads(all_heads, searched, layers, role, relation), numbers.values, sort)
     if rows:
         with slots.controls:
-            choose_table_file(numbers, [(row.layer, row.head) for row in rows])
+            choose_table_file(
+                numbers,
+                [(row.layer, row.head) for row in rows],
+                None if relation_source is None else followed,
+            )
     say_head(subject, chosen)
     if rows:
         _draw_table(chosen, numbers, rows, sort, has_relations=relation_source is not None)

@@ -1,6 +1,6 @@
 """The table of heads as a file: CSV with all its numbers, or LaTeX with those that are compared."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -10,25 +10,32 @@ from app_pages.controls.heads_controls import HERE
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import Numbers
 from app_pages.show.download import name_parts
-from viz.builders.number_format import head_name
+from viz.builders.number_format import format_number, head_name, percent
 from viz.export.figure_csv import frame_csv
 from viz.export.file_formats import MIME
 from viz.export.latex_table import latex_table
 from viz.export.safe_text import file_name
+from viz.heads.relation_dots import BestHead
 
+Followed = Mapping[
+    tuple[int, int], Sequence[BestHead]
+]  # by layer and head, the relations that it follows beyond an offset
 CSV, LATEX = "CSV", "LaTeX"
 _SUFFIXES = {CSV: "csv", LATEX: "tex"}
 
 
-def choose_table_file(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> None:
-    """Draws the menu that downloads the rows of the table: `heads` as (layer, head), in the order in which they stand."""
+def choose_table_file(numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None) -> None:
+    """Draws the menu that downloads the rows of the table: `heads` as (layer, head), in the order in which they stand.
+
+    `followed` is None where relations were not measured; the files then have no column for them.
+    """
     with st.popover("Download", key="heads_file", icon=":material/download:", on_change="rerun") as menu:
         if menu.open:
-            _draw_menu(numbers, heads)
+            _draw_menu(numbers, heads, followed)
 
 
 @st.fragment
-def _draw_menu(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> None:
+def _draw_menu(numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None) -> None:
     kind = st.segmented_control(
         "Format",
         tuple(_SUFFIXES),
@@ -46,7 +53,7 @@ def _draw_menu(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> None:
     name = file_name(*name_parts("heads_table"), suffix=suffix)
     st.download_button(
         "Download",
-        partial(table_bytes, numbers, heads, suffix),
+        partial(table_bytes, numbers, heads, suffix, followed),
         file_name=name,
         mime=MIME[suffix],
         key="heads_file_button",
@@ -57,22 +64,36 @@ def _draw_menu(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> None:
     st.caption(name)
 
 
-def table_bytes(numbers: Numbers, heads: Sequence[tuple[int, int]], suffix: str) -> bytes:
+def table_bytes(
+    numbers: Numbers, heads: Sequence[tuple[int, int]], suffix: str, followed: Followed | None = None
+) -> bytes:
     """The table as "csv" or "tex", in UTF-8."""
     if suffix == "csv":
-        return frame_csv(every_number(numbers, heads))
-    return f"{latex_table(compared_numbers(numbers, heads))}\n".encode()
+        return frame_csv(every_number(numbers, heads, followed))
+    return f"{latex_table(compared_numbers(numbers, heads, followed))}\n".encode()
 
 
-def every_number(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> pd.DataFrame:
-    """A row for each of the heads: layer, head, role, and each measure; where there are numbers over a data set as well,
-    those on this input, their mean and their standard deviation, in three columns.
+def every_number(
+    numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None = None
+) -> pd.DataFrame:
+    """A row for each of the heads: layer, head, role, relations where they were measured, and each measure; where there are
+    numbers over a data set as well, those on this input, their mean and their standard deviation, in three columns.
+
+    A relation stands with its direction and its share of links, from 0 to 1: "case to head 0.8812".
     """
     columns: dict[str, list] = {
         "layer": [layer for layer, _ in heads],
         "head": [head for _, head in heads],
         "role": [_role(numbers, *index) for index in heads],
     }
+    if followed is not None:
+        columns["relation"] = [
+            ", ".join(
+                f"{best.relation} {best.direction} {format_number(best.share, '.4f')}"
+                for best in followed.get(index, ())
+            )
+            for index in heads
+        ]
     for name in COLUMNS:
         title = _title(numbers, name)
         if name in numbers.here:
@@ -85,12 +106,23 @@ def every_number(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> pd.DataF
     return pd.DataFrame(columns)
 
 
-def compared_numbers(numbers: Numbers, heads: Sequence[tuple[int, int]]) -> pd.DataFrame:
-    """A row for each of the heads: its name, its role, and the measures that the page compares."""
+def compared_numbers(
+    numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None = None
+) -> pd.DataFrame:
+    """A row for each of the heads: its name, its role, the relation that it follows most, with the share of links, and the
+    measures that the page compares.
+    """
     columns: dict[str, list] = {
         "head": [head_name(*index) for index in heads],
         "role": [_role(numbers, *index) for index in heads],
     }
+    if followed is not None:
+        columns["relation"] = [
+            ", ".join(
+                f"{best.relation} {percent(best.share, 0)}" for best in list(followed.get(index, ()))[:1]
+            )
+            for index in heads
+        ]
     for name, values in numbers.values.items():
         columns[_title(numbers, name)] = [float(values[index]) for index in heads]
     return pd.DataFrame(columns)

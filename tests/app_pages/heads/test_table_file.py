@@ -10,6 +10,7 @@ from app_pages.heads.table_file import compared_numbers, every_number, table_byt
 from model.atlas.data_source import DataSource, Spread
 from model.atlas.results import HeadResults
 from model.record.from_arrays import from_arrays
+from viz.heads.relation_dots import BestHead
 
 RECORD = from_arrays(np.full((1, 2, 2, 2), 0.5), ["a", "film"])
 ENTROPY, DISTANCE = np.array([[0.25, 0.125]]), np.array([[1.5, 12.0]])
@@ -57,3 +58,28 @@ def test_latex_is_written_with_the_digits_that_a_column_needs() -> None:
     assert lines[3] == "head & role & entropy & distance (tokens) \\\\"
     assert [line.rpartition(" & ")[2] for line in lines[5:7]] == ["$12.0$ \\\\", "$1.5$ \\\\"]
     assert [line.split(" & ")[2] for line in lines[5:7]] == ["$0.125$", "$0.250$"]
+
+
+def followed(relation: str, share: float, direction: str = "to head") -> BestHead:
+    return BestHead(
+        relation=relation,
+        layer=0,
+        head=1,
+        direction=direction,
+        share=share,
+        low=share,
+        high=share,
+        baseline=0.1,
+        offset=1,
+        n=40,
+        beyond=True,
+    )
+
+
+def test_where_relations_were_measured_the_files_have_a_column_for_them() -> None:
+    relations = {(0, 1): [followed("case", 0.875), followed("obl", 0.5, "to dependent")]}
+    table = pd.read_csv(io.BytesIO(table_bytes(numbers(), HEADS, "csv", relations)), keep_default_na=False)
+    assert list(table.columns)[:4] == ["layer", "head", "role", "relation"]
+    assert table["relation"].tolist() == ["case to head 0.8750, obl to dependent 0.5000", ""]
+    rows = table_bytes(numbers(), HEADS, "tex", relations).decode().splitlines()[5:7]
+    assert [row.split(" & ")[2] for row in rows] == [r"case 88 \%", ""]
