@@ -193,7 +193,7 @@ head_overview(record).save("a.png")
 attention_heatmap(record, layer=0, head=1).save("a.csv")
 attention_heatmap(record, layer=0, head=1).save("a.parquet")
 linked_heads(record)
-print(latex_table(head_table(record)).splitlines()[1][:15])
+print(latex_table(head_table(record)[["layer", "head"]]).splitlines()[1][:15])
 try:
     from loupe import load
 except ImportError as error:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -12,6 +13,14 @@ from .safe_text import clean
 
 _DIGITS = 3  # of the largest number of a column
 _LONGEST = 40  # rows; more do not fit on a page
+_TEXT_WIDTH = 455  # points: a page of A4 with margins of 2.5 cm
+_LETTER = 4.9  # points, of which letters and digits at 10 pt are wide on average, measured over such tables
+_SMALLER = (
+    ("", 1.0, 6),
+    ("\\small", 0.9, 4),
+    ("\\footnotesize", 0.8, 3),
+    ("\\scriptsize", 0.7, 2),
+)  # font, times 10 pt, and points beside each column
 _MOST_DECIMALS = 4  # a smaller largest number is written with a power of ten
 _ESCAPED = {
     "\\": r"\textbackslash{}",
@@ -23,6 +32,7 @@ _ESCAPED = {
     "−": "$-$",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
 }
+_MARKUP = re.compile(r"\\times|\\(?=[&%$#_{}])|[${}^]")  # what takes no room, or little
 _SPECIAL = re.compile("|".join(map(re.escape, _ESCAPED)))
 
 
@@ -31,7 +41,8 @@ def latex_table(frame: pd.DataFrame) -> str:
 
     A column of numbers has as many decimals as three digits of its largest number need; a number that would then be 0
     and is not is written with a power of ten. A number that is missing is a dash. Beyond 40 rows the table is a `longtable`,
-    which goes on over several pages. A comment on top says which packages it needs.
+    which goes on over several pages. A table that would be wider than 16 cm has a smaller font. Comments on top say which
+    packages it needs, and whether it is too wide even so.
 
     >>> import pandas as pd
     >>> from loupe import latex_table
@@ -51,9 +62,14 @@ def latex_table(frame: pd.DataFrame) -> str:
     heading = f"{' & '.join(_escaped(name) for name in frame.columns)} \\\\"
     is_long = len(frame) > _LONGEST
     environment = "longtable" if is_long else "tabular"
+    font, gap, fits = _font(
+        [[_escaped(name), *cells] for name, (_, cells) in zip(frame.columns, columns, strict=True)]
+    )
     return "\n".join(
         [
             f"% \\usepackage{{booktabs{',longtable' * is_long}}}",
+            *([] if fits else ["% wider than 16 cm even in this font: leave columns out, or turn the page"]),
+            *([f"{{{font}\\setlength{{\\tabcolsep}}{{{gap}pt}}"] if font else []),
             f"\\begin{{{environment}}}{{{alignment}}}",
             "\\toprule",
             heading,
@@ -63,8 +79,20 @@ def latex_table(frame: pd.DataFrame) -> str:
             *("{}" * row.startswith("[") + row for row in rows),
             *([] if is_long else ["\\bottomrule"]),
             f"\\end{{{environment}}}",
+            *(["}"] if font else []),
         ]
     )
+
+
+def _font(columns: Sequence[Sequence[str]]) -> tuple[str, int, bool]:
+    """Largest font in which columns with these cells are about as wide as a page of text at most, the points beside each of
+    them, and whether they are; "" is the font around the table.
+    """
+    letters = sum(max(len(_MARKUP.sub("", cell)) for cell in column) for column in columns)
+    for font, size, gap in _SMALLER:
+        if letters * _LETTER * size + 2 * gap * len(columns) <= _TEXT_WIDTH:
+            return font, gap, True
+    return font, gap, False
 
 
 def _cells(column: pd.Series) -> tuple[bool, list[str]]:

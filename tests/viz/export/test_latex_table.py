@@ -78,3 +78,15 @@ def test_a_long_table_goes_on_over_pages_with_its_heading() -> None:
 
 def test_a_table_without_rows_has_its_heading() -> None:
     assert body(pd.DataFrame({"a": [], "b": []})) == []
+
+
+def test_a_table_that_would_be_too_wide_has_a_smaller_font() -> None:
+    narrow, wide, too_wide = (
+        latex_table(pd.DataFrame({f"a measure {number}": [0.25] for number in range(n)})).splitlines()
+        for n in (6, 8, 30)
+    )
+    assert narrow[1].startswith("\\begin{tabular}")
+    assert wide[1] == "{\\small\\setlength{\\tabcolsep}{4pt}"
+    assert (wide[2], wide[-1]) == ("\\begin{tabular}{rrrrrrrr}", "}")
+    assert too_wide[1].startswith("% wider than 16 cm")
+    assert too_wide[2].startswith("{\\scriptsize")
