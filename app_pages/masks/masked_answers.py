@@ -2,19 +2,21 @@
 
 import streamlit as st
 
+from app_pages.controls.answer_choice import Answer
 from app_pages.controls.control_bar import Slots
 from app_pages.masks.mask_sentences import NOTHING, has_own_mask, without_or_with
 from app_pages.show.prediction import before_and_after
 from app_pages.show.side_predictions import predictions, tell
 from app_pages.subject.two_sides import Side, share, verdict
+from app_pages.toolkit.markdown import plain
 from model.capture.intervention import MaskChoice
 from model.measures.attended_kinds import can_depend_on_input
 from model.measures.changes import largest_change, prediction_change
 from viz.builders.number_format import format_number
 
 
-def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice) -> None:
-    """Writes the effect on the answer, and draws the answers before and after into the input row.
+def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice, answer: Answer) -> None:
+    """Writes the effect on the chosen `answer`, and draws the predictions before and after into the input row.
 
     `before` is the plain input, `after` is under the mask.
     """
@@ -22,9 +24,13 @@ def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice) -> 
     if mask == NOTHING:
         nothing = f"Nothing is masked{' besides what the encoder masks itself' if has_own_mask(before.record) else ''}"
         sentence = f"{nothing}."
-        if before.predicted:
+        if answer.is_masked_word:
+            sentence = f"{nothing}: {answer.value_sentence(before.subject)}."
+        elif before.predicted:
             predicted = f"{before.predicted} ({share(before.record.probabilities.max())})"
             sentence = f"{nothing}: the encoder says {predicted}."
+    elif answer.is_masked_word:
+        sentence = answer.change_sentence(mask, before.subject, after.subject)
     elif can_depend_on_input(after.record):
         sentence = verdict(mask, before.record, after.record)
     else:
@@ -35,10 +41,16 @@ def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice) -> 
             before_and_after(before.record, after.record, after.subject.label)
 
 
-def draw_padded_answers(before: Side, unmasked: Side, after: Side) -> None:
+def draw_padded_answers(before: Side, unmasked: Side, after: Side, answer: Answer) -> None:
     """Draws the predictions for a text without padding, with masked padding, and with padding that is not masked."""
     predictions(before, after, unmasked, key="masks_probabilities")
-    if before.record.has_classes:
+    if answer.is_masked_word:
+        quantity = f"Difference of log P({plain(answer.name)}) in nats"
+        changes = [
+            abs(answer.log_probability(side.subject) - answer.log_probability(before.subject))
+            for side in (after, unmasked)
+        ]
+    elif before.record.has_classes:
         quantity = "Largest difference of a logit"
         changes = [largest_change(before.record.logits, side.record.logits) for side in (after, unmasked)]
     else:

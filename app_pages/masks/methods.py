@@ -7,13 +7,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from app_pages.controls.answer_choice import Answer
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import NUMBER, NUMBERS
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.markdown import plain
 from model.capture import capture
 from model.capture.intervention import Intervention, MaskChoice, Method, masked
+from model.experiments.masked_word import MaskedWord
+from model.experiments.probabilities import probabilities
 from model.measures.changes import cosine_distance, value_range, weight_on_masked
 from model.measures.head_measures import weight_sums
 from model.record import ForwardRecord
@@ -43,6 +47,7 @@ class MaskedHead:
     pattern: np.ndarray  # [query, key]
     probabilities: np.ndarray  # [class]
     pooled: np.ndarray  # [d_model]
+    log_probability: float | None  # of the masked word, in nats, where that is the answer
 
 
 def draw_methods(
@@ -52,6 +57,7 @@ def draw_methods(
     after: ForwardRecord,
     choice: MaskChoice,
     query: int,
+    answer: Answer,
 ) -> None:
     """Draws two tables: the chosen mask, and a fully masked row, each under every method of masking.
 
@@ -59,13 +65,13 @@ def draw_methods(
     """
     number_name = NUMBER.choose()
     head = head_name(chosen.layer, chosen.head)
-    arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name])
+    arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name], answer.word)
     st.markdown(f"**The chosen mask, applied in five ways, seen in {head}**")
     by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
     if (after.mask == unmasked.mask).all():
         remedy = _REMEDIES.get(choice.kind, "")
         st.info(f"The chosen mask forbids nothing, so every way gives the same{remedy}.")
-    rows = {name: _measured(result) | _answer(result, unmasked) for name, result in by_method.items()}
+    rows = {name: _measured(result) | _answer(result, unmasked, answer) for name, result in by_method.items()}
     st.table(pd.DataFrame(rows).T)
     st.markdown(
         "Multiplied by 0 **after** the softmax, the remaining weights are not renormalised: the rows add up "
@@ -75,7 +81,9 @@ def draw_methods(
 
     st.markdown(f"**A fully masked row: query {query} may attend to no key in {head}**")
     fully_masked: dict[str, MaskedHead] = _masked_head_by_method(*arguments, closed=query)
-    rows = {name: _row(result, query) | _answer(result, unmasked) for name, result in fully_masked.items()}
+    rows = {
+        name: _row(result, query) | _answer(result, unmasked, answer) for name, result in fully_masked.items()
+    }
     st.table(pd.DataFrame(rows).T)
     st.markdown(
         r"$-\infty$ in a whole row makes its softmax $0 / 0$, which is NaN, and so is all that is computed "
@@ -89,7 +97,13 @@ def draw_methods(
 
 @cached(spinner="Masking in every way …")
 def _masked_head_by_method(
-    subject: LiveSubject, choice: MaskChoice, layer: int, head: int, value: float, closed: int | None = None
+    subject: LiveSubject,
+    choice: MaskChoice,
+    layer: int,
+    head: int,
+    value: float,
+    word: MaskedWord | None,
+    closed: int | None = None,
 ) -> dict[str, MaskedHead]:
     """Results by method; if `closed` is a query, the chosen head masks it from every key."""
     row_mask = Intervention()
@@ -107,6 +121,9 @@ def _masked_head_by_method(
             pattern=record.pattern[layer, head].copy(),
             probabilities=record.probabilities,
             pooled=record.pooled,
+            log_probability=None
+            if word is None
+            else float(probabilities(subject.loaded, [subject.model_input], [intervention], word)[0, 0, 0]),
         )
     return by_method
 
@@ -133,7 +150,10 @@ def _number_text(value: float) -> str:
     return format_number(value, ".4g", otherwise="NaN")
 
 
-def _answer(result: MaskedHead, unmasked: ForwardRecord) -> dict[str, str]:
+def _answer(result: MaskedHead, unmasked: ForwardRecord, answer: Answer) -> dict[str, str]:
+    if result.log_probability is not None:
+        number = format_number(result.log_probability, "+.4g", otherwise="NaN")
+        return {f"log P({plain(answer.name)}) in nats": number}
     if not unmasked.has_classes:
         distance = float(cosine_distance(unmasked.pooled, result.pooled))
         return {"cosine distance of the pooled state": format_number(distance, ".4g", otherwise="NaN")}

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from app_pages.controls.answer_choice import choose_answer
 from app_pages.controls.head_choice import choose_head, choose_query
 from app_pages.controls.masks_controls import PART, STEP_BY_STEP, WAYS, WHAT_FOLLOWS
 from app_pages.inputs.row import choose_input
@@ -27,6 +28,8 @@ chosen = choose_head(subject, slots, with_roles=False)
 with slots.controls:
     query = choose_query(record)
 mask = choose_mask(kind, slots, record, query)
+with slots.controls:
+    answer = choose_answer(subject)
 
 changed = masked(mask)
 if changed.n_padding(record.config):
@@ -44,16 +47,16 @@ with st.container(horizontal=True, key="masks_body"):
 with target:
     draw_click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
 with result:
-    say_answers(slots, before, after, mask)
+    say_answers(slots, before, after, mask, answer)
     if part == STEP_BY_STEP:
         role = head_names(subject, chosen.layer, chosen.head).short
         draw_maps(chosen, role, unmasked, after, query, with_pattern=not has_board(mask.kind, len(record)))
     elif part == WHAT_FOLLOWS:
         draw_consequences(chosen, unmasked.record, after.record, query)
     elif part == WAYS:
-        draw_methods(subject, chosen, unmasked.record, after.record, mask, query)
+        draw_methods(subject, chosen, unmasked.record, after.record, mask, query, answer)
     else:
         draw_worked_example(subject, chosen)
     if unmasked is not before:
-        draw_padded_answers(before, unmasked, after)
+        draw_padded_answers(before, unmasked, after, answer)
 st.caption(explained(mask, record))
