@@ -1,9 +1,11 @@
-"""Attribution: what each token or patch adds to the log-odds of a class, by the gradient with respect to the content.
+"""Attribution: what each token or patch adds to an answer, by the gradient with respect to the content.
 
-Content is what a token or patch brings before positions are added (the hook point `embedding.content`), so a position's
-attribution holds all it brings. The baseline x' has zeros at the positions that can be knocked out
-(`model.experiments.knock_out.removable_positions`), as Sundararajan et al. propose for text: "the zero embedding vector"
-(section 3). Class token, registers and padding keep their content in it and get 0.
+The answer F is one number: the log-odds of a class, log P of a masked word, or a similarity
+(`model.experiments.explained_answer`). Content is what a token or patch brings before positions are added (the hook point
+`embedding.content`), so a position's attribution holds all it brings. The baseline x' has zeros at the positions that can be
+knocked out (`model.experiments.knock_out.removable_positions`), as Sundararajan et al. propose for text: "the zero embedding
+vector" (section 3). Class token, registers and padding keep their content in it and get 0, and so does the [MASK] whose word
+is the answer: without it the encoder would not be asked for a word.
 
 - Gradient × input: (x - x') · ∂F/∂x at the input (Shrikumar et al. 2016, "Not Just a Black Box"); with this baseline, x · ∂F/∂x.
 - Integrated gradients: (x - x') · ∫ ∂F/∂x (x' + α (x - x')) dα from α = 0 to 1 (Sundararajan, Taly & Yan 2017, "Axiomatic
@@ -26,10 +28,13 @@ from ..capture import activations, evaluation_mode
 from ..hooks import watch
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
+from ..record import Positions
 from .batching import batch_size, repeated
+from .explained_answer import Explained, Similarity, explained_answer, given_answer
 from .knock_out import removable_positions
+from .masked_word import MaskedWord
 
-TOLERANCE = 1e-3  # of F(x) - F(x'), or nats where that is below 1
+TOLERANCE = 1e-3  # of F(x) - F(x'), or in the unit of F where that is below 1
 _REFINED = 1e-4  # the same: a part is halved until then, since errors of positions can cancel in the sum
 MOST_GRADIENTS = 512
 _N_PARTS = 4  # into which the path is cut at first
@@ -50,10 +55,10 @@ Path = Callable[[Float[np.ndarray, " point"]], OnPath]  # from values of α
 
 @dataclass(frozen=True)
 class Attribution:
-    """The attributions of all positions of one input, and the outputs that they explain; all in nats."""
+    """The attributions of all positions of one input, and the outputs that they explain; in nats, or as cosines."""
 
     values: Float[np.ndarray, " position"]
-    output: float  # F(x), the log-odds of the class
+    output: float  # F(x)
     baseline_output: float  # F(x')
     n_gradients: int  # that were computed
 
@@ -78,26 +83,45 @@ class Attribution:
         return self.gap <= TOLERANCE * max(1.0, abs(self.difference))
 
 
-def gradient_times_input(
-    loaded: Loaded, model_input: InputLike, class_number: int | None = None
-) -> Attribution:
-    """Gradient × input of each position for the log-odds of class `class_number`, by default the predicted class.
+def gradient_times_input(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> Attribution:
+    """Gradient × input of each position for the `answer`: the number of a class, a `MaskedWord` or a `Similarity`; None
+    means the predicted class.
 
-    In general its sum is not F(x) - F(x'). Raises as `model.inputs.prepare` does, and ValueError for an encoder that does
-    not choose one of several classes, or a class that it does not have.
+    In general its sum is not F(x) - F(x'). Raises as `model.experiments.explained_answer.explained_answer` does, and
+    ValueError for the similarity with the input's own pooled state, whose gradient at the input is 0.
+
+    >>> from loupe import gradient_times_input, load
+    >>> gradient_times_input(load("checkpoints/imdb-pre-ln"), "A gripping film.").values.shape
+    (6,)
     """
-    outputs, products = class_path(loaded, model_input, class_number)(np.array([0.0, 1.0]))
+    given = given_answer(loaded.config, answer)
+    if isinstance(given, Similarity) and given.other is None:
+        raise ValueError(
+            "at the input the similarity with its own pooled state is largest, so its gradient is 0: "
+            "compare with another input, or use integrated gradients"
+        )
+    outputs, products = answer_path(loaded, model_input, answer)(np.array([0.0, 1.0]))
     return Attribution(products[1], float(outputs[1]), float(outputs[0]), n_gradients=1)
 
 
-def integrated_gradients(
-    loaded: Loaded, model_input: InputLike, class_number: int | None = None
-) -> Attribution:
-    """Integrated gradients of each position for the log-odds of class `class_number`, by default the predicted class.
+def integrated_gradients(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> Attribution:
+    """Integrated gradients of each position for the `answer`: the number of a class, a `MaskedWord` or a `Similarity`; None
+    means the predicted class, or for an encoder without classes the similarity with its own unchanged pooled state.
 
-    Where MOST_GRADIENTS are not enough for completeness, `is_complete` is False. Raises as `gradient_times_input` does.
+    Their sum is F(x) - F(x') up to the result's `gap`. Where MOST_GRADIENTS are not enough for completeness, `is_complete` is
+    False. Raises as `model.experiments.explained_answer.explained_answer` does.
+
+    >>> from loupe import integrated_gradients, load
+    >>> integrated_gradients(load("checkpoints/imdb-pre-ln"), "A gripping film.").is_complete
+    True
     """
-    return integrate(class_path(loaded, model_input, class_number))
+    return integrate(answer_path(loaded, model_input, answer))
+
+
+def explained_positions(positions: Positions, answer: Explained = None) -> tuple[int, ...]:
+    """The positions that have no content in the baseline: those that can be knocked out, but for the [MASK] of the answer."""
+    kept = answer.position if isinstance(answer, MaskedWord) else None
+    return tuple(position for position in removable_positions(positions) if position != kept)
 
 
 def integrate(path: Path) -> Attribution:
@@ -134,22 +158,14 @@ def integrate(path: Path) -> Attribution:
         n_gradients += 2 * _N_POINTS * len(halved)
 
 
-def class_path(loaded: Loaded, model_input: InputLike, class_number: int | None = None) -> Path:
-    """The log-odds ln(p_c / Σ_{k≠c} p_k) of a class along the path from the baseline to the input, with gradients.
-
-    `class_number` None means the class that is predicted for the input. Raises as `gradient_times_input` does.
-    """
+def answer_path(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> Path:
+    """The answer along the path from the baseline to the input, with gradients. Raises as `integrated_gradients` does."""
     model, config = loaded.model, loaded.config
-    if not config.chooses_class or config.n_classes < 2:
-        raise ValueError(f"{loaded.name} does not choose one of several classes: it has no class to explain")
-    if class_number is not None and class_number not in range(config.n_classes):
-        raise ValueError(f"{loaded.name} has the classes 0 to {config.n_classes - 1}, got {class_number}")
+    output_of = explained_answer(loaded, model_input, answer)
     inputs, positions = prepare(loaded, model_input)
-    captured = activations(loaded, [model_input], ["embedding.content", "logits"])
-    followed = int(captured["logits"][0].argmax()) if class_number is None else class_number
-    content = captured["embedding.content"]
+    content = activations(loaded, [model_input], ["embedding.content"])["embedding.content"]
     baseline = content.clone()
-    baseline[:, list(removable_positions(positions))] = 0
+    baseline[:, list(explained_positions(positions, answer))] = 0
     direction = content - baseline
     n_at_once = max(1, batch_size(config, len(positions)) // config.n_layers)
 
@@ -159,8 +175,9 @@ def class_path(loaded: Loaded, model_input: InputLike, class_number: int | None 
         with torch.inference_mode(False), torch.enable_grad(), evaluation_mode(model):
             for chunk in shares.split(n_at_once):
                 points = (baseline + chunk * direction).clone().requires_grad_()
+                batch = repeated(inputs, len(points))
                 with watch(model, {"embedding.content": partial(_replaced_by, points)}):
-                    output = _log_odds(model(repeated(inputs, len(points))), followed)
+                    output = output_of(model.encode(batch), batch)
                 # The points do not see each other, so the gradient of the sum is each one's own.
                 (gradient,) = torch.autograd.grad(output.sum(), points)
                 outputs.append(output.detach().double().cpu().numpy())
@@ -172,12 +189,6 @@ def class_path(loaded: Loaded, model_input: InputLike, class_number: int | None 
 
 def _replaced_by(points: Tensor, _content: Tensor) -> Tensor:
     return points
-
-
-def _log_odds(logits: Float[Tensor, "point class"], followed: int) -> Float[Tensor, " point"]:
-    """ln(p_c / Σ_{k≠c} p_k) of the class `followed`, in nats."""
-    others = torch.cat((logits[:, :followed], logits[:, followed + 1 :]), dim=1)
-    return logits[:, followed] - others.logsumexp(dim=1)
 
 
 class _Part(NamedTuple):

@@ -1,3 +1,4 @@
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from model.capture import capture
 from model.checkpoint import load
 from model.experiments import attribution as module
 from model.experiments.attribution import OnPath, gradient_times_input, integrate, integrated_gradients
+from model.experiments.explained_answer import Similarity
 from model.experiments.knock_out import removable_positions
+from model.experiments.masked_word import MaskedWord, masked_word
 from model.hooks import watch
 from model.inputs import digits, prepare
 from model.loaded import Loaded
@@ -150,10 +153,140 @@ def test_an_encoder_of_another_family(tmp_path: Path) -> None:
     np.testing.assert_allclose(attributed.values, by_loop(loaded, text), atol=1e-4)
 
 
-def test_without_a_class_there_is_nothing_to_explain() -> None:
+def test_without_a_class_there_is_no_log_odds_to_explain() -> None:
     headless = tiny.loaded(replace(tiny.TEXT, class_names=()))
     for method in (gradient_times_input, integrated_gradients):
         with pytest.raises(ValueError, match="tiny does not choose one of several classes"):
-            method(headless, "not great")
+            method(headless, "not great", 0)
         with pytest.raises(ValueError, match="classes 0 to 1, got 2"):
             method(tiny.loaded(tiny.TEXT), "not great", 2)
+
+
+# Of a masked word, and of a similarity
+
+MASKED, OTHER = "great film [MASK] a b", "not a film"
+POST = {"norm_placement": "post", "final_norm": False}
+FILLING = {
+    placement: tiny.loaded(replace(tiny.TEXT, masked_token_output=True, class_names=(), **options))
+    for placement, options in (("pre", {}), ("post", POST))
+}
+ANSWERS = {"word": MaskedWord(3, 7), "other": Similarity(OTHER), "own": Similarity()}
+
+
+def output_in_double(loaded: Loaded, text: str, answer: MaskedWord | Similarity):
+    """F as a function of the content [position, d_model], in float64, written anew; and the content and the baseline."""
+    model = deepcopy(loaded.model).double()
+    inputs, positions = prepare(loaded, text)
+    content = model.embedding.look_up(inputs)[0].detach()
+    baseline = content.clone()
+    for position, role in enumerate(positions.roles):
+        is_answer = isinstance(answer, MaskedWord) and position == answer.position
+        if role not in ("class", "padding") and not is_answer:
+            baseline[position] = 0
+    other = text if isinstance(answer, MaskedWord) or answer.other is None else answer.other
+    other_ids = prepare(loaded, other)[0]
+    with torch.no_grad():
+        target = model.pool(model.encode(other_ids), other_ids)[0]
+
+    def output(content: torch.Tensor) -> torch.Tensor:
+        with watch(model, {"embedding.content": lambda _: content[None]}):
+            states = model.encode(inputs)
+        if isinstance(answer, MaskedWord):
+            logits = model.predict_tokens(states[:, answer.position])[0]
+            return logits[answer.token_id] - logits.exp().sum().log()
+        pooled = model.pool(states, inputs)[0]
+        return pooled @ target / (pooled @ pooled).sqrt() / (target @ target).sqrt()
+
+    return output, content, baseline
+
+
+@pytest.mark.parametrize("loaded", FILLING.values(), ids=FILLING)
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+def test_against_a_loop_of_automatic_differentiation_in_double_precision(
+    loaded: Loaded, answer: MaskedWord | Similarity
+) -> None:
+    output, content, baseline = output_in_double(loaded, MASKED, answer)
+    total = torch.zeros_like(content)
+    points, weights = np.polynomial.legendre.leggauss(200)
+    for point, weight in zip((points + 1) / 2, weights / 2, strict=True):
+        total += weight * torch.autograd.functional.jacobian(output, baseline + point * (content - baseline))
+    expected = ((content - baseline) * total).sum(dim=-1).numpy()
+    attributed = integrated_gradients(loaded, MASKED, answer)
+    np.testing.assert_allclose(attributed.values, expected, atol=2e-4)
+    assert attributed.output == pytest.approx(float(output(content).detach()), abs=1e-5)
+    assert attributed.baseline_output == pytest.approx(float(output(baseline).detach()), abs=1e-5)
+    assert attributed.gap <= 1e-3
+    assert attributed.is_complete
+
+
+@pytest.mark.parametrize("loaded", FILLING.values(), ids=FILLING)
+@pytest.mark.parametrize("answer", [ANSWERS["word"], ANSWERS["other"]], ids=["word", "other"])
+def test_gradient_times_input_against_finite_differences(
+    loaded: Loaded, answer: MaskedWord | Similarity
+) -> None:
+    output, content, baseline = output_in_double(loaded, MASKED, answer)
+    values = gradient_times_input(loaded, MASKED, answer).values
+    step = 1e-5
+    for position in range(len(values)):
+        ways = torch.zeros_like(content)
+        ways[position] = step * (content - baseline)[position]
+        slope = float((output(content + ways) - output(content - ways)).detach()) / (2 * step)
+        assert values[position] == pytest.approx(slope, abs=1e-4)
+
+
+def by_hand(answer: Similarity, method) -> list[float]:
+    """Of an encoder that only takes the mean of two contents: (1, 0, …) of [CLS], which stays, and (0, 1, 0, …) of a letter."""
+    config = replace(tiny.TEXT, class_names=(), pooling="mean", final_norm=False, positions="learned")
+    loaded = tiny.loaded(config)
+    with torch.no_grad():
+        for block in loaded.model.blocks:
+            for layer in (block.attention.w_o, block.feed_forward.contract):
+                layer.weight.zero_()
+                layer.bias.zero_()
+        loaded.model.embedding.position_table.zero_()
+        loaded.model.embedding.tokens.weight.zero_()
+        for token, component in (("[CLS]", 0), ("a", 1), ("[SEP]", 0)):
+            loaded.model.embedding.tokens.weight[loaded.tokenizer.token_to_id(token), component] = 1
+        loaded.model.embedding.tokens.weight[loaded.tokenizer.token_to_id("[SEP]")] = 0
+    return method(loaded, "a", answer).values.tolist()
+
+
+def test_the_similarity_of_a_mean_of_two_vectors_by_hand() -> None:
+    """With the letter's content times α the pooled state points along (1, α): its cosine with (1, 1) is (1 + α) / sqrt(2 + 2 α²).
+
+    From α = 0 to 1 it rises from 1 / sqrt(2) to 1, all of it by the letter.
+    """
+    own = by_hand(Similarity(), integrated_gradients)
+    np.testing.assert_allclose(own, [0, 1 - 0.5**0.5, 0], atol=1e-5)
+
+
+def test_the_gradient_of_a_similarity_by_hand() -> None:
+    """The other text "a a" is pooled to (1, 2): the cosine (1 + 2 α) / sqrt(5 (1 + α²)) has the slope 1 / sqrt(40) at 1."""
+    slope = by_hand(Similarity("a a"), gradient_times_input)
+    np.testing.assert_allclose(slope, [0, 40**-0.5, 0], atol=1e-6)
+
+
+def test_the_masked_position_keeps_its_content() -> None:
+    values = integrated_gradients(FILLING["pre"], MASKED, ANSWERS["word"]).values
+    assert np.flatnonzero(values == 0).tolist() == [0, 3]  # class token and [MASK]
+
+
+def test_without_classes_it_is_of_the_similarity_with_the_own_pooled_state() -> None:
+    loaded = FILLING["pre"]
+    attributed = integrated_gradients(loaded, MASKED)
+    assert attributed.output == pytest.approx(1, abs=1e-6)
+    np.testing.assert_array_equal(
+        attributed.values, integrated_gradients(loaded, MASKED, Similarity()).values
+    )
+
+
+def test_the_gradient_of_the_own_similarity_is_refused() -> None:
+    for answer in (None, Similarity()):
+        with pytest.raises(ValueError, match="its gradient is 0: compare with another input"):
+            gradient_times_input(FILLING["pre"], MASKED, answer)
+
+
+def test_the_words_of_shipped_encoders_are_complete() -> None:
+    loaded, text = load(Path("checkpoints/imdb-pre-ln")), "The film is [MASK] bad."
+    for answer in (masked_word(loaded, text, "not"), masked_word(loaded, text), Similarity("A great film.")):
+        assert integrated_gradients(loaded, text, answer).gap <= 1e-3
