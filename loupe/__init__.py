@@ -10,11 +10,13 @@ ForwardRecord(6 tokens '[CLS] a gripping film . [SEP]', 4 layers × 4 heads, 'po
 Encoders and inputs: `load`, `available`, `Loaded`, `Text`, `Picture`, `hook_points`.
 One forward pass: `capture`, `activations`, `probabilities`, `watch`.
 Changes to it: `Intervention`, `MaskChoice`, `masked`, `without_keys`, `ablated`, `at_temperature`, `repositioned`.
-Experiments: `ablate_heads`, `importance`, `prune_heads`, `patch_heads`, `patch_positions`, `knock_out`, `guess_masked`.
+Experiments: `ablate_heads`, `importance`, `prune_heads`, `knock_out`, `guess_masked`.
+Parts of another input: `patch_heads`, `patch_feed_forwards`, `patch_positions`, and `patch_pairs`, the mean over pairs.
+What each token adds to the answer: `integrated_gradients`, `gradient_times_input`; also to a `Similarity` with another text.
 Of a word in place of [MASK]: `masked_word`, an `answer` that the experiments take, and `masked_word_by_layer`.
 Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_record`.
 Of models from elsewhere: `from_transformers` (a `ModelRecord`), `from_arrays`.
-Measures and other maps: `heads` (a module), `head_table`, `LENSES`, `through`.
+Measures and other maps: `heads` (a module), `head_table`, `head_relations` over a file of links, `LENSES`, `through`.
 Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`; `latex_table` of any table.
 
 `__init__.pyi` names the module of each. A name is imported when it is first used: records and attention from elsewhere are

@@ -1,5 +1,6 @@
 # The names of the library: editors and type checkers read them here, and so does __init__.py.
 
+from .model.atlas.head_relations import head_relations
 from .model.capture import activations, capture
 from .model.capture.from_transformers import ModelRecord, from_transformers
 from .model.capture.intervention import (
@@ -12,12 +13,15 @@ from .model.capture.intervention import (
 )
 from .model.checkpoint import available, load
 from .model.experiments.ablation import ablate_heads, ablated
+from .model.experiments.attribution import gradient_times_input, integrated_gradients
+from .model.experiments.explained_answer import Similarity
 from .model.experiments.importance import importance
 from .model.experiments.knock_out import knock_out
 from .model.experiments.masked_tokens import guesses as guess_masked
 from .model.experiments.masked_word import masked_word
 from .model.experiments.masked_word_by_layer import masked_word_by_layer
-from .model.experiments.patching import patch_heads, patch_positions
+from .model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
+from .model.experiments.patching_over_pairs import patch_pairs
 from .model.experiments.probabilities import probabilities
 from .model.experiments.pruning import greedy as prune_heads
 from .model.hooks import hook_points, watch
@@ -46,6 +50,7 @@ __all__ = [
     "MaskChoice",
     "ModelRecord",
     "Picture",
+    "Similarity",
     "Text",
     "ablate_heads",
     "ablated",
@@ -56,12 +61,15 @@ __all__ = [
     "capture",
     "from_arrays",
     "from_transformers",
+    "gradient_times_input",
     "guess_masked",
     "head_overview",
+    "head_relations",
     "head_table",
     "heads",
     "hook_points",
     "importance",
+    "integrated_gradients",
     "knock_out",
     "latex_table",
     "linked_heads",
@@ -69,7 +77,9 @@ __all__ = [
     "masked",
     "masked_word",
     "masked_word_by_layer",
+    "patch_feed_forwards",
     "patch_heads",
+    "patch_pairs",
     "patch_positions",
     "probabilities",
     "prune_heads",

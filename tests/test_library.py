@@ -52,10 +52,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def elsewhere(tmp_path: Path) -> Path:
-    """Where a notebook runs, with the checkpoints, and with files of its own that have our folders' names."""
+    """Where a notebook runs, with the checkpoints and examples, and with files of its own that have our folders' names."""
     for name in ("model", "viz", "app_pages"):
         (tmp_path / f"{name}.py").write_text("raise ImportError('this is somebody else')")
-    (tmp_path / "checkpoints").symlink_to(ROOT / "checkpoints")
+    for name in ("checkpoints", "examples"):
+        (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 
 
@@ -254,6 +255,8 @@ def test_the_lines_of_the_notebook_run_in_the_clone(elsewhere: Path, monkeypatch
     assert names["words"].tokens == ("films",)
     assert names["answers"].shape == (7, 2)  # each of the eight tokens but [CLS] is left out once
     assert names["guesses"][4][0].probability > 0.1
+    assert names["attributed"].gap <= 1e-3
+    assert names["followed"]["share"].gt(names["followed"]["baseline"]).all()
 
 
 @pytest.mark.parametrize("name", loupe.__all__)
