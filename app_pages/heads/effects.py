@@ -3,16 +3,17 @@ takes.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from app_pages.subject.cache import cached, of
 from app_pages.subject.subject import LiveSubject
-from app_pages.toolkit.stoppable import with_progress
+from app_pages.toolkit.stoppable import in_steps, with_progress
 from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
 from model.experiments.masked_word import MaskedWord, n_answers
 from model.experiments.one_head_changed import HeadAnswers, stack_answers
-from model.experiments.patching import patch_heads_in_steps, patch_positions_in_steps
+from model.experiments.patching import FEED_FORWARD, HeadPart, Part, patch_layer, patch_positions_in_steps
 from model.experiments.probabilities import probabilities
 from model.inputs import Input
 from model.record import ForwardRecord
@@ -50,14 +51,27 @@ def answers_without_each_head(
     )
 
 
-@cached
-def answers_with_each_head_patched(
-    subject: LiveSubject, source: Input, word: MaskedWord | None = None
+def answers_with_each_part_patched(
+    subject: LiveSubject, source: Input, part: HeadPart, word: MaskedWord | None = None
 ) -> np.ndarray:
-    """Answers [layer, head, answer] with one head's output taken from the input `source`."""
-    steps = patch_heads_in_steps(subject.loaded, subject.model_input, source, word)
-    work_key = ("heads patched", subject, source, word)
-    return _answers_by_head(subject, steps, "Patching in one head after the other …", work_key)
+    """Answers [layer, part, answer] with one part taken from the input `source`: of each head, or of each group of heads
+    that share it, and last the feed-forward. Shows a progress bar if that takes long.
+    """
+    layers = range(subject.loaded.config.n_layers)
+    steps = [partial(_answers_of_layer, subject, source, layer, part, word) for layer in layers]
+    work_key = ("parts patched", subject, source, part, word)
+    return np.stack(in_steps(steps, "Patching in one part after the other …", work_key))
+
+
+def _answers_of_layer(
+    subject: LiveSubject, source: Input, layer: int, part: HeadPart, word: MaskedWord | None
+) -> np.ndarray:
+    """Answers [part, answer] with each part of one layer from `source`, the feed-forward last; cached."""
+    parts: tuple[Part, ...] = (part, FEED_FORWARD)
+    answers = [
+        of(patch_layer, subject.checkpoint, subject.model_input, source, layer, kind, word) for kind in parts
+    ]
+    return np.concatenate(answers)
 
 
 @cached

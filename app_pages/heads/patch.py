@@ -137,7 +137,7 @@ def _draw_heads(subject: LiveSubject, chosen: HeadChoice, answer: Answer, source
     if not is_wanted(subject, work_key, effects.n_forwards_of_heads(before), label, "patch_all"):
         return
     with until_done(work_key):
-        answers = effects.answers_with_each_head_patched(subject, source, answer.word)
+        answers = effects.answers_with_each_part_patched(subject, source, "z", answer.word)[:, :-1]
     changed = answer.changes(subject, answers)
     head = chosen.layer, chosen.head
     title = [answer.changed_quantity(before)]

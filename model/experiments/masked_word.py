@@ -91,7 +91,7 @@ def log_probability_changes(
     before: float, answers: Float[np.ndarray, "*interventions 1"]
 ) -> Float[np.ndarray, " *interventions"]:
     """Change of log P of the masked word from `before` to each of `answers`, in nats; negative where it fell."""
-    return np.asarray(answers[..., 0], np.float64) - before
+    return np.asarray(np.asarray(answers[..., 0], np.float64) - before)
 
 
 def _token_id(tokenizer: Tokenizer, word: str) -> int:

@@ -1,15 +1,15 @@
 """Activation patching: the answers to one input with activations replaced by those of another input, the source.
 
 If an activation carries the difference between the two inputs, the answer moves towards that of the source (Vig et al.
-2020, "causal mediation analysis"; Meng et al. 2022, "causal tracing").
+2020, "causal mediation analysis"; Meng et al. 2022, "causal tracing"; Heimersheim & Nanda 2024 on how to read it).
 
 Each position of the input is paired with one of the source. If both have the same length, equal positions are paired.
 Otherwise the tokens with which both begin, and those with which both end, are paired; the tokens in between are paired in
 order until those of one input are used up. Positions without a partner are never replaced.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -17,13 +17,24 @@ from jaxtyping import Float, Float32
 from torch import Tensor
 
 from ..capture import activations, evaluation_mode
+from ..config import ModelConfig
 from ..hooks import watch
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..transformer import Transformer
 from .batching import answers_from, batch_size, chunks, read_answers, repeated
 from .masked_word import MaskedWord, check_answer, n_answers
-from .one_head_changed import HeadAnswers, HeadOutputs, change_each_head_of_input, stack_answers
+
+HeadPart = Literal["z", "q", "k", "v"]  # output, queries, keys and values
+Part = Literal["z", "q", "k", "v", "feed-forward"]
+FEED_FORWARD: Literal["feed-forward"] = "feed-forward"
+_HOOKS: dict[Part, str] = {
+    "z": "attention.z",
+    "q": "attention.q",
+    "k": "attention.k",
+    "v": "attention.v",
+    FEED_FORWARD: "feed_forward_out",
+}
 
 
 class Pairs(NamedTuple):
@@ -57,36 +68,93 @@ def pair_positions(loaded: Loaded, model_input: InputLike, source: InputLike) ->
 
 
 def patch_heads(
-    loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
+    loaded: Loaded,
+    model_input: InputLike,
+    source: InputLike,
+    answer: MaskedWord | None = None,
+    *,
+    part: HeadPart = "z",
 ) -> Float32[np.ndarray, "layer head answer"]:
-    """Answers, as `model.experiments.probabilities.probabilities` returns them, with the output z of one head from the source.
+    """Answers, as `model.experiments.probabilities.probabilities` returns them, with one `part` of one head from the source.
 
-    Positions without a partner keep their own z. Raises as `model.inputs.prepare` and
-    `model.experiments.masked_word.check_answer` do.
+    `part` is the head's output z, or its queries q, keys k or values v as the hook points of these names give them: of
+    encoders with rotary positions after the rotation, of those with disentangled attention without the vectors of relative
+    positions. Keys and values that several heads share (`n_parts`) are one part, so there are fewer of them than heads.
+    Positions without a partner keep their own. Raises as `model.inputs.prepare` and
+    `model.experiments.masked_word.check_answer` do, and ValueError for another part.
 
     >>> from loupe import load, patch_heads
     >>> encoder = load("checkpoints/imdb-pre-ln")
-    >>> patch_heads(encoder, "A gripping film.", "A dull film.").shape
+    >>> patch_heads(encoder, "A gripping film.", "A dull film.", part="v").shape
     (4, 4, 2)
     """
-    steps = patch_heads_in_steps(loaded, model_input, source, answer)
-    return stack_answers(steps, loaded.config)[:, :, 0]
+    return _patch_layers(loaded, model_input, source, part, answer)
 
 
-def patch_heads_in_steps(
+def patch_feed_forwards(
     loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
-) -> Iterator[HeadAnswers]:
-    """Like `patch_heads`, but yields results after every few heads, so that the caller can stop early."""
-    pairs = pair_positions(loaded, model_input, source)
-    names = [f"blocks.{layer}.attention.z" for layer in range(loaded.config.n_layers)]
-    source_outputs = activations(loaded, [source], names)
+) -> Float32[np.ndarray, "layer answer"]:
+    """Like `patch_heads`, with what one layer's feed-forward puts out, before it is added to the residual stream."""
+    return _patch_layers(loaded, model_input, source, FEED_FORWARD, answer)[:, 0]
 
-    def replace(layer: int, z: HeadOutputs) -> HeadOutputs:
-        patched = z.clone()
-        patched[:, :, list(pairs.input)] = source_outputs[names[layer]][:, :, list(pairs.source)]
-        return patched
 
-    return change_each_head_of_input(loaded, model_input, replace, answer)
+def _patch_layers(
+    loaded: Loaded, model_input: InputLike, source: InputLike, part: Part, answer: MaskedWord | None
+) -> Float32[np.ndarray, "layer part answer"]:
+    layers = range(loaded.config.n_layers)
+    return np.stack([patch_layer(loaded, model_input, source, layer, part, answer) for layer in layers])
+
+
+def n_parts(config: ModelConfig, part: Part) -> int:
+    """Number of parts of this kind in a layer: 1 feed-forward, a `part` of each head, or keys or values of each group."""
+    if part == FEED_FORWARD:
+        return 1
+    n_key_heads = config.family.parts.n_key_heads if part in ("k", "v") else None
+    return n_key_heads or config.n_heads
+
+
+def patch_layer(
+    loaded: Loaded,
+    model_input: InputLike,
+    source: InputLike,
+    layer: int,
+    part: Part,
+    answer: MaskedWord | None = None,
+) -> Float32[np.ndarray, "part answer"]:
+    """Answers with one part of one layer from the source: `patch_heads` or `patch_feed_forwards` of this layer alone."""
+    if part not in _HOOKS:
+        raise ValueError(f"a part is one of {', '.join(_HOOKS)}, got {part!r}")
+    model, config, pairs = loaded.model, loaded.config, pair_positions(loaded, model_input, source)
+    check_answer(loaded, [model_input], answer)
+    inputs, source_inputs = (prepare(loaded, text_or_image)[0] for text_or_image in (model_input, source))
+    name, n = f"blocks.{layer}.{_HOOKS[part]}", n_parts(config, part)
+    n_heads_of_part = config.n_heads // n
+    outputs: list[Tensor] = []
+    results = []
+    with torch.inference_mode(), evaluation_mode(model):
+        source_states = model.embed(source_inputs)
+        with watch(model, {name: outputs.append}):
+            model.run_blocks(source_states, model.full_mask(source_inputs), 0, layer + 1)
+        source_output = outputs[-1][0, ..., list(pairs.source), :]
+        mask = model.full_mask(inputs)
+        states = model.run_blocks(model.embed(inputs), mask, 0, layer)
+        for chunk in chunks(range(n), batch_size(config, states.shape[1])):
+
+            def replace(activation: Tensor, chunk: Sequence[int] = chunk) -> Tensor:
+                activation = activation.clone()
+                for variant, index in enumerate(chunk):
+                    if part == FEED_FORWARD:
+                        activation[variant, list(pairs.input)] = source_output
+                    else:
+                        for head in range(index * n_heads_of_part, (index + 1) * n_heads_of_part):
+                            activation[variant, head, list(pairs.input)] = source_output[head]
+                return activation
+
+            chunk_mask = None if mask is None else repeated(mask, len(chunk))
+            with watch(model, {name: replace}):
+                patched = model.run_blocks(repeated(states, len(chunk)), chunk_mask, layer, layer + 1)
+            results.append(answers_from(model, layer + 1, patched, inputs, mask, answer)[:, 0])
+    return torch.cat(results).cpu().numpy()
 
 
 class StageAnswers(NamedTuple):

@@ -1,19 +1,24 @@
 from dataclasses import replace
+from functools import partial
 
+import jaxtyping
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model.capture import capture
+from model.capture import activations, capture
 from model.checkpoint import load
 from model.experiments import batching
 from model.experiments.ablation import ablate_heads
 from model.experiments.patching import (
     Pairs,
+    n_parts,
     pair_positions,
+    patch_feed_forwards,
     patch_heads,
+    patch_layer,
     patch_positions,
     patch_positions_in_steps,
 )
@@ -26,6 +31,7 @@ from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
 SENTENCE, OTHER = "not great film a b", "great great film b b"
 LONGER = "not a great film a b"
 B2T = tiny.loaded(replace(TEXT, norm_placement="b2t", final_norm=False))
+POST_LN = tiny.loaded(replace(TEXT, norm_placement="post", final_norm=False))
 DEEPNORM = tiny.loaded(replace(TEXT, norm_placement="deepnorm", final_norm=False))
 
 
@@ -40,21 +46,51 @@ def answer_with(loaded: Loaded, given_input, name: str, change) -> np.ndarray:
     return record.probabilities if loaded.config.chooses_class else record.pooled
 
 
-def heads_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
-    theirs = capture(loaded, source).z
-    config = loaded.config
-    found = np.empty((config.n_layers, config.n_heads), object)
+def heads_one_by_one(loaded: Loaded, one, source, pairs: Pairs, part="z") -> np.ndarray:
+    """With the part of each head by itself, of each group of heads where they share keys and values."""
+    theirs, config = getattr(capture(loaded, source), part), loaded.config
+    n_groups = (part in "kv" and config.family.parts.n_key_heads) or config.n_heads
+    found = []
     for layer in range(config.n_layers):
-        for head in range(config.n_heads):
+        for group in np.array_split(np.arange(config.n_heads), n_groups):
 
-            def change(z: torch.Tensor, layer=layer, head=head) -> torch.Tensor:
-                z = z.clone()
-                for at, of in zip(*pairs, strict=True):
-                    z[0, head, at] = torch.tensor(theirs[layer, head, of])
-                return z
+            def change(activation: torch.Tensor, layer=layer, group=group) -> torch.Tensor:
+                activation = activation.clone()
+                for head in group:
+                    for at, of in zip(*pairs, strict=True):
+                        activation[0, head, at] = torch.tensor(theirs[layer, head, of])
+                return activation
 
-            found[layer, head] = answer_with(loaded, one, f"blocks.{layer}.attention.z", change)
-    return np.array(found.tolist())
+            found.append(answer_with(loaded, one, f"blocks.{layer}.attention.{part}", change))
+    return np.array(found).reshape(config.n_layers, n_groups, -1)
+
+
+def feed_forwards_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
+    names = [f"blocks.{layer}.feed_forward_out" for layer in range(loaded.config.n_layers)]
+    theirs = activations(loaded, [source], names)
+    found = []
+    for name in names:
+
+        def change(output: torch.Tensor, name=name) -> torch.Tensor:
+            output = output.clone()
+            for at, of in zip(*pairs, strict=True):
+                output[0, at] = theirs[name][0, of]
+            return output
+
+        found.append(answer_with(loaded, one, name, change))
+    return np.array(found)
+
+
+PARTS = {
+    "heads": (patch_heads, heads_one_by_one),
+    **{
+        part: (partial(patch_heads, part=part), partial(heads_one_by_one, part=part))
+        for part in ("q", "k", "v")
+    },
+    "feed-forwards": (patch_feed_forwards, feed_forwards_one_by_one),
+    "positions": (patch_positions, lambda *arguments: positions_one_by_one(*arguments)),
+}
+parts = pytest.mark.parametrize(("patch", "plainly"), PARTS.values(), ids=PARTS)
 
 
 def positions_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
@@ -83,44 +119,68 @@ def all_of(n: int) -> Pairs:
 
 
 @encoders
+@parts
 @pytest.mark.parametrize("numbers", [batching.NUMBERS_AT_ONCE, 1])
-def test_heads_and_positions_are_as_in_forwards_of_their_own(loaded, given_input, numbers, monkeypatch):
+def test_each_part_is_as_in_a_forward_of_its_own(loaded, given_input, numbers, patch, plainly, monkeypatch):
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", numbers)
     source = other_than(given_input)
     every = all_of(len(capture(loaded, given_input)))
-    heads, positions = (patch(loaded, given_input, source) for patch in (patch_heads, patch_positions))
-    np.testing.assert_allclose(heads, heads_one_by_one(loaded, given_input, source, every), **CLOSE)
-    np.testing.assert_allclose(positions, positions_one_by_one(loaded, given_input, source, every), **CLOSE)
+    expected = plainly(loaded, given_input, source, every)
+    np.testing.assert_allclose(patch(loaded, given_input, source), expected, **CLOSE)
 
 
-@pytest.mark.parametrize("loaded", [DEEPNORM, B2T], ids=["DeepNorm", "B2T"])
-def test_other_placements_of_the_norm(loaded):
+@parts
+@pytest.mark.parametrize("loaded", [POST_LN, DEEPNORM, B2T], ids=["post-LN", "DeepNorm", "B2T"])
+def test_other_placements_of_the_norm(loaded, patch, plainly):
     every = all_of(len(capture(loaded, SENTENCE)))
-    for patch, plainly in ((patch_heads, heads_one_by_one), (patch_positions, positions_one_by_one)):
-        np.testing.assert_allclose(
-            patch(loaded, SENTENCE, OTHER), plainly(loaded, SENTENCE, OTHER, every), **CLOSE
-        )
+    np.testing.assert_allclose(
+        patch(loaded, SENTENCE, OTHER), plainly(loaded, SENTENCE, OTHER, every), **CLOSE
+    )
 
 
-@pytest.mark.parametrize("architecture", ["BertModel", "MPNetModel", "AlbertForSequenceClassification"])
-def test_imported_encoders(tmp_path, architecture):
+@parts
+@pytest.mark.parametrize(
+    "architecture",
+    [
+        *("BertModel", "MPNetModel", "AlbertForSequenceClassification"),
+        # rotary positions and local attention; shared keys; disentangled attention
+        *("ModernBertForSequenceClassification", "EuroBertModel", "DebertaV2ForSequenceClassification"),
+    ],
+)
+def test_imported_encoders(tmp_path, architecture, patch, plainly):
     build_folder(tmp_path, architecture)
     loaded = load(tmp_path)
-    pairs = pair_positions(loaded, SENTENCE, OTHER)
-    for patch, plainly in ((patch_heads, heads_one_by_one), (patch_positions, positions_one_by_one)):
-        np.testing.assert_allclose(
-            patch(loaded, SENTENCE, OTHER), plainly(loaded, SENTENCE, OTHER, pairs), **CLOSE
-        )
+    pairs = pair_positions(loaded, SENTENCE, LONGER)
+    np.testing.assert_allclose(
+        patch(loaded, SENTENCE, LONGER), plainly(loaded, SENTENCE, LONGER, pairs), **CLOSE
+    )
+
+
+def test_keys_that_heads_share_are_one_part(tmp_path):
+    build_folder(tmp_path, "EuroBertModel")
+    loaded = load(tmp_path)
+    config = loaded.config
+    shared = config.family.parts.n_key_heads
+    assert shared < config.n_heads
+    assert [n_parts(config, part) for part in ("z", "q", "k", "v", "feed-forward")] == [
+        config.n_heads, config.n_heads, shared, shared, 1,
+    ]  # fmt: skip
+    assert patch_heads(loaded, SENTENCE, OTHER, part="v").shape[:2] == (config.n_layers, shared)
+
+
+def test_an_unknown_part_is_refused(text_loaded, monkeypatch):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # types are checked in tests alone
+    with pytest.raises(ValueError, match="a part is one of z, q, k, v, feed-forward, got 'scores'"):
+        patch_heads(text_loaded, SENTENCE, OTHER, part="scores")
 
 
 @pytest.mark.parametrize(("one", "source"), [(SENTENCE, LONGER), (LONGER, SENTENCE)])
 def test_texts_of_different_lengths(text_loaded, one, source):
     pairs = pair_positions(text_loaded, one, source)
-    np.testing.assert_allclose(
-        patch_heads(text_loaded, one, source), heads_one_by_one(text_loaded, one, source, pairs), **CLOSE
-    )
+    for patch, plainly in PARTS.values():
+        found = patch(text_loaded, one, source)
+        np.testing.assert_allclose(found, plainly(text_loaded, one, source, pairs), **CLOSE)
     found = patch_positions(text_loaded, one, source)
-    np.testing.assert_allclose(found, positions_one_by_one(text_loaded, one, source, pairs), **CLOSE)
     missing = [at for at in range(len(capture(text_loaded, one))) if at not in pairs.input]
     assert np.isnan(found[:, missing]).all()
     assert not np.isnan(np.delete(found, missing, axis=1)).any()
@@ -129,7 +189,7 @@ def test_texts_of_different_lengths(text_loaded, one, source):
 @pytest.mark.parametrize("text", [SENTENCE, "great [PAD] film"])
 def test_a_source_that_is_the_input_changes_nothing(text_loaded, text):
     answer = capture(text_loaded, text).probabilities
-    for patch in (patch_heads, patch_positions):
+    for patch, _ in PARTS.values():
         found = patch(text_loaded, text, text)
         np.testing.assert_allclose(found, np.broadcast_to(answer, found.shape), **CLOSE)
 
@@ -149,18 +209,35 @@ def test_all_that_the_class_token_is_at_the_end_is_the_other_answer(seed, pictur
 
 def test_a_head_that_puts_out_nothing_for_the_source_is_as_ablated(text_loaded):
     """Zeros for z, of a source whose every z is replaced by zeros, are what ablation puts in its place."""
-
     expected = ablate_heads(text_loaded, [SENTENCE])[0]
-    seen = []  # of two layers each: the source is read first
+    for layer in range(2):
+        seen = []  # the source is read first, up to this layer
 
-    def first_forward_only(z: torch.Tensor) -> torch.Tensor:
-        seen.append(z)
-        return torch.zeros_like(z) if len(seen) <= 2 else z
+        def source_only(z: torch.Tensor, seen=seen, layer=layer) -> torch.Tensor:
+            seen.append(z)
+            return torch.zeros_like(z) if len(seen) <= layer + 1 else z
 
-    names = [f"blocks.{layer}.attention.z" for layer in range(2)]
-    with watch(text_loaded.model, dict.fromkeys(names, first_forward_only)):
-        found = patch_heads(text_loaded, SENTENCE, OTHER)
-    np.testing.assert_allclose(found, expected, **CLOSE)
+        names = [f"blocks.{index}.attention.z" for index in range(2)]
+        with watch(text_loaded.model, dict.fromkeys(names, source_only)):
+            found = patch_layer(text_loaded, SENTENCE, OTHER, layer, "z")
+        np.testing.assert_allclose(found, expected[layer], **CLOSE)
+
+
+def test_the_values_of_the_only_head_with_a_pattern_that_stays_are_its_output():
+    """z = A v: with the pattern held, values from the source and the output from the source say the same."""
+    loaded = tiny.loaded(replace(TEXT, n_heads=1))
+    pattern = capture(loaded, SENTENCE).pattern
+    held = {
+        f"blocks.{layer}.attention.pattern": lambda x, layer=layer: torch.tensor(pattern[layer]).expand_as(x)
+        for layer in range(2)
+    }
+    with watch(loaded.model, held):
+        values, outputs = (patch_heads(loaded, SENTENCE, OTHER, part=part) for part in ("v", "z"))
+        queries = patch_heads(loaded, SENTENCE, OTHER, part="q")
+        unchanged = capture(loaded, SENTENCE).probabilities
+    np.testing.assert_allclose(values, outputs, **CLOSE)
+    np.testing.assert_allclose(queries, np.broadcast_to(unchanged, queries.shape), **CLOSE)
+    assert np.abs(values - unchanged).max() > 1e-3
 
 
 def test_positions_come_some_at_a_time(text_loaded, monkeypatch):
@@ -210,10 +287,13 @@ def test_by_hand_with_two_tokens():
         return np.exp(logits) / np.exp(logits).sum()
 
     with watch(model, plain):
-        heads = patch_heads(loaded, "a b", "a c")
+        heads, values, queries = (patch_heads(loaded, "a b", "a c", part=part) for part in ("z", "v", "q"))
         positions = patch_positions(loaded, "a b", "a c")
     # "a b": x̄ = z = (0.5, 1). "a c": x̄ = z = (2.5, 1).
     np.testing.assert_allclose(heads[0, 0], soft(0.5 + 2.5, 1 + 1), rtol=1e-5)
+    # v is x: its mean is that of "a c". Queries of zeros do not tell where to look.
+    np.testing.assert_allclose(values[0, 0], soft(0.5 + 2.5, 1 + 1), rtol=1e-5)
+    np.testing.assert_allclose(queries[0, 0], soft(0.5 + 0.5, 1 + 1), rtol=1e-5)
     # at embed: b becomes c before attention, which is all there is to tell the two apart
     np.testing.assert_allclose(positions[0, 1], soft(5, 2), rtol=1e-5)
     np.testing.assert_allclose(positions[0, 0], soft(1, 2), rtol=1e-5)

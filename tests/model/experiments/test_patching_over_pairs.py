@@ -1,0 +1,158 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import ttest_1samp
+
+from model.capture import capture
+from model.checkpoint import load
+from model.experiments.masked_word import masked_word
+from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
+from model.experiments.patching_over_pairs import (
+    answer_changes,
+    is_too_small,
+    mean_effects,
+    patch_pairs,
+)
+from tests.model import tiny
+from tests.model.huggingface.folders import build as build_folder
+from tests.model.tiny import TEXT
+
+PAIRS = [("not great film a b", "great great film b b"), ("a film", "not a film"), ("great b", "great c")]
+POST_LN = tiny.loaded(replace(TEXT, norm_placement="post", final_norm=False))
+
+
+def log_odds_of(answer: np.ndarray, predicted: int) -> float:
+    """Of two classes: the difference of the logarithms."""
+    return float(np.log(answer[predicted]) - np.log(answer[1 - predicted]))
+
+
+def effects_one_by_one(loaded, part: str, *, normalised: bool) -> np.ndarray:
+    found = []
+    for first, second in PAIRS:
+        clean, other = (capture(loaded, text).probabilities for text in (first, second))
+        predicted = int(clean.argmax())
+        if part == "feed-forward":
+            answers = patch_feed_forwards(loaded, first, second)[:, None]
+        else:
+            answers = patch_heads(loaded, first, second, part=part)
+        before = log_odds_of(clean, predicted)
+        whole = log_odds_of(other, predicted) - before if normalised else 1
+        found.append([[(log_odds_of(one, predicted) - before) / whole for one in layer] for layer in answers])
+    return np.array(found)
+
+
+@pytest.mark.parametrize("part", ["z", "q", "k", "v", "feed-forward"])
+@pytest.mark.parametrize("normalised", [False, True])
+@pytest.mark.parametrize("loaded", [tiny.loaded(TEXT), POST_LN], ids=["pre-LN", "post-LN"])
+def test_means_and_spreads_are_those_of_a_plain_loop(loaded, normalised, part):
+    expected = effects_one_by_one(loaded, part, normalised=normalised)
+    found = patch_pairs(loaded, PAIRS, part, normalised=normalised)
+    close = {"rtol": 1e-3, "atol": 1e-4}
+    np.testing.assert_allclose(found.mean, expected.mean(axis=0), **close)
+    np.testing.assert_allclose(found.sd, expected.std(axis=0, ddof=1), **close)
+    assert (found.n, found.n_equal) == (3, 0)
+
+
+def test_by_hand():
+    """Of 1, 2 and 3: mean 2, deviation 1, and with t = 4.303 of two degrees of freedom ± 4.303 / √3 = 2.484."""
+    found = mean_effects([np.full((1, 1), number) for number in (1.0, 2.0, 3.0)])
+    assert (found.mean, found.sd) == (2, 1)
+    assert found.low[0, 0] == pytest.approx(2 - 2.484, abs=1e-3)
+    assert found.high[0, 0] == pytest.approx(2 + 2.484, abs=1e-3)
+    assert not found.is_apart.any()
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=9).filter(lambda numbers: np.std(numbers) > 1e-3))
+def test_an_interval_leaves_out_0_where_a_t_test_rejects_it(numbers):
+    found = mean_effects([np.full((1, 1), number) for number in numbers])
+    p = ttest_1samp(numbers, 0).pvalue
+    if abs(p - 0.05) > 1e-6:
+        assert found.is_apart[0, 0] == (p < 0.05)
+
+
+def test_of_one_pair_there_is_no_spread():
+    found = mean_effects([np.ones((2, 2))])
+    assert found.n == 1
+    assert np.isnan(found.sd).all()
+    assert np.isnan(found.high).all()
+    assert not found.is_apart.any()
+
+
+def test_without_pairs_there_is_no_mean(text_loaded):
+    with pytest.raises(ValueError, match="there is no pair to average over"):
+        patch_pairs(text_loaded, [])
+
+
+def test_pairs_of_equal_answers_are_left_out_of_shares_alone(text_loaded):
+    pairs = [*PAIRS, ("a film", "a film")]
+    shares = patch_pairs(text_loaded, pairs, normalised=True)
+    assert (shares.n, shares.n_equal) == (3, 1)
+    np.testing.assert_array_equal(shares.mean, patch_pairs(text_loaded, PAIRS, normalised=True).mean)
+    changes = patch_pairs(text_loaded, pairs)
+    assert (changes.n, changes.n_equal) == (4, 0)
+    with pytest.raises(ValueError, match="too close to divide by their difference in all 1 pairs"):
+        patch_pairs(text_loaded, pairs[-1:], normalised=True)
+
+
+def test_all_of_the_last_stage_is_the_whole_way(text_loaded):
+    """The classifier reads [CLS] alone: its state of the last stage is all there is, so its share is 1."""
+    first, second = PAIRS[0]
+    clean, other = (capture(text_loaded, text).probabilities for text in (first, second))
+    patched = patch_positions(text_loaded, first, second)[-1]
+    config = text_loaded.config
+    share = answer_changes(config, clean, patched) / answer_changes(config, clean, other)
+    np.testing.assert_allclose(share, [1, *[0] * (len(patched) - 1)], atol=1e-5)
+
+
+def test_without_classes_it_is_the_distance_of_the_pooled_state(tmp_path):
+    build_folder(tmp_path, "BertModel")
+    loaded = load(tmp_path)
+    first, second = PAIRS[0]
+    clean, other = (capture(loaded, text).pooled.astype(float) for text in (first, second))
+
+    def distance(one: np.ndarray) -> float:
+        return 1 - one @ clean / np.sqrt((one @ one) * (clean @ clean))
+
+    found = patch_pairs(loaded, [(first, second)], "v", normalised=True).mean
+    expected = [[distance(head) / distance(other) for head in layer] for layer in patch_heads(
+        loaded, first, second, part="v"
+    ).astype(float)]  # fmt: skip
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_a_masked_word_is_that_of_each_first_text(tmp_path):
+    build_folder(tmp_path, "BertForMaskedLM")
+    loaded = load(tmp_path)
+    pairs = [("a [MASK] film", "not [MASK] b"), ("great [MASK]", "not [MASK]")]
+    found = patch_pairs(loaded, pairs, "k", answer_of=lambda text: masked_word(loaded, text))
+    expected = []
+    for first, second in pairs:
+        word = masked_word(loaded, first)
+        logs = patch_heads(loaded, first, second, word, part="k")[..., 0]
+        clean = patch_heads(loaded, first, first, word)[0, 0, 0]  # patched by itself: unchanged
+        expected.append(logs - clean)
+    np.testing.assert_allclose(found.mean, np.mean(expected, axis=0), rtol=1e-3, atol=1e-4)
+
+
+def test_a_pair_that_cannot_be_read_is_named(tmp_path):
+    build_folder(tmp_path, "BertForMaskedLM")
+    loaded = load(tmp_path)
+    pairs = [("a [MASK] film", "not [MASK] b"), ("great film", "not [MASK]")]
+    with pytest.raises(ValueError, match=r"pair 2: the text has no \[MASK\]"):
+        patch_pairs(loaded, pairs, answer_of=lambda text: masked_word(loaded, text))
+
+
+def test_steps_lead_to_1(text_loaded):
+    shares = []
+    patch_pairs(text_loaded, PAIRS[:2], step=shares.append)
+    assert shares == [0.25, 0.5, 0.75, 1]
+
+
+def test_too_small_depends_on_the_unit():
+    assert is_too_small(TEXT, 0.005)
+    assert not is_too_small(TEXT, -0.5)
+    assert is_too_small(TEXT, float("nan"))
+    assert not is_too_small(replace(TEXT, class_names=()), 0.005)
