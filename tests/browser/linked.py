@@ -97,8 +97,15 @@ def click_row(page: Page, query: int, key: str = "all_heads") -> None:
 def _settle(page: Page, key: str) -> None:
     ready(page)  # or the chart may be replaced under the pointer
     expect(canvas(page, key)).to_be_visible()
-    canvas(page, key).scroll_into_view_if_needed()
-    page.wait_for_function("key => document.body.value?.[key]?.stamp", arg=key)
+    # The canvas is sought each time anew: one that was found may be replaced before it is scrolled to.
+    page.wait_for_function(
+        """key => {
+          const canvas = document.querySelector(`.st-key-${key}_chart canvas`);
+          canvas?.scrollIntoView({ block: "nearest" });
+          return canvas && document.body.value?.[key]?.stamp;
+        }""",
+        arg=key,
+    )
 
 
 def _box(page: Page, key: str) -> dict[str, float]:

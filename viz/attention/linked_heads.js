@@ -11,10 +11,14 @@ const ANSWER = 3000; // ms in which the server answers a choice; what it says be
 const STRONG = 0.5; // from there on a colour is too far from the page for its ink
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-const panels = new Map(); // by channel
+const mounted = new Map(); // panels by root
+
+// The panels that speak for their channels. While a page changes, Streamlit may put up a second copy of the old one for a
+// moment: the last that was put up speaks, and when it is gone the one before it.
+const panels = () => new Map([...mounted.values()].map((panel) => [panel.data.channel, panel]));
 
 function tellCharts() {
-  document.body.value = Object.fromEntries([...panels].map(([channel, panel]) => [channel, panel.asked()]));
+  document.body.value = Object.fromEntries([...panels()].map(([channel, panel]) => [channel, panel.asked()]));
   document.body.dispatchEvent(new Event("loupe-ask"));
 }
 
@@ -221,7 +225,7 @@ class Panel {
   }
 
   others() {
-    return [...panels.values()].filter((panel) => panel !== this && panel.data.stamp);
+    return [...panels().values()].filter((panel) => panel !== this && panel.data.stamp);
   }
 
   // The head of the other chart that is compared with this one; null if there is none.
@@ -310,8 +314,10 @@ class Panel {
 
   listen() {
     const listens = new AbortController();
-    const on = (target, type, action, options) =>
-      target.addEventListener(type, action, { signal: listens.signal, ...options });
+    const on = (target, type, action) =>
+      target.addEventListener(type, (event) => panels().get(this.data.channel) === this && action(event), {
+        signal: listens.signal,
+      });
     const list = this.root.querySelector(".tokens");
     const token = (event) => event.target.closest?.("button[data-position]");
     const pointed = (event) => token(event) && this.point({ over_query: Number(token(event).dataset.position) });
@@ -355,17 +361,17 @@ class Panel {
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".linked");
-  let panel = panels.get(data.channel);
-  if (panel?.root !== root) {
-    panel?.listens.abort();
-    panel = new Panel(root);
+  if (!mounted.has(root)) {
+    const panel = new Panel(root);
     panel.data = { stamp: null, channel: data.channel };
     panel.listens = panel.listen();
-    panels.set(data.channel, panel);
+    mounted.set(root, panel);
   }
+  const panel = mounted.get(root);
   panel.update(data, (chosen) => setTriggerValue("chosen", chosen));
   return () => {
     panel.listens.abort();
-    if (panels.get(data.channel) === panel) panels.delete(data.channel);
+    mounted.delete(root);
+    if (panels().has(data.channel)) tellCharts();
   };
 }
