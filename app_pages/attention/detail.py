@@ -1,4 +1,4 @@
-"""One attention map in detail: the input coloured by one query's weights, and all weights as a matrix or as lines."""
+"""One attention map in detail: the input coloured by one query's weights, and below it all weights as a matrix or as lines, or that query in each layer."""
 
 from collections.abc import Sequence
 from html import escape
@@ -7,17 +7,19 @@ from typing import Literal, NamedTuple
 import numpy as np
 import streamlit as st
 
+from app_pages.attention.by_layer import draw_by_layer
+from app_pages.attention.head_lines import draw_head_lines
 from app_pages.attention.head_summary import say_what_it_attends_to
 from app_pages.attention.record_view import RecordView
 from app_pages.attention.window import choose_window, window
-from app_pages.controls.attention_controls import HEAD, MATRIX, MEAN
+from app_pages.controls.answer_choice import Answer
+from app_pages.controls.attention_controls import HEAD, LINES, MATRIX, MEAN
 from app_pages.controls.head_choice import HeadChoice, step, take_query
 from app_pages.controls.lens import number_sentence_for
-from app_pages.controls.map_controls import ALL_QUERIES
 from app_pages.show.all_heads import overview_of
 from app_pages.show.faithfulness.line import faithfulness
 from app_pages.show.input_in_colours import input_in_colours
-from app_pages.show.show import clickable, show
+from app_pages.show.show import show
 from app_pages.subject.subject import LensChoice, Subject
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from app_pages.toolkit.markdown import plain
@@ -25,10 +27,9 @@ from model.experiments.knock_out import KnockOutKind
 from model.lenses import ATTENTION, Lens
 from model.measures.head_measures import combine_heads
 from model.record import AttentionRecord, Positions
-from viz.attention.head_view import weight_lines
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.heatmap import position_labels
-from viz.builders.number_format import format_number, head_name, percent
+from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
 
 N_STRONGEST = 8  # keys in the table
@@ -53,10 +54,11 @@ def draw_one_map(
     through: LensChoice,
     query: int,
     kind: KnockOutKind | None,
+    answer: Answer,
     part: str,
     form: str,
 ) -> None:
-    """Draws the overview of all heads, and beside it the chosen map alone, as lines or as a matrix.
+    """Draws the overview of all heads, and beside it the chosen map alone, as a matrix or as lines, or its query in each layer.
 
     The map is that of the chosen head or, by `part`, the mean or maximum over the heads of its layer.
     """
@@ -85,12 +87,13 @@ def draw_one_map(
                 )
                 name = f"L{chosen.layer}, {part} over its heads"
                 st.markdown(f"**{name}**")
-            _draw_map(subject, chosen, view, pattern, query, form, name)
-    if (why := through.why_unchecked(subject.record)) is None:
+            _draw_map(subject, chosen, view, pattern, query, part, form, name)
+    if (why := through.why_unchecked(subject.record, of_masked_word=answer.is_masked_word)) is None:
         faithfulness(
             subject,
             whole,
             kind,
+            answer,
             lens=through.lens.name,
             head=head if part == HEAD else None,
             query=view.record.number(query),
@@ -121,11 +124,13 @@ def _draw_map(
     view: RecordView,
     pattern: np.ndarray,
     query: int,
+    part: str,
     form: str,
     name: str,
 ) -> None:
-    """Draws `pattern` [query, key] of the head `name` over the input and as `form`, matrix or lines; a click on a token, patch or row makes it
-    the query."""
+    """Draws `pattern` [query, key] of the head `name` over the input and as `form`, a matrix or lines, or its query in
+    each layer; a click on a token, patch or row makes it the query.
+    """
     record, weights = view.record, pattern[query]
     scale = chosen.weights_to("this map's own maximum", pattern)
     notes = view.notes_on(pattern)
@@ -146,8 +151,11 @@ def _draw_map(
                 ranges = window(pattern, query) if form == MATRIX else None
                 if form == MATRIX:
                     _draw_matrix(drawn, ranges)
+                elif form == LINES:
+                    of_head = part == HEAD and chosen.lens.has_heads
+                    draw_head_lines(chosen, view, pattern, query, name, of_head=of_head)
                 else:
-                    _draw_lines(drawn)
+                    draw_by_layer(chosen, view, query, part)
             with st.container(width=190):
                 _draw_strongest_keys(record, weights, query, chosen.lens)
                 if ranges is not None:
@@ -200,25 +208,6 @@ def _draw_matrix(drawn: _Map, shown: tuple[range, range] | None, key: str = "mat
         rows = range(len(record)) if shown is None else shown[0]
         row_clicks("matrix_place", len(rows), lambda row: take_query(record.number(rows[row])))
         arrow_keys("matrix_place", step, name="The map of the chosen head")
-
-
-def _draw_lines(drawn: _Map) -> None:
-    """Draws the weights of one query, or of all, as lines between queries and keys."""
-    query = None if ALL_QUERIES.choose() else drawn.query
-    view = weight_lines(drawn.record, drawn.pattern, query=query, scale=drawn.scale, notes=drawn.notes)
-    if view.n_lines < view.n_all:
-        st.caption(
-            f"The strongest {view.n_lines:,} of {view.n_all:,} lines; "
-            f"they hold {percent(view.share, 0)} of the weight in this figure."
-        )
-    clickable(
-        view.chart,
-        key="lines",
-        chosen=drawn.query,
-        selection="token",
-        take=lambda token: take_query(token["position"]),
-    )
-    arrow_keys("lines", step, name="The weights of the chosen head as lines")
 
 
 def _draw_strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:

@@ -250,7 +250,7 @@ class Boxes(OfOptions[list[Option], Option]):
             options=offered,
             default=default or self.default,
             format_func=self.format_func,
-            select_all=False,
+            select_all=self.widget.get("select_all", False),
         )
 
 

@@ -1,9 +1,9 @@
 """Controls of the page Attention."""
 
-from app_pages.controls.address import Code, Row, Toggle
+from app_pages.controls.address import INDEX, Boxes, Code, Row, Toggle, drop_option
 
 HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
-MATRIX, LINES = "matrix", "lines"
+MATRIX, LINES, BY_LAYER = "matrix", "lines", "one query by layer"
 
 OVER_HEADS = Row(
     "part",
@@ -28,7 +28,18 @@ ATTRIBUTION = Row(
     "how it would change if the content shrank a little, extended to all of it. Integrated gradients: the same along the "
     "whole way from no content to all of it. All three are of the log-odds of one class.",
 )
-VIEW = Row("view", "Weights as", (MATRIX, LINES))
+VIEW = Row("view", "Weights as", (MATRIX, LINES, BY_LAYER))
+ALSO_HEADS = Boxes[int](
+    "also_heads",
+    "Other heads of this layer",
+    pattern=f"H{INDEX}",
+    gone=drop_option,
+    format_func="H{}".format,
+    select_all=True,
+    label_visibility="collapsed",
+    placeholder="of this layer, each in a colour",
+    width=280,
+)
 WORDS = Toggle(
     "words",
     "Merge pieces into words",

@@ -15,7 +15,7 @@ import pytest
 
 from tests.viz.attention import test_linked_heads
 from tests.viz.attention.test_head_overview import overview
-from tests.viz.attention.test_head_view import PATTERN, view_of
+from tests.viz.attention.test_head_view import PATTERN, several_heads, view_of
 from tests.viz.attention.test_picture_patches import knocked_out, overlay
 from tests.viz.attention.test_small_map import pattern
 from tests.viz.attention.test_token_strip import SENTENCE, even, text
@@ -126,6 +126,7 @@ def figures() -> dict[str, Figure]:
         ),
         ("lines between tokens", view_of(PATTERN, ["[CLS]", "good", "film", "good"], query=None).chart),
         ("lines of one query", view_of(PATTERN, ["[CLS]", "good", "film", "good"], query=3).chart),
+        ("lines of several heads", several_heads(3).chart),
         ("weights on a picture", overlay(query=2)),
         ("knocked-out patches", knocked_out()),
         ("small map", small_map(pattern(), shown=(range(40), range(40)))),

@@ -1,6 +1,6 @@
-"""One head as lines from the queries on the left to the keys on the right, as in the head view of BertViz."""
+"""Heads as lines from the queries on the left to the keys on the right, as in the head view of BertViz."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..builders.palette import ACCENT, TO_ONE, WeightScale
+from ..builders.palette import ACCENT, CATEGORIES, TO_ONE, WeightScale
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import FIT, INK, MIDDLE, SMALL, lines_above
 from ..builders.token_label import FONT, label, visible
@@ -26,11 +26,14 @@ _LOWEST_ROW, _HIGHEST_ROW = 13, 26
 _LONGEST_TOKEN = 16  # cells
 _GAP = 8  # between a token and its lines
 _FAINT = 0.04  # what is left of all other lines while the pointer is at a token
+# Lines of several heads between the same two tokens lie beside each other: pixels apart, and at most this share of a row.
+_LANE, _LANES = 3.0, 0.6
+MOST_HEADS = len(CATEGORIES)  # more colours could not be told apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadView:
-    """A figure of one head, and how many of its weights the figure shows."""
+    """A figure of one head or several, and how many of their weights the figure shows."""
 
     chart: VegaFigure
     n_lines: int  # drawn
@@ -40,30 +43,37 @@ class HeadView:
 
 def weight_lines(
     record: "AttentionRecord",
-    weights: np.ndarray,
+    weights: Mapping[str, np.ndarray],
     *,
     query: int | None,
     at_most: int = 2000,
     scale: WeightScale = TO_ONE,
     notes: Sequence[str] = (),
 ) -> HeadView:
-    """Lines for `weights` [query, key] between the tokens of the record, for all queries or only for one `query`.
+    """Lines for `weights`, patterns [query, key] by the name of their head, between the tokens of the record.
 
-    If there are more than `at_most` lines, the strongest are drawn. While the pointer is on a token, only its lines
-    are shown; a click on a token sets the point selection `token`, field `position`. Name only `token` as the
-    selection mode in Streamlit: with `hover`, each move of the pointer would rerun the page. `notes` are lines of text
-    above the figure. Raises ValueError if `weights` has another shape.
+    They are drawn for all queries, or only for one `query`. One head has the colours of weights. Of several heads each
+    has a colour of its own, in which a line is the more opaque the larger its weight is. If there are more than
+    `at_most` lines, the strongest are drawn. While the pointer is on a token, only its lines are shown; a click on a
+    token sets the point selection `token`, field `position`. Name only `token` as the selection mode in Streamlit: with
+    `hover`, each move of the pointer would rerun the page. `notes` are lines of text above the figure. Raises ValueError
+    if a pattern has another shape, or there are more than `MOST_HEADS` heads or none.
     """
+    if not 1 <= len(weights) <= MOST_HEADS:
+        raise ValueError(f"lines are drawn for 1 to {MOST_HEADS} heads, got {len(weights)}")
     n_queries, n_keys = len(record), len(record.attended)
-    need_shape((n_queries, n_keys), weights=weights)
-    drawn_weights = weights if query is None else np.where(np.arange(n_queries)[:, None] == query, weights, 0)
-    queries, keys = np.nonzero(drawn_weights)
-    values = drawn_weights[queries, keys].astype(float)
+    need_shape((n_queries, n_keys), **weights)
+    names, patterns = tuple(weights), np.stack(list(weights.values()))
+    is_drawn = np.ones(n_queries, bool) if query is None else np.arange(n_queries) == query
+    drawn_weights = np.where(is_drawn[:, None], patterns, 0)
+    heads, queries, keys = np.nonzero(drawn_weights)
+    values = drawn_weights[heads, queries, keys].astype(float)
     strongest_indices = np.argsort(values, kind="stable")[-at_most:]  # the last lies on top
-    queries, keys = queries[strongest_indices], keys[strongest_indices]
+    heads, queries, keys = (indices[strongest_indices] for indices in (heads, queries, keys))
     query_numbers = np.array([record.number(index) for index in range(n_queries)], int)
     key_numbers = query_numbers if record.keys is None else np.arange(len(record.keys))
     lines = {
+        "head": [names[head] for head in heads],
         "query": query_numbers[queries],
         "key": key_numbers[keys],
         "query token": [visible(record.tokens[index]) for index in queries],
@@ -73,6 +83,9 @@ def weight_lines(
     n_rows = max(n_queries, n_keys)
     row_height = float(np.clip(_HEIGHT / max(n_rows, 1), _LOWEST_ROW, _HIGHEST_ROW))
     font_size = MIDDLE if row_height > MIDDLE + 2 else SMALL
+
+    lane = min(_LANE, _LANES * row_height / len(names))
+    beside = (heads - (len(names) - 1) / 2) * lane
 
     def middle(index: np.ndarray) -> np.ndarray:
         return (index + 1.5) * row_height  # the headings fill the first row
@@ -96,18 +109,21 @@ def weight_lines(
     if query is not None:
         source_name = f"token {query_numbers[query]}, {visible(record.tokens[query])},"
     legend = weight_legend(scale, n_keys)
-    chart = _chart_form(legend.title, scale.what).with_data(
-        lines | {"start": middle(queries), "end": middle(keys)},
+    in_colours = len(names) > 1
+    title = (f"opacity: {legend.title[0]}",) if in_colours else legend.title
+    chart = _chart_form(title, scale.what, in_colours).with_data(
+        lines | {"start": middle(queries) + beside, "end": middle(keys) + beside},
         frames={"rows": rows},
         values={
             **legend.values,
+            "heads": names,
             "column": max(label_width(text, font_size) for text in rows["label"]) + 2 * _GAP,
             "row": row_height,
             "font_size": font_size,
         },
         height=row_height * (n_rows + 1),
         **lines_above(notes),
-        description=f"Lines from {source_name} to the tokens that it attends to, the stronger the more attention",
+        description=f"Lines of {', '.join(names)} from {source_name} to the tokens that it attends to, the stronger the more attention",
     )
     return HeadView(
         chart=chart,
@@ -118,18 +134,25 @@ def weight_lines(
 
 
 @form
-def _chart_form(legend: tuple[str, ...], what: str) -> alt.TopLevelMixin:
+def _chart_form(legend: tuple[str, ...], what: str, in_colours: bool) -> alt.TopLevelMixin:
     keys_left = f"(min(width, {_WIDEST}) - column)"  # the width is known in the browser alone
     rules = alt.Chart(data()).transform_calculate(left="column", right=keys_left)
     is_hovered = "!isValid(hover.position) || datum[hover.column[0]] == hover.position[0]"
-    rules = rules.mark_rule(strokeWidth=2, strokeCap="round", aria=False).encode(
+    opacity = f"({is_hovered} ? 1 : {_FAINT})"
+    if in_colours:
+        opacity += " * clamp(datum.weight / largest, 0, 1)"
+    rules = rules.mark_rule(strokeWidth=2, strokeCap="round", aria=False, opacity=alt.expr(opacity)).encode(
         x=pixel_x("left"),
         x2="right:Q",
         y=pixel_y("start"),
         y2="end:Q",
-        color=attention_colour(legend),
-        opacity=either(is_hovered, 1, _FAINT),
-        tooltip=[tip("query token:N"), tip("key token:N"), tip("weight:Q", ".4f", what)],
+        color=_head_colour(legend) if in_colours else attention_colour(legend),
+        tooltip=[
+            tip("head:N"),
+            tip("query token:N"),
+            tip("key token:N"),
+            tip("weight:Q", ".4f", what),
+        ],
     )
     base = alt.Chart(data("rows")).transform_calculate(
         left=f"datum.column == 'query' ? 0 : {keys_left}",
@@ -166,3 +189,20 @@ def _chart_form(legend: tuple[str, ...], what: str) -> alt.TopLevelMixin:
     )
     click_area = click_area.add_params(click_on("token", "position"), hover)
     return alt.layer(rules, text, click_area).properties(width=_WIDTH, autosize=FIT)  # rows keep their height
+
+
+def _head_colour(legend: tuple[str, ...]) -> alt.Color:
+    """The colour channel of the field `head`, with a legend of their names."""
+    return alt.Color(
+        "head:N",
+        scale=alt.Scale(domain=value("heads"), range=list(CATEGORIES)),
+        legend=alt.Legend(
+            title=list(legend),
+            titleLimit=0,
+            orient="bottom",
+            direction="horizontal",
+            symbolType="stroke",
+            symbolStrokeWidth=4,
+            symbolOpacity=1,
+        ),
+    )

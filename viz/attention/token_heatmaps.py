@@ -14,14 +14,14 @@ import numpy as np
 
 from ..builders.figure import PlotlyFigure, need_shape
 from ..builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
-from ..builders.number_format import format_number, head_name
+from ..builders.number_format import format_number, head_name, two_digits
 from ..builders.palette import ROUNDING, TO_ONE, WeightScale, largest
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
 
 _N_STRONGEST, _ROUNDS_TO_0 = 3, 0.005  # cells that the text for screen readers names, and what it leaves out
-_MOST_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
+MOST_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
 
 
 class MapOptions(TypedDict, total=False):
@@ -30,6 +30,7 @@ class MapOptions(TypedDict, total=False):
     query: int | None  # whose row is framed
     title: str
     zoom: tuple[int, int] | None  # the first and the last position that both axes show
+    window: tuple[range, range] | None  # the queries and the keys that are drawn at all
     notes: Sequence[str]  # lines below the map
 
 
@@ -68,7 +69,6 @@ def weight_heatmap(
     mask: np.ndarray | None = None,
     scale: WeightScale = TO_ONE,
     description: str | None = None,
-    window: tuple[range, range] | None = None,
     keys: Sequence[str] | None = None,
     numbers: Sequence[int] | None = None,
     **options: Unpack[MapOptions],
@@ -77,8 +77,7 @@ def weight_heatmap(
     same.
 
     A masked cell shows no weight, since the zero there says nothing about the head. With the option `query`, the
-    weights of that query are written in their cells if there are at most `_MOST_WRITTEN` keys. Only the queries and the
-    keys in `window` are drawn. `numbers` are the positions of the tokens, by default counted from 0. `description` is
+    weights of that query are written in their cells if there are at most `MOST_WRITTEN` keys. `numbers` are the positions of the tokens, by default counted from 0. `description` is
     the first sentence for screen readers; the second names the strongest keys.
     """
     n_keys, query, title = weights.shape[-1], options.get("query"), options.get("title", "")
@@ -87,9 +86,9 @@ def weight_heatmap(
     else:
         colours = attention_scale(scale, int(mask[query].sum()), "the allowed keys")
     cell_texts = None
-    if query is not None and n_keys <= _MOST_WRITTEN:
+    if query is not None and n_keys <= MOST_WRITTEN:
         cell_texts = np.full(weights.shape, "", dtype=object)
-        cell_texts[query] = [_two_digits(weight) for weight in weights[query]]
+        cell_texts[query] = [two_digits(weight) for weight in weights[query]]
     return _token_heatmap(
         weights,
         tokens,
@@ -97,7 +96,6 @@ def weight_heatmap(
         description=description or "Attention" + f" of {title}" * bool(title) + ", queries down, keys across",
         mask=mask,
         cell_texts=cell_texts,
-        window=window,
         keys=keys,
         numbers=numbers,
         **options,
@@ -152,12 +150,6 @@ def _strongest(
     if not texts:
         return ""
     return f". {'Strongest' if query is None else f'Query {query_labels[query]}'}: {', '.join(texts)}"
-
-
-def _two_digits(weight: float) -> str:
-    """A weight in two digits without the leading zero: .25 for 0.25, 1 for 1.00, and nothing for 0.00."""
-    text = f"{weight:.2f}"
-    return {"0.00": "", "1.00": "1"}.get(text, text.removeprefix("0"))
 
 
 def score_heatmap(
@@ -247,6 +239,7 @@ def _token_heatmap(
         values, query_labels, key_labels = values[rows, columns], query_labels[rows], key_labels[columns]
         mask = None if mask is None else mask[rows, columns]
         cell_texts = None if cell_texts is None else cell_texts[rows, columns]
+        customdata = None if customdata is None else customdata[rows, columns]
         query = query - rows.start if query is not None and query in window[0] else None
         n_keys = len(key_labels)
     allowed = values if mask is None or under_hatching else np.where(mask, values, 0)

@@ -299,7 +299,7 @@ def _horizontal_axis_names(labels: Sequence[str], title: str, is_tokens: bool) -
     longest = letter * max(map(len, labels), default=0)
     upright = longest * len(labels) > _NARROW
     return {
-        "title": axis_title(title, standoff=12 + (longest if upright else 12)),
+        "title": axis_title(title, standoff=12 + (longest if upright else 12)) if title else None,
         "tickangle": 90 if upright else 0,
     }
 

@@ -49,6 +49,12 @@ def format_short(value: float) -> str:
     return format_number(value, ".3g" if abs(value) >= 1000 else ".2f")
 
 
+def two_digits(weight: float) -> str:
+    """A weight in two digits without the leading zero: .25 for 0.25, 1 for 1.00, and nothing for 0.00."""
+    text = f"{weight:.2f}"
+    return {"0.00": "", "1.00": "1"}.get(text, text.removeprefix("0"))
+
+
 def abbreviated(count: int) -> str:
     """A whole number as text; from 1000 on with three digits and a unit (k, M, G or T): 37858304 is "37.9 M"."""
     for factor, unit in ((10**12, "T"), (10**9, "G"), (10**6, "M"), (10**3, "k")):

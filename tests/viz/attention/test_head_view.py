@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from tests.viz.records import head_record
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, scene
 from tests.viz.vision import rgb
-from viz.attention.head_view import weight_lines
-from viz.builders.palette import ACCENT, WEIGHTS
+from viz.attention.head_view import MOST_HEADS, weight_lines
+from viz.builders.palette import ACCENT, CATEGORIES, WEIGHTS
 
 TOKENS = ["[CLS]", "good", "film", "good"]
 PATTERN = np.array([[0.1, 0.6, 0.3, 0], [1, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], [0, 0.5, 0, 0.5]])
@@ -13,7 +13,7 @@ PATTERN = np.array([[0.1, 0.6, 0.3, 0], [1, 0, 0, 0], [0.25, 0.25, 0.25, 0.25], 
 
 def view_of(pattern, tokens, *, keys=None, numbers=None, **options):
     record = head_record(pattern, tokens, keys=keys, numbers=numbers)
-    return weight_lines(record, record.pattern[0, 0], **{"query": None} | options)
+    return weight_lines(record, {"L0 H0": record.pattern[0, 0]}, **{"query": None} | options)
 
 
 def random_pattern(n):
@@ -98,8 +98,8 @@ def test_no_tokens_leave_the_headings():
 
 
 def test_a_pattern_of_other_tokens_is_refused():
-    with pytest.raises(ValueError, match=r"expected shape \(3, 3\), got weights of \(2, 2\)"):
-        weight_lines(head_record(np.eye(3), ["a", "b", "c"]), np.eye(2), query=None)
+    with pytest.raises(ValueError, match=r"expected shape \(3, 3\), got L0 H0 of \(2, 2\)"):
+        weight_lines(head_record(np.eye(3), ["a", "b", "c"]), {"L0 H0": np.eye(2)}, query=None)
 
 
 def test_keys_of_another_input_stand_on_the_right():
@@ -123,3 +123,59 @@ def test_positions_of_a_view_are_those_of_the_input():
     heights = {text["text"]: text["y"] for text in texts}
     assert {rule["y"] for rule in rules} == {heights["it"]}
     assert view.chart.specification["title"]["text"] == ["hidden"]
+
+
+def several_heads(n, **options):
+    record = head_record(PATTERN, TOKENS)
+    return weight_lines(
+        record, {f"L0 H{head}": PATTERN / (head + 1) for head in range(n)}, query=None, **options
+    )
+
+
+def test_of_several_heads_each_has_a_colour_whose_opacity_is_the_weight():
+    view = several_heads(2)
+    rules, *_ = drawn(view.chart)
+    frame = view.chart.frame
+    assert (view.n_lines, view.n_all, set(frame["head"])) == (20, 20, {"L0 H0", "L0 H1"})
+    colours = dict(zip(("L0 H0", "L0 H1"), CATEGORIES, strict=False))
+    assert [rule["stroke"] for rule in rules] == [colours[head] for head in frame["head"]]
+    np.testing.assert_allclose([rule["opacity"] for rule in rules], frame["weight"])
+    assert {"L0 H0", "L0 H1"} <= {
+        item["text"] for item in texts_of(scene(view.chart)) if isinstance(item["text"], str)
+    }
+
+
+def test_lines_of_several_heads_lie_beside_each_other_within_the_row():
+    view = several_heads(MOST_HEADS)
+    rules, texts, _ = drawn(view.chart)
+    rows = sorted({text["y"] for text in texts})
+    first = [
+        rule
+        for rule, to in zip(rules, view.chart.frame[["query", "key"]].values, strict=True)
+        if list(to) == [1, 0]
+    ]
+    heights = sorted(rule["y"] for rule in first)
+    assert len(set(heights)) == MOST_HEADS
+    assert heights[-1] - heights[0] < rows[1] - rows[0]
+    assert sum(heights) / MOST_HEADS == pytest.approx(rows[2])  # the headings, the first query, this one
+
+
+def test_the_strongest_lines_of_all_heads_are_drawn():
+    view = several_heads(2, at_most=3)
+    # PATTERN and its half: 1 and 0.6, then three weights of 0.5, of which the last is drawn.
+    assert sorted(view.chart.frame["weight"]) == [0.5, 0.6, 1]
+    assert view.share == pytest.approx(2.1 / 6)
+
+
+def test_more_heads_than_colours_are_refused():
+    with pytest.raises(ValueError, match=f"1 to {MOST_HEADS} heads, got {MOST_HEADS + 1}"):
+        several_heads(MOST_HEADS + 1)
+    with pytest.raises(ValueError, match="got 0"):
+        several_heads(0)
+
+
+def texts_of(item):
+    return [
+        *([item] if "text" in item else []),
+        *(text for child in item.get("items", ()) for text in texts_of(child)),
+    ]

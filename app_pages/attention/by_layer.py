@@ -1,0 +1,46 @@
+"""What the chosen query attends to in each layer."""
+
+import numpy as np
+import streamlit as st
+
+from app_pages.attention.record_view import RecordView
+from app_pages.controls.attention_controls import HEAD, MEAN
+from app_pages.controls.head_choice import HeadChoice, step, take_layer
+from app_pages.show.show import show
+from app_pages.toolkit.gestures import arrow_keys, row_clicks
+from model.measures.head_measures import combine_heads
+from viz.attention.layer_heatmap import layer_heatmap
+
+
+def draw_by_layer(chosen: HeadChoice, view: RecordView, query: int, part: str) -> None:
+    """Draws the weights of the `query` in each layer, of the heads with the chosen number or, by `part`, the mean or
+    maximum over all heads of a layer; a click on a row chooses that layer.
+    """
+    record = view.record
+    rows, masks = record.pattern[:, :, query], record.mask[:, :, query]  # [layer, head, key]
+    if part == HEAD:
+        weights, mask = rows[:, chosen.head], masks[:, chosen.head]
+        what = f"head {chosen.head} of each" if chosen.lens.has_heads else ""
+    else:
+        how = "mean" if part == MEAN else "maximum"
+        weights, mask = combine_heads(np.moveaxis(rows, 1, 0), how), masks.any(axis=1)
+        what = f"{part} over its heads"
+    figure = layer_heatmap(
+        record,
+        weights,
+        query=query,
+        layer=chosen.layer,
+        mask=mask,
+        scale=chosen.weights_to("the largest weight here", weights),
+        what=what,
+        notes=view.notes_on(weights),
+    )
+    with st.container(key="matrix_by_layer"):
+        show(figure, key="by_layer")
+        row_clicks("matrix_by_layer", len(weights), take_layer)
+        arrow_keys("matrix_by_layer", step, name="What the query attends to in each layer")
+    if part == HEAD and chosen.lens.has_heads:
+        st.caption(
+            "Heads of the same number in different layers have no more in common than any others. “Of the heads of this layer: "
+            "mean” shows what a layer as a whole attends to."
+        )
