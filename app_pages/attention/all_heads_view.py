@@ -10,6 +10,7 @@ from app_pages.attention.detail import draw_cells
 from app_pages.attention.head_summary import head_sentence
 from app_pages.attention.record_view import RecordView
 from app_pages.attention.window import LARGE
+from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import ON_PICTURE, SMALL_MAPS
 from app_pages.controls.head_choice import HeadChoice, open_weight, take_head, take_layer, take_query
 from app_pages.controls.lens import number_sentence_for
@@ -35,8 +36,9 @@ def draw_all_heads(
     through: LensChoice,
     query: int,
     kind: KnockOutKind | None,
+    answer: Answer,
 ) -> None:
-    """Draws the linked chart of the `view`, the line on whether the chosen map explains the answer, and the downloads."""
+    """Draws the linked chart of the `view`, and the line on whether the chosen map explains the `answer`."""
     record, lens = view.record, through.lens
     head = (chosen.layer, chosen.head)
     tokens, maps = st.container(key="linked_words"), st.container(key="linked")
@@ -47,23 +49,24 @@ def draw_all_heads(
         ]:
             st.caption("  \n".join(map(plain, remarks)))
         checked = None
-        if (why := through.why_unchecked(subject.record)) is None:
+        if (why := through.why_unchecked(subject.record, of_masked_word=answer.is_masked_word)) is None:
             whole = subject.through(through).pattern[head]
             checked = faithfulness(
                 subject,
                 whole,
                 kind,
+                answer,
                 lens=lens.name,
                 head=head,
                 query=record.number(query),
-                beside_line=choose_attribution if can_attribute(subject, record) else None,
+                beside_line=choose_attribution if can_attribute(subject, record, answer) else None,
             )
         else:
             with st.container(horizontal=True, vertical_alignment="top", gap="small"):
                 st.caption(why)
-                if can_attribute(subject, record):
+                if can_attribute(subject, record, answer):
                     choose_attribution()
-        attributed = attribute(subject, view, through, checked)
+        attributed = attribute(subject, view, through, checked, answer)
 
     def take(choice: Choice) -> None:
         (take_head if lens.has_heads else take_layer)(choice.layer, choice.head)
@@ -166,14 +169,23 @@ def _hiding(checked: Checked | None, view: RecordView) -> Hiding | None:
     effects: list[float | None] = [None] * len(record)
     for position, effect in zip(checked.positions, checked.effects.tolist(), strict=True):
         effects[position] = effect
-    answer = checked.record
-    if not answer.has_classes:
+    answer, read = checked.answer, checked.record
+    if answer.is_masked_word:
+        return Hiding(
+            changes=effects,
+            unit=f"nats, log P({answer.name})",
+            note=(
+                f"Purple: without this {record.unit}, {answer.name} gets less likely; gold: more likely. What a head looks at is "
+                "not what the answer hangs on: compare the two."
+            ),
+        )
+    if not read.has_classes:
         return Hiding(
             changes=effects,
             unit="cosine distance",
             note="The darker a token, the further the pooled state moves when it is hidden (cosine distance).",
         )
-    name = answer.class_names[answer.logits.argmax()]
+    name = read.class_names[read.logits.argmax()]
     return Hiding(
         changes=effects,
         unit=f"log-odds of {name}",

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from app_pages.attention.record_view import RecordView
+from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import ATTRIBUTION, GRADIENT, INTEGRATED, KNOCKED_OUT
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.show.faithfulness import words
@@ -42,9 +43,9 @@ class Attributed(NamedTuple):
     attribution: Attribution
 
 
-def can_attribute(subject: Subject, shown: AttentionRecord) -> bool:
-    """Whether the encoder chooses a class and the `shown` record has the tokens or patches of the input, one by one."""
-    if not isinstance(subject, LiveSubject):
+def can_attribute(subject: Subject, shown: AttentionRecord, answer: Answer) -> bool:
+    """Whether the `answer` is a class, and the `shown` record has the tokens or patches of the input, one by one."""
+    if not isinstance(subject, LiveSubject) or answer.is_masked_word:
         return False
     config = subject.loaded.config
     has_all = shown.keys is None and len(shown) == len(subject.record)
@@ -58,14 +59,14 @@ def choose_attribution() -> None:
 
 
 def attribute(
-    subject: Subject, view: RecordView, through: LensChoice, checked: Checked | None
+    subject: Subject, view: RecordView, through: LensChoice, checked: Checked | None, answer: Answer
 ) -> Attributed | None:
     """The attribution that is chosen, for the class of the lens or else the predicted one; None where knock-out is chosen.
 
     Draws formula, source and measured completeness, and whether the knock-outs of `checked` agree. Draws a button and
     returns None where it takes long.
     """
-    if not isinstance(subject, LiveSubject) or not can_attribute(subject, view.record):
+    if not isinstance(subject, LiveSubject) or not can_attribute(subject, view.record, answer):
         return None
     method = ATTRIBUTION.held(KNOCKED_OUT)
     if method == KNOCKED_OUT:
@@ -88,7 +89,7 @@ def attribute(
         of_attribution = with_curves(
             subject, of_attribution, key="attribution_curves", are_shown=False, what="attribution"
         )
-        sentence = words.conclusion_sentence(of_attribution.verdict, record, "attribution")
+        sentence = words.conclusion_sentence(of_attribution.verdict, record, what="attribution")
         line.markdown(f"{method.capitalize()}: {sentence}")
     formula = _FORMULAS[method].format(unit=record.unit, name=plain(attributed.class_name))
     st.caption(f"{formula} {_completeness_sentence(attributed)}")

@@ -8,6 +8,7 @@ from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
 from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
 from app_pages.attention.try_links import try_links
+from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import HEAD, MATRIX, OVER_HEADS, SMALL_MAPS, VIEW
 from app_pages.controls.head_choice import choose_head, choose_query, draw_head_name
 from app_pages.controls.knock_out_choice import choose_kind
@@ -41,16 +42,17 @@ shown = choose_view(subject, slots, through)
 with slots.controls:
     query = choose_query(shown.record)
     form = VIEW.choose() if shown.record.unit == "token" else MATRIX
+answer = Answer()
 if isinstance(subject, LiveSubject):
     try_links(subject)
-    draw_masked_token_guesses(subject)
+    answer = draw_masked_token_guesses(subject)
     draw_token_classes(subject.record)
 if through.lens.name != ATTENTION:
     about_lens(subject, through.lens)
 if part == HEAD and form == MATRIX:
-    draw_all_heads(subject, chosen, shown, through, query, kind)
+    draw_all_heads(subject, chosen, shown, through, query, kind, answer)
 else:
-    draw_one_map(subject, chosen, shown, through, query, kind, part, form)
+    draw_one_map(subject, chosen, shown, through, query, kind, answer, part, form)
 with st.container(horizontal=True, gap="small", key="below"):
     if part == HEAD and form == MATRIX:
         if isinstance(subject, LiveSubject):

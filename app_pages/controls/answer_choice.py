@@ -11,7 +11,7 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import POOLED
 from app_pages.toolkit.markdown import plain
 from model.capture.intervention import Intervention
-from model.experiments.knock_out import changes
+from model.experiments.knock_out import changes, falls
 from model.experiments.masked_tokens import guesses
 from model.experiments.masked_word import MaskedWord, log_probability_changes, masked_word
 from model.experiments.probabilities import probabilities
@@ -55,6 +55,29 @@ class Answer:
         if self.is_masked_word:
             return log_probability_changes(self.log_probability(subject), answers)
         return changes(subject.record, answers)
+
+    def falls(self, subject: LiveSubject, answers: np.ndarray) -> np.ndarray:
+        """Falls of the subject's answer to `answers` [*interventions, answer], in nats, below 0 where it rises; or cosine
+        distances.
+        """
+        return -self.changes(subject, answers) if self.is_masked_word else falls(subject.record, answers)
+
+    def quantity(self, record: ForwardRecord) -> str:
+        """What the answer is, as a noun in Markdown: "prediction", "pooled state", or log P of the masked word."""
+        if self.is_masked_word:
+            return plain(f"log P({self.name})")
+        return "prediction" if record.has_classes else "pooled state"
+
+    def fall(self, record: ForwardRecord) -> str:
+        """What is measured as the answer falls, and its unit, as plain text, such as "fall of the log-odds of positive, nats"."""
+        if self.is_masked_word:
+            return f"fall of log P({self.name}), nats"
+        predicted = record.predicted_class
+        return (
+            "cosine distance"
+            if predicted is None
+            else f"fall of the log-odds of {record.class_names[predicted]}, nats"
+        )
 
     def log_probability(self, subject: LiveSubject) -> float:
         """log P of the masked word in nats, under the subject's intervention."""

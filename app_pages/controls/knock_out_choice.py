@@ -8,6 +8,7 @@ from app_pages.controls.map_controls import KNOCK_OUT, KNOCK_OUTS
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import answers_under
 from model.experiments.knock_out import KnockOutKind, kinds, knock_out_interventions
+from model.experiments.masked_word import MaskedWord
 
 NAMES = {kind: name for name, kind in KNOCK_OUTS.items()}
 
@@ -19,9 +20,16 @@ def choose_kind(*subjects: LiveSubject) -> KnockOutKind:
 
 
 def knock_out_answers(
-    subject: LiveSubject, sets: Sequence[Sequence[int]], kind: KnockOutKind, title: str = ""
+    subject: LiveSubject,
+    sets: Sequence[Sequence[int]],
+    kind: KnockOutKind,
+    title: str = "",
+    answer: MaskedWord | None = None,
 ) -> np.ndarray:
-    """Answers [set, answer] without each of these `sets` of positions; shows a progress bar if that takes long."""
+    """Answers [set, answer] without each of these `sets` of positions; shows a progress bar if that takes long.
+
+    They are log P [set, 1] of a masked word as the `answer`.
+    """
     interventions = knock_out_interventions(subject.loaded, subject.model_input, sets, kind)
     text = f"Knocking out one {subject.record.unit} after the other in {title or subject.name} …"
-    return answers_under(subject, interventions, text)
+    return answers_under(subject, interventions, text, answer)

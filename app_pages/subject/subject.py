@@ -49,10 +49,15 @@ class LensChoice:
         names = config.class_names
         return names.index(self.class_name) if self.class_name in names else None
 
-    def why_unchecked(self, record: AttentionRecord) -> str | None:
-        """Reason why this map cannot be checked by knock-outs, which measure the predicted class; None if it can."""
+    def why_unchecked(self, record: AttentionRecord, *, of_masked_word: bool = False) -> str | None:
+        """Reason why this map cannot be checked by knock-outs, which measure the predicted class; None if it can.
+
+        With `of_masked_word` they measure log P of a word in place of [MASK].
+        """
         if not isinstance(record, ForwardRecord):
             return None
+        if of_masked_word and self.lens.needs == "gradients":
+            return "This lens follows the answer to the whole input, not a word at [MASK]: choose “whole input” to check it."
         class_index = self.class_number(record.config)
         if class_index is None or class_index == record.logits.argmax():
             return None

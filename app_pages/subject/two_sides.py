@@ -17,6 +17,7 @@ from app_pages.subject.subject import WEIGHTS, LensChoice, LiveSubject, Measured
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import Intervention
 from model.experiments.batching import batch_size
+from model.experiments.masked_word import MaskedWord
 from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restore_order
 from model.inputs import Input
@@ -90,8 +91,11 @@ class Side:
         return self.record.class_names[self.record.logits.argmax()] if self.record.has_classes else None
 
 
-def answers_under(subject: LiveSubject, changes: Iterable[Intervention], text: str) -> np.ndarray:
-    """Probabilities [intervention, class] under each intervention; pooled states [intervention, d_model] without classes.
+def answers_under(
+    subject: LiveSubject, changes: Iterable[Intervention], text: str, answer: MaskedWord | None = None
+) -> np.ndarray:
+    """Probabilities [intervention, class] under each intervention; pooled states [intervention, d_model] without classes,
+    and log P [intervention, 1] of a masked word as the `answer`.
 
     Computed in batches, with `text` above the progress bar.
     """
@@ -99,9 +103,10 @@ def answers_under(subject: LiveSubject, changes: Iterable[Intervention], text: s
     n_at_once = batch_size(subject.loaded.config, len(subject.record))
     batches = [changes[start : start + n_at_once] for start in range(0, len(changes), n_at_once)]
     read = partial(cache.of, probabilities, subject.checkpoint, (subject.model_input,))
-    first_step = partial(read, batches[0], spinner=text)  # before the first one is done, there is no bar
-    steps = [first_step, *(partial(read, batch) for batch in batches[1:])]
-    work_key = ("answers", subject.checkpoint, subject.model_input, changes)
+    # before the first one is done, there is no bar
+    first_step = partial(read, batches[0], answer, spinner=text)
+    steps = [first_step, *(partial(read, batch, answer) for batch in batches[1:])]
+    work_key = ("answers", subject.checkpoint, subject.model_input, changes, answer)
     return np.concatenate(in_steps(steps, text, work_key), axis=1)[0]
 
 

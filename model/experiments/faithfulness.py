@@ -4,7 +4,7 @@ The effect of a token or patch is how far the answer falls when it alone is knoc
 (`model.experiments.knock_out.falls`): the fall of the log-odds of the predicted class, in nats, below 0 where the class
 becomes more probable. A token that speaks against an answer explains it no more than one that does nothing, so the sign is
 kept. (For an encoder that chooses no class, the effect is the cosine distance of the pooled states, which is never below
-0.)
+0. Where the answer is a word in place of [MASK], it is the fall of log P of that word, in nats.)
 
 A map may be read as an explanation of the answer to one input, by one kind of knock-out, where both of these hold:
 1. Spearman's correlation of the map's scores with the effects is at least LEAST_CORRELATION, with p < SIGNIFICANT
@@ -38,7 +38,9 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..measures.changes import answer_drop, cosine_distance, total_variation
 from ..record import AttentionRecord, Positions
-from .knock_out import KnockOutKind, falls, knock_out, knock_out_interventions, removable_positions
+from .attribution import explained_positions
+from .knock_out import KnockOutKind, falls, knock_out, knock_out_interventions
+from .masked_word import MaskedWord, log_probability_changes
 from .probabilities import probabilities
 
 LEAST_CORRELATION, SIGNIFICANT, BAND = 0.5, 0.05, 2.0
@@ -60,15 +62,18 @@ def head_scores(
     default `record.has_class_token`.
     """
     classified = record.has_class_token if classified is None else classified
-    return map_scores(record.pattern[layer, head], record, classified=classified)
+    return map_scores(record.pattern[layer, head], record, read_at=0 if classified else None)
 
 
 def map_scores(
-    pattern: Float[np.ndarray, "query key"], positions: Positions, *, classified: bool
+    pattern: Float[np.ndarray, "query key"], positions: Positions, *, read_at: int | None
 ) -> Float[np.ndarray, " key"]:
-    """Score of each key in a map: its weight from the class token if `classified`, else its mean weight over unpadded queries."""
-    if classified:
-        return pattern[0].astype(float)
+    """Score of each key in a map: its weight from the position at which the answer is read, such as the class token or [MASK].
+
+    If `read_at` is None, it is the mean weight over the queries that are not padding.
+    """
+    if read_at is not None:
+        return pattern[read_at].astype(float)
     queries = [query for query, role in enumerate(positions.roles) if role != "padding"]
     return pattern[queries].mean(axis=0, dtype=float)
 
@@ -150,12 +155,16 @@ def removal_counts(n: int) -> tuple[int, ...]:
 
 
 def deletion(
-    loaded: Loaded, model_input: InputLike, orders: Sequence[Sequence[int]], kind: KnockOutKind = "keys"
+    loaded: Loaded,
+    model_input: InputLike,
+    orders: Sequence[Sequence[int]],
+    kind: KnockOutKind = "keys",
+    answer: MaskedWord | None = None,
 ) -> Float[np.ndarray, "order step"]:
     """Deletion curves: the drop of the answer after the first k positions of each order are removed, for every k in `removal_counts`.
 
-    The unit is that of `model.experiments.knock_out.falls`: nats, or cosine distance. All orders must hold the same
-    positions.
+    The unit is that of `model.experiments.knock_out.falls`: nats, or cosine distance; nats of log P for a masked word as the
+    `answer`. All orders must hold the same positions.
 
     The insertion curve of an order is its reverse's deletion curve read backwards, since keeping the first k positions
     removes the first n - k of the reversed order: `deletion(loaded, model_input, [order[::-1]])[0, ::-1]`.
@@ -164,13 +173,16 @@ def deletion(
     removed_sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
     distinct_sets = list(dict.fromkeys(removed_sets))  # all orders begin and end with the same
     answers = probabilities(
-        loaded, [model_input], knock_out_interventions(loaded, model_input, distinct_sets, kind)
+        loaded, [model_input], knock_out_interventions(loaded, model_input, distinct_sets, kind), answer
     )[0]
     unchanged = answers[distinct_sets.index(())]
-    predicted_class = int(unchanged.argmax()) if loaded.config.chooses_class else None
-    drop_by_set = dict(
-        zip(distinct_sets, answer_drop(unchanged, answers, predicted_class).tolist(), strict=True)
-    )
+    if answer is not None:
+        drops = -log_probability_changes(float(unchanged[0]), answers)
+    else:
+        drops = answer_drop(
+            unchanged, answers, int(unchanged.argmax()) if loaded.config.chooses_class else None
+        )
+    drop_by_set = dict(zip(distinct_sets, drops.tolist(), strict=True))
     return np.array([drop_by_set[removed] for removed in removed_sets]).reshape(len(orders), len(counts))
 
 
@@ -185,15 +197,17 @@ def area(curve: Float[np.ndarray, "*curves step"], n: int) -> Float[np.ndarray, 
 
 
 class OtherAttention(NamedTuple):
-    """Change of the answer when attention is replaced: total variation of the probabilities, or cosine distance of pooled
-    states.
+    """Change of the answer when attention is replaced: total variation of the probabilities, cosine distance of pooled
+    states, or change of log P of a masked word in nats, below 0 where it falls.
     """
 
     uniform: float  # with every row uniform over the keys that it may attend to
     permuted: tuple[float, ...]  # with every row's weights in a random order among those keys, for each seed
 
 
-def other_attention(loaded: Loaded, model_input: InputLike, n: int = N_PERMUTATIONS) -> OtherAttention:
+def other_attention(
+    loaded: Loaded, model_input: InputLike, n: int = N_PERMUTATIONS, answer: MaskedWord | None = None
+) -> OtherAttention:
     """Changes of the answer with uniform attention, and with `n` random permutations of the weights, in all layers and
     heads at once.
 
@@ -203,11 +217,14 @@ def other_attention(loaded: Loaded, model_input: InputLike, n: int = N_PERMUTATI
     real_positions = [position for position, role in enumerate(roles) if role != "padding"]
     allowed_keys = real_positions if "padding" in roles else None
     permutations = [permuted_attention(seed, loaded.config.n_layers, allowed_keys) for seed in range(n)]
-    answers = probabilities(loaded, [model_input], (Intervention(), at_temperature(math.inf), *permutations))[
-        0
-    ]
-    distance = total_variation if loaded.config.chooses_class else cosine_distance
-    uniform, *permuted_changes = distance(answers[:1], answers[1:]).tolist()
+    interventions = (Intervention(), at_temperature(math.inf), *permutations)
+    answers = probabilities(loaded, [model_input], interventions, answer)[0]
+    if answer is not None:
+        changes = log_probability_changes(float(answers[0, 0]), answers[1:])
+    else:
+        distance = total_variation if loaded.config.chooses_class else cosine_distance
+        changes = distance(answers[:1], answers[1:])
+    uniform, *permuted_changes = changes.tolist()
     return OtherAttention(uniform, tuple(permuted_changes))
 
 
@@ -325,16 +342,22 @@ def faithfulness(
     model_input: InputLike,
     maps: Mapping[str, Float[np.ndarray, "*maps position"]],
     kind: KnockOutKind = "keys",
+    answer: MaskedWord | None = None,
 ) -> JudgedInput:
     """For each of many maps, whether it may be read as an explanation of one answer, and its agreement with knock-outs.
 
     `maps` holds, by name, the scores (`head_scores`) of maps on all positions of the input, such as [layer, head,
-    position]. All maps share the knock-outs and random orders; deletion curves are computed only for maps that pass part 1
+    position]. The answer is the predicted class or the pooled state, or the masked word `answer`. All maps share the knock-outs and random orders; deletion curves are computed only for maps that pass part 1
     of the rule.
     """
     record = capture(loaded, model_input)
-    positions = list(removable_positions(record))
-    effect = falls(record, knock_out(loaded, model_input, kind, positions))
+    positions = list(explained_positions(record, answer))
+    knocked_out = knock_out(loaded, model_input, kind, positions, answer)
+    if answer is None:
+        effect = falls(record, knocked_out)
+    else:
+        before = float(probabilities(loaded, [model_input], answer=answer)[0, 0, 0])
+        effect = -log_probability_changes(before, knocked_out)
     agreements = {name: agreement(scores[..., positions], effect) for name, scores in maps.items()}
     readable = {
         name: np.zeros_like(is_correlated(map_agreement)) for name, map_agreement in agreements.items()
@@ -352,7 +375,11 @@ def faithfulness(
         candidate_orders = [sort_by_score(maps[name][tuple(index)], positions) for name, *index in candidates]
         areas = area(
             deletion(
-                loaded, model_input, (*random_orders(positions), perfect_order, *candidate_orders), kind
+                loaded,
+                model_input,
+                (*random_orders(positions), perfect_order, *candidate_orders),
+                kind,
+                answer,
             ),
             n,
         )

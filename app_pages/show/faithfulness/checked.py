@@ -6,12 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from app_pages.controls.answer_choice import Answer
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.knock_out_choice import knock_out_answers
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, until_done
 from model.experiments import faithfulness as rule
-from model.experiments.knock_out import KnockOutKind, falls, removable_positions
+from model.experiments.attribution import explained_positions
+from model.experiments.knock_out import KnockOutKind
 from model.record import ForwardRecord
 
 
@@ -29,8 +31,9 @@ class Checked(NamedTuple):
     """The check of one map on one input: scores of the map, effects of knock-outs, and how well they agree."""
 
     record: ForwardRecord
+    answer: Answer
     kind: KnockOutKind
-    positions: tuple[int, ...]  # that were removable_positions
+    positions: tuple[int, ...]  # that were knocked out, one at a time
     scores: np.ndarray  # one a position, as the effects
     effects: np.ndarray
     agreement: rule.Agreement
@@ -44,24 +47,34 @@ class Checked(NamedTuple):
 
 
 def check_map(
-    subject: LiveSubject, pattern: np.ndarray, kind: KnockOutKind, *, key: str, title: str = ""
+    subject: LiveSubject,
+    pattern: np.ndarray,
+    kind: KnockOutKind,
+    answer: Answer,
+    *,
+    key: str,
+    title: str = "",
 ) -> Checked | None:
-    """Compares the map `pattern` [query, key], over all positions of the input, with the effects of knock-outs; no curves yet.
+    """Compares the map `pattern` [query, key], over all positions of the input, with the effects of knock-outs on the `answer`;
+    no curves yet.
 
     If the knock-outs take longer than half a second, draws a button with this `key` and returns None until it is pressed.
     """
     record = subject.record
-    positions = removable_positions(record)
-    work_key = ("effects", subject, kind)
+    positions = explained_positions(record, answer.word)
+    work_key = ("effects", subject, kind, answer.word)
     label = f"Check this map by knocking out {len(positions)} {record.units}"
     if not is_wanted(subject, work_key, _n_forwards(positions), label, key):
         return None
     with until_done(work_key):
-        answers = knock_out_answers(subject, [(position,) for position in positions], kind, title)
-    classified = subject.loaded.config.reads_class_token
-    scores = rule.map_scores(pattern, record, classified=classified)[list(positions)]
-    effects = falls(record, answers)
-    return Checked(record, kind, positions, scores, effects, rule.agreement(scores, effects), None)
+        sets = [(position,) for position in positions]
+        answers = knock_out_answers(subject, sets, kind, title, answer.word)
+    read_at = 0 if subject.loaded.config.reads_class_token else None
+    if answer.word is not None:
+        read_at = answer.word.position
+    scores = rule.map_scores(pattern, record, read_at=read_at)[list(positions)]
+    effects = answer.falls(subject, answers)
+    return Checked(record, answer, kind, positions, scores, effects, rule.agreement(scores, effects), None)
 
 
 def with_scores(checked: Checked, scores: np.ndarray) -> Checked:
@@ -85,13 +98,19 @@ def with_curves(
         rule.sort_by_score(dict(zip(checked.positions, values.tolist(), strict=True)), checked.positions)
         for values in (checked.scores, checked.effects)
     )
-    work_key, counts = ("curves", subject, checked.kind, by_score), rule.removal_counts(n)
+    work_key, counts = (
+        ("curves", subject, checked.kind, checked.answer.word, by_score),
+        rule.removal_counts(n),
+    )
     n_forwards = (rule.N_ORDERS + 3) * len(counts)
     label = f"Draw the curves of this {what}"
     if not is_wanted(subject, work_key, n_forwards, label, key, besides=_n_forwards(by_score)):
         return checked
     orders = (*rule.random_orders(checked.positions), by_score, by_score[::-1], by_effect)
-    calls = [partial(subject.compute, rule.deletion, (order,), checked.kind) for order in orders]
+    calls = [
+        partial(subject.compute, rule.deletion, (order,), checked.kind, checked.answer.word)
+        for order in orders
+    ]
     text = "Taking away more and more, in this order and in random ones …"
     with until_done(work_key):
         curve_values = np.concatenate(in_steps(calls, text, work_key))

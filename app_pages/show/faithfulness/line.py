@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.answer_choice import Answer
 from app_pages.controls.head_choice import take_query
 from app_pages.controls.knock_out_choice import NAMES
 from app_pages.controls.map_controls import FAITHFULNESS
@@ -28,13 +29,15 @@ def faithfulness(
     subject: Subject,
     pattern: np.ndarray,
     kind: KnockOutKind | None,
+    answer: Answer,
     *,
     lens: str,
     head: tuple[int, int] | None,
     query: int,
     beside_line: Callable[[], object] | None = None,
 ) -> Checked | None:
-    """Draws the line about the map `pattern` [query, key] over all positions of the input, seen through `lens`.
+    """Draws the line about the map `pattern` [query, key] over all positions of the input, seen through `lens`, as an
+    explanation of the `answer`.
 
     Returns the check; None where it is not computed. `head` is the layer and head of the map; None if it combines several heads. The figures mark the position `query`.
     `kind` is None if there is no encoder and so nothing can be knocked out. `beside_line` draws more controls in its row.
@@ -48,14 +51,15 @@ def faithfulness(
             beside_line()
         is_open = FAITHFULNESS.choose()
     with above:
-        checked = check_map(subject, pattern, kind, key="faithfulness_check")
+        checked = check_map(subject, pattern, kind, answer, key="faithfulness_check")
         if checked is None:
             return None
         line = st.container()
         checked = with_curves(subject, checked, key="faithfulness_curves", are_shown=is_open)
-        line.markdown(f":small[{words.conclusion_sentence(checked.verdict, checked.record)}]")
+        line.markdown(f":small[{words.conclusion_sentence(checked.verdict, checked.record, checked.answer)}]")
     if is_open:
-        sentence = words.other_attention_sentence(subject.compute(other_attention), checked.record)
+        changes = subject.compute(other_attention, answer=answer.word)
+        sentence = words.other_attention_sentence(changes, checked.record, answer)
         st.markdown(f"{_check_sentences(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]")
         _draw_details(checked, query)
     return checked
@@ -65,32 +69,32 @@ def draw_faithfulness_of_side(
     side: Side, pattern: np.ndarray, kind: KnockOutKind, *, lens: str, head: tuple[int, int], key: str
 ) -> None:
     """Draws only the line, for one side of a comparison; `key` is the prefix of its buttons' keys."""
-    checked = check_map(side.subject, pattern, kind, key=f"{key}_check", title=side.title)
+    checked = check_map(side.subject, pattern, kind, Answer(), key=f"{key}_check", title=side.title)
     if checked is not None:
         line = st.container()
         checked = with_curves(side.subject, checked, key=f"{key}_curves", are_shown=False)
         line.markdown(
-            f":small[{words.conclusion_sentence(checked.verdict, checked.record)}]",
+            f":small[{words.conclusion_sentence(checked.verdict, checked.record, checked.answer)}]",
             help=_check_sentences(checked, side.checkpoint, lens, head),
         )
 
 
 def _check_sentences(checked: Checked, name: Checkpoint, lens: str, head: tuple[int, int] | None) -> str:
-    sentences = [words.agreement_sentence(checked.verdict, checked.kind, checked.record)]
-    over_data = (
-        stored_over_data(name, lens, head) if checked.kind == "keys" else None
-    )  # which is what was measured
+    sentences = [words.agreement_sentence(checked.verdict, checked.kind, checked.record, checked.answer)]
+    is_stored = checked.kind == "keys" and not checked.answer.is_masked_word  # which is what was measured
+    over_data = stored_over_data(name, lens, head) if is_stored else None
     if over_data is not None:
         sentences.append(words.over_data_sentence(over_data))
     return f":small[{' '.join(sentences)}]"
 
 
 def _draw_details(checked: Checked, query: int) -> None:
-    record, verdict = checked.record, checked.verdict
-    predicted = record.class_names[record.logits.argmax()] if record.has_classes else None
+    record, verdict, answer = checked.record, checked.verdict, checked.answer
     left, right = beside("faithful_points", "faithful_rule")
     with left:
-        effect = "effect (cosine distance)" if predicted is None else "effect (fall of the log-odds, nats)"
+        effect = "effect (fall of log P, nats)"
+        if not answer.is_masked_word:
+            effect = f"effect ({'fall of the log-odds, nats' if record.has_classes else 'cosine distance'})"
         tokens = [record.tokens[position] for position in checked.positions]
         figure = score_effect(
             checked.positions,
@@ -111,10 +115,9 @@ def _draw_details(checked: Checked, query: int) -> None:
     with right:
         st.markdown(f":small[{words.uncertainty_text(verdict)} {words.areas_sentence(verdict)}]")
         with st.expander("The rule, the formulas and the papers", icon=":material/function:"):
-            st.markdown(words.rule_markdown(record))
+            st.markdown(words.rule_markdown(record, answer))
     if (curves := checked.curves) is None:
         return
-    y_title = "cosine distance" if predicted is None else f"fall of the log-odds of {predicted}, nats"
     columns = beside("faithful_deletion", "faithful_insertion")
     kinds: tuple[Literal["deletion", "insertion"], ...] = ("deletion", "insertion")
     curve_pairs = ((curves.deletion, curves.random), (curves.insertion, curves.random[:, ::-1]))
@@ -128,7 +131,13 @@ def _draw_details(checked: Checked, query: int) -> None:
         with column:
             show(
                 removal_curve(
-                    kind, curves.counts, curve, random, what=y_title, units=record.units, reading=reading
+                    kind,
+                    curves.counts,
+                    curve,
+                    random,
+                    what=answer.fall(record),
+                    units=record.units,
+                    reading=reading,
                 ),
                 key=f"faithful_{kind}",
             )

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from app_pages.controls.answer_choice import Answer
 from app_pages.controls.knock_out_choice import NAMES
 from app_pages.show.faithfulness.over_data import OverData
 from model.experiments.faithfulness import (
@@ -29,6 +30,7 @@ _DISTANCES = {
     True: r"The shift of a prediction is its total variation: $\frac12 \sum_c \lvert p_c - p'_c \rvert$.",
     False: r"Cosine distance: $1 - \cos(x, x')$ of the pooled states.",
 }
+WHOLE_INPUT = Answer()
 NO_ENCODER = (
     "Whether this map explains an answer cannot be checked: a record from a file comes without the encoder."
 )
@@ -36,42 +38,47 @@ NO_ENCODER = (
 
 _WHY = {
     Undecidable.TOO_FEW: f"fewer than {FEWEST} {{units}} are too few to tell an order from chance",
-    Undecidable.UNMOVED: "hiding any of its {units} hardly moves the {answer}",
-    Undecidable.NO_SOONER: "hiding first the {units} that matter most does not lower the {answer} clearly faster than hiding them in random order",
+    Undecidable.UNMOVED: "hiding any of its {units} hardly moves {answer}",
+    Undecidable.NO_SOONER: "hiding first the {units} that matter most does not lower {answer} clearly faster than hiding them in random order",
 }
 
 
-def agreement_sentence(of_map: Verdict, kind: KnockOutKind, record: ForwardRecord) -> str:
+def agreement_sentence(
+    of_map: Verdict, kind: KnockOutKind, record: ForwardRecord, answer: Answer = WHOLE_INPUT
+) -> str:
     """Sentence with the rank correlation between the map's scores and the effects of hiding each token or patch."""
     value = (
         "cannot be computed" if math.isnan(of_map.spearman) else f"**{_correlation_text(of_map.spearman)}**"
     )
     units = record.unit if of_map.n == 1 else record.units
-    answer = "prediction" if record.has_classes else "pooled state"
+    name = f"{_the(answer)}{answer.quantity(record)}"
     return (
-        f"Does the {answer} hang on what this map shows? Rank correlation with the effect of hiding each {record.unit} "
+        f"Does {name} hang on what this map shows? Rank correlation with the effect of hiding each {record.unit} "
         f"({NAMES[kind]}): {value} over {of_map.n} {units}."
     )
 
 
-def conclusion_sentence(of_map: Verdict, record: ForwardRecord, what: str = "map") -> str:
+def conclusion_sentence(
+    of_map: Verdict, record: ForwardRecord, answer: Answer = WHOLE_INPUT, what: str = "map"
+) -> str:
     """Sentence on whether the map, or `what` is judged, may be read as an explanation, by the rule of `model.experiments.faithfulness`.
 
     It names the numbers that decide: the rank correlation, or the area under the deletion curve.
     """
-    answer = "prediction" if record.has_classes else "pooled state"
+    quantity = answer.quantity(record)
     if of_map.n < 2:
         return "There is nothing to rank."
     if of_map.undecidable is not None:
-        reason = _WHY[of_map.undecidable].format(units=record.units, answer=answer)
+        reason = _WHY[of_map.undecidable].format(units=record.units, answer=f"{_the(answer)}{quantity}")
         return f"Whether this {what} is an explanation **cannot be told on this input**: {reason}."
     if of_map.area is None or of_map.deleted is None:
         return "The deletion curves, which have to decide, are not computed yet."
     spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {record.units}"
     area = f"area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deleted)}"
+    of_answer = quantity if answer.is_masked_word else f"this {quantity}"
     if of_map.readable:
-        return f"By the rule, this {what} **may be read as an explanation** of this {answer}: {spearman}; deletion {area}."
-    negative = f"This {what} is **not a reliable explanation** of this {answer}"
+        return f"By the rule, this {what} **may be read as an explanation** of {of_answer}: {spearman}; deletion {area}."
+    negative = f"This {what} is **not a reliable explanation** of {of_answer}"
     if math.isnan(of_map.spearman):
         return f"{negative}: it gives all {record.units} the same score."
     if of_map.correlates:
@@ -81,20 +88,28 @@ def conclusion_sentence(of_map: Verdict, record: ForwardRecord, what: str = "map
     return f"{negative}: {spearman}, but p = {format_number(of_map.p, '.2g')}."
 
 
-def other_attention_sentence(changes: OtherAttention, record: ForwardRecord) -> str:
+def other_attention_sentence(
+    changes: OtherAttention, record: ForwardRecord, answer: Answer = WHOLE_INPUT
+) -> str:
     """Sentence on how the answer changes with uniform or permuted attention: about the encoder, not about the shown map."""
     mean, sd = float(np.mean(changes.permuted)), float(np.std(changes.permuted, ddof=1))
-    if record.has_classes:
+    if answer.is_masked_word:
+        uniform = f"{format_number(changes.uniform, '+.2f')} nats"
+        permuted, change = (
+            f"{format_number(mean, '+.2f')} ± {format_number(sd, '.2f')} nats",
+            f"{answer.quantity(record)} changes by",
+        )
+    elif record.has_classes:
         uniform = percent(changes.uniform, 1, below="under ", above="over ")
-        permuted, change = with_error(mean, sd), "prediction shifts by"
+        permuted, change = with_error(mean, sd), "the prediction shifts by"
     else:
         uniform = format_number(changes.uniform, ".2g")
         permuted, change = (
             f"{format_number(mean, '.2g')} ± {format_number(sd, '.1g')}",
-            "pooled state turns by a cosine distance of",
+            "the pooled state turns by a cosine distance of",
         )
     return (
-        f"If all heads attended evenly, the {change} {_with_unbroken_spaces(uniform)}; with their weights in a random order, by "
+        f"If all heads attended evenly, {change} {_with_unbroken_spaces(uniform)}; with their weights in a random order, by "
         f"{_with_unbroken_spaces(permuted)}."
     )
 
@@ -139,7 +154,7 @@ def over_data_sentence(held: OverData) -> str:
     )
 
 
-def rule_markdown(record: ForwardRecord) -> str:
+def rule_markdown(record: ForwardRecord, answer: Answer = WHOLE_INPUT) -> str:
     """The rule by which a map counts as faithful, with thresholds, formulas and sources, as Markdown."""
     units, is_class = record.units, record.has_class_token
     score = (
@@ -157,6 +172,14 @@ def rule_markdown(record: ForwardRecord) -> str:
         if record.has_classes
         else "the cosine distance of the pooled state from what it was"
     )
+    left_out, distance = "Class token and padding", _DISTANCES[record.has_classes]
+    if answer.is_masked_word:
+        quantity = answer.quantity(record)
+        score = "the weight that the masked token, where the word is read, gives it in this map"
+        effect = f"the fall of {quantity}, in nats (below 0 where it rises),"
+        fall = f"how far {quantity} has fallen, in nats"
+        left_out = "Class token, padding and that masked token"
+        distance = f"The change is that of {quantity}, below 0 where it falls."
     return "\n".join(
         (
             "**The rule.** A map may be read as an explanation of an answer where both of these hold:",
@@ -171,7 +194,7 @@ def rule_markdown(record: ForwardRecord) -> str:
             "Such inputs are left out of the shares over a data set.",
             "",
             f"The thresholds are a convention of this app. The **score** of each of the {units} is {score}; its **effect** is "
-            f"{effect} when it is knocked out alone. Class token and padding are left out. p is the share of {N_SHUFFLES:,} "
+            f"{effect} when it is knocked out alone. {left_out} are left out. p is the share of {N_SHUFFLES:,} "
             "random orders of the effects that correlate as strongly, either way; it is not corrected for how many maps one "
             r"looks at. The interval is $\tanh(\operatorname{artanh} \rho \pm 1.96 \sqrt{(1 + \rho^2/2)/(n - 3)})$ (Bonett & "
             f"Wright 2000), as if {units} were independent draws.",
@@ -183,7 +206,7 @@ def rule_markdown(record: ForwardRecord) -> str:
             "",
             "**Other attention**, in all layers and heads at once, whatever map is shown: uniform over the keys that a query may "
             f"attend to, or each row's weights in a random order among those (mean ± standard deviation of {N_PERMUTATIONS}). "
-            f"{_DISTANCES[record.has_classes]}",
+            f"{distance}",
             "",
             "**Papers**: the correlation is the check of Abnar & Zuidema 2020. Permuted attention: “Attention is not "
             "Explanation” (Jain & Wallace 2019), who permuted the one attention layer of a recurrent model. "
@@ -191,6 +214,11 @@ def rule_markdown(record: ForwardRecord) -> str:
             "does not show that these are no explanation.",
         )
     )
+
+
+def _the(answer: Answer) -> str:
+    """The article before the answer's quantity; log P has none."""
+    return "" if answer.is_masked_word else "the "
 
 
 def _correlation_text(spearman: float) -> str:

@@ -4,13 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from model.capture import capture
-from model.capture.intervention import permuted_attention, without_keys
+from model.capture import activations, capture
+from model.capture.intervention import at_temperature, permuted_attention, without_keys
 from model.experiments import faithfulness as measure
 from model.experiments.faithfulness import (
     BAND,
@@ -25,13 +26,15 @@ from model.experiments.faithfulness import (
     faithfulness,
     head_scores,
     is_correlated,
+    map_scores,
     other_attention,
     random_orders,
     removal_counts,
     sort_by_score,
     verdict,
 )
-from model.experiments.knock_out import falls, knock_out, removable_positions
+from model.experiments.knock_out import falls, knock_out, knock_out_interventions, removable_positions
+from model.experiments.masked_word import MaskedWord
 from model.hooks import watch
 from model.inputs import prepare
 from model.measures.changes import log_odds
@@ -295,7 +298,7 @@ class Made:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, loaded, n, answer):
         self.loaded, self.n, self.answer = loaded, n, answer
-        monkeypatch.setattr(measure, "removable_positions", lambda _: tuple(range(n)))
+        monkeypatch.setattr(measure, "explained_positions", lambda *_: tuple(range(n)))
         monkeypatch.setattr(measure, "knock_out_interventions", lambda *arguments: arguments[2])
         monkeypatch.setattr(measure, "probabilities", lambda *arguments: self.answers(arguments[2])[None])
         monkeypatch.setattr(
@@ -396,3 +399,63 @@ def test_many_maps_are_judged_as_each_alone(loaded, given_input):
             of_one = verdict(alone, effect, curve, perfect, random)
             assert of_one.undecidable is untold
             assert bool(judged[name].readable[index]) == bool(of_one.readable)
+
+
+# A masked word as the answer
+
+MASKED_TEXT, WORD = "not [MASK] film a b", MaskedWord(2, 40)
+
+
+def log_p(loaded, intervention=None) -> float:
+    """log P of the word, from the state at [MASK] alone, with a log-softmax of its own."""
+    last = f"blocks.{loaded.config.n_layers - 1}.resid_post"
+    (states,) = activations(loaded, [MASKED_TEXT], [last], intervention=intervention).values()
+    with torch.inference_mode():
+        logits = loaded.model.predict_tokens(loaded.model.final_norm(states[0, [WORD.position]]))[0].double()
+    highest = logits.max()
+    return float(logits[WORD.token_id] - highest - (logits - highest).exp().sum().log())
+
+
+@pytest.fixture(scope="module")
+def masked_loaded():
+    return tiny.loaded(replace(tiny.TEXT, masked_token_output=True))
+
+
+def test_the_score_of_a_position_is_its_weight_from_the_masked_token(masked_loaded):
+    record = capture(masked_loaded, MASKED_TEXT)
+    scores = map_scores(record.pattern[1, 0], record, read_at=WORD.position)
+    np.testing.assert_array_equal(scores, record.pattern[1, 0, 2])
+
+
+def test_the_curve_of_a_masked_word_is_what_a_plain_loop_finds(masked_loaded):
+    order = (3, 1, 4, 5, 6)
+    (curve,) = deletion(masked_loaded, MASKED_TEXT, [order], answer=WORD)
+    before = log_p(masked_loaded)
+    expected = [
+        before - log_p(masked_loaded, without_keys(*order[:k])) if k else 0 for k in removal_counts(5)
+    ]
+    np.testing.assert_allclose(curve, expected, **CLOSE)
+    assert np.ptp(curve) > 1e-3
+
+
+def test_other_attention_changes_log_p_of_a_masked_word(masked_loaded):
+    found = other_attention(masked_loaded, MASKED_TEXT, 2, WORD)
+    before = log_p(masked_loaded)
+    uniform = log_p(masked_loaded, at_temperature(math.inf)) - before
+    assert found.uniform == pytest.approx(uniform, abs=1e-5)
+    permuted = [log_p(masked_loaded, permuted_attention(seed, 2)) - before for seed in range(2)]
+    np.testing.assert_allclose(found.permuted, permuted, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["keys", "mask"])
+def test_maps_are_ranked_by_the_falls_of_log_p_without_the_masked_token_itself(masked_loaded, kind):
+    record = capture(masked_loaded, MASKED_TEXT)
+    positions = [1, 3, 4, 5, 6]  # neither [CLS] nor [MASK]
+    changes = knock_out_interventions(masked_loaded, MASKED_TEXT, [[at] for at in positions], kind)
+    effect = [log_p(masked_loaded) - log_p(masked_loaded, change) for change in changes]
+    maps = {"attention": record.pattern[:, :, WORD.position].astype(float)}
+    judged = faithfulness(masked_loaded, MASKED_TEXT, maps, kind, WORD).maps["attention"].agreement
+    assert judged.n == 5
+    for layer, head in np.ndindex(2, 2):
+        expected = stats.spearmanr(record.pattern[layer, head, 2, positions], effect).statistic
+        assert judged.spearman[layer, head] == pytest.approx(expected)

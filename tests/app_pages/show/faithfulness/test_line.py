@@ -22,12 +22,15 @@ from model.capture import capture
 from model.capture.intervention import without_keys
 from model.experiments.faithfulness import head_scores
 from model.experiments.knock_out import falls, knock_out, removable_positions
+from model.experiments.masked_word import masked_word
 from model.inputs import Picture, Text
 from tests.app_pages.charts import table
 from tests.app_pages.inputs.test_record_input import opened, saved, show
+from tests.app_pages.linked import linked
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from tests.model.atlas.invented_results import source
+from tests.model.experiments.test_masked_word import log_p
 from viz.export.figure_csv import csv
 from viz.faithfulness.score_effect import score_effect
 
@@ -90,6 +93,43 @@ def test_the_line_is_always_in_sight(open_app: Open, head: tuple[int, int]) -> N
     value = f"{expected('imdb-pre-ln', TEXT, *head):.2f}".replace("-", "−")
     assert f"hiding each token (from every query): **{value}** over 7 tokens." in line
     assert "If all heads attended evenly, the prediction shifts by" in line
+
+
+def test_of_a_masked_word(open_app: Open) -> None:
+    """Spearman of the weights from [MASK] with the falls of log P, one forward pass after the other."""
+    text = "not [MASK] film a b x"
+    app = open_app(
+        text=text,
+        checkpoint="imdb-pre-ln",
+        layer="1",
+        head="1",
+        answer_of="masked word",
+        answer_word="great",
+        faithful="true",
+    )
+    (line,) = said(app)
+    loaded = cache.loaded("imdb-pre-ln")
+    word, positions = masked_word(loaded, text, "great"), [1, 3, 4, 5, 6, 7]  # neither [CLS] nor [MASK]
+    before = log_p(loaded, text, word)
+    effects = [before - log_p(loaded, text, word, without_keys(position)) for position in positions]
+    weights = capture(loaded, text).pattern[1, 1, 2, positions]
+    value = f"{stats.spearmanr(weights, effects).statistic:.2f}".replace("-", "−")
+    assert "Does log P\\(“great” at \\[MASK\\]\\) hang on what this map shows?" in line
+    assert f"(from every query): **{value}** over 6 tokens." in line
+    assert "log P\\(“great” at \\[MASK\\]\\) changes by" in line
+    hidden = linked(app).data["hidden"]
+    np.testing.assert_allclose(np.array(hidden["changes"])[positions], np.negative(effects), atol=1e-5)
+    assert hidden["words"][2] == "without it: not measured"
+    assert "attribution" not in [group.key for group in app.get("button_group")]
+    points = table(app, "Score of a map", "score", "effect")
+    np.testing.assert_allclose(points["effect"], effects, atol=1e-5)
+
+
+def test_a_map_of_a_class_is_not_checked_by_a_masked_word(open_app: Open) -> None:
+    masked = {"text": "not [MASK] film", "checkpoint": "imdb-pre-ln", "answer_of": "masked word"}
+    app = open_app(**masked, lens="gradient × attention")
+    assert not conclusions(app)
+    assert any("choose “whole input” to check it" in caption.value for caption in app.caption)
 
 
 def test_of_a_digit(open_app: Open) -> None:
