@@ -3,12 +3,13 @@
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.attention_formula import attention_formula
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.map_controls import LENS, LENS_CLASS, PREDICTED
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import FileSubject, LensChoice, LiveSubject, Subject
-from model.lenses import LENSES, NORM_WEIGHTED, RELEVANCE, WITH_RESIDUAL, Lens
+from model.lenses import ATTENTION, LENSES, NORM_WEIGHTED, RELEVANCE, WITH_RESIDUAL, Lens
 from model.lenses.norms import mixing_ratio, summed_norms_by_head, unpadded_positions
 
 _NEED_ENCODER = (
@@ -34,7 +35,10 @@ def choose_lens(subject: Subject, slots: Slots, *others: LiveSubject, width: int
 
 def about_lens(subject: Subject, lens: Lens) -> None:
     """Draws the lens's formula, meaning and source, with its limits as a tooltip."""
-    sentences = f"${lens.formula}$ :gray[{lens.says} ({lens.source}).]"
+    formula, meanings = lens.formula, ""
+    if lens.name == ATTENTION and isinstance(subject, LiveSubject):
+        formula, meanings = attention_formula(subject.loaded.config)
+    sentences = f"${formula}$ :gray[{lens.says} ({lens.source}).{' ' * bool(meanings)}{meanings}]"
     if isinstance(subject, FileSubject):
         sentences += f" :gray[{_NEED_ENCODER}]"
     elif lens.name == RELEVANCE and not subject.loaded.config.n_classes:

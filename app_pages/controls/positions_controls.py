@@ -83,7 +83,9 @@ GLOBAL_EVERY = SelectSlider(
 SECOND_HALF = Row("positions_w2", "$W_1$ is $W_Q$; $W_2$ is", (TIED, UNTIED))
 OWN_TABLE = Row("positions_own", "Show", (GRID, LENGTHS, PAIRS, TABLE))
 OWN_RANGE = Row("positions_own_range", "Positions", (OF_INPUT, ALL))
-OWN_KIND = Row("positions_own_kind", "Kind", ("added", "rotated", "biased", "windowed", "disentangled"))
+OWN_KIND = Row(
+    "positions_own_kind", "Kind", ("added", "rotated", "biased", "windowed", "causal", "disentangled")
+)
 OWN_ROTATED = Row("positions_own_rotated", "Show", (OVER_DISTANCE, MOVED))
 OWN_KEY = Box[int]("positions_own_key", "Key", pattern=INDEX, width=160)
 

@@ -139,7 +139,7 @@ class _Row:
                 _draw_description(encoder, n_parameters(name))
             is_empty = isinstance(model_input, Text) and encoded_text(name, model_input).n_read == 0
         except (ValueError, OSError) as error:
-            stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
+            stop(f"The encoder {name} cannot be used ({plain(str(error))}). Choose another one.")
         if model_input is None or is_empty:
             stop(INVITATION[kind])
         subject = LiveSubject(name, model_input, label)

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.attention_formula import divisor_tex
 from app_pages.inside_a_head.view import View
 from app_pages.inside_a_head.wording import (
     attention_input_tex,
     bias_tex,
-    divisor_tex,
     is_on_grid,
     query_and_key_tex,
     shared_heads,
@@ -141,7 +141,7 @@ def scale_formula(view: View) -> Formula:
     attention, key = view.steps.attention, view.key
     q, k = query_and_key_tex(view)
     score = "c" if attention.terms else "s"  # c for contents, as long as something is added
-    if not (divisor := divisor_tex(view)):
+    if not (divisor := divisor_tex(view.record.config)):
         return Formula(
             rf"{score}_{{ij}} = {q}_i \cdot {k}_j, \quad {score}_{{i,{key}}} = {format_tex(attention.scaled[key], '.4g')}",
             r"This encoder does not divide by √d_k. Its training begins with a W_Q that is smaller by that factor instead.",
@@ -192,11 +192,13 @@ def relative_positions_formula(view: View) -> Formula:
     }
     sums = " + ".join([r"q_i \cdot k_j", *(symbols[name] for name in present)])
     meanings = {
-        CONTENT_TO_POSITION: "Content to position (c → p): does this query look for keys at this distance?",
-        POSITION_TO_CONTENT: "Position to content (p → c): is this key looked at from there?",
+        CONTENT_TO_POSITION: "Content to position (c → p): compares the query's content with the key's relative position, whatever token "
+        "the key is.",
+        POSITION_TO_CONTENT: "Position to content (p → c): compares the query's relative position with the key's content, whatever token "
+        "the query is.",
     }
     return Formula(
-        rf"s_{{ij}} = ({sums}) / {divisor_tex(view)}, \quad s_{{i,{key}}} = {_sum_tex(view, *present)}",
+        rf"s_{{ij}} = ({sums}) / {divisor_tex(view.record.config)}, \quad s_{{i,{key}}} = {_sum_tex(view, *present)}",
         "Each relative position δ has a query and a key of its own. "
         f"{' '.join(meanings[name] for name in present)} The {len(present) + 1} score maps add up "
         f"(DeBERTa, He et al. 2021). Key {key} stands {_distance_text(view)}.",

@@ -35,14 +35,6 @@ def query_and_key_text(view: View) -> tuple[str, str]:
     return ("q̃", "k̃") if view.steps.attention.rotation is not None else ("q", "k")
 
 
-def divisor_tex(view: View) -> str:
-    """LaTeX for the root by which the products are divided, with its symbols; "" if they are not divided."""
-    parts = view.record.config.family.parts
-    if not parts.scaled:
-        return ""
-    return r"\sqrt{d_k}" if parts.disentangled is None else rf"\sqrt{{{parts.disentangled.n_maps} \, d_k}}"
-
-
 def division_text(config: ModelConfig) -> str:
     """The division of the products in a word: "÷ √d_k", "÷ √(3 d_k)" or "not divided"."""
     parts = config.family.parts

@@ -104,7 +104,7 @@ if name is None:
 try:
     cache.loaded(name)
 except (ValueError, OSError) as error:
-    stop(f"The encoder {name} cannot be used, choose another one: {plain(str(error))}.")
+    stop(f"The encoder {name} cannot be used ({plain(str(error))}). Choose another one.")
 session_encoders.say_on_cpu(name)
 entered = input_list.entered(kind)
 draw_predictions(kind, name, entered.listed or example_list(kind))

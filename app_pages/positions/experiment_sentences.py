@@ -62,10 +62,15 @@ def _equivalent(record: ForwardRecord) -> str:
     return f"{equivalent}; {' and '.join(names)} {'stay' if len(names) > 1 else 'stays'}"
 
 
+def _has_masks(kinds: Collection[PositionKind]) -> bool:
+    """Whether the encoder has masks of its own, windows or a causal one."""
+    return not {"windowed", "causal"}.isdisjoint(kinds)
+
+
 def left_out_sentences(kinds: Sequence[PositionKind]) -> str:
     """What is left out where positions are, and what that shows."""
     clauses = [_LEFT_OUT[kind] for kind in kinds if kind in _LEFT_OUT]
-    stays = " Masks stay: which layers see how far is as before." if "windowed" in kinds else ""
+    stays = " Masks stay: which layers see how far is as before." if _has_masks(kinds) else ""
     if not clauses:
         return f"This encoder has nothing to leave out.{stays}"
     beginning = " and ".join(clauses)
@@ -90,7 +95,7 @@ def shift_sentences(record: ForwardRecord, kinds: Sequence[PositionKind], k: int
         sentences.append("Class token and registers are not rotated: their scores with patches change.")
     elif relative and "added" not in kinds:
         sentences.append("Any change is rounding in single precision.")
-    if "windowed" in kinds:
+    if _has_masks(kinds):
         sentences.append("Which tokens see which stays, too.")
     return " ".join(sentences)
 

@@ -29,6 +29,7 @@ def draw_this_encoder(subject: LiveSubject, slots: Slots) -> None:
         "rotated": draw_rotated_scores,
         "biased": draw_bias,
         "windowed": draw_windows,
+        "causal": draw_windows,
         "disentangled": draw_terms,
     }[kind]
     draw(subject, slots)

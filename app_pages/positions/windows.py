@@ -1,4 +1,4 @@
-"""Windows and other masks of the opened encoder: which layers see how far, and from how far information can come."""
+"""Windows or the causal mask of the opened encoder: which layers see how far, and from how far information can come."""
 
 import numpy as np
 import streamlit as st
@@ -28,9 +28,11 @@ def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
     record = subject.record
     sees_all = cache.of(is_everything_seen, subject.checkpoint, len(record))
     st.markdown(_input_sentence(sees_all, len(record)))
+    has_windows = bool(subject.loaded.config.family.parts.windows)
+    adding = ", so windows add up (Beltagy et al. 2020, section 3.1)" if has_windows else ""
     st.caption(
         f"Read off the encoder's own masks, for the token in the middle of {2 * measured.half + 1} positions. What a layer passes on has "
-        "come through the layers before it, so windows add up (Beltagy et al. 2020, section 3.1)."
+        f"come through the layers before it{adding}."
     )
 
 

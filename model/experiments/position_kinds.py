@@ -21,7 +21,7 @@ from ..parts.disentangled import DisentangledAttention
 from ..parts.rotary import Rotated
 from ..transformer import Attention
 
-PositionKind = Literal["added", "rotated", "biased", "windowed", "disentangled"]
+PositionKind = Literal["added", "rotated", "biased", "windowed", "causal", "disentangled"]
 MAPS = ("content_to_content", "content_to_position", "position_to_content")
 
 FURTHEST = 160  # positions, of curves over the distance
@@ -32,11 +32,13 @@ def position_kinds(loaded: Loaded) -> tuple[PositionKind, ...]:
     """The kinds of positions that the encoder has; several may work together, and none may be there."""
     config = loaded.config
     parts = config.family.parts
+    is_masked = _allowed_by_layer(loaded, min(2, config.n_positions)) is not None
     has_kind: dict[PositionKind, bool] = {
         "added": config.positions != "none",
         "rotated": parts.rotary is not None,
         "biased": config.has_distance_bias,
-        "windowed": _allowed_by_layer(loaded, min(2, config.n_positions)) is not None,
+        "windowed": is_masked and bool(parts.windows),
+        "causal": is_masked and not parts.windows,
         "disentangled": parts.disentangled is not None,
     }
     return tuple(kind for kind, is_there in has_kind.items() if is_there)

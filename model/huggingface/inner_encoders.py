@@ -22,7 +22,7 @@ INNER_NAMES = {VISION: PATCHES, TEXT: TOKENS}
 SETTINGS = {VISION: "vision_config", TEXT: "text_config"}
 # settings of a classifier, which belongs to the whole folder
 OF_THE_WHOLE = ("architectures", "id2label", "problem_type")
-BOTH = f"it holds two encoders: write its name with /{VISION} (of pictures) or /{TEXT} (of texts) behind it"
+BOTH = f"it holds two encoders, so write /{VISION} (of pictures) or /{TEXT} (of texts) behind its name"
 
 
 def inner_names(folder: Path) -> tuple[str, ...]:

@@ -95,9 +95,7 @@ def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkp
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not app.exception
     (said,) = (said.value for said in app.info)
-    assert said.startswith(
-        "The encoder mnist-pre-ln cannot be used, choose another one: mnist-pre-ln/history.json"
-    )
+    assert said.startswith("The encoder mnist-pre-ln cannot be used (mnist-pre-ln/history.json")
 
 
 def test_activations_that_are_no_numbers_are_said_and_not_drawn(open_app: Open, checkpoints: Path) -> None:

@@ -162,8 +162,9 @@ def test_windows_are_read_off_the_masks(open_own: Open) -> None:
     assert bars["before"].tolist() == [-19, -19, -19, -19, -2, -2]
 
 
-def test_a_causal_mask_is_a_window_of_what_came_before(open_own: Open) -> None:
-    app = open_own("CLIPTextModel", OWN_KIND.to("windowed"))
+def test_a_causal_mask_lets_tokens_see_what_came_before(open_own: Open) -> None:
+    app = open_own("CLIPTextModel", OWN_KIND.to("causal"))
+    assert app.segmented_control(key="positions_own_kind").options == ["added", "causal"]
     assert "see the token itself and all earlier ones" in said(app)
     assert "No layer sees later tokens: the mask is causal." in said(app)
     assert "there is no layer in which every token sees all others" in said(app)

@@ -34,6 +34,7 @@ def encoder(folder: Path, architecture: str, **changed: object) -> Loaded:
         ("BertModel", ("added",)),
         ("ModernBertModel", ("rotated", "windowed")),
         ("EsmModel", ("rotated",)),
+        ("CLIPTextModel", ("added", "causal")),
         ("MPNetModel", ("added", "biased")),
         ("T5EncoderModel", ("biased",)),
         ("DebertaV2Model", ("disentangled",)),

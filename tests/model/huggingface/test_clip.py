@@ -162,7 +162,7 @@ def test_a_folder_with_both_offers_two_encoders(kind: str, tmp_path: Path) -> No
     folder = tmp_path / "both"
     model = build(folder, f"{kind}Model")
     with pytest.raises(
-        ValueError, match=r"^both cannot be read: it holds two encoders: .*/vision_model .*/text_model"
+        ValueError, match=r"^both cannot be read: it holds two encoders, so write /vision_model .*/text_model"
     ):
         load(folder)
     assert "it holds two encoders" in str(describe(folder).problem)
