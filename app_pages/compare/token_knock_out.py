@@ -1,6 +1,6 @@
 """Token knock-out on both sides: on which token or patch does the answer depend most?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -41,6 +41,11 @@ class _Changes(NamedTuple):
     answers: np.ndarray  # [position, class], or [position, d_model] without classes
     changes: np.ndarray  # [position]
 
+    @property
+    def is_pooled(self) -> bool:
+        """Whether the changes are those of the pooled state, not of log-odds."""
+        return self.class_name is None
+
     def probability(self, index: int) -> str:
         """Probability of the class after the knock-out of `positions[index]`, as text."""
         return percent(self.answers[index, self.side.record.class_names.index(self.class_name)], 2)
@@ -50,12 +55,7 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
     """Draws on each side how the answer changes when each position is knocked out alone."""
     sides = (first, second)
     classes = list(dict.fromkeys(side.predicted for side in sides if side.predicted is not None))
-    quantity = (
-        r"Shown is the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability "
-        "hardly moves, even when the logits do."
-    )
-    if not classes:
-        quantity = "Shown is the cosine distance of the pooled state from what it was."
+    quantity = _quantity_sentences(sides)
     description = st.container()
     with slots.controls:
         kind = choose_kind(first.subject, second.subject)
@@ -65,8 +65,16 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
         query = choose_query(first.compared)
     unit = first.record.unit if first.words is None else "word, with all its pieces,"
     description.markdown(f"{_DESCRIPTIONS[kind].format(unit=unit)} {quantity}")
-    by_side = [_knock_out_changes(side, kind, class_name) for side in sides]
-    limit = shared_limit(result.changes for result in by_side if result is not None)
+    by_side = [
+        _knock_out_changes(side, kind, class_name if side.record.has_classes else None) for side in sides
+    ]
+    # log-odds and cosine distances have no scale in common
+    limits = {
+        is_pooled: shared_limit(
+            result.changes for result in by_side if result is not None and result.is_pooled == is_pooled
+        )
+        for is_pooled in (False, True)
+    }
     columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
     take = partial(_take_from_first, first), partial(take_position_from_second, first, second)
     for i, (side, result, column) in enumerate(zip(sides, by_side, columns, strict=True)):
@@ -76,8 +84,36 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
                 continue
             st.markdown(_largest_change_sentence(result))
             position = same_position(first, side, query)
+            limit = limits[result.is_pooled]
             _draw_changes(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
-    st.caption(f"Both scales reach to {format_number(limit, '.3g')}, the largest change on either side.")
+    st.caption(_scale_sentence([result for result in by_side if result is not None], limits))
+
+
+def _quantity_sentences(sides: Sequence[Side]) -> str:
+    """What is shown: log-odds of sides with classes, the pooled state of others."""
+    has_classes = {side.record.has_classes for side in sides}
+    log_odds = (
+        r"Shown is the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability "
+        "hardly moves, even when the logits do."
+    )
+    if has_classes == {True}:
+        return log_odds
+    if has_classes == {False}:
+        return "Shown is the cosine distance of the pooled state from what it was."
+    (without,) = (side.title for side in sides if not side.record.has_classes)
+    return f"{log_odds} {plain(without)} has no classes: there it is the cosine distance of the pooled state from what it was."
+
+
+def _scale_sentence(results: Sequence[_Changes], limits: Mapping[bool, float]) -> str:
+    """How far the scales reach; `limits` are those of log-odds (False) and of cosine distances of the pooled state (True)."""
+    log_odds, distance = (format_number(limits[is_pooled], ".3g") for is_pooled in (False, True))
+    if len({result.is_pooled for result in results}) > 1:
+        return (
+            f"The scale of the log-odds reaches to {log_odds}, that of the cosine distance to {distance}, each the largest "
+            "change there. One cannot be converted into the other: compare which tokens matter, not how much."
+        )
+    is_pooled = any(result.is_pooled for result in results)
+    return f"Both scales reach to {distance if is_pooled else log_odds}, the largest change on either side."
 
 
 def _take_from_first(first: Side, position: int) -> None:
@@ -86,7 +122,7 @@ def _take_from_first(first: Side, position: int) -> None:
 
 
 def _knock_out_changes(side: Side, kind: KnockOutKind, class_name: str | None) -> _Changes | None:
-    """Effects of all knock-outs on one side; None if it lacks the class."""
+    """Effects of all knock-outs on one side, on its pooled state if `class_name` is None; None if it lacks the class."""
     record = side.record
     # A class token that is no token of a text can be masked, and not greyed.
     positions = record.positions_with_role("patch") if kind == "grey" else range(len(side.compared))

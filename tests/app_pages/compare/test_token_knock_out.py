@@ -75,11 +75,31 @@ def test_without_classes_the_pooled_state_is_measured(
     assert f"the pooled state moves by {format_number(max(apart), '.2g')}" in words(app)
 
 
-def test_beside_a_side_with_classes_one_without_knows_none(open_compare: Open, checkpoints: Path) -> None:
+def test_beside_a_side_with_classes_the_pooled_state_of_one_without_is_shown(
+    open_compare: Open, checkpoints: Path
+) -> None:
     put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
-    app = open_compare(checkpoint="headless", compare_with="imdb-pre-ln", compare_part="Knock-out")
-    assert app.info[0].value.startswith("headless has no class ")
+    app = open_compare(text=TEXT, checkpoint="headless", compare_with="imdb-pre-ln", compare_part="Knock-out")
+    assert not app.info
+    assert "headless has no classes: there it is the cosine distance" in words(app)
     assert "**imdb-pre-ln**: P(" in words(app)
+    subject = LiveSubject("headless", TEXT)
+    record = subject.record
+    distances = [
+        prediction_change(record, subject.under(without_keys(position)).record).value
+        for position in range(len(record))
+    ]
+    assert f"the pooled state moves by {format_number(max(distances), '.2g')}" in words(app)
+    name, log_odds = "imdb-pre-ln", LiveSubject("imdb-pre-ln", TEXT).record
+    followed = int(log_odds.logits.argmax())
+    answers = probabilities(cache.loaded(name), [TEXT], list(map(without_keys, range(len(log_odds)))))[0]
+    moved = special.logit(answers[:, followed].astype(float)) - special.logit(
+        float(log_odds.probabilities[followed])
+    )
+    assert (
+        f"log-odds reaches to {format_number(np.abs(moved).max(), '.3g')}, that of the cosine distance to "
+        f"{format_number(max(distances), '.3g')}"
+    ) in captions(app)
 
 
 def test_a_token_of_markup_stays_a_token(open_compare: Open) -> None:
