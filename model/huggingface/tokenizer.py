@@ -28,6 +28,7 @@ from .token_names import token_ids, token_name
 FILES = (TOKENIZER, VOCABULARY_LINES, VOCABULARY, MERGES, TOKENIZER_CONFIG)
 PROTEIN_ENDS = {"<cls>", "<eos>"}  # around a protein's residues, in ESM's vocabulary
 MOST_RESIDUES = 1000
+END_OF_WORD = "</w>"  # at the end of a piece that ends a word, in CLIP's vocabulary
 NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, no {VOCABULARY} with {MERGES}, and none of {', '.join(SENTENCEPIECE)}"
 
 
@@ -208,8 +209,13 @@ def _residue_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
 
 
 def _byte_pair_tokenizer(folder: Path, options: dict[str, Any]) -> Tokenizer:
-    """RoBERTa's byte-level BPE tokenizer, from the vocabulary and merges in `folder` and the options of tokenizer_config.json."""
-    tokenizer = Tokenizer(models.BPE.from_file(str(folder / VOCABULARY), str(folder / MERGES)))
+    """A byte-level BPE tokenizer, from the vocabulary and merges in `folder` and the options of tokenizer_config.json: CLIP's,
+    if pieces of the vocabulary end words, and else RoBERTa's.
+    """
+    vocabulary, merges = models.BPE.read_file(str(folder / VOCABULARY), str(folder / MERGES))
+    if any(piece.endswith(END_OF_WORD) for piece in vocabulary):
+        return _clip_tokenizer(vocabulary, merges, options)
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges))
     adds_prefix_space = bool(options.get("add_prefix_space", False))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=adds_prefix_space)
     tokenizer.decoder = decoders.ByteLevel()
@@ -229,4 +235,36 @@ def _byte_pair_tokenizer(folder: Path, options: dict[str, Any]) -> Tokenizer:
     )
     sep, cls = token_ids(tokenizer, token_names["sep_token"], token_names["cls_token"], VOCABULARY)
     tokenizer.post_processor = processors.RobertaProcessing(sep, cls, add_prefix_space=adds_prefix_space)
+    return tokenizer
+
+
+def _clip_tokenizer(
+    vocabulary: dict[str, int], merges: list[tuple[str, str]], options: dict[str, Any]
+) -> Tokenizer:
+    """CLIP's byte-level BPE tokenizer, in which the last piece of a word ends in "</w>", and texts are read in lower case."""
+    start = token_name(options, "bos_token", "<|startoftext|>")
+    end, unknown, padding = (
+        token_name(options, f"{key}_token", "<|endoftext|>") for key in ("eos", "unk", "pad")
+    )
+    tokenizer = Tokenizer(models.BPE(vocabulary, merges, end_of_word_suffix=END_OF_WORD, unk_token=unknown))
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
+    )
+    word = Regex(
+        r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(word, behavior="removed", invert=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens(
+        [name for name in dict.fromkeys((start, end, unknown, padding)) if name in vocabulary]
+    )
+    sep, cls = token_ids(tokenizer, end, start, VOCABULARY)
+    tokenizer.post_processor = processors.RobertaProcessing(
+        sep, cls, trim_offsets=False, add_prefix_space=False
+    )
     return tokenizer

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
-from transformers import BertTokenizerFast, EsmTokenizer, RobertaTokenizerFast
+from transformers import BertTokenizerFast, CLIPTokenizer, EsmTokenizer, RobertaTokenizerFast
 
 from model.capture import capture
 from model.checkpoint import load
@@ -95,6 +95,48 @@ def test_byte_pairs_are_read_as_roberta_reads(tmp_path: Path) -> None:
     assert list(encode(ours, "a", second="bad").ids) == theirs("a", "bad")["input_ids"]
     loaded = load(folder)
     assert prepare(loaded, "not <mask> bad")[1].roles.count("mask") == 1
+
+
+CLIP_TEXTS = [
+    "Not bad at ALL!",
+    " bad  bad\n\tb ",
+    "isn't 2024 (abc)... baDbad",
+    "é🙂 e\u0301 日本",
+    "bad <|endoftext|> bad",
+    "<|startoftext|>bad",
+    "<|ENDOFTEXT|> [MASK]",
+    "",
+]
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"unk_token": {"content": "<|endoftext|>"}, "pad_token": "!", "do_lower_case": True}]
+)
+def test_byte_pairs_with_ends_of_words_are_read_as_clip_reads(tmp_path: Path, options: dict) -> None:
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    pieces = [*letters, *(f"{letter}</w>" for letter in letters), "ba", "bad</w>", "no", "not</w>"]
+    pieces += ["<|startoftext|>", "<|endoftext|>"]
+    vocabulary = {piece: index for index, piece in enumerate(pieces)}
+    merges = [("b", "a"), ("ba", "d</w>"), ("n", "o"), ("no", "t</w>")]
+    build(tmp_path, "CLIPTextModel", vocab_size=len(vocabulary), eos_token_id=vocabulary["<|endoftext|>"])
+    (tmp_path / "tokenizer.json").unlink()
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(options))
+    models.BPE(vocabulary, merges).save(str(tmp_path))
+    loaded = load(tmp_path)
+    theirs = CLIPTokenizer(
+        vocab=vocabulary, merges=merges, pad_token=options.get("pad_token", "<|endoftext|>")
+    )
+    for text in CLIP_TEXTS:
+        assert list(encode(loaded.tokenizer, text).ids) == theirs(text)["input_ids"], text
+    assert list(encode(loaded.tokenizer, "a", second="bad").ids) == theirs("a", "bad")["input_ids"]
+    assert capture(loaded, "Not bad").tokens == ("<|startoftext|>", "not", "bad", "<|endoftext|>")
+
+
+def test_a_vocabulary_of_clip_without_its_end_token_is_refused(tmp_path: Path) -> None:
+    build(tmp_path, "CLIPTextModel")
+    (tmp_path / "tokenizer.json").unlink()
+    models.BPE({"a</w>": 0, "<|startoftext|>": 1}, []).save(str(tmp_path))
+    assert "vocab.json has no <|endoftext|> or no <|startoftext|>" in str(describe(tmp_path).problem)
 
 
 def test_padding_and_truncation_that_a_file_fixes_do_not_hold(bert: Path) -> None:
