@@ -12,13 +12,15 @@ from ..capture import capture
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..record import AttentionRecord, ForwardRecord
+from .alti import alti
 from .norms import norm_weighted, with_residual_and_norm
 from .relevance import gradient_weighted_attention, relevance
-from .rollout import rollout
-from .value_zeroing import changes_of_layers, roll_out_zeroing, zeroing_record
+from .rollout import roll_out, rollout
+from .value_zeroing import changes_of_layers, zeroing_record
 
 ATTENTION, NORM_WEIGHTED, WITH_RESIDUAL = "attention", "norm-weighted", "residual and LayerNorm"
 VALUE_ZEROING, ROLLED_OUT = "value zeroing", "value zeroing, rolled out"
+ALTI, ALTI_ROLLED_OUT = "ALTI", "ALTI, rolled out"
 ROLLOUT, RELEVANCE = "rollout", "gradient × attention"
 
 
@@ -68,6 +70,27 @@ _ALL = (
         says="how much of the state behind the attention comes from key j",
         source="Kobayashi et al. 2021",
         caution="The residual connection and the LayerNorm count. Each row is divided by its sum. The feed-forward is left out, and so are biases, which belong to no key.",
+        needs="weights",
+    ),
+    Lens(
+        name=ALTI,
+        formula=r"\frac{\max(0, \lVert y_i \rVert_1 - \lVert y_i - t_{ij} \rVert_1)}{\sum_k \max(0, \lVert y_i \rVert_1 - "
+        r"\lVert y_i - t_{ik} \rVert_1)}, \quad t_{ij}\text{: of “residual and LayerNorm”}, \; y_i = \sum_j t_{ij} + "
+        r"\text{biases}",
+        quantity="share of the state",
+        says="how near to the state behind the attention the vector is that key j brings",
+        source="Ferrando et al. 2022",
+        caution="The residual connection counts, and the LayerNorm where it follows (in pre-LN none does). What points away from "
+        "the state counts for nothing, and so does the feed-forward.",
+        needs="weights",
+    ),
+    Lens(
+        name=ALTI_ROLLED_OUT,
+        formula=r"\tilde C_l = C_l\, \tilde C_{l-1}, \quad C\text{: ALTI of a layer}",
+        quantity="share of the state",
+        says="how much of token j of the input is in the state of i behind this layer, by ALTI",
+        source="Ferrando et al. 2022",
+        caution="A product of shares is no measurement: nothing was left out of the input to get it. The feed-forward is left out.",
         needs="weights",
     ),
     Lens(
@@ -141,9 +164,12 @@ def through(
         return norm_weighted(loaded.model, record)
     if lens == WITH_RESIDUAL:
         return with_residual_and_norm(loaded.model, record)
+    if lens in (ALTI, ALTI_ROLLED_OUT):
+        map_by_layer = alti(loaded.model, record)
+        return roll_out(map_by_layer) if lens == ALTI_ROLLED_OUT else map_by_layer
     if lens in (VALUE_ZEROING, ROLLED_OUT):
         map_by_layer = zeroing_record(record, changes_of_layers(loaded.model, record))
-        return roll_out_zeroing(map_by_layer) if lens == ROLLED_OUT else map_by_layer
+        return roll_out(map_by_layer) if lens == ROLLED_OUT else map_by_layer
     if lens == ROLLOUT:
         return rollout(record)
     if lens == RELEVANCE:

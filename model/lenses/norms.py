@@ -25,7 +25,7 @@ def norm_weighted(model: Transformer, record: ForwardRecord) -> AttentionRecord:
 def with_residual_and_norm(model: Transformer, record: ForwardRecord) -> AttentionRecord:
     """Record of the norms of `vector_norms_with_residual`, one map per layer, each row divided by its sum."""
     return as_record(
-        record, normalise_rows(vector_norms_with_residual(model, record)), _mask_with_diagonal(record)
+        record, normalise_rows(vector_norms_with_residual(model, record)), mask_with_diagonal(record)
     )
 
 
@@ -58,7 +58,7 @@ def vector_norms_with_residual(
     """
     with torch.inference_mode():
         layers = range(model.config.n_layers)
-        return np.stack([_term_norms(_terms(model, record, layer))[None] for layer in layers])
+        return np.stack([_term_norms(layer_terms(model, record, layer))[None] for layer in layers])
 
 
 def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer query"]:
@@ -69,7 +69,7 @@ def mixing_ratio(model: Transformer, record: ForwardRecord) -> Float[np.ndarray,
     ratios = []
     with torch.inference_mode():
         for layer in range(model.config.n_layers):
-            terms = _terms(model, record, layer)
+            terms = layer_terms(model, record, layer)
             mixed_norms, own_norms = terms.mixed.norm(dim=-1), terms.kept.norm(dim=-1)
             ratios.append((mixed_norms / (mixed_norms + own_norms).clamp(min=LEAST)).cpu().numpy())
     return np.stack(ratios)
@@ -92,7 +92,7 @@ def to_model_device(model: nn.Module, values: np.ndarray) -> Tensor:
     return torch.tensor(values, device=next(model.parameters()).device)
 
 
-class _Terms(NamedTuple):
+class LayerTerms(NamedTuple):
     """The vectors t_ij of one layer, in float64, before they are summed over the keys; biases are left out."""
 
     pattern: Float[Tensor, "head query key"]
@@ -102,7 +102,8 @@ class _Terms(NamedTuple):
     mixed: Float[Tensor, "query d_model"]  # the sum of all others
 
 
-def _terms(model: Transformer, record: ForwardRecord, layer: int) -> _Terms:
+def layer_terms(model: Transformer, record: ForwardRecord, layer: int) -> LayerTerms:
+    """The vectors t_ij of `vector_norms_with_residual` in one layer, on the encoder's device."""
     block = model.blocks[layer]
     pattern, x = (
         to_model_device(model, array).double()
@@ -121,10 +122,10 @@ def _terms(model: Transformer, record: ForwardRecord, layer: int) -> _Terms:
         )
     own_vector = (own_term + skip_term) / divisor[:, None]
     mixed_vector = (total_vector - own_term) / divisor[:, None]
-    return _Terms(pattern, terms, divisor, own_vector, mixed_vector)
+    return LayerTerms(pattern, terms, divisor, own_vector, mixed_vector)
 
 
-def _term_norms(terms: _Terms) -> Float[np.ndarray, "query key"]:
+def _term_norms(terms: LayerTerms) -> Float[np.ndarray, "query key"]:
     """Norms of the terms, computed by ‖Σ_h a_h f_h‖² = Σ_hg a_h a_g f_h·f_g, which needs few products."""
     products = terms.terms @ terms.terms.mT  # [key, head, head]
     weights = terms.pattern.permute(2, 1, 0)  # [key, query, head]
@@ -134,6 +135,6 @@ def _term_norms(terms: _Terms) -> Float[np.ndarray, "query key"]:
     return lengths.cpu().numpy()
 
 
-def _mask_with_diagonal(record: ForwardRecord) -> np.ndarray:
+def mask_with_diagonal(record: ForwardRecord) -> np.ndarray:
     """The mask of any head, with the diagonal allowed, since the skip connection is not masked."""
     return any_head_mask(record) | np.eye(len(record), dtype=bool)

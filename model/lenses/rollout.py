@@ -27,6 +27,14 @@ def rollout(record: AttentionRecord) -> AttentionRecord:
     return as_record(record, products_over_layers(layer_factors), reachable_keys(record))
 
 
+def roll_out(maps: AttentionRecord) -> AttentionRecord:
+    """Record of the product C_l … C_0 for each layer l, of the `maps` C of ALTI or value zeroing.
+
+    Unlike in `rollout` no identity is added, since these maps include the residual connection.
+    """
+    return as_record(maps, products_over_layers(maps.pattern[:, 0].astype(np.float64)), reachable_keys(maps))
+
+
 def products_over_layers(
     layer_maps: Iterable[Float[np.ndarray, "query key"]],
 ) -> Float[np.ndarray, "layer 1 query key"]:

@@ -12,7 +12,6 @@ from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
 from .as_record import any_head_mask, as_record, normalise_rows
 from .norms import to_model_device, transformed_values
-from .rollout import products_over_layers, reachable_keys
 
 NUMBERS_AT_ONCE = 2**22  # hidden units in memory together
 MULTIPLICATIONS_A_STEP = 2**34  # of the feed-forward's second map
@@ -25,16 +24,6 @@ def zeroing_record(record: ForwardRecord, changes: Float[np.ndarray, "layer quer
     Zeroing the value of a position does not change the attention weights. A row without any change is zeros.
     """
     return as_record(record, normalise_rows(changes, ROUNDING)[:, None], any_head_mask(record))
-
-
-def roll_out_zeroing(zeroing: AttentionRecord) -> AttentionRecord:
-    """Record of rolled-out value zeroing: for each layer l the product C_l … C_0 of the maps C of `zeroing_record`.
-
-    Unlike in `rollout` no identity is added, since the states already include the residual connection.
-    """
-    return as_record(
-        zeroing, products_over_layers(zeroing.pattern[:, 0].astype(np.float64)), reachable_keys(zeroing)
-    )
 
 
 def changes_of_layers(model: Transformer, record: ForwardRecord) -> Float[np.ndarray, "layer query key"]:

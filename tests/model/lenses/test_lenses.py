@@ -3,20 +3,23 @@ import pytest
 
 from model.capture import capture
 from model.lenses import LENSES, through
+from model.lenses.alti import alti
 from model.lenses.norms import norm_weighted, with_residual_and_norm
 from model.lenses.relevance import gradient_weighted_attention, relevance
-from model.lenses.rollout import rollout
-from model.lenses.value_zeroing import changes_of_layers, roll_out_zeroing, zeroing_record
+from model.lenses.rollout import roll_out, rollout
+from model.lenses.value_zeroing import changes_of_layers, zeroing_record
 from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, read_by
 
 BY_HAND = {
     "attention": lambda *seen: seen[2],
     "norm-weighted": lambda loaded, _, record: norm_weighted(loaded.model, record),
     "residual and LayerNorm": lambda loaded, _, record: with_residual_and_norm(loaded.model, record),
+    "ALTI": lambda loaded, _, record: alti(loaded.model, record),
+    "ALTI, rolled out": lambda loaded, _, record: roll_out(alti(loaded.model, record)),
     "value zeroing": lambda loaded, _, record: zeroing_record(
         record, changes_of_layers(loaded.model, record)
     ),
-    "value zeroing, rolled out": lambda loaded, _, record: roll_out_zeroing(
+    "value zeroing, rolled out": lambda loaded, _, record: roll_out(
         zeroing_record(record, changes_of_layers(loaded.model, record))
     ),
     "rollout": lambda *seen: rollout(seen[2]),

@@ -9,10 +9,10 @@ from model.capture.intervention import MaskChoice, masked, without_keys
 from model.hooks import watch
 from model.lenses import VALUE_ZEROING, through
 from model.lenses import value_zeroing as module
+from model.lenses.rollout import roll_out
 from model.lenses.value_zeroing import (
     changes_in_layer,
     changes_of_layers,
-    roll_out_zeroing,
     steps,
     zeroing_record,
 )
@@ -123,7 +123,7 @@ def test_rows_sum_to_1_and_are_rolled_out_without_i(name, tmp_path):
     loaded, given = read_by(name, tmp_path)
     one = through(VALUE_ZEROING, loaded, given)
     np.testing.assert_allclose(one.pattern.sum(axis=-1), 1, rtol=1e-5)
-    both = roll_out_zeroing(one).pattern
+    both = roll_out(one).pattern
     np.testing.assert_allclose(both[0], one.pattern[0], rtol=1e-6)
     np.testing.assert_allclose(both[1, 0], one.pattern[1, 0] @ one.pattern[0, 0], rtol=1e-4)
 
@@ -161,7 +161,7 @@ def test_what_is_masked_is_zero(name, tmp_path):
     padded = capture(loaded, TEXT, masked(MaskChoice(kind="padding", n_padding=2)))
     found = zeroing_record(padded, changes_of_layers(loaded.model, padded))
     assert not found.pattern[..., -2:].any()
-    assert not roll_out_zeroing(found).pattern[..., :-2, -2:].any()
+    assert not roll_out(found).pattern[..., :-2, -2:].any()
     alone = through(VALUE_ZEROING, loaded, TEXT).pattern
     np.testing.assert_allclose(found.pattern[..., :-2, :-2], alone, rtol=1e-2, atol=1e-5)
     blind = capture(loaded, TEXT, without_keys(*range(5)))
