@@ -17,13 +17,14 @@ def draw_by_layer(chosen: HeadChoice, view: RecordView, query: int, part: str) -
     maximum over all heads of a layer; a click on a row chooses that layer.
     """
     record = view.record
-    rows, masks = record.pattern[:, :, query], record.mask[:, :, query]  # [layer, head, key]
+    # [head, layer, key]
+    rows, masks = (np.moveaxis(maps[:, :, query], 1, 0) for maps in (record.pattern, record.mask))
     if part == HEAD:
-        weights, mask = rows[:, chosen.head], masks[:, chosen.head]
+        weights, mask = rows[chosen.head], masks[chosen.head]
         what = f"head {chosen.head} of each" if chosen.lens.has_heads else ""
     else:
-        how = "mean" if part == MEAN else "maximum"
-        weights, mask = combine_heads(np.moveaxis(rows, 1, 0), how), masks.any(axis=1)
+        weights = combine_heads(rows, "mean" if part == MEAN else "maximum")
+        mask = np.logical_or.reduce(masks)
         what = f"{part} over its heads"
     figure = layer_heatmap(
         record,

@@ -10,10 +10,9 @@ from ..config import ModelConfig
 from ..family_options import Family, Parts
 from .output_layers import Outputs, answer_kind
 from .tensor_map import LAYER_SCALE, Layout, OffsetTable, PictureTable, Reading
-from .vit import ATTENTION, BLOCK, read_picture_input, square_side
+from .vit import ATTENTION, BLOCK, CLASS_TOKEN, map_patches, read_picture_input, square_side
 from .weights import Stored
 
-CLASS_TOKEN = "embeddings.cls_token"
 NORMS = {"norm_attention": "layernorm_before", "norm_feed_forward": "layernorm_after"}
 BIASED = {name: theirs for name, theirs in ATTENTION.items() if name != "attention.w_k"} | BLOCK
 # as transformers names them in memory, and writes them with save_original_format=False
@@ -79,10 +78,7 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
             pixels=pixels,
         ),
     )
-    layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d_model))
-    projection = "embeddings.patch_embeddings.projection"
-    layout.map_tensor("embedding.patches.weight", f"{projection}.weight", (d_model, channels, patch, patch))
-    layout.map_tensor("embedding.patches.bias", f"{projection}.bias")
+    map_patches(layout, config, "embeddings.patch_embeddings.projection")
     if has_table:
         layout.map_table(
             "embedding.position_table",

@@ -11,10 +11,9 @@ from ..family_options import NO_PARTS, Family, Parts
 from ..inputs.resize import picture_side, read_pixel_settings
 from .output_layers import Outputs, answer_kind
 from .tensor_map import LAYER_SCALE, Layout, PictureTable, Reading
-from .vit import ATTENTION, read_channels, square_side
+from .vit import ATTENTION, CLASS_TOKEN, map_patches, read_channels, square_side
 from .weights import Stored
 
-CLASS_TOKEN = "embeddings.cls_token"
 NORMS = {"norm_attention": "norm1", "norm_feed_forward": "norm2"}
 ATTENTION_OUTPUT = {"attention.w_o": "attention.output.dense"}
 # as transformers names them in memory, and writes them with save_original_format=False
@@ -96,18 +95,13 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
 
 
 def _map_embedding(layout: Layout, config: ModelConfig, table: PictureTable) -> None:
-    d_model, patch = config.d_model, config.patch_size
-    assert patch is not None
-    layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d_model))
+    d_model = config.d_model
+    map_patches(layout, config, "embeddings.patch_embeddings.projection")
     if table.n_registers:
         shape = (1, table.n_registers, d_model)
         layout.map_tensor("embedding.registers", "embeddings.register_tokens", shape)
     table_shape = (1, table.n_special + table.stored_side**2, d_model)
     layout.map_table("embedding.position_table", "embeddings.position_embeddings", table_shape, table)
-    projection = "embeddings.patch_embeddings.projection"
-    kernel_shape = (d_model, config.n_channels, patch, patch)
-    layout.map_tensor("embedding.patches.weight", f"{projection}.weight", kernel_shape)
-    layout.map_tensor("embedding.patches.bias", f"{projection}.bias")
 
 
 def _feed_forward_width(layout: Layout, d_model: int, is_gated: bool) -> int:

@@ -9,10 +9,9 @@ from ..config import ModelConfig
 from ..family_options import Family, LinearMap, Parts, Rotary
 from .rotary_settings import rotary_base
 from .tensor_map import LAYER_SCALE, Layout, Reading
-from .vit import read_picture_input, square_side
+from .vit import CLASS_TOKEN, map_patches, read_picture_input, square_side
 from .weights import Stored
 
-CLASS_TOKEN = "embeddings.cls_token"
 NORMS = {"norm_attention": "norm1", "norm_feed_forward": "norm2"}
 # name of each linear map in the file, and of the setting that says whether it has a bias
 ATTENTION: dict[LinearMap, tuple[str, str]] = {
@@ -77,12 +76,9 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
             pixels=pixels,
         ),
     )
-    layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d_model))
+    map_patches(layout, config, "embeddings.patch_embeddings")
     if n_registers:
         layout.map_tensor("embedding.registers", "embeddings.register_tokens", (1, n_registers, d_model))
-    projection = "embeddings.patch_embeddings"
-    layout.map_tensor("embedding.patches.weight", f"{projection}.weight", (d_model, channels, patch, patch))
-    layout.map_tensor("embedding.patches.bias", f"{projection}.bias")
     layout.map_blocks(blocks, NORMS)
     for layer, block in enumerate(blocks):
         ours = f"blocks.{layer}"

@@ -79,14 +79,10 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
             pixels=pixel_norm,
         ),
     )
-    if has_class_token:
-        layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d_model))
+    map_patches(layout, config, "embeddings.patch_embeddings.projection")
     if is_distilled:
         layout.map_tensor("embedding.distillation_token", "embeddings.distillation_token", (1, 1, d_model))
     layout.map_tensor("embedding.position_table", POSITIONS, (1, n_positions, d_model))
-    projection = "embeddings.patch_embeddings.projection"
-    layout.map_tensor("embedding.patches.weight", f"{projection}.weight", (d_model, channels, patch, patch))
-    layout.map_tensor("embedding.patches.bias", f"{projection}.bias")
     layout.map_blocks(layers, ATTENTION, bias=biases)
     layout.map_blocks(layers, BLOCK)
     layout.map_linear("final_norm", "layernorm")
@@ -113,6 +109,18 @@ def _read_outputs(layout: Layout, *, has_pooler: bool) -> Outputs:
         layout.map_linear("pooler", "pooler.dense")
         return Outputs(family=Family(pooler="tanh"))
     return Outputs()
+
+
+def map_patches(layout: Layout, config: ModelConfig, projection: str) -> None:
+    """Maps the linear map of patches, stored as a convolution called `projection`, and the class token if there is one."""
+    d_model, patch = config.d_model, config.patch_size
+    assert patch is not None, "an encoder of texts"
+    if config.pooling == "class":
+        layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d_model))
+    layout.map_tensor(
+        "embedding.patches.weight", f"{projection}.weight", (d_model, config.n_channels, patch, patch)
+    )
+    layout.map_tensor("embedding.patches.bias", f"{projection}.bias")
 
 
 def read_channels(layout: Layout) -> int:

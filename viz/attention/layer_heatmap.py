@@ -49,7 +49,7 @@ def layer_heatmap(
         for index, row in enumerate(weights)
         if row.size
     )
-    names = _LETTER * max(map(cells, keys), default=0)
+    names = round(_LETTER * max(map(cells, keys), default=0))
     texts = None
     if n_keys <= MOST_WRITTEN:
         texts = np.array([[two_digits(weight) for weight in row] for row in weights], object)
