@@ -41,6 +41,20 @@ PRUNED = Row(
     PRUNED_BY.values(),
     help="What stands in the place of a removed head's output z: zeros, or its mean over the data set.",
 )
+OUTPUT, QUERIES, KEYS, VALUES = "output z", "queries q", "keys k", "values v"
+PATCHED = Row(
+    "patch_part", "Taken from the second", (OUTPUT, QUERIES, KEYS, VALUES), label_visibility="collapsed"
+)
+CHANGE, SHARE = "change", "share of the way"
+EFFECT = Row(
+    "patch_effect",
+    "Effect",
+    (CHANGE, SHARE),
+    label_visibility="collapsed",
+    help="The change of the answer, or that as a share of the change that the second answer would be.",
+)
+ONE_PAIR, PAIRS_OF_FILE = "this pair", "pairs of a file"
+PATCHED_PAIRS = Row("patch_pairs", "Over", (ONE_PAIR, PAIRS_OF_FILE), label_visibility="collapsed")
 SECOND_TEXT = TextBox("patch_text", "Second text")
 SECOND_DIGIT = DigitNumber("patch_digit", "Second digit, test digit number", 1, width=160)
 SECOND_PICTURE = second_example("patch_picture")

@@ -3,18 +3,20 @@ takes.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from app_pages.subject.cache import cached, of
+from app_pages.subject.cache import Checkpoint, cached, loaded, of
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, with_progress
 from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
-from model.experiments.masked_word import MaskedWord, n_answers
+from model.experiments.masked_word import MaskedWord, masked_word, n_answers
 from model.experiments.one_head_changed import HeadAnswers, stack_answers
 from model.experiments.patching import FEED_FORWARD, HeadPart, Part, patch_layer, patch_positions_in_steps
-from model.experiments.probabilities import probabilities
+from model.experiments.patching_over_pairs import MeanEffects, answer_changes, is_too_small, mean_effects
+from model.experiments.probabilities import UNCHANGED, probabilities
 from model.inputs import Input
 from model.record import ForwardRecord
 
@@ -58,20 +60,78 @@ def answers_with_each_part_patched(
     that share it, and last the feed-forward. Shows a progress bar if that takes long.
     """
     layers = range(subject.loaded.config.n_layers)
-    steps = [partial(_answers_of_layer, subject, source, layer, part, word) for layer in layers]
+    inputs = subject.model_input, source
+    steps = [partial(_answers_of_layer, subject.checkpoint, *inputs, layer, part, word) for layer in layers]
     work_key = ("parts patched", subject, source, part, word)
     return np.stack(in_steps(steps, "Patching in one part after the other …", work_key))
 
 
 def _answers_of_layer(
-    subject: LiveSubject, source: Input, layer: int, part: HeadPart, word: MaskedWord | None
+    checkpoint: Checkpoint, first: Input, source: Input, layer: int, part: HeadPart, word: MaskedWord | None
 ) -> np.ndarray:
     """Answers [part, answer] with each part of one layer from `source`, the feed-forward last; cached."""
     parts: tuple[Part, ...] = (part, FEED_FORWARD)
-    answers = [
-        of(patch_layer, subject.checkpoint, subject.model_input, source, layer, kind, word) for kind in parts
-    ]
-    return np.concatenate(answers)
+    return np.concatenate([of(patch_layer, checkpoint, first, source, layer, kind, word) for kind in parts])
+
+
+@dataclass(frozen=True)
+class AnswerOfPairs:
+    """What is measured in each pair: log P of a masked word of its own, or else its predicted class or pooled state."""
+
+    is_masked_word: bool = False
+    word: str = ""  # "" for the first guess
+
+    def of_first(self, checkpoint: Checkpoint, first: Input) -> MaskedWord | None:
+        """The masked word of the first input of a pair. Raises ValueError if the input has no [MASK]."""
+        return of(masked_word, checkpoint, first, self.word or None) if self.is_masked_word else None
+
+
+@cached
+def effects_over_pairs(
+    checkpoint: Checkpoint,
+    pairs: tuple[tuple[Input, Input, int], ...],
+    part: HeadPart,
+    measured: AnswerOfPairs,
+    *,
+    normalised: bool,
+) -> MeanEffects:
+    """Mean effects [layer, part], the feed-forward last, over pairs (first, second, line); shows a progress bar if that
+    takes long.
+
+    Raises ValueError, which names the line of the pair, for a pair that cannot be read, and where no pair is left.
+    """
+    config, effects, n_equal = loaded(checkpoint).config, [], 0
+
+    def steps() -> Iterator[int]:
+        """Yields the number of layers that are done."""
+        nonlocal n_equal
+        for first, second, line in pairs:
+            try:
+                word = measured.of_first(checkpoint, first)
+                clean, other = of(probabilities, checkpoint, (first, second), UNCHANGED, word)[:, 0]
+                whole = float(answer_changes(config, clean, other, word))
+                if normalised and is_too_small(config, whole, word):
+                    n_equal += 1
+                    yield config.n_layers
+                    continue
+                layers = []
+                for layer in range(config.n_layers):
+                    layers.append(_answers_of_layer(checkpoint, first, second, layer, part, word))
+                    yield 1
+            except ValueError as error:
+                raise ValueError(f"The pair in line {line:,} cannot be read: {error}.") from error
+            changes = answer_changes(config, clean, np.stack(layers), word)
+            effects.append(changes / whole if normalised else changes)
+
+    n_steps, text = config.n_layers * len(pairs), "Patching one pair after the other …"
+    work_key = ("pairs patched", checkpoint, pairs, part, measured, normalised)
+    for _ in with_progress(steps(), lambda n: n / n_steps, text, work_key):
+        pass
+    if not effects:
+        raise ValueError(
+            f"In all {n_equal} pairs the two answers are too close to divide by their difference: choose “change”."
+        )
+    return mean_effects(effects, n_equal)
 
 
 @cached

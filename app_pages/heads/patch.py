@@ -1,6 +1,6 @@
-"""Activation patching: the answer with one head's output, or one position's state, taken from another input."""
+"""Activation patching: the answer with a part of one head, one feed-forward, or one position's state, from another input."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
@@ -9,12 +9,23 @@ from app_pages.controls.answer_choice import Answer, choose_answer
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, take_query
-from app_pages.controls.heads_controls import SECOND_DIGIT, SECOND_PICTURE, SECOND_TEXT
+from app_pages.controls.heads_controls import (
+    CHANGE,
+    EFFECT,
+    PAIRS_OF_FILE,
+    PATCHED,
+    PATCHED_PAIRS,
+    SECOND_DIGIT,
+    SECOND_PICTURE,
+    SECOND_TEXT,
+    SHARE,
+)
 from app_pages.controls.map_controls import QUERY
 from app_pages.heads import effects
+from app_pages.heads.patch_effect import PARTS, Columns, Quantity, quantity
+from app_pages.heads.patch_over_pairs import draw_patching_over_pairs
 from app_pages.inputs.one_word_changed import one_word_changed
 from app_pages.inputs.picture_input import second_picture
-from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, predictions, tell
 from app_pages.subject import encoders
@@ -23,11 +34,12 @@ from app_pages.subject.two_sides import Side, similarity
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
 from model.experiments.patching import Pairs, pair_positions
+from model.experiments.patching_over_pairs import is_too_small
 from model.inputs import Input, Text
 from model.measures.changes import log_odds
 from model.record import ForwardRecord
-from viz.builders.head_grids import head_grid
-from viz.builders.number_format import format_number, head_name
+from viz.builders.number_format import format_number
+from viz.heads.patch_grid import patch_grid
 from viz.heads.stage_positions import stage_positions
 
 _OF = (
@@ -41,7 +53,12 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     with slots.beside:
         source, label = _choose_second(subject)
     with slots.controls:
+        taken, normalised = PATCHED.choose(), EFFECT.choose() == SHARE
+        is_over_pairs = before.unit == "token" and PATCHED_PAIRS.choose() == PAIRS_OF_FILE
         answer = choose_answer(subject)
+    if is_over_pairs:
+        draw_patching_over_pairs(subject, chosen, answer, taken, normalised=normalised)
+        return
     if source is None:
         st.info("Type a second text above: from it one part at a time is taken.", icon=":material/info:")
         return
@@ -53,19 +70,59 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return
     tell(_distance_sentence(subject, second, answer), is_headline=True)
-    predictions(
-        Side(subject, f"first {_input_noun(before)}"),
-        Side(second, f"second {_input_noun(before)}"),
-        key="patch_predictions",
-    )
+    noun = _input_noun(before)
+    predictions(Side(subject, f"first {noun}"), Side(second, f"second {noun}"), key="patch_predictions")
     heads, positions = beside("patch")
+    whole = _whole_change(subject, second, answer)
+    if normalised and is_too_small(before.config, whole, answer.word):
+        with heads:
+            st.info(_too_close_sentence(whole, noun), icon=":material/info:")
+        return
+    patch = _Patch(
+        subject, source, answer, quantity(answer, before, normalised=normalised), whole if normalised else 1
+    )
     with heads:
-        _draw_heads(subject, chosen, answer, source)
+        _draw_parts(patch, chosen, taken)
     with positions:
-        _draw_positions(subject, answer, source)
+        _draw_positions(patch)
     st.caption(
         "A part that carries what tells the two inputs apart moves the answer towards that of the second. "
         f"One pair of inputs is no proof of what a head does in others. {_pairing_sentences(before, second.record, pairs)}"
+    )
+
+
+@dataclass(frozen=True)
+class _Patch:
+    """Two inputs, and how the effect of what the first takes from the second, the `source`, is measured."""
+
+    subject: LiveSubject
+    source: Input
+    answer: Answer
+    quantity: Quantity
+    divisor: float  # the change that effects are shares of, or 1
+
+    def effects(self, answers: np.ndarray) -> np.ndarray:
+        """Effects of patches whose answers [*patches, answer] these are."""
+        return self.answer.changes(self.subject, answers) / self.divisor
+
+
+def _whole_change(subject: LiveSubject, second: LiveSubject, answer: Answer) -> float:
+    """The change from the first answer to that of the `second` input; NaN where it has no [MASK] to compare with."""
+    record = second.record
+    if answer.word is not None:
+        if answer.word.position not in record.positions_with_role("mask"):
+            return np.nan
+        return answer.log_probability(second) - answer.log_probability(subject)
+    answers = record.pooled if record.predicted_class is None else record.probabilities
+    return float(answer.changes(subject, answers[None])[0])
+
+
+def _too_close_sentence(whole: float, noun: str) -> str:
+    if np.isnan(whole):
+        return f"The second {noun} has no masked token at that position, so there is no answer to be a share of the way to."
+    return (
+        f"The answers to the two {noun}s differ by {format_number(whole, '+.2g')}, too little to divide by: choose “{CHANGE}”, "
+        f"or a second {noun} with another answer."
     )
 
 
@@ -128,29 +185,35 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
     return f"{len(before)} tokens and {len(other)}. {_OF}{rest} {shifted}"
 
 
-def _draw_heads(subject: LiveSubject, chosen: HeadChoice, answer: Answer, source: Input) -> None:
-    before = subject.record
-    st.markdown(f"**Each head's output z, taken from the second {_input_noun(before)}**")
-    work_key = ("patch heads", subject, source, answer.word)
-    n_heads = before.pattern.shape[0] * before.pattern.shape[1]
-    label = f"Patch {n_heads} heads in turn"
+def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
+    subject, source, answer = patch.subject, patch.source, patch.answer
+    before, part = subject.record, PARTS[taken]
+    second = f"the second {_input_noun(before)}"
+    st.markdown(f"**Each head's {taken}, and each feed-forward, taken from {second}**")
+    work_key = ("patch heads", subject, source, part, answer.word)
+    columns = Columns.of(before.config, part)
+    label = f"Patch {before.config.n_layers * len(columns.names)} parts in turn"
     if not is_wanted(subject, work_key, effects.n_forwards_of_heads(before), label, "patch_all"):
         return
     with until_done(work_key):
-        answers = effects.answers_with_each_part_patched(subject, source, "z", answer.word)[:, :-1]
-    changed = answer.changes(subject, answers)
-    head = chosen.layer, chosen.head
-    title = [answer.changed_quantity(before)]
-    figure = head_grid(changed, selected=head, title=title, signed=answer.is_signed(before))
-    clickable_heads(figure, key="patch_heads", chosen=head)
-    largest = divmod(int(np.abs(changed).argmax()), changed.shape[1])
-    st.caption(
-        f"Each cell: one head puts out, at all positions, what it does for the second {_input_noun(before)}. Largest change: {head_name(*largest)} ({format_number(float(changed[largest]), '+.2g')}). "
-        "A click chooses the head."
+        answers = effects.answers_with_each_part_patched(subject, source, part, answer.word)
+    changed = patch.effects(answers)
+    figure = patch_grid(
+        changed,
+        columns.names,
+        selected=(chosen.layer, columns.of_head(chosen.head)),
+        what=patch.quantity.what,
+        signed=patch.quantity.signed,
+        ends=patch.quantity.ends,
     )
+    head = chosen.layer, chosen.head
+    clickable(figure, key="patch_heads", chosen=head, selection="head", take=columns.take, width="content")
+    largest = patch.quantity.largest_sentence(changed, columns)
+    st.caption(f"{columns.sentence(taken, second)} {largest} A click chooses the head.")
 
 
-def _draw_positions(subject: LiveSubject, answer: Answer, source: Input) -> None:
+def _draw_positions(patch: _Patch) -> None:
+    subject, source, answer = patch.subject, patch.source, patch.answer
     before = subject.record
     st.markdown(f"**Each state of the residual stream, taken from the second {_input_noun(before)}**")
     work_key = ("patch positions", subject, source, answer.word)
@@ -159,16 +222,16 @@ def _draw_positions(subject: LiveSubject, answer: Answer, source: Input) -> None
         return
     with until_done(work_key):
         answers = effects.answers_with_each_position_patched(subject, source, answer.word)
-    changed = answer.changes(subject, answers)
     query = QUERY.held(0)
     query = query if isinstance(query, int) and query < len(before) else 0
     figure = stage_positions(
-        changed,
+        patch.effects(answers),
         before.stages,
         before.tokens,
         query=query,
-        what=answer.changed_quantity(before),
-        signed=answer.is_signed(before),
+        what=patch.quantity.what,
+        signed=patch.quantity.signed,
+        ends=patch.quantity.ends,
     )
     clickable(
         figure,

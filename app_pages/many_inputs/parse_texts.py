@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from app_pages.controls.address import LONGEST
 from app_pages.inputs.input_list import InputList, Item
+from app_pages.inputs.uploaded_text import csv_error_message, decode
 from app_pages.toolkit.markdown import counted
 from model.inputs import Text
 
@@ -20,15 +21,7 @@ def from_file(name: str, content: bytes) -> InputList:
 
     Raises ValueError, with a one-sentence message, if the file holds no texts.
     """
-    quoted_name = f"“{name[-60:]}”"
-    try:
-        # byte order marks tell what Excel writes as “Unicode text”
-        is_utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-        text = content.decode("utf-16" if is_utf16 else "utf-8-sig")
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise ValueError(f"{quoted_name} is not UTF-8 text.")
+    text, quoted_name = decode(name, content)
     return from_text(text, table=name.lower().endswith((".csv", ".tsv")), shown=quoted_name)
 
 
@@ -85,7 +78,7 @@ def _list_from_table(content: str, separator: str, shown: str) -> InputList:
             texts.append((text, second, label))
     except csv.Error as error:
         raise ValueError(
-            f"{shown} cannot be read as a table: {_csv_error_message(error, rows.line_num)}."
+            f"{shown} cannot be read as a table: {csv_error_message(error, rows.line_num)}."
         ) from None
     notes = []
     if too_wide:
@@ -94,14 +87,6 @@ def _list_from_table(content: str, separator: str, shown: str) -> InputList:
             f"contains “{separator}” in quotation marks."
         )
     return _make_list(texts, n_empty=n_empty, notes=notes)
-
-
-def _csv_error_message(error: csv.Error, line: int) -> str:
-    if "end of data" in str(error):
-        return "a quotation mark is opened and never closed"
-    if "expected after" in str(error):
-        return f"in line {line:,} a quotation mark inside a text is not doubled"
-    return f"line {line:,}: {error}"
 
 
 def _make_list(rows: Iterable[tuple[str, str, str]], *, n_empty: int, notes: Iterable[str] = ()) -> InputList:

@@ -31,6 +31,7 @@ from tests.viz.heads import (
     test_ablation_grid,
     test_digit_examples,
     test_head_scatter,
+    test_patch_grid,
     test_pruning_curve,
     test_stage_positions,
 )
@@ -156,6 +157,8 @@ def figures() -> dict[str, Figure]:
         ("ablation, not signed", test_ablation_grid.grid(over=test_ablation_grid.EFFECTS, signed=False)),
         ("digits of a head", test_digit_examples.figure()),
         ("heads by two numbers", test_head_scatter.scatter()),
+        ("patched parts", test_patch_grid.grid()),
+        ("patched parts over pairs", test_patch_grid.grid(spread=test_patch_grid.SPREAD)),
         ("pruning", pruning_curve({"a": test_pruning_curve.PRE, "b": test_pruning_curve.POST})),
         ("stages and positions", test_stage_positions.figure()),
         ("stages and positions, not signed", test_stage_positions.figure(signed=False)),

@@ -5,6 +5,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 
+from .cell_numbers import cell_numbers
 from .cells import cells, head_axis, head_cells, strong
 from .figure import LayeredChart, VegaFigure, click_on, form, need_shape, tip
 from .number_format import format_number, head_name
@@ -32,27 +33,20 @@ def head_grid(
     `signed` values are coloured symmetrically about 0, others from 0 to the largest. `notes`, one for each head in the
     order of layers, are shown in the tooltip. A click sets the point selection `head`, fields `layer` and `head`.
     """
-    sign = "+" if signed else ""
-    largest = float(np.nanmax(np.abs(values), initial=0)) or 1.0
+    max_value = largest(values[np.isfinite(values)], at_least=ROUNDING)
     frame = head_cells(values, selected)
-    # A cell has room for a sign and four letters; the pointer shows four digits behind the point.
-    decimals = max(0, digits - max(0, int(np.log10(largest))))
-    frame["written"] = [
-        format_number(value_of_head, f"{sign}.{decimals}f") for value_of_head in frame["value"]
-    ]
-    frame["exact"] = [
-        format_number(value_of_head, f"{sign}.4f", otherwise="no partner") for value_of_head in frame["value"]
-    ]
+    numbers = cell_numbers(frame["value"].to_numpy(), max_value, signed=signed, digits=digits)
+    frame["written"], frame["exact"] = numbers.written, numbers.exact
     frame["note"] = "" if notes is None else [notes[cell] for cell in frame.index]
-    frame["strong"] = strong(frame["value"], largest, signed=signed)
+    frame["strong"] = strong(frame["value"], max_value, signed=signed)
     cell_side = int(np.clip(_NARROW // max(values.shape[1], 1), _LEAST, _MOST))
     return _grid_form(signed, title[0], notes is not None).with_data(
         frame,
         in_file={"value": title[0], "note": None if notes is None else "pair"},
-        values={"largest": largest},
+        values={"largest": max_value},
         width=cell_side * values.shape[1],
         height=_LOW * values.shape[0],
-        title=heading(*title),
+        title=heading(*title, *filter(None, [numbers.unit])),
         description=f"{title[0]} of {values.shape[0]} layers of {values.shape[1]} heads",
     )
 

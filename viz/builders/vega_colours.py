@@ -42,6 +42,16 @@ def colour_legend(title: str | list[str], ticks: Sequence[float] | alt.ExprRef, 
     )
 
 
+def named_legend(title: str | list[str], ends: tuple[str, str], *, signed: bool) -> alt.Legend:
+    """A colour bar from `-largest` (from 0 unless `signed`) to `largest`, with a word that names each of its ends."""
+    number = "format(datum.value, '+.2~g')" if signed else "format(datum.value, '.2~g')"
+    low, high = (f"{number} + ' {word}'" for word in ends)
+    label = f"datum.value > 0 ? {high} : {f'datum.value < 0 ? {low} : ' if signed else ''}"
+    label += "'0'" if signed else f"'0 {ends[0]}'"
+    ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
+    return colour_legend(title, ticks, labelExpr=label, labelOverlap=False)
+
+
 class WeightLegend(NamedTuple):
     """Title, end and ticks of the colour bar of attention weights, for Altair's and Plotly's figures."""
 

@@ -6,13 +6,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ..builders.cell_numbers import cell_numbers
 from ..builders.cells import BARE_AXIS, cells
 from ..builders.figure import Kwargs, VegaFigure, click_on, form, need_shape, tip, value
-from ..builders.number_format import format_number
 from ..builders.palette import ROUNDING, largest
 from ..builders.theme import FIT
 from ..builders.token_label import FONT, label, visible
-from ..builders.vega_colours import SIGNED_ENDS, colour_legend
+from ..builders.vega_colours import named_legend
 
 _STEP = 22  # pixels a stage
 _NAMED = 36  # beyond so many positions their names would cover each other
@@ -26,9 +26,10 @@ def stage_positions(
     query: int | None,
     what: str,
     signed: bool,
+    ends: tuple[str, str] = ("falls", "rises"),
 ) -> VegaFigure:
     """A heatmap of effects [stage, position] on `what`, NaN where a position has no partner; the column of the
-    `query` is framed.
+    `query` is framed. `ends` name the ends of the colours.
 
     A click sets the point selection `cell`, fields `stage` and `position`. Raises ValueError where the shapes do not
     fit.
@@ -36,6 +37,7 @@ def stage_positions(
     need_shape((len(stages), len(tokens)), effects=effects)
     stage, position = np.indices(effects.shape).reshape(2, -1)
     numbers = effects.ravel().astype(float)
+    max_effect = largest(numbers[np.isfinite(numbers)], at_least=ROUNDING)
     names = [f"{index} {label(token, 14)}" for index, token in enumerate(tokens)]
     frame = pd.DataFrame(
         {
@@ -44,21 +46,18 @@ def stage_positions(
             "column": [names[index] for index in position],
             "token": [visible(tokens[index]) for index in position],
             "value": numbers,
-            "exact": [
-                format_number(position_number, "+.4f" if signed else ".4f", otherwise="no partner")
-                for position_number in numbers
-            ],
+            "exact": cell_numbers(numbers, max_effect, signed=signed).exact,
             "strong": False,
             "selected": position == query,
         }
     )
     frame["name"] = frame["stage"] + ", " + frame["column"]
     frame = frame.sort_values("selected", kind="stable")
-    return _chart_form(tuple(stages), what, signed, len(tokens) <= _NAMED).with_data(
+    return _chart_form(tuple(stages), what, signed, ends, len(tokens) <= _NAMED).with_data(
         frame,
         in_file={"column": None, "value": what, "name": None},
         values={
-            "largest": largest(numbers[np.isfinite(numbers)], at_least=ROUNDING),
+            "largest": max_effect,
             "order": names,
             "now_and_then": names[::25],
         },
@@ -68,17 +67,18 @@ def stage_positions(
 
 
 @form
-def _chart_form(stages: tuple[str, ...], what: str, signed: bool, has_names: bool) -> alt.TopLevelMixin:
+def _chart_form(
+    stages: tuple[str, ...], what: str, signed: bool, ends: tuple[str, str], has_names: bool
+) -> alt.TopLevelMixin:
     tick_options: Kwargs = {} if has_names else {"values": value("now_and_then")}
     x_axis = alt.Axis(labelAngle=-60, labelOverlap=False, labelFont=FONT, **BARE_AXIS, **tick_options)
-    ticks = SIGNED_ENDS if signed else alt.ExprRef("[0, largest]")
     return cells(
         alt.X("column:N", sort={"field": "position"}, title=None, axis=x_axis),
         alt.Y("stage:N", sort=list(stages), title=None, axis=alt.Axis(**BARE_AXIS)),
         tooltip=[tip("stage:N"), tip("token:N"), tip("position:Q"), tip("exact:N", title=what)],
         signed=signed,
         text=None,
-        legend=colour_legend(what, ticks, format="+.2~g" if signed else ".2~g"),
+        legend=named_legend(what, ends, signed=signed),
         selectable=click_on("cell", "stage", "position"),
         borders=(2, 0.2 if has_names else 0),  # between many cells lines would cover the colours
     ).properties(autosize=FIT)

@@ -6,14 +6,14 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import cache
 from model.capture import capture
-from model.experiments.patching import patch_heads, patch_positions
+from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
 from model.measures.changes import class_changes
 from tests.app_pages.charts import table as table_of
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
 TEXT, ENCODER = "not great film", "imdb-pre-ln"
-HEADS, STATES = "change of the log-odds", "Effect on"
+PARTS, STATES = "change of the log-odds", "Effect on"
 
 
 @pytest.fixture
@@ -28,15 +28,29 @@ def said(app: AppTest) -> str:
     return " ".join([*bodies, *(each.value for each in (*app.caption, *app.info))])
 
 
+def drawn_parts(app: AppTest) -> np.ndarray:
+    """The effects that the grid shows, [layer, part]."""
+    rows = table_of(app, PARTS, "layer", "column", "value").sort_values(["layer", "column"])
+    return rows["value"].to_numpy().reshape(rows["layer"].nunique(), -1)
+
+
+def expected_parts(second: str, part: str) -> np.ndarray:
+    """The change of the log-odds with the part of each head, and with each feed-forward, of the second text."""
+    loaded = cache.loaded(ENCODER)
+    record = capture(loaded, TEXT)
+    heads = patch_heads(loaded, TEXT, second, part=part)
+    answers = np.concatenate((heads, patch_feed_forwards(loaded, TEXT, second)[:, None]), axis=1)
+    changes = class_changes(record, answers.reshape(-1, answers.shape[-1]), int(record.logits.argmax()))
+    return changes.reshape(answers.shape[:2])
+
+
 @pytest.mark.parametrize("second", ["a great film", "great film", "not bad film"])
-def test_heads_and_states_have_their_effects(open_patch: Open, second: str) -> None:
+def test_parts_and_states_have_their_effects(open_patch: Open, second: str) -> None:
     app = open_patch(patch_text=second)
     loaded = cache.loaded(ENCODER)
     record = capture(loaded, TEXT)
     at = int(record.logits.argmax())
-    heads = table_of(app, HEADS, "layer", "head", "value").sort_values(["layer", "head"])["value"]
-    expected = class_changes(record, patch_heads(loaded, TEXT, second).reshape(4, -1), at)
-    np.testing.assert_allclose(heads, expected, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(drawn_parts(app), expected_parts(second, "z"), rtol=1e-4, atol=1e-6)
     states = table_of(app, STATES, "stage", "position", "value")
     stages = {stage: number for number, stage in enumerate(record.stages)}
     answers = patch_positions(loaded, TEXT, second)
@@ -78,3 +92,31 @@ def test_digits(open_patch: Open) -> None:
     app = open_patch(kind="Digit", checkpoint="mnist-pre-ln", patch_digit="3")
     assert "each of which is paired with the same one" in said(app)
     assert len(table_of(app, STATES, "stage", "position", "value")) == 5 * 5
+
+
+@pytest.mark.parametrize(("taken", "part"), [("queries q", "q"), ("keys k", "k"), ("values v", "v")])
+def test_queries_keys_and_values_can_be_taken(open_patch: Open, taken: str, part: str) -> None:
+    app = open_patch(patch_part=taken, patch_text="a great film")
+    np.testing.assert_allclose(drawn_parts(app), expected_parts("a great film", part), rtol=1e-4, atol=1e-6)
+    assert f"its {taken.partition(' ')[0]} of the second text" in said(app)
+
+
+def test_a_share_of_the_way_is_1_at_the_end(open_patch: Open) -> None:
+    """The classifier reads [CLS] of the last stage alone: with all of it patched, the answer is the second one."""
+    app = open_patch(patch_effect="share of the way", patch_text="a great film")
+    rows = table_of(app, STATES, "stage", "position", "value").set_index(["stage", "position"])["value"]
+    last = capture(cache.loaded(ENCODER), TEXT).stages[-1]
+    assert rows[last, 0] == pytest.approx(1, abs=1e-4)
+    assert rows[last, 1] == pytest.approx(0, abs=1e-4)
+    other = capture(cache.loaded(ENCODER), "a great film").probabilities
+    record = capture(cache.loaded(ENCODER), TEXT)
+    whole = class_changes(record, other[None], int(record.logits.argmax()))
+    rows = table_of(app, "share of the way", "layer", "column", "value").sort_values(["layer", "column"])
+    expected = expected_parts("a great film", "z").ravel() / whole
+    np.testing.assert_allclose(rows["value"], expected, rtol=1e-3, atol=1e-5)
+
+
+def test_equal_answers_have_no_share_and_no_figure(open_patch: Open) -> None:
+    app = open_patch(patch_effect="share of the way", patch_text=TEXT)
+    assert "too little to divide by" in said(app)
+    assert not app.get("vega_lite_chart") + app.get("arrow_vega_lite_chart")

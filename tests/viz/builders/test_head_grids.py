@@ -45,8 +45,20 @@ def test_signed_colours_are_symmetric_and_others_start_at_zero():
 def test_hover_says_the_pair_and_the_exact_value():
     notes = [f"note {number}" for number in range(6)]
     by_name = grid(notes=notes).frame.set_index("name")
-    assert (by_name.loc["L0 H1", "exact"], by_name.loc["L0 H1", "note"]) == ("−0.2500", "note 1")
+    assert (by_name.loc["L0 H1", "exact"], by_name.loc["L0 H1", "note"]) == ("−0.25", "note 1")
     assert by_name.loc["L1 H0", "exact"] == "no partner"
+
+
+def test_small_values_are_written_in_a_smaller_unit():
+    figure = grid(VALUES / 1000)
+    assert {"+0.50", "−0.25"} < set(figure.frame["written"])
+    assert "thousandths" in str(figure.specification["title"])
+
+
+def test_rounding_has_no_colour():
+    cells, *_ = drawn(grid(np.array([[2e-7, -1e-7]]), selected=(0, 0)))
+    opacity = [float(cell["fill"].rstrip(")").split(",")[-1]) for cell in cells]
+    assert max(opacity) < 1e-6
 
 
 def test_a_click_selects_layer_and_head():

@@ -30,7 +30,7 @@ def test_the_column_of_the_query_is_framed():
 def test_a_position_without_a_partner_says_so():
     frame = figure().frame.set_index("name")
     assert frame.loc["embed, 1 film", "exact"] == "no partner"
-    assert frame.loc["embed, 2 the", "exact"] == "−1.0000"
+    assert frame.loc["embed, 2 the", "exact"] == "−1"
 
 
 def test_many_positions_come_in_order():

@@ -1,0 +1,71 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app_pages.controls.answer_choice import Answer
+from app_pages.heads import patch_effect
+from app_pages.heads.patch_effect import Columns, Quantity, quantity
+from model.capture import capture
+from model.experiments.masked_word import MaskedWord
+from model.family_options import Family, Parts
+from tests.model import tiny
+from tests.model.tiny import TEXT
+
+GROUPED = replace(TEXT, n_heads=4, family=Family(name="eurobert", parts=Parts(n_key_heads=2)))
+
+
+def test_keys_that_heads_share_have_one_column() -> None:
+    assert Columns.of(GROUPED, "q").names == ("H0", "H1", "H2", "H3", "FF")
+    keys = Columns.of(GROUPED, "k")
+    assert keys.names == ("H0–1", "H2–3", "FF")
+    assert [keys.of_head(head) for head in range(4)] == [0, 0, 1, 1]
+    assert keys.name(1, 2) == "L1 FF"
+    assert "H0–1: heads that share their keys and values" in keys.sentence("keys k", "the second text")
+
+
+def test_a_click_chooses_the_first_head_of_a_part_and_none_of_a_feed_forward(monkeypatch) -> None:
+    taken: list[tuple[int, int]] = []
+    monkeypatch.setattr(patch_effect, "take_head", lambda layer, head: taken.append((layer, head)))
+    take = Columns.of(GROUPED, "v").take
+    take({"layer": 1, "column": 1})
+    take({"layer": 1, "column": 2})
+    assert taken == [(1, 2)]
+
+
+def test_the_largest_effect_is_named_with_its_digits() -> None:
+    columns, signed = Columns(("H0", "FF"), 1), Quantity("a", True, ("falls", "rises"))
+    assert (
+        signed.largest_sentence(np.array([[0.1, -0.00234]]) / 100, columns)
+        == "Largest effect: L0 H0 (+0.00100)."
+    )
+    assert signed.largest_sentence(np.array([[0.0, 1e-8]]), columns) == "No part has an effect."
+
+
+@pytest.mark.parametrize("n_classes", [2, 0])
+def test_what_is_measured_is_named_with_its_unit(n_classes: int) -> None:
+    record = capture(tiny.loaded(replace(TEXT, class_names=TEXT.class_names[:n_classes])), "not great film")
+    change = quantity(Answer(), record, normalised=False)
+    share = quantity(Answer(), record, normalised=True)
+    assert share.what == "share of the way to the second answer"
+    if n_classes:
+        name = record.class_names[record.predicted_class]
+        assert (change.what, change.signed) == (f"change of the log-odds of {name}, in nats", True)
+        over = quantity(Answer(), record, normalised=False, over_pairs=True)
+        assert over.what == "change of the log-odds of the predicted class, in nats"
+    else:
+        assert (change.what, change.signed) == ("pooled state (cosine distance)", False)
+        assert not share.signed
+
+
+def test_over_pairs_each_has_its_own_first_guess() -> None:
+    record = capture(tiny.loaded(TEXT), "not great film")
+    answer = Answer(MaskedWord(1, 5), "“great” at [MASK]")
+    whole = [
+        quantity(answer, record, normalised=False, over_pairs=True, guessed=guessed)
+        for guessed in (True, False)
+    ]
+    assert [one.what for one in whole] == [
+        "change of log P(first guess at [MASK]) in nats",
+        "change of log P(“great” at [MASK]) in nats",
+    ]

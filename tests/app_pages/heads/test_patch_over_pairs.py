@@ -1,0 +1,114 @@
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages.heads.parse_pairs import PairList, TextPair
+from app_pages.heads.patch_over_pairs import example_pairs
+from app_pages.subject import cache
+from model.experiments.patching_over_pairs import patch_pairs
+from tests.app_pages.charts import table as table_of
+
+Open = Callable[..., AppTest]
+PAGE, ENCODER = "app_pages/heads/page.py", "imdb-pre-ln"
+TEXTS = [("not great film", "a great film"), ("great film", "not a film"), ("a film", "great b c")]
+MEAN = "change of the log-odds of the predicted class"
+
+
+def held(texts: list[tuple[str, str]]) -> PairList:
+    return PairList("“a.csv”", tuple(TextPair(*pair, line) for line, pair in enumerate(texts, 2)))
+
+
+@pytest.fixture
+def open_pairs(open_app: Open) -> Callable[..., AppTest]:
+    def opened(texts: list[tuple[str, str]] | None = None, **query: str) -> AppTest:
+        defaults = {"text": "not great film", "checkpoint": ENCODER, "heads_part": "Patch"}
+        app = open_app(PAGE, **defaults | {"patch_pairs": "pairs of a file"} | query)
+        if texts is not None:
+            app.session_state["pairs_held"] = held(texts)
+            app.run()
+        assert not app.exception
+        return app
+
+    return opened
+
+
+def said(app: AppTest) -> str:
+    bodies = [each.proto.body for each in app.get("html")]
+    texts = [each.value for each in (*app.caption, *app.info, *app.warning, *app.markdown)]
+    return " ".join([*bodies, *texts])
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+@pytest.mark.parametrize(("taken", "part"), [("output z", "z"), ("values v", "v")])
+def test_means_are_those_of_the_library(
+    open_pairs: Callable[..., AppTest], taken: str, part: str, normalised: bool
+) -> None:
+    app = open_pairs(TEXTS, patch_part=taken, patch_effect="share of the way" if normalised else "change")
+    start = "share of the way" if normalised else MEAN
+    rows = table_of(app, start, "layer", "column", "value", "sd", "low", "high", "n", "result")
+    rows = rows.sort_values(["layer", "column"])
+    loaded = cache.loaded(ENCODER)
+    heads, feed_forwards = (
+        patch_pairs(loaded, TEXTS, kind, normalised=normalised) for kind in (part, "feed-forward")
+    )
+    for name, column in (("mean", "value"), ("sd", "sd"), ("low", "low"), ("high", "high")):
+        expected = np.concatenate((getattr(heads, name), getattr(feed_forwards, name)), axis=1)
+        np.testing.assert_allclose(rows[column], expected.ravel(), rtol=1e-3, atol=1e-4)
+    assert set(rows["n"]) == {heads.n}
+    contains_0 = (rows["low"] <= 0) & (rows["high"] >= 0)
+    assert (contains_0 == (rows["result"] == "no effect shown")).all()
+
+
+def test_without_pairs_it_asks_for_a_file_and_offers_examples(open_pairs: Callable[..., AppTest]) -> None:
+    app = open_pairs()
+    assert app.get("file_uploader")
+    app.button(key="pairs_examples").click().run()
+    assert not app.exception
+    assert "the examples, each with one word replaced" in said(app)
+    app.button(key="pairs_other").click().run()
+    assert app.get("file_uploader")
+
+
+def test_the_examples_differ_in_one_word() -> None:
+    pairs = example_pairs().pairs
+    assert len(pairs) >= 3
+    for pair in pairs:
+        first, second = pair.first.split(), pair.second.split()
+        assert sum(one != other for one, other in zip(first, second, strict=True)) == 1
+
+
+def test_equal_answers_are_left_out_of_shares_and_counted(open_pairs: Callable[..., AppTest]) -> None:
+    app = open_pairs([*TEXTS, ("a film", "a film")], patch_effect="share of the way")
+    expected = patch_pairs(cache.loaded(ENCODER), [*TEXTS, ("a film", "a film")], normalised=True)
+    assert expected.n_equal >= 1
+    assert f"Over {expected.n} pairs" in said(app)
+    assert re.search(rf"Left out: {expected.n_equal} pairs? whose two answers are too close", said(app))
+    app = open_pairs([("a film", "a film")], patch_effect="share of the way")
+    assert "In all 1 pairs the two answers are too close to divide by" in said(app)
+
+
+def test_one_pair_shows_nothing(open_pairs: Callable[..., AppTest]) -> None:
+    app = open_pairs(TEXTS[:1])
+    assert "an effect needs at least two pairs to be shown" in said(app)
+    assert set(table_of(app, MEAN, "interval")["interval"]) == {"not known: one pair"}
+
+
+def test_a_headline_names_the_largest_effect_that_is_shown_with_n_and_interval(
+    open_pairs: Callable[..., AppTest],
+) -> None:
+    app = open_pairs(TEXTS, patch_effect="share of the way")
+    rows = table_of(app, "share of the way", "name", "value", "interval", "n", "result")
+    is_shown = rows["result"] != "no effect shown"
+    largest = rows[is_shown].sort_values("value", key=abs).iloc[-1]
+    assert f"Over {largest['n']} pairs, {largest['name']} has the largest mean effect" in said(app)
+    assert f"95 % interval {largest['interval']}. {is_shown.sum()} of 6 parts" in said(app)
+    assert "of 6 parts without any effect, about 0.30 would do so by chance" in said(app)
+
+
+def test_where_no_interval_leaves_out_0_no_part_is_named(open_pairs: Callable[..., AppTest]) -> None:
+    """A text patched by itself changes nothing."""
+    app = open_pairs([("great film", "great film"), ("a b", "a b")])
+    assert "Over 2 pairs, no part has an effect that is shown: every 95 % interval contains 0." in said(app)
