@@ -7,7 +7,9 @@ from pathlib import Path
 
 import torch
 
-# The limit that Linux sets for the processes of a container, in bytes, or "max".
+# What Linux says of the machine's memory, in kB.
+MACHINE = Path("/proc/meminfo")
+# The limit that Linux sets for the processes of a container, in bytes, or "max"; beside it stands what they take.
 CONTAINER_LIMIT = Path("/sys/fs/cgroup/memory.max")
 # Raised when the memory of a GPU is full; when that of the machine is, torch raises RuntimeError.
 OutOfMemory = torch.OutOfMemoryError
@@ -53,3 +55,24 @@ def machine_memory() -> int | None:
     with suppress(OSError, ValueError):  # "max" is no number: there is no limit
         sizes.append(int(CONTAINER_LIMIT.read_text()))
     return min(sizes, default=None)
+
+
+def available_memory() -> int | None:
+    """Memory that can still be taken on the machine, or in the container if that is limited to less, in bytes; None where
+    neither can be asked, as outside of Linux.
+
+    What the system keeps of files counts as available, since it is given up when memory is wanted.
+    """
+    sizes = []
+    with suppress(OSError, ValueError, KeyError):
+        sizes.append(1024 * _numbers(MACHINE)["MemAvailable:"])
+    with suppress(OSError, ValueError, KeyError):  # "max" is no number: there is no limit
+        taken = int(CONTAINER_LIMIT.with_name("memory.current").read_text())
+        of_files = _numbers(CONTAINER_LIMIT.with_name("memory.stat"))["inactive_file"]
+        sizes.append(int(CONTAINER_LIMIT.read_text()) - taken + of_files)
+    return min(sizes, default=None)
+
+
+def _numbers(path: Path) -> dict[str, int]:
+    """The number behind each name of a file in which every line is a name and a number."""
+    return {name: int(number) for name, number, *_ in map(str.split, path.read_text().splitlines())}

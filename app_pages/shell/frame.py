@@ -48,7 +48,7 @@ def draw_page() -> None:
         # Here, for they import torch: meanwhile the frame already stands.
         from app_pages.inputs import linked_encoders
         from app_pages.inputs.text_input import keep_text
-        from app_pages.subject.cache import hash_files_once
+        from app_pages.subject.cache import one_run
         from app_pages.tour.tour_line import draw_line
 
         linked_encoders.open_linked_encoders()
@@ -58,8 +58,10 @@ def draw_page() -> None:
         try:
             # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen
             # is lost.
-            with only_of_this_page(), hash_files_once():
+            with only_of_this_page(), one_run():
                 run_module(f"app_pages.{page.name}.page")
+        except MemoryError as error:
+            st.error(f"This page needs more memory than there is: {error}.", icon=":material/memory:")
         finally:
             address.end_run()
             DRAWN.set()

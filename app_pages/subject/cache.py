@@ -5,17 +5,21 @@ All threads get the same object: its arrays are read-only, and nobody may change
 same cache, under the same bound. Every run of a page uses its encoder, so it is always among the most recently used values;
 it is read again only if the bound is smaller than the encoder and what one run computes.
 
+What a run of a page (`one_run`) has got, it has until its end, even if it is too large for the cache. Two records that the
+bound does not allow together would otherwise drop one another, and be made again each time that the page looks at the other.
+If memory for a record is missing, the values that no run holds are dropped.
+
 After a GPU ran out of memory with an encoder, that encoder runs on the CPU (`is_on_cpu_instead`).
 """
 
 import logging
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, wraps
 from inspect import signature
 from threading import Lock
@@ -54,6 +58,29 @@ class Key(NamedTuple):
     values: Hashable
 
 
+@dataclass
+class _Run:
+    """What one run of a page has got: the hashes of encoders' files by name, and values by key."""
+
+    hashes: dict[str, str] = field(default_factory=dict)
+    values: dict[Hashable, Any] = field(default_factory=dict)
+
+
+_run: ContextVar[_Run | None] = ContextVar("run", default=None)
+
+
+@contextmanager
+def one_run() -> Iterator[None]:
+    """Context for one run of a page: the files of each encoder are hashed only once, since a page needs the hash hundreds
+    of times, and no value is made twice.
+    """
+    token = _run.set(_Run())
+    try:
+        yield
+    finally:
+        _run.reset(token)
+
+
 class Cache:
     """Values by key, as many as fit into `n_bytes`; the least recently used one is dropped first.
 
@@ -67,11 +94,23 @@ class Cache:
         self._handed_back = monotonic()
 
     def get(self, key: Hashable, make: Callable[[], Value], spinner: str | None = None) -> Value:
-        """The value stored under `key`, or else the result of `make`, which is then stored. An error of `make` is not stored."""
+        """The value stored under `key`, or held by this run, or else the result of `make`, which is then stored.
+
+        An error of `make` is not stored.
+        """
+        run = _run.get() or _Run()
+        value = run.values[key] = self._get_or_make(key, make, spinner, run.values)
+        return value
+
+    def _get_or_make(
+        self, key: Hashable, make: Callable[[], Value], spinner: str | None, held: Mapping[Hashable, Any]
+    ) -> Value:
         while True:
             with self._lock:
-                if key in self._kept:
+                if key in self._kept:  # first, since this counts as a use
                     return self._kept[key][0]
+                if key in held:
+                    return held[key]
                 if is_mine := key not in self._under_way:
                     self._under_way[key] = Future()
                 under_way = self._under_way[key]
@@ -87,7 +126,14 @@ class Cache:
         self.forget(lambda _: True)
 
     def forget(self, which: Callable[[Hashable], bool]) -> None:
-        """Drops the values whose keys `which` accepts."""
+        """Drops the values whose keys `which` accepts, those that this run holds too."""
+        self.drop_stored(which)
+        run = _run.get() or _Run()
+        for key in filter(which, list(run.values)):
+            del run.values[key]
+
+    def drop_stored(self, which: Callable[[Hashable], bool] = lambda _: True) -> None:
+        """Drops the stored values whose keys `which` accepts, by default all; what a run holds stays in memory until its end."""
         with self._lock:
             for key in filter(which, list(self._kept)):
                 del self._kept[key]
@@ -283,6 +329,16 @@ def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None
 
 
 def _get(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
+    """Value of `key`. If memory for it is missing, tries again without the stored values that no run holds."""
+    try:
+        return _get_on_device(key, make, spinner)
+    except MemoryError:
+        _cache.drop_stored()
+    release_memory()
+    return _get_on_device(key, make, spinner)
+
+
+def _get_on_device(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
     """Value of `key`. If the GPU runs out of memory, moves the key's encoders to the CPU and reruns the page."""
     try:
         return _cache.get(key, make, spinner)
@@ -314,25 +370,10 @@ def _with_hashes(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
 
 def _fingerprint(name: str) -> str:
-    hashes = _fingerprints.get()
-    if hashes is None:
-        return checkpoint.fingerprint(name)
+    hashes = (_run.get() or _Run()).hashes
     if name not in hashes:
         hashes[name] = checkpoint.fingerprint(name)
     return hashes[name]
-
-
-_fingerprints: ContextVar[dict[str, str] | None] = ContextVar("fingerprints", default=None)
-
-
-@contextmanager
-def hash_files_once() -> Iterator[None]:
-    """Context in which the files of each encoder are hashed only once: a page needs the hash hundreds of times in a run."""
-    token = _fingerprints.set({})
-    try:
-        yield
-    finally:
-        _fingerprints.reset(token)
 
 
 _on_cpu: set[str] = set()  # the encoders that were too large for the GPU

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..config import ModelConfig
+from ..device import available_memory
 from ..hooks import hook_points, watch
 from ..inputs import InputLike
 from ..loaded import Loaded
@@ -22,6 +23,12 @@ from ..transformer import Transformer
 from .intervention import Intervention
 
 BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
+FLOAT = 4  # bytes of a float32
+GB = 1e9
+BESIDE = 1.25  # memory for a record with what is computed of it, as a multiple of its size
+SMALL = (
+    100e6  # bytes of a record for which nobody asks what memory is free, which takes a tenth of a millisecond
+)
 
 
 def activations(
@@ -59,7 +66,8 @@ def capture(
 
     Text beyond the encoder's positions is left out (`model.inputs.text.encode` counts it). Under an `intervention` the
     record holds the changed activations, and reordered content in its new order. Replacements by a `watch` around this call
-    come first. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was not computed.
+    come first. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was not computed, and
+    MemoryError for a record that the free memory cannot hold.
 
     >>> from loupe import capture, load
     >>> record = capture(load("checkpoints/imdb-pre-ln"), "A gripping film.")
@@ -196,12 +204,25 @@ def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Ten
         "residual": (1 + 2 * layers, n, config.d_model),
     }
     sizes = [math.prod(shape) for shape in shapes.values()]
+    _need_memory(FLOAT * sum(sizes), f"{n:,} positions in {layers} × {heads} heads")
     # One piece, and numpy's: for that the system gives large pages, which come faster than many small ones.
     flat_buffers = torch.from_numpy(np.empty(sum(sizes), np.float32)).to(device).split(sizes)
     return {
         name: flat_buffer.view(shape)
         for flat_buffer, (name, shape) in zip(flat_buffers, shapes.items(), strict=True)
     }
+
+
+def _need_memory(n_bytes: int, what: str) -> None:
+    """Raises MemoryError if fewer bytes are free than these and what is computed beside them.
+
+    Without it the system would end the process: it hands out more memory than there is, and counts when it is written to.
+    """
+    free = None if n_bytes < SMALL else available_memory()
+    if free is not None and n_bytes * BESIDE > free:
+        raise MemoryError(
+            f"a forward pass over {what} takes {n_bytes * BESIDE / GB:.1f} GB of memory, and {max(free, 0) / GB:.1f} GB are free"
+        )
 
 
 def _buffers_by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:

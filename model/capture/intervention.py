@@ -51,6 +51,12 @@ class MaskChoice:
         """Whether the same keys are masked for every query in all layers and heads."""
         return self.kind == "keys" and self.layers is None and self.heads is None
 
+    @property
+    def masks_nothing(self) -> bool:
+        """Whether it forbids no key to any query, whatever the encoder and the input; a window may be wide enough to do so too."""
+        chosen = {"none": 0, "padding": self.n_padding, "keys": len(self.keys), "cells": len(self.cells)}
+        return not chosen.get(self.kind, True)
+
     def allowed(self, config: ModelConfig, n: int) -> Bool[Tensor, "*#layer_head query key"]:
         """Mask over `n` positions, True where a query may attend to a key; without layer and head axes if it applies to all
         heads.
@@ -278,7 +284,7 @@ def masked(choice: MaskChoice, method: Method = "encoder", value: float = -math.
     [True, True, False, False, False, False]
     """
     masking = Masking(method, value) if method in ("replaced", "added") else Masking(method)
-    return Intervention(masks=() if choice == MaskChoice() else (choice,), masking=masking)
+    return Intervention(masks=() if choice.masks_nothing else (choice,), masking=masking)
 
 
 def without_keys(*keys: int) -> Intervention:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model import device
-from model.device import find_device, machine_memory
+from model.device import available_memory, find_device, machine_memory
 
 
 def test_a_device_by_name():
@@ -92,3 +92,31 @@ def test_a_system_that_cannot_be_asked_says_no_memory(
     monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "none")
     monkeypatch.delattr(os, "sysconf")
     assert machine_memory() is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [("max\n", 3000 * 1024), ("1000000\n", 1_000_000 - 700_000 + 50_000), ("9000000\n", 3000 * 1024)],
+)
+def test_what_is_free_is_that_of_the_machine_or_of_a_smaller_container(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, limit: str, expected: int
+) -> None:
+    files = {
+        "meminfo": "MemTotal:  8000 kB\nMemFree:  1000 kB\nMemAvailable:  3000 kB\nHugePages_Total:  0\n",
+        "memory.max": limit,
+        "memory.current": "700000\n",
+        "memory.stat": "anon 600000\ninactive_file 50000\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(device, "MACHINE", tmp_path / "meminfo")
+    monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "memory.max")
+    assert available_memory() == expected
+
+
+def test_of_a_system_that_cannot_be_asked_nobody_knows_what_is_free(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(device, "MACHINE", tmp_path / "none")
+    monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "none")
+    assert available_memory() is None

@@ -1,5 +1,6 @@
 import logging
 import sys
+import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -30,6 +31,20 @@ class Counted:
     def __call__(self) -> object:
         self.times += 1
         return self.make()
+
+
+class Full:
+    """Finds the memory full the first few times."""
+
+    def __init__(self, n_times: int) -> None:
+        self.__qualname__ = "Full"
+        self.n_times, self.attempts = n_times, 0
+
+    def __call__(self, encoder: Loaded) -> str:  # noqa: ARG002
+        self.attempts += 1
+        if self.attempts <= self.n_times:
+            raise MemoryError(f"full at attempt {self.attempts}")
+        return f"attempt {self.attempts}"
 
 
 def megabytes(n: float) -> Counted:
@@ -89,6 +104,61 @@ def test_what_comes_and_goes_is_in_the_log(caplog: pytest.LogCaptureFixture) -> 
         "dropped: a, 2.5 MB; cache: 0 entries, 0.0 of 4 MB",
         "kept: b, 2.5 MB; cache: 1 entries, 2.5 of 4 MB",
     ]
+
+
+def test_within_a_run_values_that_drop_one_another_are_made_once() -> None:
+    kept, makes = Cache(3 * MB), {"before": megabytes(2), "after": megabytes(2), "too large": megabytes(4)}
+    for n_runs in (1, 2):
+        with cache.one_run():
+            got = {key: [kept.get(key, make) for _ in range(2)] for key, make in makes.items()}
+            again = {key: kept.get(key, make) for key, make in makes.items()}
+        assert all(one is other is again[key] for key, (one, other) in got.items())
+        assert [make.times for make in makes.values()] == [n_runs] * 3
+
+
+def test_what_a_run_alone_held_is_gone_after_it() -> None:
+    kept, make = Cache(MB), megabytes(2)
+    with cache.one_run():
+        value = weakref.ref(kept.get("a", make))
+        assert value() is not None
+    assert value() is None
+
+
+def test_another_run_at_the_same_time_does_not_see_what_this_one_holds() -> None:
+    kept, make = Cache(MB), megabytes(2)
+
+    def run() -> None:
+        with cache.one_run():
+            kept.get("a", make)
+
+    with cache.one_run(), ThreadPoolExecutor(1) as threads:
+        kept.get("a", make)
+        threads.submit(run).result()
+        kept.get("a", make)
+    assert make.times == 2
+
+
+def test_what_is_forgotten_is_not_held_either() -> None:
+    kept, make = Cache(4 * MB), megabytes(1)
+    with cache.one_run():
+        kept.get("a", make)
+        kept.drop_stored()
+        kept.get("a", make)
+        assert make.times == 1
+        kept.clear()
+        kept.get("a", make)
+    assert make.times == 2
+
+
+@pytest.mark.usefixtures("checkpoints")
+def test_where_memory_is_missing_what_no_run_holds_makes_room() -> None:
+    cache.clear()
+    with_defaults(1)
+    with pytest.raises(MemoryError, match="full at attempt 2"):
+        cache.of(Full(99), "mnist-pre-ln")
+    encoder = cache.loaded("mnist-pre-ln")
+    assert cache.of(Full(1), "mnist-pre-ln") == "attempt 2"
+    assert cache.loaded("mnist-pre-ln") is not encoder  # it was read again
 
 
 def test_arrays_are_read_only_wherever_they_are() -> None:

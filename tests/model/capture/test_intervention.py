@@ -10,6 +10,7 @@ from model.capture.intervention import (
     Intervention,
     MaskChoice,
     Masking,
+    MaskKind,
     at_temperature,
     masked,
     repositioned,
@@ -175,6 +176,15 @@ def test_masks_are_added_to_each_other(text_loaded: Loaded) -> None:
 def test_without_a_mask_nothing_changes(digit_loaded: Loaded, image: np.ndarray) -> None:
     record = capture(digit_loaded, image, masked(MaskChoice()))
     np.testing.assert_array_equal(record.logits, capture(digit_loaded, image).logits)
+
+
+@pytest.mark.parametrize("kind", ["none", "padding", "keys", "cells", "causal", "window"])
+def test_a_choice_that_masks_nothing_is_no_intervention(kind: MaskKind) -> None:
+    assert (masked(MaskChoice(kind=kind, layers=(0,))) == Intervention()) == (
+        kind not in ("causal", "window")
+    )
+    blocking = MaskChoice(kind=kind, n_padding=1, keys=(0,), cells=((0, 1),), layers=(0,))
+    assert (masked(blocking) == Intervention()) == (kind == "none")
 
 
 def test_padding_is_appended_and_changes_nothing_while_it_is_masked(text_loaded: Loaded) -> None:

@@ -1,0 +1,40 @@
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages.controls.input_controls import CHECKPOINT, KIND
+from app_pages.controls.masks_controls import BLOCKED_KEYS
+from app_pages.controls.pages import ATTENTION, MASKS, Page
+from app_pages.subject import cache
+from model import capture
+
+Open = Callable[..., AppTest]
+
+
+@pytest.mark.parametrize("page", [ATTENTION, MASKS])
+def test_a_page_without_enough_memory_says_so_in_one_sentence(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, page: Page
+) -> None:
+    cache.clear()
+    monkeypatch.setattr(capture, "SMALL", 0)
+    monkeypatch.setattr(capture, "available_memory", lambda: 1000)
+    app = open_app(page, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
+    assert not app.exception
+    (said,) = (error.value for error in app.error)
+    assert said.startswith(
+        "This page needs more memory than there is: a forward pass over 5 positions in 2 × 2 heads"
+    )
+
+
+def test_a_second_record_that_has_no_room_is_said_to_have_none(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = (KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
+    cache.clear()
+    monkeypatch.setattr(capture, "SMALL", 0)
+    free = iter([10**9])
+    monkeypatch.setattr(capture, "available_memory", lambda: next(free, 0))
+    app = open_app(MASKS, *start, BLOCKED_KEYS.to("1"))
+    assert not app.exception
+    assert [error.value.split(":")[0] for error in app.error] == ["This page needs more memory than there is"]
