@@ -1,16 +1,20 @@
 """The chosen head step by step: scores with the mask, pattern, and the change by the mask."""
 
+from functools import partial
+
 import streamlit as st
 
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import SHOWN
 from app_pages.show.show import show
 from app_pages.subject.two_sides import Side, difference
-from viz.attention.token_heatmaps import attention_heatmap, score_heatmap
+from viz.attention.token_heatmaps import MapOptions, attention_heatmap, score_heatmap
+from viz.builders.figure import PlotlyFigure
 from viz.builders.heatmap import compact
 from viz.builders.number_format import head_name
 
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
+MOST_DRAWN = 512  # positions; with three maps of 1,370 × 1,370 cells a browser was busy for minutes
 TITLES = {
     "scores": "Scores</b> <i>s</i> + <i>m</i>",
     "pattern": "Pattern</b> <i>A</i>",
@@ -25,50 +29,32 @@ def draw_maps(
 
     `role` is the name of what this head does, or "". Without `with_pattern`, which is then seen elsewhere, it is two maps.
     """
-    head, tokens = (chosen.layer, chosen.head), after.record.tokens
+    head, n = (chosen.layer, chosen.head), len(after.record)
     name = head_name(*head)
-    zoom = 0, len(tokens) - 1  # first and last position in all maps
-    if len(tokens) > LEGIBLE:
-        zoom = SHOWN.choose(most=len(tokens) - 1, default=(0, LEGIBLE - 1))
-    figures = {
-        "scores": score_heatmap(
-            after.record.scores[head],
-            tokens,
-            mask=after.record.mask[head],
-            title=f"Scores of {name}",
-            query=query,
-            zoom=zoom,
-        ),
-        "pattern": attention_heatmap(
-            after.record,
-            *head,
-            scale=chosen.of_head(unmasked.record, after.record),
-            title=f"Pattern of {name}",
-            description=f"Attention of {name} under the mask, queries down, keys across",
-            query=query,
-            zoom=zoom,
-        ),
-        "change": difference(
-            unmasked,
-            after,
-            head,
-            names=("unmasked", "masked"),
-            title=f"Change of the pattern of {name}",
-            description=f"Change of the attention of {name} by the mask, queries down, keys across",
-            query=query,
-            zoom=zoom,
-        ),
+    first, last = 0, n - 1  # position in all maps
+    if n > LEGIBLE:
+        first, last = SHOWN.choose(most=n - 1, default=(0, LEGIBLE - 1))
+    if last - first >= MOST_DRAWN:
+        last = first + MOST_DRAWN - 1
+        st.caption(f"The maps have room for {MOST_DRAWN} positions, here {first} to {last}.")
+    zoomed = MapOptions(query=query, zoom=(first, last))
+    shown = range(first, last + 1)
+    on_screen = zoomed if n <= MOST_DRAWN else MapOptions(query=query, window=(shown, shown))
+    drawn = {
+        "scores": partial(_scores, chosen, after),
+        "pattern": partial(_pattern, chosen, unmasked, after),
+        "change": partial(_change, chosen, unmasked, after),
     }
     if not with_pattern:
-        del figures["pattern"]
+        del drawn["pattern"]
     with st.container(key="masks_maps", horizontal=True, gap=None):
-        for number, (figure_name, figure) in enumerate(figures.items(), start=1):
+        for number, (figure_name, draw) in enumerate(drawn.items(), start=1):
             with st.container(key=f"mask_map_{figure_name}"):
                 show(
-                    compact(figure, f"<b>{number} {TITLES[figure_name]}"),
+                    compact(draw(on_screen), f"<b>{number} {TITLES[figure_name]}"),
                     key=f"masks_map_{figure_name}",
                     height="stretch",
-                    in_file=figure,
+                    in_file=partial(draw, zoomed),
                 )
     st.markdown(
         rf"{name}{role and f' ({role})'}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, with "
@@ -79,4 +65,41 @@ def draw_maps(
     st.caption(
         "The change is the pattern with the mask minus the pattern without. In later layers the scores come from states "
         "that the mask has already changed."
+    )
+
+
+def _scores(chosen: HeadChoice, after: Side, options: MapOptions) -> PlotlyFigure:
+    head, record = (chosen.layer, chosen.head), after.record
+    return score_heatmap(
+        record.scores[head],
+        record.tokens,
+        mask=record.mask[head],
+        title=f"Scores of {head_name(*head)}",
+        **options,
+    )
+
+
+def _pattern(chosen: HeadChoice, unmasked: Side, after: Side, options: MapOptions) -> PlotlyFigure:
+    name = head_name(chosen.layer, chosen.head)
+    return attention_heatmap(
+        after.record,
+        chosen.layer,
+        chosen.head,
+        scale=chosen.of_head(unmasked.record, after.record),
+        title=f"Pattern of {name}",
+        description=f"Attention of {name} under the mask, queries down, keys across",
+        **options,
+    )
+
+
+def _change(chosen: HeadChoice, unmasked: Side, after: Side, options: MapOptions) -> PlotlyFigure:
+    name = head_name(chosen.layer, chosen.head)
+    return difference(
+        unmasked,
+        after,
+        (chosen.layer, chosen.head),
+        names=("unmasked", "masked"),
+        title=f"Change of the pattern of {name}",
+        description=f"Change of the attention of {name} by the mask, queries down, keys across",
+        **options,
     )

@@ -267,3 +267,18 @@ def test_a_record_gives_its_weights_mask_and_keys():
     assert "masked" in forbidden.hovertemplate
     (cross,) = attention_heatmap(head_record(WEIGHTS, TOKENS, keys="wxyz"), 0, 0).specification.data
     assert cross.x == ("w", "x", "y", "z")
+
+
+def test_of_a_difference_only_the_window_is_sent():
+    first, second = WEIGHTS, WEIGHTS[::-1]
+    figure = difference_heatmap(first, second, TOKENS, window=(range(1, 3), range(2, 4)))
+    (trace,) = figure.specification.data
+    assert (trace.y, trace.x) == (("so ₁", "so ₂"), ("so ₂", "[SEP]"))
+    np.testing.assert_allclose(trace.z, (second - first)[1:3, 2:4])
+    np.testing.assert_array_equal(trace.customdata, np.stack([first[1:3, 2:4], second[1:3, 2:4]], axis=-1))
+    assert trace.zmax == np.abs(second - first).max()  # colours are those of the whole map
+
+
+def test_of_scores_only_the_window_is_sent():
+    (trace,) = score_heatmap(WEIGHTS, TOKENS, window=(range(4), range(1))).specification.data
+    assert np.shape(trace.z) == (4, 1)
