@@ -5,7 +5,8 @@ from typing import NamedTuple
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import Subject
 from app_pages.toolkit.markdown import plain
-from model.measures.head_roles import HeadRole, roles_from_numbers, roles_on_input
+from model.measures.head_roles import HeadRole, roles_from_numbers
+from model.measures.head_statistics import statistics, statistics_of_even_weights
 
 
 class HeadNames(NamedTuple):
@@ -40,7 +41,8 @@ class HeadNames(NamedTuple):
 
 def head_names(subject: Subject, layer: int, head: int) -> HeadNames:
     """Role names of a head; computed on the whole input, even where the page hides some of its tokens."""
-    roles = roles_on_input(subject.record, layer, head)
+    numbers, chance = subject.measure(statistics), subject.measure(statistics_of_even_weights)
+    roles = roles_from_numbers(subject.record, numbers, layer, head, chance)
     mean_roles, data = _roles_over_data(subject, layer, head)
     rules = "; ".join(f"**{role.name}**: {role.rule}" for role in dict.fromkeys((*roles, *mean_roles)))
     return HeadNames(_joined_names(roles), _joined_names(mean_roles), data, rules)

@@ -1,5 +1,6 @@
 """Measures of attention heads, computed from patterns [..., query, key] and masks."""
 
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -34,6 +35,10 @@ def entropy(
     It is from 0 (all weight on one key) to 1 (equal weight on all allowed keys), and 0 for a query with at most one allowed
     key.
     """
+    if (
+        pattern.ndim > 3
+    ):  # layer by layer: the logarithms of all weights would take as much memory as the weights
+        return np.array([entropy(*layer) for layer in zip(pattern, mask, strict=True)])
     logs = np.maximum(pattern, np.finfo(pattern.dtype).tiny)  # 0 ln 0 is 0
     np.log(logs, out=logs)
     n_allowed = n_allowed_keys(mask)
@@ -109,11 +114,23 @@ def mean_distance(
     so a head that attends to the class token alone has mean distance 0.
     """
     n = pattern.shape[-1]
-    distances = position_distances(n, patch_grid)
-    n_with_coordinates = np.count_nonzero(~np.isnan(np.diagonal(distances)))
+    distances, n_with_coordinates = _flat_distances(n, patch_grid, pattern.dtype)
     # one product of a matrix and a vector for all heads
-    flat_distances = np.nan_to_num(distances).astype(pattern.dtype).ravel()
-    return pattern.reshape(*pattern.shape[:-2], n * n) @ flat_distances / n_with_coordinates
+    return pattern.reshape(*pattern.shape[:-2], n * n) @ distances / n_with_coordinates
+
+
+@lru_cache(
+    maxsize=4
+)  # pages ask for one head after another, and of many patches it takes as long as their mean
+def _flat_distances(
+    n: int, patch_grid: tuple[int, int] | None, dtype: np.dtype
+) -> tuple[Float[np.ndarray, " query_key"], int]:
+    """Distances of all pairs, 0 from or to positions without coordinates, and how many positions have coordinates."""
+    distances = position_distances(n, patch_grid)
+    n_with_coordinates = int(np.count_nonzero(~np.isnan(np.diagonal(distances))))
+    flat_distances = np.nan_to_num(distances).astype(dtype).ravel()
+    flat_distances.setflags(write=False)
+    return flat_distances, n_with_coordinates
 
 
 def head_distance(

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ..record import AttentionRecord, Positions
-from .head_statistics import single_head_record, statistics, statistics_of_even_weights
+from ..record import Positions
 
 HALF = 0.5  # Clark et al. 2019
 SINK = 0.3  # Gu et al. 2024
@@ -154,11 +153,3 @@ def roles_from_numbers(
 def has_too_few_positions(positions: Positions) -> bool:
     """Whether the input has fewer than `FEWEST` positions, so that its heads get no roles."""
     return len(getattr(positions, "attended", positions)) < FEWEST
-
-
-def roles_on_input(record: AttentionRecord, layer: int, head: int) -> tuple[HeadRole, ...]:
-    """Roles of one head on one input, decided by the statistics of that head alone."""
-    single_head = single_head_record(record, layer, head)
-    return roles_from_numbers(
-        single_head, statistics(single_head), 0, 0, statistics_of_even_weights(single_head)
-    )

@@ -10,6 +10,7 @@ The app and the offline page show both halves, a notebook the chart alone.
 """
 
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -48,6 +49,7 @@ HTML = Path(__file__).with_suffix(".html")  # of the tokens
 # More weights than these are too much for one message: of a head that is not chosen, the strongest keys alone are sent.
 MOST_WEIGHTS = 1_500_000
 MOST_CELLS = 64  # positions; in a larger map a cell is too small to point at, and its whole row answers
+_MOST_HASHED = 10_000_000
 TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this, which stands for `unit_of`
 _MOST_UNIT = 1000
 N_STRONGEST = 8
@@ -217,8 +219,12 @@ class Shows(NamedTuple):
 
 
 def stamp_of(record: "AttentionRecord") -> str:
-    """A short hash of tokens and weights: what was chosen under another stamp belongs to another input or encoder."""
-    digest = hashlib.blake2b(np.ascontiguousarray(record.pattern).data, digest_size=6)
+    """A short hash of tokens and weights: what was chosen under another stamp belongs to another input or encoder.
+
+    Of more than `_MOST_HASHED` weights it takes those of some queries, at equal distances: a gigabyte would take seconds.
+    """
+    every = 1 + record.pattern.size // _MOST_HASHED
+    digest = hashlib.blake2b(np.ascontiguousarray(record.pattern[:, :, ::every]).data, digest_size=6)
     digest.update("\0".join(record.tokens).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
@@ -236,16 +242,16 @@ def weight_numbers(
     `weights` [query, layer, head, key] are those of all heads or, unless it `is_whole` (by default as `sends_all` says),
     of the `selected` one; `best` [query, layer, head] is the key with the largest weight, and `most` that weight.
     """
-    pattern = np.moveaxis(record.pattern, 2, 0)
+    pattern = record.pattern
     if is_whole is None:
         is_whole = sends_all(record)
     unit = unit_of(record)
+    shown = pattern if is_whole else pattern[selected][None, None]
     return {
-        "weights": _whole_numbers(
-            pattern if is_whole else pattern[:, selected[0], selected[1]][:, None, None], unit
-        ),
-        "best": pattern.argmax(axis=-1).astype(np.uint16),
-        "most": _whole_numbers(pattern.max(axis=-1), unit),
+        "weights": np.moveaxis(_whole_numbers(shown, unit), 2, 0),
+        # the largest of the weights as they lie in memory, not of the moved ones, of which numpy would make a copy
+        "best": np.moveaxis(pattern.argmax(axis=-1).astype(np.uint16), 2, 0),
+        "most": np.moveaxis(_whole_numbers(pattern.max(axis=-1), unit), 2, 0),
     }
 
 
@@ -308,8 +314,9 @@ def unit_of(record: "AttentionRecord") -> float:
 
     It is 1 again for values beyond `_MOST_UNIT`: one of them would leave the others without digits.
     """
-    finite = np.nan_to_num(record.pattern, nan=0, posinf=0, neginf=0)
-    largest = float(finite.max(initial=0))
+    largest = float(record.pattern.max(initial=0))
+    if not math.isfinite(largest):  # looked at first, since this takes a copy of all weights
+        largest = float(np.nan_to_num(record.pattern, nan=0, posinf=0, neginf=0).max(initial=0))
     return largest if 1 < largest <= _MOST_UNIT else 1.0
 
 

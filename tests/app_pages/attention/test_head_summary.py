@@ -8,10 +8,10 @@ from app_pages.attention.head_summary import in_words
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model.inputs import Text
 from model.measures.attended_kinds import attention_by_kind
-from model.measures.head_roles import roles_on_input
 from model.record import AttentionRecord
 from model.record.from_arrays import from_arrays
 from tests.app_pages.linked import linked
+from tests.model.measures.roles import roles_on_input
 
 Open = Callable[..., AppTest]
 TEXT = "great films not x y z"  # [CLS] great film ##s not x y z [SEP]

@@ -26,13 +26,13 @@ from model.experiments.masked_word import masked_word
 from model.experiments.probabilities import probabilities
 from model.inputs import Picture, Text
 from model.measures.changes import class_changes
-from model.measures.head_roles import roles_on_input
 from model.measures.head_statistics import statistics
 from model.record.from_arrays import from_arrays
 from tests.app_pages.charts import described
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.linked import linked
 from tests.model import tiny
+from tests.model.measures.roles import roles_on_input
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"

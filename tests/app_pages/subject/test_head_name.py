@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.subject.head_name import HeadNames
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
-from model.measures.head_roles import roles_on_input
+from tests.model.measures.roles import roles_on_input
 
 Open = Callable[..., AppTest]
 TEXT = "not great film x y z"
@@ -28,7 +28,7 @@ def test_a_head_is_called_by_its_roles_wherever_it_is_chosen(open_app: Open, pag
 
 
 def test_without_a_role_nothing_stands_there(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app_pages.subject.head_name.roles_on_input", lambda *_: ())
+    monkeypatch.setattr("app_pages.subject.head_name.roles_from_numbers", lambda *_: ())
     app = open_app("app_pages/inside_a_head/page.py", text=TEXT, checkpoint="imdb-pre-ln")
     assert not app.exception
     assert not [each for each in app.markdown if "head" in each.value and each.value.startswith(":gray")]

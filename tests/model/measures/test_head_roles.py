@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from model.capture import capture
-from model.measures.head_roles import possible_roles, roles_from_numbers, roles_on_input
+from model.measures.head_roles import possible_roles, roles_from_numbers
 from model.measures.head_statistics import statistics, statistics_of_even_weights
 from model.record.from_arrays import from_arrays
 from tests.model import tiny
+from tests.model.measures.roles import roles_on_input
 
 N = 9
 WORDS = tuple("abcdefghi")

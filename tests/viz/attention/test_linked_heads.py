@@ -80,6 +80,7 @@ def test_what_is_no_weight_between_0_and_1_does_not_wrap_around() -> None:
     )
     assert unit_of(record) == 1.5
     assert weight_numbers(record, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 43690]
+    assert unit_of(replace(record, pattern=np.array([[[[np.inf, 1.5], [-np.inf, 1.0]]]]))) == 1.5
     huge = replace(record, pattern=np.where(pattern == 1.5, 1e30, pattern))
     assert unit_of(huge) == 1
     assert weight_numbers(huge, (0, 0))["weights"].ravel().tolist() == [0, 65535, 0, 65535]
@@ -111,6 +112,14 @@ def test_the_stamp_changes_with_tokens_and_with_weights() -> None:
     ]
     assert len(set(stamps)) == 4
     assert stamp_of(from_arrays(PATTERN.copy(), ["not", "good"])) == stamps[0]
+
+
+def test_the_stamp_of_a_large_record_is_made_of_some_of_its_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST_HASHED", 5)  # of 8 weights: every second query
+    first, second = PATTERN.copy(), PATTERN.copy()
+    first[0, 1, 0], second[0, 1, 1] = [0.4, 0.6], [0.4, 0.6]
+    whole, *changed = (stamp_of(from_arrays(each, ["not", "good"])) for each in (PATTERN, first, second))
+    assert [stamp == whole for stamp in changed] == [False, True]
 
 
 @pytest.mark.parametrize("channel", ["", "a"])
