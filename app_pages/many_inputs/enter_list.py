@@ -5,12 +5,13 @@ from collections.abc import Callable
 import streamlit as st
 
 from app_pages.controls.address import LONGEST
+from app_pages.controls.input_controls import EXAMPLE_PICTURES
 from app_pages.inputs.drawing import PICTURES
 from app_pages.inputs.input_list import InputList, Item, hold
 from app_pages.many_inputs import parse_texts, pictures
 from app_pages.subject import encoders, shipped_inputs
 from app_pages.toolkit.markdown import plain
-from model.inputs import Text
+from model.inputs import Picture, Text
 
 LARGEST = 10  # MB of a file
 TOGETHER = 100  # MB of all pictures
@@ -41,8 +42,10 @@ def draw_list_entry(kind: str) -> None:
 
 
 def example_list(kind: str) -> InputList:
-    """The list that the page opens with: the example texts, or the first test digits."""
-    return _sentence_list() if kind == encoders.TEXT else _digit_list()
+    """The list that the page opens with: the example texts, the example pictures in colour, or the first test digits."""
+    if kind == encoders.TEXT:
+        return _sentence_list()
+    return _picture_list() if kind == encoders.PICTURE else _digit_list()
 
 
 def round_number() -> int:
@@ -129,6 +132,15 @@ def _list_from_pictures(key: str) -> InputList:
 
 def _sentence_list() -> InputList:
     return InputList(items=tuple(Item(text=Text(text)) for text in shipped_inputs.sentences().values()))
+
+
+def _picture_list() -> InputList:
+    return InputList(
+        items=tuple(
+            Item(name=name, colours=Picture.of(shipped_inputs.example_picture(name)))
+            for name in EXAMPLE_PICTURES
+        )
+    )
 
 
 def _digit_list() -> InputList:

@@ -9,6 +9,7 @@ from itertools import chain
 
 import numpy as np
 
+from app_pages.controls.estimated_work import A_SECOND, multiply_adds
 from app_pages.inputs.input_list import Item
 from app_pages.subject import cache, encoders
 from app_pages.subject.cache import Checkpoint
@@ -26,7 +27,7 @@ from model.measures.difficulty import hardest_first
 from viz.builders.number_format import format_number, percent
 from viz.builders.token_label import visible
 
-AT_ONCE = 20  # inputs between two movements of the bar
+AT_ONCE = 20  # inputs between two movements of the bar at most; fewer where each takes long
 NAMED = 5  # inputs that are left out
 SHOWN = 4  # classes or tokens named in a line
 
@@ -199,7 +200,10 @@ def _in_list_order(
     """
     numbers = sorted(readable, key=lambda number: (len(encoded.get(number, ())), number))
     inputs = tuple(readable[number] for number in numbers)
-    batches = [inputs[start : start + AT_ONCE] for start in range(0, len(inputs), AT_ONCE)]
+    config = cache.loaded(name).config
+    longest = max(map(len, encoded.values()), default=config.n_positions)
+    at_once = int(np.clip(A_SECOND // multiply_adds(config, longest), 1, AT_ONCE))
+    batches = [inputs[start : start + at_once] for start in range(0, len(inputs), at_once)]
     steps = [partial(cache.of, make, name, batch) for batch in batches]
     results = in_steps(steps, f"Reading {len(inputs):,} inputs …", ("many inputs", name, inputs))
     by_number = dict(zip(numbers, chain.from_iterable(results), strict=True))
