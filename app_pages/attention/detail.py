@@ -13,7 +13,7 @@ from app_pages.attention.head_summary import say_what_it_attends_to
 from app_pages.attention.record_view import RecordView
 from app_pages.attention.window import choose_window, window
 from app_pages.controls.answer_choice import Answer
-from app_pages.controls.attention_controls import HEAD, LINES, MATRIX, MEAN
+from app_pages.controls.attention_controls import BY_LAYER, HEAD, LINES, MATRIX, MEAN
 from app_pages.controls.head_choice import HeadChoice, step, take_query
 from app_pages.controls.lens import number_sentence_for
 from app_pages.show.all_heads import overview_of
@@ -155,7 +155,7 @@ def _draw_map(
                     of_head = part == HEAD and chosen.lens.has_heads
                     draw_head_lines(chosen, view, pattern, query, name, of_head=of_head)
                 else:
-                    draw_by_layer(chosen, view, query, part)
+                    draw_by_layer(subject, chosen, view, query, part)
             with st.container(width=190):
                 _draw_strongest_keys(record, weights, query, chosen.lens)
                 if ranges is not None:
@@ -183,7 +183,10 @@ def _draw_map(
                     disabled=query == position,
                 )
         with st.container(key="map"):
-            _draw_matrix(drawn, None)
+            if form == BY_LAYER:
+                draw_by_layer(subject, chosen, view, query, part)
+            else:
+                _draw_matrix(drawn, None)
 
 
 def _draw_matrix(drawn: _Map, shown: tuple[range, range] | None, key: str = "matrix") -> None:

@@ -9,7 +9,7 @@ from app_pages.attention.save_buttons import save_buttons
 from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
 from app_pages.attention.try_links import try_links
 from app_pages.controls.answer_choice import Answer
-from app_pages.controls.attention_controls import HEAD, MATRIX, OVER_HEADS, SMALL_MAPS, VIEW
+from app_pages.controls.attention_controls import BY_LAYER, HEAD, MATRIX, OVER_HEADS, SMALL_MAPS, VIEW
 from app_pages.controls.head_choice import choose_head, choose_query, draw_head_name
 from app_pages.controls.knock_out_choice import choose_kind
 from app_pages.controls.lens import about_lens, choose_lens
@@ -41,7 +41,7 @@ with slots.view:
 shown = choose_view(subject, slots, through)
 with slots.controls:
     query = choose_query(shown.record)
-    form = VIEW.choose() if shown.record.unit == "token" else MATRIX
+    form = VIEW.choose(VIEW.options if shown.record.unit == "token" else (MATRIX, BY_LAYER))
 answer = Answer()
 if isinstance(subject, LiveSubject):
     try_links(subject)

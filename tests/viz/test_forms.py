@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.viz.attention import test_linked_heads
+from tests.viz.attention import test_layer_pictures, test_linked_heads
 from tests.viz.attention.test_head_overview import overview
 from tests.viz.attention.test_head_view import PATTERN, several_heads, view_of
 from tests.viz.attention.test_picture_patches import knocked_out, overlay
@@ -128,6 +128,7 @@ def figures() -> dict[str, Figure]:
         ("lines between tokens", view_of(PATTERN, ["[CLS]", "good", "film", "good"], query=None).chart),
         ("lines of one query", view_of(PATTERN, ["[CLS]", "good", "film", "good"], query=3).chart),
         ("lines of several heads", several_heads(3).chart),
+        ("weights on a picture, by layer", test_layer_pictures.figure_of(layer=2)),
         ("weights on a picture", overlay(query=2)),
         ("knocked-out patches", knocked_out()),
         ("small map", small_map(pattern(), shown=(range(40), range(40)))),

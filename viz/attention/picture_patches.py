@@ -25,7 +25,7 @@ from ..builders.vega_colours import (
 )
 
 _SIDE, _SMALL_SIDE = 420, 364  # pixels, of the longer side
-_OPACITY = 0.55  # the picture lies over the colours, and they must still show
+OPACITY = 0.55  # the picture lies over the colours, and they must still show
 
 
 def picture_overlay(
@@ -129,7 +129,7 @@ def _patches_figure(
     row, column = np.divmod(position, columns)
     blocked = np.zeros(len(position), bool) if allowed is None else ~allowed[position]
     names = [f"r{row_index}c{column_index}" for row_index, column_index in zip(row, column, strict=True)]
-    ink = picture_ink(image, side=side, opacity=_OPACITY)
+    ink = picture_ink(image, side=side, opacity=OPACITY)
     frames = {"picture": {theme: [url] for theme, url in ink.items()}}
     if allowed is not None:
         frames["hatched"] = {"url": [hatching(allowed.reshape(patch_grid))]}

@@ -14,6 +14,7 @@ from app_pages.controls.pages import ATTENTION
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from tests.app_pages.charts import shown, table, weights
+from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from viz.attention.head_view import MOST_HEADS
 
@@ -83,3 +84,13 @@ def test_one_query_in_each_layer(open_app: Open, part: str, how: str | None) -> 
     expected = rows[:, 1] if how is None else getattr(rows, how)(axis=1)
     np.testing.assert_allclose(weights(figure), expected, rtol=1e-6)
     assert "great" in figure["layout"]["title"]["text"]
+
+
+def test_of_a_picture_one_query_is_shown_on_a_picture_for_each_layer(open_app: Open) -> None:
+    app = open_app(kind="Digit", view="one query by layer", part="mean", query="r1c0")
+    pictures = table(app, "What r1c0 attends to in each layer, mean", "strongest patch", "weight")
+    rows = subject_of(app).record.pattern[:, :, 3].mean(axis=1)
+    np.testing.assert_allclose(pictures["weight"], rows[:, 1:].max(axis=1), rtol=1e-6)
+    assert pictures["selected"].tolist() == [True, *[False] * (len(rows) - 1)]
+    app = open_app(kind="Digit", view="lines", forgiven={"view"})
+    assert app.segmented_control(key="view").value == "matrix"
