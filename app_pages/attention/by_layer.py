@@ -58,6 +58,6 @@ def draw_by_layer(subject: Subject, chosen: HeadChoice, view: RecordView, query:
         arrow_keys("overview_by_layer", step, name="What the query attends to in each layer")
     if part == HEAD and chosen.lens.has_heads:
         st.caption(
-            "Heads of the same number in different layers have no more in common than any others. “Of the heads of this layer: "
-            "mean” shows what a layer as a whole attends to."
+            "Heads of the same number in different layers have no more in common than any others. “Mean”, under View, "
+            "shows what a layer as a whole attends to."
         )
