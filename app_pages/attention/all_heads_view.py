@@ -9,6 +9,7 @@ from app_pages.attention.attributed_answer import attribute, can_attribute, choo
 from app_pages.attention.detail import draw_cells
 from app_pages.attention.head_summary import head_sentence
 from app_pages.attention.record_view import RecordView
+from app_pages.attention.sentence_links import SentenceLinks, matrix_links
 from app_pages.attention.window import LARGE
 from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import ON_PICTURE, SMALL_MAPS
@@ -37,8 +38,11 @@ def draw_all_heads(
     query: int,
     kind: KnockOutKind | None,
     answer: Answer,
+    links: SentenceLinks | None = None,
 ) -> None:
-    """Draws the linked chart of the `view`, and the line on whether the chosen map explains the `answer`."""
+    """Draws the linked chart of the `view`, with the `links` of its sentence, and the line on whether the chosen map explains
+    the `answer`.
+    """
     record, lens = view.record, through.lens
     head = (chosen.layer, chosen.head)
     tokens, maps = st.container(key="linked_words"), st.container(key="linked")
@@ -87,6 +91,7 @@ def draw_all_heads(
             reach="each map's own maximum" if chosen.scale == "own" else "1",
             picture=_picture(subject),
             on_picture=SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE,
+            links=None if links is None else matrix_links(links, record),
             hiding=_hiding(checked, view) if attributed is None else colouring_of(subject, attributed),
         )
     pattern = record.pattern[head]

@@ -6,6 +6,7 @@ from app_pages.attention.all_heads_view import download_buttons, draw_all_heads,
 from app_pages.attention.detail import draw_one_map
 from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
+from app_pages.attention.sentence_links import choose_links
 from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
 from app_pages.attention.try_links import try_links
 from app_pages.controls.answer_choice import Answer
@@ -50,7 +51,8 @@ if isinstance(subject, LiveSubject):
 if through.lens.name != ATTENTION:
     about_lens(subject, through.lens)
 if part == HEAD and form == MATRIX:
-    draw_all_heads(subject, chosen, shown, through, query, kind, answer)
+    links = choose_links(subject, chosen) if through.lens.name == ATTENTION else None
+    draw_all_heads(subject, chosen, shown, through, query, kind, answer, links)
 else:
     draw_one_map(subject, chosen, shown, through, query, kind, answer, part, form)
 with st.container(horizontal=True, gap="small", key="below"):

@@ -1,6 +1,6 @@
 """Controls of the page Attention."""
 
-from app_pages.controls.address import INDEX, Boxes, Code, Row, Toggle, drop_option
+from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Toggle, drop_option
 
 HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
 MATRIX, LINES, BY_LAYER = "matrix", "lines", "one query by layer"
@@ -50,4 +50,12 @@ HIDE_SPECIAL = Toggle(
     "Hide special tokens",
     help="Leaves out class token, registers, separators and padding. The other weights are not renormalised, so rows sum to less than 1.",
 )
+LINKS = Toggle(
+    "links",
+    "Links of this sentence",
+    help="Outlines in the large map which word belongs to which, by the treebank from which this sentence is.",
+)
+ALL_RELATIONS = "all relations"
+LINK_RELATION = Box[str]("link_relation", "Relation", width=220)
+LINK_DIRECTION = Row("link_direction", "Direction", ("to head", "to dependent"), label_visibility="collapsed")
 WINDOW = Code("window", pattern="[0-9]{1,5}-[0-9]{1,5}")  # see `app_pages.attention.window`

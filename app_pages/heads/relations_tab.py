@@ -1,30 +1,44 @@
 """Which head follows which relation between words, over a treebank: the best head for each, and sentences with the links."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
+from app_pages.controls.attention_controls import (
+    HEAD,
+    LINK_DIRECTION,
+    LINK_RELATION,
+    LINKS,
+    MATRIX,
+    OVER_HEADS,
+    VIEW,
+)
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.head_choice import HeadChoice, take_head
+from app_pages.controls.head_choice import HeadChoice, take_head, take_query
 from app_pages.controls.heads_controls import DIRECTION, EITHER, RELATION
+from app_pages.controls.input_controls import TEXT
+from app_pages.controls.map_controls import LENS
+from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.heads.numbers import measuring_command, say_head
 from app_pages.show.show import clickable, show
 from app_pages.subject.cache import of
+from app_pages.subject.linked_sentences import TREEBANK, treebank_sentences
 from app_pages.subject.stored_results import over, table_of
 from app_pages.subject.subject import LiveSubject, Subject
+from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.markdown import plain
 from model.atlas.data_source import DataSource
-from model.atlas.linked_inputs import Link, LinkedText, read_conllu
+from model.atlas.link_cells import link_cells
+from model.atlas.linked_inputs import Link, LinkedText
 from model.atlas.relations import DIRECTIONS, FEWEST, TO_HEAD, left_out_clause, strongest_words
 from model.atlas.results import RELATIONS
-from model.inputs.digits import EXAMPLES
+from model.lenses import ATTENTION as WEIGHTS
 from viz.builders.number_format import format_number, head_name, percent
 from viz.heads.link_arcs import LinkExample, fits_into_line, link_arcs
 from viz.heads.relation_dots import BestHead, relation_dots
 
-TREEBANK = "examples/relations/pud_250.conllu"
 MOST = 5  # sentences with a link
 MOST_TRIED = 40  # sentences that are read to find them
 NEEDED = ["layer", "head", "share", "low", "high", "baseline", "offset", "n"]  # may be missing in a file
@@ -172,20 +186,56 @@ def _draw_examples(subject: LiveSubject, rows: pd.DataFrame, chosen: HeadChoice,
         st.caption("No sentence with this relation fits into a line and into what this encoder reads.")
         return
     figure = link_arcs(
-        examples,
+        [example for _, example in examples],
         title=f"{head_name(chosen.layer, chosen.head)} on {relation}, {direction}",
     )
     show(figure, key="link_arcs", width="content")
+    _draw_buttons(subject, examples, chosen, relation, direction)
     st.caption(
         f"The first sentences of UD English PUD with this relation whose link fits into a line, {MOST} at most, computed now. "
         "Licence of the sentences: CC BY-SA 3.0 (`NOTICE`)."
     )
 
 
+def _draw_buttons(
+    subject: LiveSubject,
+    examples: Sequence[tuple[LinkedText, LinkExample]],
+    chosen: HeadChoice,
+    relation: str,
+    direction: str,
+) -> None:
+    """Draws a button for each sentence, which opens it on Attention with the links of this relation in the head's map."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="link_buttons"):
+        st.html("In the head's map:", width="content")
+        for number, (sentence, example) in enumerate(examples):
+            st.button(
+                f"{plain(example.words[example.query])} → {plain(example.words[example.other_end])}",
+                key=f"open_link_{number}",
+                type="tertiary",
+                on_click=callback(
+                    f"open_link_{number}", partial(_open, subject, sentence, chosen, relation, direction)
+                ),
+            )
+
+
+def _open(
+    subject: LiveSubject, sentence: LinkedText, chosen: HeadChoice, relation: str, direction: str
+) -> None:
+    """Callback: opens the sentence on Attention in this head, at the query of its first link of this relation."""
+    links = of(link_cells, subject.checkpoint, sentence, direction)
+    query = next((link.queries[0] for link in links if link.relation == relation), 0)
+    take_head(chosen.layer, chosen.head)
+    take_query(query)
+    TEXT.take(sentence.text)
+    choices = (LINKS.to(True), LINK_RELATION.to(relation), LINK_DIRECTION.to(direction))
+    as_matrix = (LENS.to(WEIGHTS), VIEW.to(MATRIX), OVER_HEADS.to(HEAD))
+    go_to(ATTENTION, *choices, *as_matrix)
+
+
 def _examples(
     subject: LiveSubject, sentences: Sequence[tuple[LinkedText, Link]], chosen: HeadChoice, direction: str
-) -> list[LinkExample]:
-    examples: list[LinkExample] = []
+) -> list[tuple[LinkedText, LinkExample]]:
+    examples: list[tuple[LinkedText, LinkExample]] = []
     for sentence, link in sentences:
         query, other_end = (
             (link.dependent, link.head) if direction == TO_HEAD else (link.head, link.dependent)
@@ -197,16 +247,10 @@ def _examples(
         strongest = int(of(strongest_words, subject.checkpoint, sentence)[chosen.layer, chosen.head, query])
         example = LinkExample(words, query, other_end, strongest)
         if strongest >= 0 and fits_into_line(example):
-            examples.append(example)
+            examples.append((sentence, example))
         if len(examples) == MOST:
             break
     return examples
-
-
-@cache
-def treebank_sentences() -> tuple[LinkedText, ...]:
-    """The sentences of the treebank that comes with the project, with their links."""
-    return tuple(read_conllu(EXAMPLES.parent / TREEBANK))
 
 
 def _how_to_measure(subject: LiveSubject) -> str:

@@ -16,6 +16,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.toolkit.callbacks import callback
 from model.record import AttentionRecord
 from viz.attention import linked_heads as chart
+from viz.attention.matrix_links import MatrixLink
 from viz.builders.palette import FALLS, RISES, WeightScale
 
 _ANSWERED = "linked_answered"  # in the session: by channel, how many choices of the browser were taken
@@ -76,11 +77,12 @@ def linked_view(
     partners: Sequence[tuple[int, int] | None] = (),
     hiding: Hiding | None = None,
     notes: Sequence[str] = (),
+    links: Sequence[MatrixLink] | None = None,
     shares_query: str = "",
 ) -> None:
     """Draws the chart in the current container and its `tokens` in that one; a choice calls `take`.
 
-    `about` [layer · head] are sentences for above the large map. `tops`, `reach`, `on_picture` and `compact` are those of the chart. Two views on one page point together: at the same query if
+    `about` [layer · head] are sentences for above the large map. `tops`, `reach`, `on_picture`, `compact` and `links` are those of the chart. Two views on one page point together: at the same query if
     they have the same `shares_query`, and at heads that are compared: `partners` [layer · head] are those of the other view.
     """
     # As long as all weights are there, the chart is the same whatever is chosen, and is not sent again.
@@ -131,6 +133,7 @@ def linked_view(
         compact=compact,
         channel=key,
         notes=notes,
+        links=links,
     )
     with st.container(key=f"{key}_chart", gap=None):
         st.vega_lite_chart(

@@ -70,7 +70,7 @@ def linked_examples(
     files: tuple[Path, ...] = (file,)
     read: Callable[[Path], Iterator[Linked]] = read_conllu
     if ending == CSV:
-        read = _read_texts if loaded.config.is_text else _read_pictures
+        read = read_texts if loaded.config.is_text else _read_pictures
     if read is _read_pictures:
         files += tuple({file.parent / row["picture"]: None for _, row in csv_rows(file, "picture")})
     if not any(linked.links for linked in read(file)):
@@ -181,7 +181,8 @@ def _dependency(line: int, word: int, head: str, label: str, n_words: int) -> Li
     return None if int(head) == 0 or relation in LEFT_ASIDE else Link(word, int(head) - 1, relation)
 
 
-def _read_texts(csv: Path) -> Iterator[LinkedText]:
+def read_texts(csv: Path) -> Iterator[LinkedText]:
+    """Yields the texts of a CSV with their links. Raises ValueError, with a one-sentence message, if the file is damaged."""
     for text, rows in _rows_by(csv, "text"):
         words = tuple(match.span() for match in re.finditer(r"\S+", text))
         kind = "words"

@@ -38,6 +38,7 @@ from ..builders.palette import (
 from ..builders.picture_marks import CHOOSE, box_between, image_at, picture_ink, text_at
 from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL
 from ..builders.token_label import FONT, visible, width
+from .matrix_links import MatrixLink, cell_labels, link_frame, link_outlines
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
@@ -80,6 +81,7 @@ def linked_heads(
     compact: bool = False,
     channel: str = "",
     notes: Sequence[str] = (),
+    links: Sequence[MatrixLink] | None = None,
 ) -> VegaFigure:
     """The attention of all heads of a record, linked; it opens at the `selected` (layer, head) and at `query`, if any.
 
@@ -88,7 +90,8 @@ def linked_heads(
     of each map end at its entry in `tops` [layer, head], and without them at 1; the legend calls that `reach`. A
     `compact` chart has small names, and no list of the strongest keys. `picture`, uint8 [height, width] or [height,
     width, 3], is drawn beside the maps if the positions are patches of it; with `on_picture` each small map is the picture
-    too, with the weights of the shown query, and else the whole matrix. A `channel` connects the chart with the
+    too, with the weights of the shown query, and else the whole matrix. `links` between words of a text are outlined in the
+    large map, solid where the shown head follows them; None if the text never has any. A `channel` connects the chart with the
     `linked_heads.js` of the same channel; without one a click on the chart is kept by the chart itself.
     The chart takes its width and height from where it is shown, from 680 × 380 pixels.
     Raises ValueError if a measure has another shape than [layer, head].
@@ -170,12 +173,17 @@ def linked_heads(
     cells: dict[str, Any] = {"position": rows, "key": columns}
     if not has_cells:
         cells = {"position": np.arange(n_queries)}
+    if links is not None:
+        labels = cell_labels(links, (n_queries, n_keys))
+        cells["link"] = labels.ravel().tolist() if has_cells else [""] * n_queries
     cells["stamp"] = [stamp] * len(cells["position"])
     heads["stamp"] = [stamp] * len(indices)
     frames: dict[str, Any] = {"state": state, "cells": cells}
     if picture is None:  # a frame that no part of a chart shows cannot be replaced by new data
         frames["queries"] = {"position": np.arange(n_queries), "label": query_labels, "stamp": stamp}
         frames["keys"] = {"position": np.arange(n_keys), "label": key_labels}
+    if links is not None:
+        frames["links"] = link_frame(links)
     has_mask = not record.mask.all()
     if has_mask:
         heads["hatched"] = [hatching(record.mask[index]) for index in indices]
@@ -194,6 +202,7 @@ def linked_heads(
         cells=has_cells,
         mask=has_mask,
         exact=has_exact,
+        links=links is not None,
     )
     return _chart_form(channel, shows, compact).with_data(
         heads,
@@ -216,6 +225,7 @@ class Shows(NamedTuple):
     cells: bool  # the large map is small enough to point at its cells
     mask: bool
     exact: bool  # the large map has pictures of its own, the small ones being pooled
+    links: bool  # links between words are outlined in the large map, which may have none at the moment
 
 
 def stamp_of(record: "AttentionRecord") -> str:
@@ -503,7 +513,7 @@ def _chart_form(channel: str, shows: Shows, compact: bool) -> alt.TopLevelMixin:
     parameters += [
         alt.param(name=name, expr=expr) for name, expr in _parameters(channel, shows.picture, compact).items()
     ]
-    layers = [*_small_maps(shows), *_large_map(shows.picture, shows.mask, compact, shows.exact)]
+    layers = [*_small_maps(shows), *_large_map(shows, compact)]
     if shows.picture:
         layers += _picture(shows.photo)
     else:
@@ -511,7 +521,7 @@ def _chart_form(channel: str, shows: Shows, compact: bool) -> alt.TopLevelMixin:
     layers += _legend_marks()
     # One for each: who chooses a head keeps the query.
     clicks = [] if channel else [_chosen("chosen_head", "layer", "head"), _chosen("chosen_query", "position")]
-    cells = _cells(shows.cells).add_params(alt.selection_point(**hover_selection), *clicks)
+    cells = _cells(shows).add_params(alt.selection_point(**hover_selection), *clicks)
     return (
         alt.layer(*layers, cells)
         .add_params(*parameters)
@@ -540,11 +550,11 @@ _SHOWN = "datum.layer == layer && datum.head == head"
 _PAGE = alt.expr("!background || background == 'transparent' ? 'white' : background")
 
 
-def _answers(target: alt.Chart) -> alt.Chart:
-    """The chart, with the properties that let Vega-Lite report the pointer over its marks."""
+def _answers(target: alt.Chart, tooltip: str = "''") -> alt.Chart:
+    """The chart, with the properties that let Vega-Lite report the pointer over its marks; `tooltip` is an expression."""
     mark = target.mark
     assert isinstance(mark, alt.MarkDef)
-    mark.tooltip, mark.cursor, mark.fill = alt.expr("''"), "pointer", "transparent"
+    mark.tooltip, mark.cursor, mark.fill = alt.expr(tooltip), "pointer", "transparent"
     return target
 
 
@@ -728,14 +738,14 @@ def _weights_of(frame: str, position: str = "datum.position") -> alt.Chart:
     )
 
 
-def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool) -> list[alt.Chart]:
+def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
     """The head that is pointed at or chosen, in large, with the names of its queries and keys."""
     heads, state = alt.Chart(data()), alt.Chart(data("state"))
     # All of them are there, all but one without a width: a picture that comes new is loaded first, and the map would blink.
     shown = f"{_SHOWN} ? map_width : 0"
-    url = f"{ON_DARK} ? datum.exact_on_dark : datum.exact_on_light" if has_exact else CHOOSE
+    url = f"{ON_DARK} ? datum.exact_on_dark : datum.exact_on_light" if shows.exact else CHOOSE
     layers = [image_at(heads, "map_x", "top", shown, "map_height", url)]
-    if has_mask:
+    if shows.mask:
         layers.append(image_at(heads, "map_x", "top", shown, "map_height", "datum.hatched"))
     layers.append(
         box_between(
@@ -772,7 +782,7 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
         opacity=alt.expr("isNumber(pointed_key) ? 1 : 0"),
     )
     says = "data('frame')[state.n_heads * layer + head]"
-    left = "picture_x" if is_picture else "(map_x - state.names)"
+    left = "picture_x" if shows.picture else "(map_x - state.names)"
     name = text_at(state, left, "8", f"{says}.name", fontWeight="bold")
     room = f"(width - {left} - 56)"
     about = text_at(
@@ -782,8 +792,8 @@ def _large_map(is_picture: bool, has_mask: bool, compact: bool, has_exact: bool)
         f"length({says}.about) * {_LETTER} < {room} ? {says}.about : {says}.about_short",
         limit=alt.expr(room),
     )
-    layers += [row_casing, row_frame, cell_frame, name, about]
-    if is_picture:
+    layers += [row_casing, row_frame, *([link_outlines()] if shows.links else []), cell_frame, name, about]
+    if shows.picture:
         return layers
     ink = alt.expr(f"datum.level > {STRONG} ? ({OTHER_FULL_INK}) : ({FULL_INK})")
     written = "datum.weight >= 1.005 ? format(datum.weight, '.2~g') : datum.weight >= 0.995 ? '1' : slice(format(datum.weight, '.2f'), 1)"
@@ -925,9 +935,11 @@ def _legend_marks() -> list[alt.Chart]:
     ]
 
 
-def _cells(has_cells: bool) -> alt.Chart:
+def _cells(shows: Shows) -> alt.Chart:
     """What the pointer finds on the large map: its cells or, in a map with too many of them, its rows."""
-    x, x2 = ("map_x + cell * datum.key", "datum._x + cell") if has_cells else ("map_x", "map_x + map_width")
+    x, x2 = "map_x", "map_x + map_width"
+    if shows.cells:
+        x, x2 = "map_x + cell * datum.key", "datum._x + cell"
     return _answers(
         box_between(
             alt.Chart(data("cells")),
@@ -936,5 +948,6 @@ def _cells(has_cells: bool) -> alt.Chart:
             x2,
             "datum._y + cell",
             fillOpacity=0,
-        )
+        ),
+        "datum.link" if shows.links else "''",
     )

@@ -10,14 +10,17 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.attention import sentence_links
 from app_pages.heads import relations_tab
-from app_pages.heads.relations_tab import best_heads, followed_relations, treebank_sentences
+from app_pages.heads.relations_tab import best_heads, followed_relations
+from app_pages.subject.linked_sentences import treebank_sentences
 from app_pages.subject.subject import LiveSubject
 from model.atlas.linked_inputs import Link, LinkedText
 from model.atlas.relations import strongest_words
 from model.atlas.results import RELATIONS, ResultTable, write_results
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.heads.conftest import source
+from tests.app_pages.linked import linked
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
@@ -171,6 +174,26 @@ def test_rows_that_fit_no_head_are_passed_over(open_app: Open, store: Callable, 
     assert "was not measured for this encoder" in words(open_app(PAGE, **DEFAULTS))
     store([row, *ROWS])
     assert dots(open_app(PAGE, **DEFAULTS))["relation"].tolist() == ["amod", "det"]
+
+
+@pytest.mark.parametrize("direction", ["to head", "to dependent"])
+def test_a_sentence_opens_on_attention_with_its_links(
+    open_app: Open, store: Callable, direction: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store()
+    monkeypatch.setattr(sentence_links, "linked_sentence", lambda _: SENTENCE)
+    app = open_app(PAGE, **DEFAULTS, heads_relation="det", heads_direction=direction, layer="0", head="1")
+    (button,) = (button for button in app.button if (button.key or "").startswith("open_link_"))
+    assert button.label == ("a → film" if direction == "to head" else "film → a")
+    button.click().run()
+    assert not app.exception
+    assert app.text_area(key="text").value == SENTENCE.text
+    assert app.toggle(key="links").value
+    assert app.selectbox(key="link_relation").value == "det"
+    chart = linked(app)
+    assert chart.kept == (0, 1, 1 if direction == "to head" else 3)
+    (cells,) = chart.frames["links"][["first_query", "first_key"]].values.tolist()
+    assert cells == ([1, 3] if direction == "to head" else [3, 1])
 
 
 def test_the_shipped_sentences_have_links() -> None:

@@ -1,0 +1,119 @@
+"""The links of a treebank's sentence over the map of the chosen head, and how many of them the head follows."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import streamlit as st
+
+from app_pages.controls.attention_controls import ALL_RELATIONS, LINK_DIRECTION, LINK_RELATION, LINKS
+from app_pages.controls.head_choice import HeadChoice
+from app_pages.subject.cache import of
+from app_pages.subject.linked_sentences import linked_sentence
+from app_pages.subject.subject import LiveSubject, Subject
+from app_pages.toolkit.markdown import plain
+from model.atlas.link_cells import LinkCells, link_cells
+from model.atlas.linked_inputs import LinkedText
+from model.atlas.relations import TO_HEAD
+from model.inputs import Text
+from model.record import AttentionRecord
+from viz.attention.matrix_links import MatrixLink
+from viz.builders.number_format import head_name
+
+MOST_NAMED = 8  # relations, in the sentence on how many links a head follows
+
+
+class SentenceLinks(NamedTuple):
+    """The links that are chosen, and how many more the sentence has of these relations that cannot be drawn."""
+
+    links: tuple[LinkCells, ...]
+    direction: str
+    n_left_out: int
+
+
+def choose_links(subject: Subject, head: HeadChoice) -> SentenceLinks | None:
+    """Draws the choice of the links that are outlined, for a text that is a sentence of the treebank that comes with the
+    project, or of the file on coreference, and says how many of them the chosen head follows.
+
+    Returns the links, none while they are switched off; None for other inputs.
+    """
+    sentence = _sentence_of(subject)
+    if sentence is None or not isinstance(subject, LiveSubject):
+        return None
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="bar_links"):
+        if not LINKS.choose():
+            return SentenceLinks((), TO_HEAD, 0)
+        counts = Counter(link.relation for link in sentence.links)
+        relations = [relation for relation, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
+        relation = LINK_RELATION.choose((ALL_RELATIONS, *relations))
+        direction = LINK_DIRECTION.choose()
+    links = tuple(
+        link
+        for link in of(link_cells, subject.checkpoint, sentence, direction)
+        if relation in (ALL_RELATIONS, link.relation)
+    )
+    n_chosen = counts.total() if relation == ALL_RELATIONS else counts[relation]
+    chosen = SentenceLinks(links, direction, n_chosen - len(links))
+    _say_links(chosen, head)
+    return chosen
+
+
+def _sentence_of(subject: Subject) -> LinkedText | None:
+    text = subject.model_input
+    return linked_sentence(text) if isinstance(text, Text) else None
+
+
+def matrix_links(chosen: SentenceLinks, record: AttentionRecord) -> list[MatrixLink]:
+    """The links in rows and columns of a shown `record`, whose pieces may be merged and whose special tokens may be hidden.
+
+    A link to a word that the record does not show as a word of its own is left out.
+    """
+    shown = {record.number(index): index for index in range(len(record))}
+    links = []
+    for link in chosen.links:
+        rows, columns = (
+            [shown[position] for position in positions if position in shown]
+            for positions in (link.queries, link.keys)
+        )
+        if rows and columns:
+            links.append(
+                MatrixLink(
+                    range(min(rows), max(rows) + 1),
+                    range(min(columns), max(columns) + 1),
+                    f"{link.relation}: {link.words[0]} → {link.words[1]}",
+                    link.hits,
+                )
+            )
+    return links
+
+
+def _say_links(chosen: SentenceLinks, head: HeadChoice) -> None:
+    """Writes how many of the links the chosen head follows, and what the outlines are."""
+    ends = ("dependent", "head word") if chosen.direction == TO_HEAD else ("head word", "dependent")
+    st.caption(
+        f"{_hits_sentence(chosen.links, head.layer, head.head)}{_left_out_sentence(chosen.n_left_out)} Outlined: from the {ends[0]} "
+        f"(row) to its {ends[1]} (column), solid where the row gives that word more weight than any other word."
+    )
+
+
+def _hits_sentence(links: Sequence[LinkCells], layer: int, head: int) -> str:
+    """How many of the links a head follows, over all and by relation."""
+    n_links = Counter(link.relation for link in links)
+    n_hits = Counter(link.relation for link in links if link.hits[layer, head])
+    name = head_name(layer, head)
+    if len(n_links) == 1:
+        (relation,) = n_links
+        noun = "link" if n_links[relation] == 1 else "links"
+        return f"**{name} follows {n_hits[relation]} of the {n_links[relation]} {noun} of the relation {plain(relation)}.**"
+    clauses = [
+        f"{plain(relation)} {n_hits[relation]} of {n}" for relation, n in n_links.most_common(MOST_NAMED)
+    ]
+    more = ", …" if len(n_links) > MOST_NAMED else ""
+    total = f"**{name} follows {n_hits.total()} of the {n_links.total()} links**"
+    return f"{total}: {', '.join(clauses)}{more}." if clauses else f"{total}."
+
+
+def _left_out_sentence(n: int) -> str:
+    if not n:
+        return ""
+    return f" {n} more {'has a word' if n == 1 else 'have words'} that the tokenizer joins with another, or that is not read."

@@ -1,0 +1,73 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.atlas.link_cells import link_cells
+from model.atlas.linked_inputs import Link, LinkedText
+from model.atlas.relations import TO_DEPENDENT, TO_HEAD
+from model.capture import capture
+from tests.model import tiny
+
+TEXT = "great films not xyz"  # the tokenizer splits "films" into film ##s, and "xyz" into x ##y ##z
+SPANS = ((0, 5), (6, 11), (12, 15), (16, 19))
+LINKS = (Link(0, 1, "amod"), Link(3, 2, "dep"))
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    return tiny.loaded(replace(tiny.TEXT, n_positions=20))
+
+
+def positions_by_hand(tokens) -> list[list[int]]:
+    """The positions of each word, by the marks of continued words."""
+    words: list[list[int]] = []
+    for position, token in enumerate(tokens):
+        if token.startswith("["):
+            continue
+        if token.startswith("##"):
+            words[-1].append(position)
+        else:
+            words.append([position])
+    return words
+
+
+@pytest.mark.parametrize("direction", [TO_HEAD, TO_DEPENDENT])
+def test_a_sentence_by_hand(loaded, direction):
+    record = capture(loaded, TEXT)
+    words = positions_by_hand(record.tokens)
+    assert len(words) == 4
+    assert any(len(word) > 1 for word in words)
+    found = link_cells(loaded, LinkedText(TEXT, words=SPANS, links=LINKS), direction)
+    assert [cells.relation for cells in found] == ["amod", "dep"]
+    for cells, (dependent, head, _) in zip(found, LINKS, strict=True):
+        query, key = (dependent, head) if direction == TO_HEAD else (head, dependent)
+        assert cells.words == (TEXT.split()[query], TEXT.split()[key])
+        assert cells.queries == tuple(words[query])
+        assert cells.keys == tuple(words[key])
+        for layer, index in np.ndindex(2, 2):
+            weight = [
+                np.mean([sum(record.pattern[layer, index, i, j] for j in word) for i in words[query]])
+                for word in words
+            ]
+            weight[query] = -1
+            assert cells.hits[layer, index] == (np.argmax(weight) == key)
+
+
+def test_links_of_words_that_share_a_token_are_left_out(loaded):
+    sentence = LinkedText(
+        "not films", words=((0, 3), (4, 6), (6, 9)), links=(Link(1, 2, "dep"), Link(0, 1, "dep"))
+    )
+    assert link_cells(loaded, sentence) == ()
+
+
+def test_links_beyond_the_length_that_is_read_are_left_out():
+    short = tiny.loaded(replace(tiny.TEXT, n_positions=4))
+    short = replace(short, tokenizer=tiny.tokenizer(4))
+    found = link_cells(
+        short,
+        LinkedText(
+            "a b c d", words=((0, 1), (2, 3), (4, 5), (6, 7)), links=(Link(0, 1, "x"), Link(2, 3, "y"))
+        ),
+    )
+    assert [cells.relation for cells in found] == ["x"]
