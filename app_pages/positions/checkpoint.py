@@ -16,7 +16,7 @@ from model.record import ForwardRecord
 from viz.builders.number_format import format_short
 from viz.positions.position_curves import norm_curves
 from viz.positions.position_heatmaps import learned_positions, similarity_of_positions
-from viz.positions.position_similarities import position_similarity_grid, position_similarity_map
+from viz.positions.position_similarities import map_step, position_similarity_grid, position_similarity_map
 
 COSINE = r"$\cos(p_s, p_t) = p_s \cdot p_t \,/\, (|p_s|\,|p_t|)$."
 
@@ -77,7 +77,11 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
 
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=490):
-            st.markdown("**Each patch's position against all others**, one small map per patch")
+            step = map_step(grid)
+            which = (
+                "one small map per patch" if step == 1 else f"a small map in every {step} rows and columns"
+            )
+            st.markdown(f"**Each patch's position against all others**, {which}")
             charts = position_similarity_grid(patches, grid, selected=selected)
             clickable(
                 charts, key="positions_own_grid", chosen=query, selection="patch", take=take, width="content"

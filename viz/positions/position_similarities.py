@@ -16,6 +16,7 @@ from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 _SIDE, _GAP = 500, 5  # pixels of all the small maps, about, and between two of them
 _MAP = 294  # pixels, of the longer side of one map
 _SMALLEST_WITH_NUMBER = 36
+_MOST_CELLS = 70_000  # of all the small maps together: a browser draws them within seconds
 
 
 def position_similarity_map(
@@ -73,25 +74,36 @@ def position_similarity_grid(
     """A small map for each patch, laid out as the patches are, of cosine similarities [patch, patch].
 
     The map in row r and column c is that of the patch there (figure 7 of Dosovitskiy et al. 2021); the map of
-    `selected` is framed.
+    `selected` is framed. Of a large grid only the maps in every `map_step` row and column are drawn.
     """
     rows, columns = patch_grid
     n_patches = rows * columns
     need_shape((n_patches, n_patches), similarities=cosines)
-    cell = max(2, (_SIDE // max(rows, columns, 1) - _GAP) // max(rows, columns, 1))
-    patch, other_patch = np.indices((n_patches, n_patches)).reshape(2, -1)
-    maps = sorted(
-        range(n_patches), key=lambda patch: patch == selected
-    )  # no neighbour's border lies on the frame
-    outlines = {"patch": maps, "other": [0] * n_patches, "selected": [patch == selected for patch in maps]}
+    step = map_step(patch_grid)
+    down, across = -(-rows // step), -(-columns // step)
+    cell = max(2, (_SIDE // max(down, across, 1) - _GAP) // max(rows, columns, 1))
+    drawn = np.arange(n_patches).reshape(rows, columns)[::step, ::step].ravel()
+    patch, other_patch = np.repeat(drawn, n_patches), np.tile(np.arange(n_patches), len(drawn))
+    maps = sorted(drawn.tolist(), key=lambda patch: patch == selected)  # no border lies on the frame
+    outlines = {"patch": maps, "other": [0] * len(maps), "selected": [patch == selected for patch in maps]}
+    which = "each patch" if step == 1 else f"a patch in every {step} rows and columns"
     return _grid_form().with_data(
-        {"patch": patch, "other": other_patch, "cosine": cosines.ravel().round(4)},
+        {"patch": patch, "other": other_patch, "cosine": cosines[drawn].ravel().round(4)},
         frames={"maps": outlines},
-        values={"largest": 1, "cell": cell, "rows": rows, "columns": columns},
-        width=columns * (columns * cell + _GAP) - _GAP,
-        height=rows * (rows * cell + _GAP) - _GAP,
-        description=f"How alike the position vectors of {n_patches} patches are: a small map for each patch.",
+        values={"largest": 1, "cell": cell, "rows": rows, "columns": columns, "step": step},
+        width=across * (columns * cell + _GAP) - _GAP,
+        height=down * (rows * cell + _GAP) - _GAP,
+        description=f"How alike the position vectors of {n_patches} patches are: a small map for {which}.",
     )
+
+
+def map_step(patch_grid: tuple[int, int]) -> int:
+    """How many rows and columns further `position_similarity_grid` draws the next small map: 1 up to 16 × 16 patches."""
+    rows, columns = patch_grid
+    step = 1
+    while -(-rows // step) * -(-columns // step) * rows * columns > _MOST_CELLS:
+        step += 1
+    return step
 
 
 @form
@@ -113,8 +125,8 @@ def _map_boxes(frame: str, width: str, height: str) -> alt.Chart:
     row, column = "floor(datum.patch / columns)", "(datum.patch % columns)"
     other_row, other_column = "floor(datum.other / columns)", "(datum.other % columns)"
     boxes = alt.Chart(data(frame)).transform_calculate(
-        left=f"{column} * (columns * cell + {_GAP}) + {other_column} * cell",
-        top=f"{row} * (rows * cell + {_GAP}) + {other_row} * cell",
+        left=f"{column} / step * (columns * cell + {_GAP}) + {other_column} * cell",
+        top=f"{row} / step * (rows * cell + {_GAP}) + {other_row} * cell",
         name=f"'r' + {row} + 'c' + {column}",
         other_name=f"'r' + {other_row} + 'c' + {other_column}",
     )

@@ -3,7 +3,12 @@ import pytest
 
 from tests.viz.scene import drawn, whole
 from viz.builders.palette import ACCENT
-from viz.positions.position_similarities import position_similarity_grid, position_similarity_map
+from viz.positions import position_similarities as module
+from viz.positions.position_similarities import (
+    map_step,
+    position_similarity_grid,
+    position_similarity_map,
+)
 
 COSINES = np.array([1.0, 0.5, 0.0, -0.25, -0.5, -1.0])
 
@@ -99,3 +104,20 @@ def test_hover_names_both_patches():
 def test_similarities_of_other_pairs_are_refused():
     with pytest.raises(ValueError, match=r"expected shape \(49, 49\), got similarities of \(50, 50\)"):
         position_similarity_grid(np.eye(50), (7, 7), selected=None)
+
+
+def test_of_a_large_grid_some_maps_are_drawn_close_together(monkeypatch):
+    monkeypatch.setattr(module, "_MOST_CELLS", 12)  # of 36
+    assert map_step((2, 3)) == 2
+    figure = small_maps(selected=2)
+    assert sorted(set(figure.frames["frame"]["patch"].tolist())) == [0, 2]
+    cells, outlines = drawn(figure)
+    np.testing.assert_allclose(figure.frames["frame"]["cosine"], ALL_COSINES[[0, 2]].ravel(), atol=1e-4)
+    assert [outline["description"] for outline in outlines] == ["r0c0", "r0c2"]
+    first, second = outlines
+    assert second["x"] - first["x"] == first["width"] + 5
+    assert len(cells) == 12
+
+
+def test_up_to_16_by_16_patches_each_has_its_map():
+    assert [map_step(grid) for grid in ((1, 1), (14, 14), (16, 16), (37, 37))] == [1, 1, 1, 6]
