@@ -80,7 +80,10 @@ def test_a_record_of_attention_alone_opens(kind: str, numbers: dict[str, np.ndar
 def test_a_checkpoint_opens_and_computes_the_same(name: str, numbers: dict[str, np.ndarray]) -> None:
     record = capture(load(SAVED / name, "cpu"), TEXT if name == "text" else numbers["picture"])
     for field, values in named(numbers, name).items():
-        np.testing.assert_allclose(getattr(record, field), values, rtol=1e-5, atol=1e-6)
+        # Another processor rounds sums otherwise: by a part of their largest terms, however small a sum is.
+        np.testing.assert_allclose(
+            getattr(record, field), values, rtol=1e-5, atol=1e-6 * max(1.0, float(np.abs(values).max()))
+        )
 
 
 def test_history_and_recording_of_a_training_open(numbers: dict[str, np.ndarray]) -> None:
