@@ -46,13 +46,7 @@ PATCHED = Row(
     "patch_part", "Taken from the second", (OUTPUT, QUERIES, KEYS, VALUES), label_visibility="collapsed"
 )
 CHANGE, SHARE = "change", "share of the way"
-EFFECT = Row(
-    "patch_effect",
-    "Effect",
-    (CHANGE, SHARE),
-    label_visibility="collapsed",
-    help="The change of the answer, or that as a share of the change that the second answer would be.",
-)
+EFFECT = Row("patch_effect", "Effect", (CHANGE, SHARE), label_visibility="collapsed")
 ONE_PAIR, PAIRS_OF_FILE = "this pair", "pairs of a file"
 PATCHED_PAIRS = Row("patch_pairs", "Over", (ONE_PAIR, PAIRS_OF_FILE), label_visibility="collapsed")
 SECOND_TEXT = TextBox("patch_text", "Second text")

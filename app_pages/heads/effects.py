@@ -128,8 +128,9 @@ def effects_over_pairs(
     for _ in with_progress(steps(), lambda n: n / n_steps, text, work_key):
         pass
     if not effects:
+        pairs_text = "the only pair" if n_equal == 1 else f"all {n_equal} pairs"
         raise ValueError(
-            f"In all {n_equal} pairs the two answers are too close to divide by their difference: choose “change”."
+            f"The two answers are too close to divide by their difference in {pairs_text}: choose “change”."
         )
     return mean_effects(effects, n_equal)
 

@@ -22,7 +22,7 @@ from app_pages.controls.heads_controls import (
 )
 from app_pages.controls.map_controls import QUERY
 from app_pages.heads import effects
-from app_pages.heads.patch_effect import PARTS, Columns, Quantity, quantity
+from app_pages.heads.patch_effect import PARTS, SHARE_FORMULA, Columns, Quantity, quantity
 from app_pages.heads.patch_over_pairs import draw_patching_over_pairs
 from app_pages.inputs.one_word_changed import one_word_changed
 from app_pages.inputs.picture_input import second_picture
@@ -85,8 +85,9 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
         _draw_parts(patch, chosen, taken)
     with positions:
         _draw_positions(patch)
+    formula = f"{SHARE_FORMULA} " if normalised else ""
     st.caption(
-        "A part that carries what tells the two inputs apart moves the answer towards that of the second. "
+        f"{formula}A part that carries what tells the two inputs apart moves the answer towards that of the second. "
         f"One pair of inputs is no proof of what a head does in others. {_pairing_sentences(before, second.record, pairs)}"
     )
 

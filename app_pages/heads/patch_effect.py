@@ -16,6 +16,7 @@ from viz.builders.number_format import format_number
 from viz.builders.palette import ROUNDING
 from viz.heads.patch_grid import FEED_FORWARD
 
+SHARE_FORMULA = "Share of the way: (patched − clean) / (other − clean), 0 where the answer is as for the first, 1 where it is as for the second."
 PARTS: dict[str, HeadPart] = {OUTPUT: "z", QUERIES: "q", KEYS: "k", VALUES: "v"}
 _WHAT_A_CELL_IS = {
     OUTPUT: "one head puts out, at all positions, what it does for {}",

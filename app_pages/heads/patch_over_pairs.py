@@ -12,7 +12,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.heads.effects import AnswerOfPairs, effects_over_pairs
 from app_pages.heads.effects_table import draw_effects_table
 from app_pages.heads.parse_pairs import MOST, PairList, TextPair, pairs_from_file
-from app_pages.heads.patch_effect import PARTS, Columns, Quantity, quantity
+from app_pages.heads.patch_effect import PARTS, SHARE_FORMULA, Columns, Quantity, quantity
 from app_pages.inputs.one_word_changed import OPPOSITES, one_word_changed
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, tell
@@ -61,7 +61,8 @@ def draw_patching_over_pairs(
     except ValueError as error:
         st.warning(plain(str(error)), icon=":material/warning:")
         return
-    _draw_effects(effects, Columns.of(subject.record.config, part), chosen, taken, shown)
+    columns = Columns.of(subject.record.config, part)
+    _draw_effects(effects, columns, chosen, taken, shown, normalised=normalised)
 
 
 def _choose_pairs() -> PairList | None:
@@ -88,6 +89,11 @@ def _choose_pairs() -> PairList | None:
             st.button("Other pairs", key="pairs_other", type="tertiary", on_click=_forget)
     if problem := session.get(_PROBLEM):
         st.warning(plain(problem), icon=":material/warning:")
+    if held is None:
+        st.caption(
+            "The mean effect over many pairs, with its spread, in place of that of the two texts above. Only this session sees the "
+            "pairs; a link to this page does not contain them."
+        )
     return held
 
 
@@ -129,7 +135,13 @@ def _work(subject: LiveSubject, pairs: tuple[tuple[Input, Input, int], ...]) -> 
 
 
 def _draw_effects(
-    effects: MeanEffects, columns: Columns, chosen: HeadChoice, taken: str, shown: Quantity
+    effects: MeanEffects,
+    columns: Columns,
+    chosen: HeadChoice,
+    taken: str,
+    shown: Quantity,
+    *,
+    normalised: bool,
 ) -> None:
     tell(_headline(effects, columns, shown), is_headline=True)
     spread = Spread(effects.sd, effects.low, effects.high, effects.is_apart, effects.n)
@@ -158,7 +170,7 @@ def _draw_effects(
     with table:
         st.markdown("**The same numbers, the largest first**")
         draw_effects_table(effects, columns, head, is_tested=shown.signed)
-    st.caption(_reading_sentences(effects, shown))
+    st.caption(" ".join([*([SHARE_FORMULA] if normalised else []), _reading_sentences(effects, shown)]))
 
 
 def _headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:

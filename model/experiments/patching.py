@@ -9,6 +9,7 @@ order until those of one input are used up. Positions without a partner are neve
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,9 +22,11 @@ from ..config import ModelConfig
 from ..hooks import watch
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
+from ..masks import FullMask
 from ..transformer import Transformer
 from .batching import answers_from, batch_size, chunks, read_answers, repeated
 from .masked_word import MaskedWord, check_answer, n_answers
+from .one_head_changed import FRACTION
 
 HeadPart = Literal["z", "q", "k", "v"]  # output, queries, keys and values
 Part = Literal["z", "q", "k", "v", "feed-forward"]
@@ -88,21 +91,16 @@ def patch_heads(
     >>> patch_heads(encoder, "A gripping film.", "A dull film.", part="v").shape
     (4, 4, 2)
     """
-    return _patch_layers(loaded, model_input, source, part, answer)
+    layers = range(loaded.config.n_layers)
+    return np.stack(list(_patch_layers(loaded, model_input, source, layers, part, answer)))
 
 
 def patch_feed_forwards(
     loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
 ) -> Float32[np.ndarray, "layer answer"]:
     """Like `patch_heads`, with what one layer's feed-forward puts out, before it is added to the residual stream."""
-    return _patch_layers(loaded, model_input, source, FEED_FORWARD, answer)[:, 0]
-
-
-def _patch_layers(
-    loaded: Loaded, model_input: InputLike, source: InputLike, part: Part, answer: MaskedWord | None
-) -> Float32[np.ndarray, "layer part answer"]:
     layers = range(loaded.config.n_layers)
-    return np.stack([patch_layer(loaded, model_input, source, layer, part, answer) for layer in layers])
+    return np.stack(list(_patch_layers(loaded, model_input, source, layers, FEED_FORWARD, answer)))[:, 0]
 
 
 def n_parts(config: ModelConfig, part: Part) -> int:
@@ -122,39 +120,85 @@ def patch_layer(
     answer: MaskedWord | None = None,
 ) -> Float32[np.ndarray, "part answer"]:
     """Answers with one part of one layer from the source: `patch_heads` or `patch_feed_forwards` of this layer alone."""
+    (answers,) = _patch_layers(loaded, model_input, source, range(layer, layer + 1), part, answer)
+    return answers
+
+
+def _patch_layers(
+    loaded: Loaded,
+    model_input: InputLike,
+    source: InputLike,
+    layers: range,
+    part: Part,
+    answer: MaskedWord | None,
+) -> Iterator[Float32[np.ndarray, "part answer"]]:
+    """Yields the answers of each of the `layers`, which are consecutive.
+
+    A head's q, k and v have an effect on its own z alone. So attention runs once with those of all heads replaced, and of
+    that each variant takes the z of the heads of one part.
+    """
     if part not in _HOOKS:
         raise ValueError(f"a part is one of {', '.join(_HOOKS)}, got {part!r}")
-    model, config, pairs = loaded.model, loaded.config, pair_positions(loaded, model_input, source)
+    model, pairs = loaded.model, pair_positions(loaded, model_input, source)
     check_answer(loaded, [model_input], answer)
     inputs, source_inputs = (prepare(loaded, text_or_image)[0] for text_or_image in (model_input, source))
-    name, n = f"blocks.{layer}.{_HOOKS[part]}", n_parts(config, part)
-    n_heads_of_part = config.n_heads // n
-    outputs: list[Tensor] = []
-    results = []
     with torch.inference_mode(), evaluation_mode(model):
-        source_states = model.embed(source_inputs)
-        with watch(model, {name: outputs.append}):
-            model.run_blocks(source_states, model.full_mask(source_inputs), 0, layer + 1)
-        source_output = outputs[-1][0, ..., list(pairs.source), :]
-        mask = model.full_mask(inputs)
-        states = model.run_blocks(model.embed(inputs), mask, 0, layer)
-        for chunk in chunks(range(n), batch_size(config, states.shape[1])):
+        mask, source_mask = model.full_mask(inputs), model.full_mask(source_inputs)
+        x = model.run_blocks(model.embed(inputs), mask, 0, layers.start)
+        source_x = model.run_blocks(model.embed(source_inputs), source_mask, 0, layers.start)
+        for layer in layers:
+            name, z_name = f"blocks.{layer}.{_HOOKS[part]}", f"blocks.{layer}.attention.z"
+            (source_part,), next_source_x = _watched(model, source_x, source_mask, layer, [name])
 
-            def replace(activation: Tensor, chunk: Sequence[int] = chunk) -> Tensor:
+            def replace(activation: Tensor, source_part: Tensor = source_part) -> Tensor:
                 activation = activation.clone()
-                for variant, index in enumerate(chunk):
-                    if part == FEED_FORWARD:
-                        activation[variant, list(pairs.input)] = source_output
-                    else:
-                        for head in range(index * n_heads_of_part, (index + 1) * n_heads_of_part):
-                            activation[variant, head, list(pairs.input)] = source_output[head]
+                activation[..., list(pairs.input), :] = source_part[..., list(pairs.source), :]
                 return activation
 
-            chunk_mask = None if mask is None else repeated(mask, len(chunk))
+            (z,), next_x = _watched(model, x, mask, layer, [z_name])
             with watch(model, {name: replace}):
-                patched = model.run_blocks(repeated(states, len(chunk)), chunk_mask, layer, layer + 1)
-            results.append(answers_from(model, layer + 1, patched, inputs, mask, answer)[:, 0])
-    return torch.cat(results).cpu().numpy()
+                (patched_z,), patched_x = _watched(model, x, mask, layer, [z_name])
+            if part == FEED_FORWARD:
+                result = answers_from(model, layer + 1, patched_x, inputs, mask, answer)[:, 0]
+            else:
+                result = _answers_by_part(
+                    model, layer, x, z, patched_z, n_parts(model.config, part), inputs, answer
+                )
+            yield result.cpu().numpy()
+            x, source_x = next_x, next_source_x
+
+
+def _watched(
+    model: Transformer, x: Tensor, mask: FullMask | None, layer: int, names: Sequence[str]
+) -> tuple[list[Tensor], Tensor]:
+    """The activations at the hook points `names` of one layer whose input is `x`, and the layer's output."""
+    seen: dict[str, Tensor] = {}
+    with watch(model, {name: partial(seen.__setitem__, name) for name in names}):
+        output = model.run_blocks(x, mask, layer, layer + 1)
+    return [seen[name] for name in names], output
+
+
+def _answers_by_part(
+    model: Transformer,
+    layer: int,
+    x: Float[Tensor, "input position d_model"],
+    z: Float[Tensor, "input head position d_v"],
+    patched_z: Float[Tensor, "input head position d_v"],
+    n: int,
+    inputs: Tensor,
+    answer: MaskedWord | None,
+) -> Float[Tensor, "part answer"]:
+    """Answers with `patched_z` in place of `z` for the heads of one of `n` parts at a time, of one input."""
+    block, config = model.blocks[layer], model.config
+    attended, mask = block.attention.project(z), model.full_mask(inputs)
+    # the rows of W_O that belong to a head: [head, d_v, d_model]
+    weights = block.attention.w_o.weight.T.unflatten(0, (config.n_heads, -1))
+    by_head = ((patched_z - z)[0] @ weights).unflatten(0, (n, -1)).sum(dim=1)  # [part, position, d_model]
+    results = []
+    for chunk in chunks(range(n), max(1, batch_size(config, x.shape[1]) // FRACTION)):
+        states = block.after_attention(repeated(x, len(chunk)), attended + by_head[chunk])
+        results.append(answers_from(model, layer + 1, states, inputs, mask, answer)[:, 0])
+    return torch.cat(results)
 
 
 class StageAnswers(NamedTuple):

@@ -121,7 +121,6 @@ def patch_pairs(
         changes = answer_changes(loaded.config, clean, np.stack(layers), answer)
         effects.append(changes / whole if normalised else changes)
     if n_equal and not effects:
-        raise ValueError(
-            f"the two answers are too close to divide by their difference in all {n_equal} pairs"
-        )
+        pairs_text = "the only pair" if n_equal == 1 else f"all {n_equal} pairs"
+        raise ValueError(f"the two answers are too close to divide by their difference in {pairs_text}")
     return mean_effects(effects, n_equal)

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import urlencode
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.watching import ready
 
@@ -37,3 +37,23 @@ def test_work_behind_a_button_is_stopped_and_the_button_comes_back(page: Page) -
     ready(page)
     expect(begin).to_be_visible()
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
+
+
+def test_pairs_of_a_file_are_stopped_and_go_on_where_they_were(page: Page) -> None:
+    page.goto(f"/heads?{urlencode({'heads_part': 'Patch', 'patch_pairs': 'pairs of a file'})}")
+    lines = [f"{LONG} {number}\t{LONG.replace('laugh', 'yawn', 1)} {number}" for number in range(30)]
+    file = FilePayload(
+        name="pairs.tsv", mimeType="text/tab-separated-values", buffer="\n".join(lines).encode()
+    )
+    page.locator(".st-key-patch_pairs_entry input[type=file]").set_input_files(file)
+    begin = page.get_by_role("button", name=re.compile(r"^(timer )?Patch each part in 30 pairs, about \d+ s"))
+    begin.click()
+    page.locator(".stButton button").filter(has_text="Stop").click()
+    expect(page.get_by_text("Stopped before its end.")).to_be_visible()
+    ready(page)
+    expect(begin).to_be_visible()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    begin.click()
+    expect(
+        page.get_by_text(re.compile(r"Over 30 pairs, .* parts have an effect that is shown"))
+    ).to_be_visible(timeout=120_000)

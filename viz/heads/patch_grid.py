@@ -51,7 +51,8 @@ def patch_grid(
         need_shape(effects.shape, **{name: arrays[name] for name in ("sd", "low", "high", "is_apart")})
     n_layers, n_columns = effects.shape
     max_effect = largest(effects[np.isfinite(effects)], at_least=ROUNDING)
-    numbers = cell_numbers(effects, max_effect, signed=signed, missing="–")
+    detail = largest(effects[:, :-1], at_least=ROUNDING)  # of heads, beside which a feed-forward may be large
+    numbers = cell_numbers(effects, max_effect, signed=signed, missing="–", detail=detail)
     layers, column_numbers = np.indices(effects.shape).reshape(2, -1)
     frame = pd.DataFrame(
         {

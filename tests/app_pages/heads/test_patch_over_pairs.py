@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.heads import patch_over_pairs
 from app_pages.heads.parse_pairs import PairList, TextPair
 from app_pages.heads.patch_over_pairs import example_pairs
 from app_pages.subject import cache
@@ -87,7 +88,7 @@ def test_equal_answers_are_left_out_of_shares_and_counted(open_pairs: Callable[.
     assert f"Over {expected.n} pairs" in said(app)
     assert re.search(rf"Left out: {expected.n_equal} pairs? whose two answers are too close", said(app))
     app = open_pairs([("a film", "a film")], patch_effect="share of the way")
-    assert "In all 1 pairs the two answers are too close to divide by" in said(app)
+    assert "too close to divide by their difference in the only pair" in said(app)
 
 
 def test_one_pair_shows_nothing(open_pairs: Callable[..., AppTest]) -> None:
@@ -112,3 +113,23 @@ def test_where_no_interval_leaves_out_0_no_part_is_named(open_pairs: Callable[..
     """A text patched by itself changes nothing."""
     app = open_pairs([("great film", "great film"), ("a b", "a b")])
     assert "Over 2 pairs, no part has an effect that is shown: every 95 % interval contains 0." in said(app)
+
+
+def test_long_work_waits_for_a_button_that_says_how_long_it_takes(
+    open_pairs: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(patch_over_pairs, "AT_ONCE", 0)
+    app = open_pairs(TEXTS)
+    button = app.button(key="patch_pairs_all")
+    assert button.label == "Patch each part in 3 pairs, about 1 s"
+    assert "Over 3 pairs" not in said(app)
+    button.click().run()
+    assert "Over 3 pairs" in said(app)
+    app.run()
+    assert "Over 3 pairs" in said(app)
+
+
+def test_a_pair_without_a_masked_word_is_named_by_its_line(open_pairs: Callable[..., AppTest]) -> None:
+    texts = [("a [MASK] film", "not [MASK] film"), ("great film", "a film")]
+    app = open_pairs(texts, text="not [MASK] film", answer_of="masked word")
+    assert "The pair in line 3 cannot be read: the text has no [MASK]" in said(app).replace("\\", "")

@@ -18,7 +18,6 @@ from model.experiments.patching import (
     pair_positions,
     patch_feed_forwards,
     patch_heads,
-    patch_layer,
     patch_positions,
     patch_positions_in_steps,
 )
@@ -209,18 +208,15 @@ def test_all_that_the_class_token_is_at_the_end_is_the_other_answer(seed, pictur
 
 def test_a_head_that_puts_out_nothing_for_the_source_is_as_ablated(text_loaded):
     """Zeros for z, of a source whose every z is replaced by zeros, are what ablation puts in its place."""
-    expected = ablate_heads(text_loaded, [SENTENCE])[0]
-    for layer in range(2):
-        seen = []  # the source is read first, up to this layer
+    n_of_source = len(capture(text_loaded, LONGER))
 
-        def source_only(z: torch.Tensor, seen=seen, layer=layer) -> torch.Tensor:
-            seen.append(z)
-            return torch.zeros_like(z) if len(seen) <= layer + 1 else z
+    def source_only(z: torch.Tensor) -> torch.Tensor:
+        return torch.zeros_like(z) if z.shape[2] == n_of_source else z
 
-        names = [f"blocks.{index}.attention.z" for index in range(2)]
-        with watch(text_loaded.model, dict.fromkeys(names, source_only)):
-            found = patch_layer(text_loaded, SENTENCE, OTHER, layer, "z")
-        np.testing.assert_allclose(found, expected[layer], **CLOSE)
+    names = [f"blocks.{layer}.attention.z" for layer in range(2)]
+    with watch(text_loaded.model, dict.fromkeys(names, source_only)):
+        found = patch_heads(text_loaded, SENTENCE, LONGER)
+    np.testing.assert_allclose(found, ablate_heads(text_loaded, [SENTENCE])[0], **CLOSE)
 
 
 def test_the_values_of_the_only_head_with_a_pattern_that_stays_are_its_output():
@@ -275,13 +271,8 @@ def test_by_hand_with_two_tokens():
         for letter, vector in vectors.items():
             model.embedding.tokens.weight[loaded.tokenizer.token_to_id(letter)] = torch.tensor(vector)
     loaded.tokenizer.post_processor = None
-    stream = []  # what attention reads is x itself, without the LayerNorm
-    plain = {
-        "embedding.positions": torch.zeros_like,
-        "embedding.output": stream.append,
-        "blocks.0.attention_in": lambda _: stream[-1],
-        "blocks.0.feed_forward_out": torch.zeros_like,
-    }
+    model.blocks[0].norm_attention = torch.nn.Identity()  # what attention reads is x itself
+    plain = {"embedding.positions": torch.zeros_like, "blocks.0.feed_forward_out": torch.zeros_like}
 
     def soft(*logits: float) -> np.ndarray:
         return np.exp(logits) / np.exp(logits).sum()

@@ -93,7 +93,7 @@ def test_pairs_of_equal_answers_are_left_out_of_shares_alone(text_loaded):
     np.testing.assert_array_equal(shares.mean, patch_pairs(text_loaded, PAIRS, normalised=True).mean)
     changes = patch_pairs(text_loaded, pairs)
     assert (changes.n, changes.n_equal) == (4, 0)
-    with pytest.raises(ValueError, match="too close to divide by their difference in all 1 pairs"):
+    with pytest.raises(ValueError, match="too close to divide by their difference in the only pair"):
         patch_pairs(text_loaded, pairs[-1:], normalised=True)
 
 

@@ -34,3 +34,10 @@ def test_the_exact_text_has_four_digits_and_says_what_is_missing():
     numbers = cell_numbers(np.array([0.000123456, np.nan]), 1, signed=False)
     assert numbers.written == ["0.00", "–"]
     assert numbers.exact == ["0.0001235", "no partner"]
+
+
+def test_smaller_values_of_interest_have_a_third_decimal():
+    values = np.array([1.02, 0.0123])
+    assert cell_numbers(values, 1.02, signed=True).written == ["+1.02", "+0.01"]
+    assert cell_numbers(values, 1.02, signed=True, detail=0.0123).written == ["+1.020", "+0.012"]
+    assert cell_numbers(values, 1.02, signed=True, detail=0.5).written == ["+1.02", "+0.01"]
