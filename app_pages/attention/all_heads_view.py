@@ -1,11 +1,13 @@
 """All heads on one input and the chosen one in large, linked; for a long input the chosen map once more, cell by cell."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
 
-from app_pages.attention.attributed_answer import attribute, can_attribute, choose_attribution, colouring_of
+from app_pages.attention.attributed_answer import attribute, colouring_of
+from app_pages.attention.attribution_target import can_attribute, choose_attribution
 from app_pages.attention.detail import draw_cells
 from app_pages.attention.head_summary import head_sentence
 from app_pages.attention.record_view import RecordView
@@ -52,7 +54,7 @@ def draw_all_heads(
             *filter(None, (*view.notes_on(record.pattern[head]), number_sentence_for(subject, chosen)))
         ]:
             st.caption("  \n".join(map(plain, remarks)))
-        checked = None
+        checked, choose_method = None, partial(choose_attribution, subject, answer)
         if (why := through.why_unchecked(subject.record, of_masked_word=answer.is_masked_word)) is None:
             whole = subject.through(through).pattern[head]
             checked = faithfulness(
@@ -63,13 +65,13 @@ def draw_all_heads(
                 lens=lens.name,
                 head=head,
                 query=record.number(query),
-                beside_line=choose_attribution if can_attribute(subject, record, answer) else None,
+                beside_line=choose_method if can_attribute(subject, record) else None,
             )
         else:
             with st.container(horizontal=True, vertical_alignment="top", gap="small"):
                 st.caption(why)
-                if can_attribute(subject, record, answer):
-                    choose_attribution()
+                if can_attribute(subject, record):
+                    choose_method()
         attributed = attribute(subject, view, through, checked, answer)
 
     def take(choice: Choice) -> None:

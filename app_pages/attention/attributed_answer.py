@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from app_pages.attention.attribution_target import Target, can_attribute, other_text, say_agreement, target_of
 from app_pages.attention.record_view import RecordView
 from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import ATTRIBUTION, GRADIENT, INTEGRATED, KNOCKED_OUT
@@ -12,102 +13,94 @@ from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, with_curves, with_scores
 from app_pages.show.linked_view import Hiding
 from app_pages.subject.subject import LensChoice, LiveSubject, Subject
-from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
 from model.experiments.attribution import (
     MOST_GRADIENTS,
     TOLERANCE,
     Attribution,
+    explained_positions,
     gradient_times_input,
     integrated_gradients,
 )
-from model.experiments.knock_out import removable_positions
-from model.record import AttentionRecord
 from viz.builders.number_format import format_number
 
 _FORWARDS = 3  # that a forward pass with its backward pass takes as long as
 _USUAL_GRADIENTS = 96  # that integrated gradients need where the output changes smoothly
 _FORMULAS = {
-    GRADIENT: r"$\nabla_x F \cdot x$, summed over the content $x$ of a {unit} (Shrikumar et al. 2016). $F$: log-odds of "
-    "“{name}”, in nats.",
+    GRADIENT: r"$\nabla_x F \cdot x$, summed over the content $x$ of a {unit} (Shrikumar et al. 2016). $F$: {name}.",
     INTEGRATED: r"$x \cdot \int_0^1 \nabla F(\alpha x)\, d\alpha$, summed over the content $x$ of a {unit}; the baseline "
-    r"has no content (Sundararajan et al. 2017). $F$: log-odds of “{name}”, in nats.",
+    r"{baseline} (Sundararajan et al. 2017). $F$: {name}.",
 }
 
 
 class Attributed(NamedTuple):
-    """The attribution that is shown, by one of the methods of ATTRIBUTION, of the log-odds of a class."""
+    """The attribution that is shown, by one of the methods of ATTRIBUTION."""
 
     method: str
-    class_name: str
+    target: Target
     attribution: Attribution
-
-
-def can_attribute(subject: Subject, shown: AttentionRecord, answer: Answer) -> bool:
-    """Whether the `answer` is a class, and the `shown` record has the tokens or patches of the input, one by one."""
-    if not isinstance(subject, LiveSubject) or answer.is_masked_word:
-        return False
-    config = subject.loaded.config
-    has_all = shown.keys is None and len(shown) == len(subject.record)
-    return config.chooses_class and config.n_classes > 1 and has_all
-
-
-def choose_attribution() -> None:
-    """Draws the choice of how to find what the answer hangs on."""
-    with st.container(key="bar_attribution", width="content"):
-        ATTRIBUTION.choose()
 
 
 def attribute(
     subject: Subject, view: RecordView, through: LensChoice, checked: Checked | None, answer: Answer
 ) -> Attributed | None:
-    """The attribution that is chosen, for the class of the lens or else the predicted one; None where knock-out is chosen.
+    """The attribution that is chosen, of the `answer`; None where knock-out is chosen.
 
     Draws formula, source and measured completeness, and whether the knock-outs of `checked` agree. Draws a button and
-    returns None where it takes long.
+    returns None where it takes long, and a sentence where the chosen method says nothing.
     """
-    if not isinstance(subject, LiveSubject) or not can_attribute(subject, view.record, answer):
+    if not isinstance(subject, LiveSubject) or not can_attribute(subject, view.record):
         return None
     method = ATTRIBUTION.held(KNOCKED_OUT)
-    if method == KNOCKED_OUT:
+    if method == KNOCKED_OUT or (target := target_of(subject, through, answer, method)) is None:
         return None
-    class_number = through.class_number(subject.loaded.config)
-    work_key = (method, subject, class_number)
+    work_key = (method, subject, target.explained)
     n_gradients = _USUAL_GRADIENTS if method == INTEGRATED else 2
     label = f"Compute {method}"
     if not is_wanted(subject, work_key, _FORWARDS * n_gradients, label, "attribution_wanted"):
         return None
     function = integrated_gradients if method == INTEGRATED else gradient_times_input
     with until_done(work_key):
-        attribution = subject.compute(function, class_number, spinner=f"Computing {method} …")
-    record = subject.record
-    followed = int(record.logits.argmax()) if class_number is None else class_number
-    attributed = Attributed(method, record.class_names[followed], attribution)
+        attribution = subject.compute(function, target.explained, spinner=f"Computing {method} …")
+    attributed = Attributed(method, target, attribution)
     if checked is not None:
-        of_attribution = with_scores(checked, attribution.values)
-        line = st.container()
-        of_attribution = with_curves(
-            subject, of_attribution, key="attribution_curves", are_shown=False, what="attribution"
-        )
-        sentence = words.conclusion_sentence(of_attribution.verdict, record, what="attribution")
-        line.markdown(f"{method.capitalize()}: {sentence}")
-    formula = _FORMULAS[method].format(unit=record.unit, name=plain(attributed.class_name))
+        _say_whether_knock_outs_agree(subject, attributed, checked, answer)
+    formula = _FORMULAS[method].format(unit=subject.record.unit, name=target.name, baseline=target.baseline)
     st.caption(f"{formula} {_completeness_sentence(attributed)}")
     return attributed
 
 
 def colouring_of(subject: Subject, attributed: Attributed) -> Hiding:
     """The attributions as colours of the tokens or patches; None at those that keep their content in the baseline."""
-    removable, values = removable_positions(subject.record), attributed.attribution.values.tolist()
-    name = attributed.class_name
+    target, values = attributed.target, attributed.attribution.values.tolist()
+    measured = explained_positions(subject.record, target.explained)
     return Hiding(
-        changes=[value if position in removable else None for position, value in enumerate(values)],
-        unit=f"log-odds of {name}",
-        note=f"Purple: speaks for “{name}”; gold: against it, by {attributed.method}. What a head looks at is not what the "
+        changes=[value if position in measured else None for position, value in enumerate(values)],
+        unit=target.unit,
+        note=f"Purple: {target.purple}; gold: {target.gold}, by {attributed.method}. What a head looks at is not what the "
         "answer hangs on: compare the two.",
         is_attribution=True,
         method=attributed.method,
     )
+
+
+def _say_whether_knock_outs_agree(
+    subject: LiveSubject, attributed: Attributed, checked: Checked, answer: Answer
+) -> None:
+    method, values = attributed.method, attributed.attribution.values
+    if (other := other_text(attributed.target)) is not None:
+        say_agreement(subject, checked, values, other, method)
+        return
+    line = st.container()
+    of_attribution = with_curves(
+        subject,
+        with_scores(checked, values),
+        key="attribution_curves",
+        are_shown=False,
+        what="attribution",
+    )
+    sentence = words.conclusion_sentence(of_attribution.verdict, subject.record, answer, what="attribution")
+    line.markdown(f"{method.capitalize()}: {sentence}")
 
 
 def _completeness_sentence(attributed: Attributed) -> str:

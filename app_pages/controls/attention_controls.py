@@ -1,6 +1,6 @@
 """Controls of the page Attention."""
 
-from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Toggle, drop_option
+from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, TextLine, Toggle, drop_option
 
 HEAD, MEAN, MAXIMUM = "this head", "mean", "maximum"
 MATRIX, LINES, BY_LAYER = "matrix", "lines", "one query by layer"
@@ -26,7 +26,14 @@ ATTRIBUTION = Row(
     (KNOCKED_OUT, GRADIENT, INTEGRATED),
     help="Colours what the answer hangs on. Knock-out: how the answer changes without one token or patch. Gradient × input: "
     "how it would change if the content shrank a little, extended to all of it. Integrated gradients: the same along the "
-    "whole way from no content to all of it. All three are of the log-odds of one class.",
+    "whole way from no content to all of it. All three are of one answer: the log-odds of a class, log P of a masked word, or "
+    "the similarity of the pooled state.",
+)
+SIMILAR_TO = TextLine(
+    "similar_to",
+    "Similarity with",
+    placeholder="the text itself, unchanged; or type another",
+    width=440,
 )
 VIEW = Row("view", "Weights as", (MATRIX, LINES, BY_LAYER))
 ALSO_HEADS = Boxes[int](

@@ -10,6 +10,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -19,6 +20,7 @@ from ..capture import evaluation_mode
 from ..config import ModelConfig
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
+from ..measures.changes import cosine_distance
 from .masked_word import MaskedWord, check_answer, log_probability
 
 
@@ -69,6 +71,15 @@ def explained_answer(loaded: Loaded, model_input: InputLike, answer: Explained =
 def given_answer(config: ModelConfig, answer: Explained) -> Explained:
     """The `answer`, or for an encoder without classes `Similarity()` in place of None."""
     return Similarity() if answer is None and not _has_classes(config) else answer
+
+
+def similarity_falls(
+    before: Float[np.ndarray, " d_pooled"],
+    answers: Float[np.ndarray, "*interventions d_pooled"],
+    other: Float[np.ndarray, " d_pooled"],
+) -> Float[np.ndarray, " *interventions"]:
+    """Falls of the cosine similarity with the pooled state `other`, from the pooled state `before` to each of `answers`."""
+    return cosine_distance(answers, other) - cosine_distance(before, other)
 
 
 def _has_classes(config: ModelConfig) -> bool:

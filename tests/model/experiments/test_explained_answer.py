@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model.capture import capture
-from model.experiments.explained_answer import Explained, Similarity, explained_answer
+from model.experiments.explained_answer import Explained, Similarity, explained_answer, similarity_falls
 from model.experiments.masked_word import MaskedWord
 from model.experiments.probabilities import probabilities
 from model.inputs import prepare
@@ -53,3 +53,10 @@ def test_answers_that_cannot_be_read_are_refused() -> None:
         explained_answer(tiny.loaded(tiny.TEXT), MASKED, MaskedWord(3, 7))
     with pytest.raises(ValueError, match="tiny takes text, got a picture"):
         explained_answer(FILLING, MASKED, Similarity(np.zeros((8, 8), np.uint8)))
+
+
+def test_falls_of_a_similarity_by_hand() -> None:
+    """With (1, 0): from the cosine 3/5 of (3, 4) to 1, 0 and -1."""
+    states = np.array([[2.0, 0], [0, 1], [-1, 0]])
+    falls = similarity_falls(np.array([3.0, 4]), states, np.array([1.0, 0]))
+    np.testing.assert_allclose(falls, [-0.4, 0.6, 1.6])

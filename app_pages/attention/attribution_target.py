@@ -1,0 +1,144 @@
+"""What is attributed to the tokens or patches: log-odds of a class, log P of a masked word, or the similarity of the pooled state."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+
+from app_pages.controls.answer_choice import Answer
+from app_pages.controls.attention_controls import ATTRIBUTION, GRADIENT, KNOCKED_OUT, SIMILAR_TO
+from app_pages.controls.knock_out_choice import NAMES, knock_out_answers
+from app_pages.show.faithfulness import words
+from app_pages.show.faithfulness.checked import Checked
+from app_pages.subject.subject import LensChoice, LiveSubject, Subject
+from app_pages.toolkit.markdown import plain
+from model.experiments import faithfulness as rule
+from model.experiments.explained_answer import Explained, Similarity, similarity_falls
+from model.inputs import Text
+from model.record import AttentionRecord
+
+_LONGEST_NAME = 30  # characters of the other text in a sentence
+
+
+class Target(NamedTuple):
+    """The answer F whose attributions are shown, and how they are called."""
+
+    explained: Explained
+    name: str  # of F and its unit, in Markdown
+    unit: str  # of a token's number, as plain text
+    purple: str  # what purple means, as plain text
+    gold: str
+    baseline: str = "has no content"
+
+
+def can_attribute(subject: Subject, shown: AttentionRecord) -> bool:
+    """Whether there is an encoder, and the `shown` record has the tokens or patches of the input, one by one."""
+    has_all = shown.keys is None and len(shown) == len(subject.record)
+    return isinstance(subject, LiveSubject) and has_all
+
+
+def choose_attribution(subject: Subject, answer: Answer) -> None:
+    """Draws the choice of how to find what the answer hangs on and, where that is a similarity, of the text to compare with."""
+    with st.container(key="bar_attribution", width="content"):
+        method = ATTRIBUTION.choose()
+        if method != KNOCKED_OUT and _compares_texts(subject, answer):
+            SIMILAR_TO.choose()
+
+
+def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method: str) -> Target | None:
+    """What is attributed: the masked word, the class of the lens or else the predicted one, or a similarity of pooled states.
+
+    Draws a sentence and returns None if the `method` says nothing about it.
+    """
+    record, config = subject.record, subject.loaded.config
+    if answer.word is not None:
+        name = f"log P({answer.name})"
+        return Target(
+            explained=answer.word,
+            name=f"{plain(name)}, in nats",
+            unit=f"nats, {name}",
+            purple=f"makes {answer.name} more likely",
+            gold="less likely",
+            baseline=f"has no content but that of {plain(record.tokens[answer.word.position])}",
+        )
+    if record.has_classes:
+        number = through.class_number(config)
+        name = record.class_names[int(record.logits.argmax()) if number is None else number]
+        return Target(
+            explained=number,
+            name=f"log-odds of “{plain(name)}”, in nats",
+            unit=f"log-odds of {name}",
+            purple=f"speaks for “{name}”",
+            gold="against it",
+        )
+    return _similarity(subject, answer, method)
+
+
+def other_text(target: Target) -> Text | None:
+    """The text with which the target is a similarity; None for any other target."""
+    if not isinstance(target.explained, Similarity):
+        return None
+    other = target.explained.other
+    return other if isinstance(other, Text) else None
+
+
+def say_agreement(
+    subject: LiveSubject, checked: Checked, values: Sequence[float] | np.ndarray, other: Text, method: str
+) -> None:
+    """Draws the rank correlation of the attributions with the effects of knock-outs on the similarity with the `other` text."""
+    sets = [(position,) for position in checked.positions]
+    answers = knock_out_answers(subject, sets, checked.kind)
+    effects = similarity_falls(
+        subject.record.pooled, answers, replace(subject, model_input=other).record.pooled
+    )
+    agreement = rule.agreement(np.asarray(values)[list(checked.positions)], effects)
+    verdict = rule.verdict(agreement, effects)
+    line = words.uncertainty_text(verdict) or "no rank correlation, since all are equal."
+    st.markdown(
+        f"{method.capitalize()}, compared with how far the similarity falls without each {subject.record.unit} "
+        f"({NAMES[checked.kind]}): {line}"
+    )
+
+
+def _compares_texts(subject: Subject, answer: Answer) -> bool:
+    """Whether the answer is the pooled state of a text."""
+    if not isinstance(subject, LiveSubject) or answer.is_masked_word:
+        return False
+    return not subject.record.has_classes and subject.loaded.config.is_text
+
+
+def _similarity(subject: LiveSubject, answer: Answer, method: str) -> Target | None:
+    written = (SIMILAR_TO.held("") or "").strip() if _compares_texts(subject, answer) else ""
+    if not written:
+        if method == GRADIENT:
+            asked = ": type another text to compare with" if subject.loaded.config.is_text else ""
+            st.caption(
+                "The similarity with the pooled state itself is largest at the input, so its gradient is 0, and gradient × input "
+                f"says nothing{asked}. Integrated gradients are not 0."
+            )
+            return None
+        return Target(
+            explained=Similarity(),
+            name="cosine similarity of the pooled state with what it is now",
+            unit="cosine similarity with the whole",
+            purple="brings the pooled state nearer to what it is now",
+            gold="takes it away from it",
+        )
+    other = replace(subject, model_input=Text(written))
+    try:
+        other.record  # noqa: B018 - read once, so that what is wrong with the text is said here
+    except ValueError as error:
+        st.caption(plain(f"The text to compare with cannot be read: {error}."))
+        return None
+    if other.left_out:
+        st.caption(plain(f"Of the text to compare with, not read: {other.left_out}."))
+    shortened = written if len(written) <= _LONGEST_NAME else f"{written[: _LONGEST_NAME - 1].rstrip()}…"
+    return Target(
+        explained=Similarity(Text(written)),
+        name=f"cosine similarity of the pooled state with that of “{plain(shortened)}”",
+        unit=f"cosine similarity with “{shortened}”",
+        purple=f"makes the text more similar to “{shortened}”",
+        gold="less similar",
+    )
