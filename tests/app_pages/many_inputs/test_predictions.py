@@ -1,6 +1,7 @@
 """What encoders of every kind of answer make of a list."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,23 @@ def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.Monkey
     values = [line.surprise for line in found.order(surprising_first=True)]
     assert values == sorted(values, reverse=True)
     assert [line.number for line in found.order(surprising_first=False)] == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.usefixtures("checkpoints")
+@pytest.mark.parametrize(("a_second", "sizes"), [(1, [1] * 5), (1e15, [5])])
+def test_inputs_that_take_long_are_read_one_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, a_second: float, sizes: list[int]
+) -> None:
+    monkeypatch.setattr(module, "A_SECOND", a_second)
+    read, of = [], cache.of
+
+    def counting(make: Callable, name: str, inputs: tuple, *values: Any, **options: Any) -> Any:
+        read.append(len(inputs))
+        return of(make, name, inputs, *values, **options)
+
+    monkeypatch.setattr(cache, "of", counting)
+    predict("imdb-pre-ln", ITEMS)
+    assert read == sizes
 
 
 @pytest.mark.usefixtures("checkpoints")
