@@ -31,9 +31,10 @@ from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.markdown import plain
 from model.atlas.data_source import DataSource
 from model.atlas.link_cells import link_cells
-from model.atlas.linked_inputs import Link, LinkedText
-from model.atlas.relations import DIRECTIONS, FEWEST, TO_HEAD, left_out_clause, strongest_words
+from model.atlas.linked_inputs import DIRECTIONS, TO_HEAD, Link, LinkedText
+from model.atlas.relations import FEWEST, left_out_clause
 from model.atlas.results import RELATIONS
+from model.atlas.strongest_words import strongest_words
 from model.lenses import ATTENTION as WEIGHTS
 from viz.builders.number_format import format_number, head_name, percent
 from viz.heads.link_arcs import LinkExample, fits_into_line, link_arcs

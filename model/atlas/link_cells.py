@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Bool
 
 from ..loaded import Loaded
-from .linked_inputs import LinkedText, with_spaces
-from .relations import TO_HEAD, strongest_words
+from .linked_inputs import TO_HEAD, LinkedText, with_spaces
+from .strongest_words import strongest_words
 from .word_positions import word_positions
 
 
@@ -26,7 +26,7 @@ def link_cells(loaded: Loaded, linked: LinkedText, direction: str = TO_HEAD) -> 
     """The links of a sentence in the positions that the encoder reads, in the order of the links.
 
     In the direction "to head" the dependent is the query and its head the key, in "to dependent" it is the other way round.
-    A word's strongest other word is that of `model.atlas.relations.strongest_words` (Clark et al. 2019). Links of a word that
+    A word's strongest other word is that of `model.atlas.strongest_words.strongest_words` (Clark et al. 2019). Links of a word that
     shares a token with another, has none, or lies beyond the length that the encoder reads are left out, and all of a text that
     its tokenizer reads only with spaces between the characters.
     """

@@ -25,6 +25,10 @@ N_COLUMNS = 10  # of CoNLL-U: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MIS
 LEFT_ASIDE = ("root", "punct")
 LONGEST_NAME = 100  # characters of a relation's name
 
+# In which a head is asked about a link: the dependent is the query and its head the key, or the other way round.
+TO_HEAD, TO_DEPENDENT = "to head", "to dependent"
+DIRECTIONS = (TO_HEAD, TO_DEPENDENT)
+
 Span = tuple[int, int]  # first character of a word, and the one after its last
 
 

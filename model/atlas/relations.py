@@ -3,32 +3,24 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-import torch
 from jaxtyping import Int
-from torch import Tensor
 
-from ..capture import evaluation_mode
-from ..hooks import watch
-from ..inputs import prepare
 from ..inputs.text import Encoded
 from ..loaded import Loaded
 from ..measures.share_interval import wilson_interval
-from ..record import Positions
 from .beyond_baseline import holm, paired_test
 from .data_source import DataSource
 from .dataset_examples import Shard
 from .dataset_measure import Measure, ProgressCallback, batches
-from .linked_inputs import Link, LinkedPicture, LinkedText, with_spaces
+from .linked_inputs import DIRECTIONS, Link, LinkedPicture, LinkedText, with_spaces
 from .running_moments import Arrays
-from .word_positions import REASONS, WordPositions, patch_positions, strongest_other_group, word_positions
+from .strongest_words import positions_of_words, strongest_by_layer
+from .word_positions import REASONS, WordPositions
 
-TO_HEAD, TO_DEPENDENT = "to head", "to dependent"
-DIRECTIONS = (TO_HEAD, TO_DEPENDENT)
 FEWEST = 20  # links of a relation that is tested
 LEVEL = 0.05  # of the tests, after the correction
 MOST_RELATIONS = 250  # so that the table of a large encoder can still be read
@@ -61,10 +53,10 @@ class Relations(Measure):
         for indices, inputs, encoded in batches(loaded, shard):
             numbers = [shard.numbers[index] for index in indices]
             positions = [
-                _word_positions(loaded, shard.inputs[index], example)
+                positions_of_words(loaded, shard.inputs[index], example)
                 for index, example in zip(indices, encoded, strict=True)
             ]
-            strongest = _strongest_by_layer(loaded, inputs, positions, numbers)
+            strongest = strongest_by_layer(loaded, inputs, positions, numbers)
             for row, index in enumerate(indices):
                 linked = shard.inputs[index]
                 assert isinstance(linked, LinkedText | LinkedPicture)
@@ -125,49 +117,6 @@ class _Counts:
             "left_out": self.left_out,
             "tokens": self.tokens,
         }
-
-
-def _word_positions(loaded: Loaded, linked: object, encoded: Positions) -> WordPositions:
-    if isinstance(linked, LinkedText):
-        assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
-        return word_positions(loaded.tokenizer, linked.text, linked.words)
-    return patch_positions(encoded)
-
-
-def _strongest_by_layer(
-    loaded: Loaded, inputs: Tensor, positions: Sequence[WordPositions], numbers: Sequence[int]
-) -> Int[np.ndarray, "layer example head group"]:
-    by_layer: dict[int, np.ndarray] = {}
-
-    def keep_strongest(layer: int, pattern: Tensor) -> None:
-        if not pattern.isfinite().all():
-            raise ValueError(
-                f"examples {min(numbers)} to {max(numbers)}: the attention of layer {layer} is not finite"
-            )
-        by_layer[layer] = strongest_other_group(pattern, positions)
-
-    watchers = {
-        f"blocks.{layer}.attention.pattern": partial(keep_strongest, layer)
-        for layer in range(loaded.config.n_layers)
-    }
-    with torch.inference_mode(), evaluation_mode(loaded.model), watch(loaded.model, watchers):
-        loaded.model.encode(inputs)
-    return np.stack([by_layer[layer] for layer in range(loaded.config.n_layers)])
-
-
-def strongest_words(loaded: Loaded, linked: LinkedText) -> Int[np.ndarray, "layer head word"]:
-    """The other word to which each word gives the most attention, by its index in `linked.words`; -1 for a word, or to one, that
-    has no positions of its own.
-    """
-    linked = with_spaces(loaded, linked)
-    inputs, encoded = prepare(loaded, linked)
-    positions = _word_positions(loaded, linked, encoded)
-    strongest = _strongest_by_layer(loaded, inputs, [positions], [1])[:, 0]
-    word_of_group = np.full(positions.n_groups + 1, -1)  # its last entry is that of the group -1
-    has_group = positions.words >= 0
-    word_of_group[positions.words[has_group]] = np.flatnonzero(has_group)
-    result = word_of_group[strongest[:, :, positions.words]]
-    return np.where(has_group, result, -1)
 
 
 def relation_rows(arrays: Arrays) -> pd.DataFrame:

@@ -16,8 +16,8 @@ from app_pages.heads.relations_tab import best_heads, followed_relations
 from app_pages.subject.linked_sentences import treebank_sentences
 from app_pages.subject.subject import LiveSubject
 from model.atlas.linked_inputs import Link, LinkedText
-from model.atlas.relations import strongest_words
 from model.atlas.results import RELATIONS, ResultTable, write_results
+from model.atlas.strongest_words import strongest_words
 from tests.app_pages.charts import table as table_of
 from tests.app_pages.heads.conftest import source
 from tests.app_pages.linked import linked

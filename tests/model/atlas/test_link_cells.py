@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from model.atlas.link_cells import link_cells
-from model.atlas.linked_inputs import Link, LinkedText
-from model.atlas.relations import TO_DEPENDENT, TO_HEAD
+from model.atlas.linked_inputs import TO_DEPENDENT, TO_HEAD, Link, LinkedText
 from model.capture import capture
 from tests.model import tiny
 

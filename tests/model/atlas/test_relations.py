@@ -12,16 +12,14 @@ import torch
 from PIL import Image
 
 import model.atlas.measure_dataset as module
-from model.atlas.linked_inputs import LinkedText, linked_examples
+from model.atlas.linked_inputs import DIRECTIONS, linked_examples
 from model.atlas.measure_dataset import measure_relations
 from model.atlas.partial_result import PartialResult
 from model.atlas.relations import (
-    DIRECTIONS,
     MOST_RELATIONS,
     Relations,
     left_out_clause,
     relation_rows,
-    strongest_words,
     with_link_counts,
 )
 from model.atlas.results import RELATIONS, read_rows
@@ -301,23 +299,3 @@ def test_attention_that_is_not_finite_is_refused(tmp_path, csv):
         made.model.blocks[1].attention.w_q.weight.fill_(torch.nan)
     with pytest.raises(ValueError, match="the attention of layer 1 is not finite"):
         run_measure(Relations(), made, linked_examples(made, csv), PartialResult(tmp_path / "part"))
-
-
-# The words of one sentence
-
-
-def test_the_strongest_word_of_each_word(tmp_path):
-    loaded = stored(tmp_path)
-    text = "great films not xyz"
-    words = tuple((text.index(word), text.index(word) + len(word)) for word in text.split())
-    found = strongest_words(loaded, LinkedText(text, words=words, links=()))
-    pattern = view(capture(loaded, text), merged=True, hidden=True).pattern.copy()
-    for word in range(4):
-        pattern[:, :, word, word] = -1
-    np.testing.assert_array_equal(found, pattern.argmax(axis=-1))
-
-
-def test_a_word_that_shares_its_token_is_no_strongest_word(tmp_path):
-    """ "fi" and "lms" share the token "film": they have no key, and are none."""
-    sentence = LinkedText("not films", words=((0, 3), (4, 6), (6, 9)), links=())
-    assert (strongest_words(stored(tmp_path), sentence) == -1).all()
