@@ -1,11 +1,13 @@
 """Experiments on the current input: its content reordered, its positions left out or shifted."""
 
+from collections.abc import Hashable
 from functools import partial
 
 import streamlit as st
 
 from app_pages.controls import positions_controls as controls
 from app_pages.controls.control_bar import Slots
+from app_pages.controls.estimated_work import A_SECOND, duration, multiply_adds
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.positions.before_after import draw_consequence
 from app_pages.positions.experiment_sentences import (
@@ -19,7 +21,8 @@ from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, answers_under
-from app_pages.toolkit.stoppable import in_steps
+from app_pages.toolkit.stoppable import in_steps, is_wanted, until_done
+from model.capture import activations
 from model.capture.intervention import repositioned
 from model.experiments.position_kinds import PositionKind, is_everything_seen, position_kinds
 from model.experiments.shuffling import movable_positions, restore_order, shuffled_order
@@ -34,6 +37,7 @@ from viz.positions.shuffle_strip import shuffle_strip
 N_SEEDS = 32
 N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
 SMALL = 0.0001  # a change below it is written with its power of ten
+MINUTE = 60 * A_SECOND  # multiply-adds
 ROUNDING = 1e-6  # a cosine distance below it is that of two roundings of one state
 POOLED = "cosine distance of the pooled state"  # what is measured where there are no classes
 
@@ -96,31 +100,43 @@ def _take_next_seed() -> None:
 @cached
 def _deviation_in_order(name: Checkpoint, model_input: Input, order: tuple[int, ...], zeroed: bool) -> float:
     """Largest change of any attention weight after the shuffled tokens are put back in order."""
+    encoder = cache.loaded(name)
+    patterns = [f"blocks.{layer}.attention.pattern" for layer in range(encoder.config.n_layers)]
+    # not whole records, which of 1,370 patches would be 9 GB with and without positions
     before, after = (
-        LiveSubject(name, model_input, changed=repositioned(order=content, zeroed=zeroed)).record
+        activations(
+            encoder, [model_input], patterns, intervention=repositioned(order=content, zeroed=zeroed)
+        )
         for content in (None, order)
     )
-    return largest_change(before.pattern, restore_order(after.pattern, order))
+    return max(
+        largest_change(before[layer].cpu().numpy(), restore_order(after[layer].cpu().numpy(), order))
+        for layer in patterns
+    )
 
 
 def _draw_many_orders(subject: LiveSubject, record: ForwardRecord, seed: int) -> None:
     """Draws the answers for many orders, with and without positions, since one order alone could be chance."""
-    what = (
+    drawn = (
         "a dot each; a bar marks the input in order"
         if record.has_classes
         else "how far each moves the pooled state from that of the input in order"
     )
-    st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: {what}")
-    zeroed = subject.under(repositioned(zeroed=True)).record
+    st.markdown(f"**{N_SEEDS} orders**, seeds 0 to {N_SEEDS - 1}: {drawn}")
+    what = ("many orders", subject)
+    if not _are_wanted(subject, what, 2 * N_SEEDS, f"Run {N_SEEDS} orders", "positions_try_orders_wanted"):
+        return
     orders = [shuffled_order(record.roles, order_seed) for order_seed in range(N_SEEDS)]
-    with_positions, without = (
-        answers_under(
-            subject,
-            (repositioned(order=order, zeroed=is_zeroed) for order in orders),
-            "Running many orders …",
+    with until_done(what):
+        with_positions, without = (
+            answers_under(
+                subject,
+                (repositioned(order=order, zeroed=is_zeroed) for order in orders),
+                "Running many orders …",
+            )
+            for is_zeroed in (False, True)
         )
-        for is_zeroed in (False, True)
-    )
+    zeroed = subject.under(repositioned(zeroed=True)).record
     if not record.has_classes:
         changes = {
             controls.WITH: class_changes(record, with_positions, None),
@@ -187,7 +203,13 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     st.caption(shift_sentences(record, kinds, k))
     shifts = sorted({round(largest_shift * step / (N_SHIFTS - 1)) for step in range(N_SHIFTS)})
     changes = (repositioned(shift=shift) for shift in shifts)
-    answers = answers_under(subject, changes, "Running many shifts …")
+    what = ("many shifts", subject)
+    if not _are_wanted(
+        subject, what, len(shifts), f"Run {len(shifts)} shifts", "positions_try_shifts_wanted"
+    ):
+        return
+    with until_done(what):
+        answers = answers_under(subject, changes, "Running many shifts …")
     unit = "positions" if record.patch_grid is None or "added" in kinds else "rows"
     if not record.has_classes:
         distances = class_changes(record, answers, None)
@@ -210,6 +232,12 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
         selection="shift",
         take=lambda point: controls.SHIFT_BY.take(int(point["shift"])),
     )
+
+
+def _are_wanted(subject: LiveSubject, what: Hashable, n_forwards: int, label: str, key: str) -> bool:
+    """Whether to do these forward passes now: they take less than a minute, were done, or the button drawn here is pressed."""
+    work = n_forwards * multiply_adds(subject.loaded.config, len(subject.record))
+    return is_wanted(what, f"{label}, {duration(work)}", key, is_short=work <= MINUTE)
 
 
 def _no_effect_sentence(n: int, largest: float) -> str:

@@ -11,6 +11,7 @@ from app_pages.controls import input_controls, positions_controls
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.positions_controls import EXPERIMENT, IN_BOTH_ORDERS, MAPS, ORDER_SEED, ROWS, SHIFT_BY
+from app_pages.positions import experiments
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture import capture
@@ -135,6 +136,28 @@ def test_many_orders_are_shown_with_and_without_positions(open_part: Open) -> No
     reached = f"{float(lowest):.2f}\u2009% to {float(highest):.2f}\u2009%."
     assert f"With positions, **{kept} of 32** orders keep the prediction {followed}, whose" in said(app)
     assert f"probability goes from {reached}" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("choices", "what", "sentence"),
+    [
+        ((), "orders", "orders keep the prediction"),
+        ((EXPERIMENT.to(SHIFT),), "shifts", "shifts** of the same input"),
+    ],
+)
+def test_many_forward_passes_that_take_long_wait_for_a_button(
+    open_part: Open, monkeypatch: pytest.MonkeyPatch, choices: tuple, what: str, sentence: str
+) -> None:
+    monkeypatch.setattr(experiments, "MINUTE", 0)
+    app = open_part(*choices)
+    button = app.button(key=f"positions_try_{what}_wanted")
+    assert f"{what}, about 1 s" in button.label
+    assert sentence not in said(app)
+    button.click().run()
+    for _ in range(2):  # and it stays
+        assert not app.exception
+        assert sentence in said(app)
+        app.run()
 
 
 def test_an_order_that_moves_nothing_says_so(open_app: Open) -> None:
