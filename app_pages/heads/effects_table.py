@@ -9,7 +9,7 @@ from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableR
 from model.experiments.patching_over_pairs import MeanEffects
 from viz.builders.number_format import format_number
 
-_TITLES = {"part": "part", "mean": "mean", "interval": "95 % interval", "sd": "std. dev.", "n": "pairs"}
+_TITLES = {"part": "part", "mean": "mean", "interval": "95 % interval", "sd": "sd", "n": "pairs"}
 _RESULT = {"result": "effect"}
 _table = HtmlTable("patch_effects", Path(__file__).with_suffix(".css"))
 

@@ -194,7 +194,9 @@ def _headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
 
 
 def _reading_sentences(effects: MeanEffects, shown: Quantity) -> str:
-    sentences_read = ["The interval is that of the mean over pairs (Student's t)."]
+    sentences_read = [
+        "The interval is that of the mean over pairs (Student's t); sd is the standard deviation between pairs."
+    ]
     if shown.signed:
         by_chance = format_number(0.05 * effects.mean.size, "#.2g")
         sentences_read.append(

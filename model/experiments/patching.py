@@ -98,7 +98,13 @@ def patch_heads(
 def patch_feed_forwards(
     loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
 ) -> Float32[np.ndarray, "layer answer"]:
-    """Like `patch_heads`, with what one layer's feed-forward puts out, before it is added to the residual stream."""
+    """Like `patch_heads`, with what one layer's feed-forward puts out, before it is added to the residual stream.
+
+    >>> from loupe import load, patch_feed_forwards
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> patch_feed_forwards(encoder, "A gripping film.", "A dull film.").shape
+    (4, 2)
+    """
     layers = range(loaded.config.n_layers)
     return np.stack(list(_patch_layers(loaded, model_input, source, layers, FEED_FORWARD, answer)))[:, 0]
 

@@ -112,7 +112,7 @@ def _chart_form(
     y_axis = alt.Axis(
         orient="left", labelExpr="'L' + datum.label", labelAngle=0, labelFlush=False, **BARE_AXIS
     )
-    tooltip = [tip("name:N", title="part"), tip("exact:N", title=f"mean {what}" if has_spread else what)]
+    tooltip = [tip("name:N", title="part"), tip("exact:N", title="mean" if has_spread else what)]
     if has_spread:
         tooltip += [
             tip("interval:N", title="95 % interval"),

@@ -33,7 +33,7 @@ def drawn(monkeypatch) -> Drawn:
 
 def test_the_largest_mean_comes_first_with_its_interval(drawn: Drawn) -> None:
     draw_effects_table(EFFECTS, COLUMNS, (0, 0), is_tested=True)
-    assert drawn.titles == ["part", "mean", "95 % interval", "std. dev.", "pairs", "effect"]
+    assert drawn.titles == ["part", "mean", "95 % interval", "sd", "pairs", "effect"]
     assert drawn.texts == [
         ["L0 H1", "−2.00", "−2.25 to −1.75", "0.100", "3", "shown"],
         ["L0 FF", "+1.00", "+0.752 to +1.25", "0.100", "3", "shown"],
