@@ -1,6 +1,7 @@
 """The chosen head step by step: scores with the mask, pattern, and the change by the mask."""
 
 from functools import partial
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -8,7 +9,7 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import SHOWN
 from app_pages.show.show import show
 from app_pages.subject.two_sides import Side, difference
-from viz.attention.token_heatmaps import MapOptions, attention_heatmap, score_heatmap
+from viz.attention.token_heatmaps import attention_heatmap, score_heatmap
 from viz.builders.figure import PlotlyFigure
 from viz.builders.heatmap import compact
 from viz.builders.number_format import head_name
@@ -20,6 +21,14 @@ TITLES = {
     "pattern": "Pattern</b> <i>A</i>",
     "change": "Change</b> of <i>A</i>",
 }
+
+
+class _Shown(NamedTuple):
+    """The query, whose row is framed, and what is in sight of the maps; of a `window` that part alone is sent to the browser."""
+
+    query: int
+    zoom: tuple[int, int] | None = None  # first and last position
+    window: tuple[range, range] | None = None  # queries and keys
 
 
 def draw_maps(
@@ -37,9 +46,9 @@ def draw_maps(
     if last - first >= MOST_DRAWN:
         last = first + MOST_DRAWN - 1
         st.caption(f"The maps have room for {MOST_DRAWN} positions, here {first} to {last}.")
-    zoomed = MapOptions(query=query, zoom=(first, last))
-    shown = range(first, last + 1)
-    on_screen = zoomed if n <= MOST_DRAWN else MapOptions(query=query, window=(shown, shown))
+    whole = _Shown(query, zoom=(first, last))
+    part = range(first, last + 1)
+    on_screen = whole if n <= MOST_DRAWN else _Shown(query, window=(part, part))
     drawn = {
         "scores": partial(_scores, chosen, after),
         "pattern": partial(_pattern, chosen, unmasked, after),
@@ -54,7 +63,7 @@ def draw_maps(
                     compact(draw(on_screen), f"<b>{number} {TITLES[figure_name]}"),
                     key=f"masks_map_{figure_name}",
                     height="stretch",
-                    in_file=partial(draw, zoomed),
+                    in_file=partial(draw, whole),
                 )
     st.markdown(
         rf"{name}{role and f' ({role})'}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, with "
@@ -68,18 +77,20 @@ def draw_maps(
     )
 
 
-def _scores(chosen: HeadChoice, after: Side, options: MapOptions) -> PlotlyFigure:
+def _scores(chosen: HeadChoice, after: Side, shown: _Shown) -> PlotlyFigure:
     head, record = (chosen.layer, chosen.head), after.record
     return score_heatmap(
         record.scores[head],
         record.tokens,
         mask=record.mask[head],
         title=f"Scores of {head_name(*head)}",
-        **options,
+        query=shown.query,
+        zoom=shown.zoom,
+        window=shown.window,
     )
 
 
-def _pattern(chosen: HeadChoice, unmasked: Side, after: Side, options: MapOptions) -> PlotlyFigure:
+def _pattern(chosen: HeadChoice, unmasked: Side, after: Side, shown: _Shown) -> PlotlyFigure:
     name = head_name(chosen.layer, chosen.head)
     return attention_heatmap(
         after.record,
@@ -88,11 +99,13 @@ def _pattern(chosen: HeadChoice, unmasked: Side, after: Side, options: MapOption
         scale=chosen.of_head(unmasked.record, after.record),
         title=f"Pattern of {name}",
         description=f"Attention of {name} under the mask, queries down, keys across",
-        **options,
+        query=shown.query,
+        zoom=shown.zoom,
+        window=shown.window,
     )
 
 
-def _change(chosen: HeadChoice, unmasked: Side, after: Side, options: MapOptions) -> PlotlyFigure:
+def _change(chosen: HeadChoice, unmasked: Side, after: Side, shown: _Shown) -> PlotlyFigure:
     name = head_name(chosen.layer, chosen.head)
     return difference(
         unmasked,
@@ -101,5 +114,7 @@ def _change(chosen: HeadChoice, unmasked: Side, after: Side, options: MapOptions
         names=("unmasked", "masked"),
         title=f"Change of the pattern of {name}",
         description=f"Change of the attention of {name} by the mask, queries down, keys across",
-        **options,
+        query=shown.query,
+        zoom=shown.zoom,
+        window=shown.window,
     )
