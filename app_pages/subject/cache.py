@@ -74,11 +74,13 @@ def one_run() -> Iterator[None]:
     """Context for one run of a page: the files of each encoder are hashed only once, since a page needs the hash hundreds
     of times, and no value is made twice.
     """
-    token = _run.set(_Run())
+    run = _Run()
+    token = _run.set(run)
     try:
         yield
     finally:
         _run.reset(token)
+        run.values.clear()  # a copy of the context that something made meanwhile may live on
 
 
 class Cache:
