@@ -207,7 +207,7 @@ def _draw_buttons(
 ) -> None:
     """Draws a button for each sentence, which opens it on Attention with the links of this relation in the head's map."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="link_buttons"):
-        st.html("In the head's map:", width="content")
+        st.html("Open in Attention:", width="content")
         for number, (sentence, example) in enumerate(examples):
             st.button(
                 f"{plain(example.words[example.query])} → {plain(example.words[example.other_end])}",

@@ -13,7 +13,7 @@ from ..builders.token_label import FONT, visible, width
 
 _ROW, _BASE = 88, 44  # pixels: of a sentence, and from its top to the middle of its words
 _GAP = 9  # pixels between two words
-_WIDEST = 760  # pixels of words in a line
+_WIDEST = 700  # pixels of words in a line, which with ellipses fit into a narrow window
 _MORE = "…"  # in place of the words that are left out
 _POINTS = 25  # of an arc
 _ELSEWHERE = CATEGORIES[3]
@@ -166,4 +166,7 @@ def _chart_form() -> alt.TopLevelMixin:
     text: Kwargs = {"font": FONT, "fontSize": MIDDLE, "color": INK, "baseline": "middle"}
     query = words.transform_filter("datum.is_query").mark_text(**text, fontWeight="bold")
     others = words.transform_filter("!datum.is_query").mark_text(**text)
-    return alt.layer(arcs, tips, query, others).properties(view=alt.ViewBackground(stroke=None))
+    # Streamlit would take the height of the title away from that of the rows, which are in pixels.
+    return alt.layer(arcs, tips, query, others).properties(
+        view=alt.ViewBackground(stroke=None), autosize="pad"
+    )
