@@ -78,9 +78,7 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=490):
             step = map_step(grid)
-            which = (
-                "one small map per patch" if step == 1 else f"a small map in every {step} rows and columns"
-            )
+            which = "one small map per patch" if step == 1 else f"maps {step} patches apart"
             st.markdown(f"**Each patch's position against all others**, {which}")
             charts = position_similarity_grid(patches, grid, selected=selected)
             clickable(

@@ -81,7 +81,8 @@ def position_similarity_grid(
     need_shape((n_patches, n_patches), similarities=cosines)
     step = map_step(patch_grid)
     down, across = -(-rows // step), -(-columns // step)
-    cell = max(2, (_SIDE // max(down, across, 1) - _GAP) // max(rows, columns, 1))
+    side, longer = _SIDE // max(down, across, 1) - _GAP, max(rows, columns, 1)
+    cell = max(side // longer, min(2, side / longer), 1)
     drawn = np.arange(n_patches).reshape(rows, columns)[::step, ::step].ravel()
     patch, other_patch = np.repeat(drawn, n_patches), np.tile(np.arange(n_patches), len(drawn))
     maps = sorted(drawn.tolist(), key=lambda patch: patch == selected)  # no border lies on the frame

@@ -121,3 +121,9 @@ def test_of_a_large_grid_some_maps_are_drawn_close_together(monkeypatch):
 
 def test_up_to_16_by_16_patches_each_has_its_map():
     assert [map_step(grid) for grid in ((1, 1), (14, 14), (16, 16), (37, 37))] == [1, 1, 1, 6]
+
+
+@pytest.mark.parametrize("side", [14, 16, 24, 37])
+def test_the_maps_fit_beside_the_large_one(side):
+    figure = position_similarity_grid(np.eye(side**2), (side, side), selected=None)
+    assert 400 <= figure.specification["width"] <= 500
