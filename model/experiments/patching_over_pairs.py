@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Float64
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from ..config import ModelConfig
 from ..inputs import InputLike
@@ -76,7 +76,7 @@ def mean_effects(effects: Sequence[Float[np.ndarray, "layer part"]], n_equal: in
     values, n = np.stack(effects).astype(np.float64), len(effects)
     mean = values.mean(axis=0)
     sd = values.std(axis=0, ddof=1) if n > 1 else np.full(mean.shape, np.nan)
-    half = student_t.ppf((1 + CONFIDENCE) / 2, max(n - 1, 1)) * sd / np.sqrt(n)
+    half = stdtrit(max(n - 1, 1), (1 + CONFIDENCE) / 2) * sd / np.sqrt(n)
     return MeanEffects(mean, sd, mean - half, mean + half, n, n_equal)
 
 
