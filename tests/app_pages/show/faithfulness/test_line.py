@@ -120,7 +120,6 @@ def test_of_a_masked_word(open_app: Open) -> None:
     hidden = linked(app).data["hidden"]
     np.testing.assert_allclose(np.array(hidden["changes"])[positions], np.negative(effects), atol=1e-5)
     assert hidden["words"][2] == "without it: not measured"
-    assert "attribution" not in [group.key for group in app.get("button_group")]
     points = table(app, "Score of a map", "score", "effect")
     np.testing.assert_allclose(points["effect"], effects, atol=1e-5)
 
