@@ -16,7 +16,6 @@ from app_pages.subject.subject import LensChoice, LiveSubject, Subject
 from app_pages.toolkit.stoppable import until_done
 from model.experiments.attribution import (
     MOST_GRADIENTS,
-    TOLERANCE,
     Attribution,
     explained_positions,
     gradient_times_input,
@@ -119,5 +118,5 @@ def _completeness_sentence(attributed: Attributed) -> str:
         )
     return (
         f"**Not complete**: {comparison[0].lower()}{comparison[1:]}, {gap} apart after {MOST_GRADIENTS} gradients (allowed: "
-        f"{TOLERANCE:g} of it, or {TOLERANCE:g})."
+        f"{format_number(of.allowed, '.1g')})."
     )

@@ -34,7 +34,8 @@ from .explained_answer import Explained, Similarity, explained_answer, given_ans
 from .knock_out import removable_positions
 from .masked_word import MaskedWord
 
-TOLERANCE = 1e-3  # of F(x) - F(x'), or in the unit of F where that is below 1
+TOLERANCE = 1e-3  # of F(x) - F(x'), or of the smallest difference that is told from 0 where that is larger
+NATS, COSINE = 1.0, 0.1  # these smallest differences
 _REFINED = 1e-4  # the same: a part is halved until then, since errors of positions can cancel in the sum
 MOST_GRADIENTS = 512
 _N_PARTS = 4  # into which the path is cut at first
@@ -61,6 +62,12 @@ class Attribution:
     output: float  # F(x)
     baseline_output: float  # F(x')
     n_gradients: int  # that were computed
+    least: float = NATS  # the smallest difference of outputs that is told from 0
+
+    @property
+    def allowed(self) -> float:
+        """The largest gap of complete attributions: 0.001 of F(x) - F(x'), but not less than 0.001 nats, or 0.0001 of a cosine."""
+        return TOLERANCE * max(self.least, abs(self.difference))
 
     @property
     def total(self) -> float:
@@ -79,8 +86,8 @@ class Attribution:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the gap is at most 0.001, or 0.001 of F(x) - F(x') where that is larger than 1."""
-        return self.gap <= TOLERANCE * max(1.0, abs(self.difference))
+        """Whether the gap is at most what is `allowed`."""
+        return self.gap <= self.allowed
 
 
 def gradient_times_input(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> Attribution:
@@ -115,7 +122,8 @@ def integrated_gradients(loaded: Loaded, model_input: InputLike, answer: Explain
     >>> integrated_gradients(load("checkpoints/imdb-pre-ln"), "A gripping film.").is_complete
     True
     """
-    return integrate(answer_path(loaded, model_input, answer))
+    is_cosine = isinstance(given_answer(loaded.config, answer), Similarity)
+    return integrate(answer_path(loaded, model_input, answer), COSINE if is_cosine else NATS)
 
 
 def explained_positions(positions: Positions, answer: Explained = None) -> tuple[int, ...]:
@@ -124,7 +132,7 @@ def explained_positions(positions: Positions, answer: Explained = None) -> tuple
     return tuple(position for position in removable_positions(positions) if position != kept)
 
 
-def integrate(path: Path) -> Attribution:
+def integrate(path: Path, least: float = NATS) -> Attribution:
     """Integral of the products along the path, refined until its sum is the difference of the outputs.
 
     Each part of the path is integrated by Gauss and Lobatto's rule, whose points include both ends: so how far the part's
@@ -138,7 +146,7 @@ def integrate(path: Path) -> Attribution:
     while True:
         first, last = min(parts, key=lambda part: part.start), max(parts, key=lambda part: part.end)
         total_error = _total_error(parts)
-        allowed = _REFINED * max(1.0, abs(last.end_output - first.start_output))
+        allowed = _REFINED * max(least, abs(last.end_output - first.start_output))
         parts.sort(key=lambda part: part.error)
         n_most = (MOST_GRADIENTS - n_gradients) // (2 * _N_POINTS)
         n_kept = len(parts)
@@ -151,7 +159,7 @@ def integrate(path: Path) -> Attribution:
         halved = parts[n_kept:]
         if total_error <= allowed or not halved:
             values = np.sum([part.integral for part in parts], axis=0)
-            return Attribution(values, last.end_output, first.start_output, n_gradients)
+            return Attribution(values, last.end_output, first.start_output, n_gradients, least)
         starts, ends = (np.array([getattr(part, edge) for part in halved]) for edge in ("start", "end"))
         middles = (starts + ends) / 2
         parts = parts[:n_kept] + _integrate_parts(path, np.append(starts, middles), np.append(middles, ends))

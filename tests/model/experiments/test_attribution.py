@@ -290,3 +290,14 @@ def test_the_words_of_shipped_encoders_are_complete() -> None:
     loaded, text = load(Path("checkpoints/imdb-pre-ln")), "The film is [MASK] bad."
     for answer in (masked_word(loaded, text, "not"), masked_word(loaded, text), Similarity("A great film.")):
         assert integrated_gradients(loaded, text, answer).gap <= 1e-3
+
+
+def test_what_is_allowed_is_a_thousandth_of_the_difference_or_of_the_least_one() -> None:
+    of_nats, of_cosines = (
+        integrate(lambda alphas: OnPath(alphas / 50, np.full((len(alphas), 1), 0.02)), least)
+        for least in (1.0, 0.1)
+    )
+    assert (of_nats.allowed, of_cosines.allowed) == pytest.approx((1e-3, 1e-4))
+    assert integrate(linear).allowed == pytest.approx(5e-3)
+    assert integrated_gradients(FILLING["pre"], MASKED).least == 0.1
+    assert integrated_gradients(FILLING["pre"], MASKED, ANSWERS["word"]).least == 1
