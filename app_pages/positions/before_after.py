@@ -20,6 +20,9 @@ from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
 
+MOST_DRAWN = 512  # positions; a browser takes a minute for two maps of 1,370 × 1,370 cells
+DRAWN = 128  # of more positions
+
 
 def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after: Side) -> None:
     """Draws prediction and attention of the chosen head before and after; `what` names the change, `before` is not reordered."""
@@ -39,7 +42,7 @@ def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, 
         view = MAPS.choose(label=f"All weights of {head}")
         is_order_restored = view == SIDE_BY_SIDE and after.order is not None and ROWS.choose() == BACK
     if view == DIFFERENCE:
-        _draw_difference(chosen, before, after)
+        _draw_difference(chosen, before, after, query)
         return
     for ordinal, side, column in zip(NUMBERS, (before, after), beside("positions_map"), strict=False):
         with column:
@@ -86,16 +89,35 @@ def _draw_map(
         pattern, mask = two_sides.put_back(side, pattern), two_sides.put_back(side, mask)
         tokens, own_query = before.record.tokens, query
     title = f"{side.title}, {head_name(chosen.layer, chosen.head)}"
-    figure = weight_heatmap(pattern, tokens, mask=mask, query=own_query, scale=scale, title=title)
+    part = _part(len(tokens), own_query or 0)
+    figure = weight_heatmap(
+        pattern, tokens, mask=mask, query=own_query, scale=scale, title=title, window=part
+    )
     show(figure, key=key)
+    _say_part(part, len(tokens))
 
 
-def _draw_difference(chosen: HeadChoice, before: Side, after: Side) -> None:
+def _part(n: int, query: int) -> tuple[range, range] | None:
+    """The queries and the keys of a map of `n` positions that are drawn, around the query; None for all."""
+    if n <= MOST_DRAWN:
+        return None
+    start = min(max(query - DRAWN // 2, 0), n - DRAWN)
+    return (range(start, start + DRAWN),) * 2
+
+
+def _say_part(part: tuple[range, range] | None, n: int) -> None:
+    if part is not None:
+        st.caption(f"Of {n:,} positions, {part[0].start} to {part[0].stop - 1} are drawn, around the query.")
+
+
+def _draw_difference(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
     """Draws a heatmap [query, key] of the chosen head's weights after minus before, both in the order of the input."""
     head = chosen.layer, chosen.head
     title = f"{head_name(chosen.layer, chosen.head)}, after minus before"
-    figure = two_sides.difference(before, after, head, names=("before", "after"), title=title)
+    part = _part(len(before.record), query)
+    figure = two_sides.difference(before, after, head, names=("before", "after"), title=title, window=part)
     show(figure, key="positions_try_difference")
+    _say_part(part, len(before.record))
     largest = format_number(largest_change(*two_sides.head_patterns(before, after, head)), ".2g")
     remark = "" if after.order is None else ", with rows and columns put back in order"
     st.caption(f"Largest change of any weight in this head: {largest}{remark}.")

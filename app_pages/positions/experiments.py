@@ -104,9 +104,7 @@ def _deviation_in_order(name: Checkpoint, model_input: Input, order: tuple[int, 
     patterns = [f"blocks.{layer}.attention.pattern" for layer in range(encoder.config.n_layers)]
     # not whole records, which of 1,370 patches would be 9 GB with and without positions
     before, after = (
-        activations(
-            encoder, [model_input], patterns, intervention=repositioned(order=content, zeroed=zeroed)
-        )
+        activations(encoder, [model_input], patterns, intervention=repositioned(order=content, zeroed=zeroed))
         for content in (None, order)
     )
     return max(

@@ -11,7 +11,7 @@ from app_pages.controls import input_controls, positions_controls
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.positions_controls import EXPERIMENT, IN_BOTH_ORDERS, MAPS, ORDER_SEED, ROWS, SHIFT_BY
-from app_pages.positions import experiments
+from app_pages.positions import before_after, experiments
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
 from model.capture import capture
@@ -99,6 +99,18 @@ def test_the_difference_is_token_by_token(open_part: Open) -> None:
     app = open_part(ORDER_SEED.to(7), IN_BOTH_ORDERS.to("without positions"), MAPS.to("after minus before"))
     assert np.abs(weights(shown(app, "positions_try_difference"))).max() < 1e-5
     assert "with rows and columns put back in order" in said(app)
+
+
+@pytest.mark.parametrize("view", ["side by side", "difference"])
+def test_of_many_positions_those_around_the_query_are_drawn(
+    open_part: Open, monkeypatch: pytest.MonkeyPatch, view: str
+) -> None:
+    monkeypatch.setattr(before_after, "MOST_DRAWN", 4)
+    monkeypatch.setattr(before_after, "DRAWN", 2)
+    app = open_part(*([MAPS.to("after minus before")] if view == "difference" else []), query="3 film")
+    key = "positions_try_difference" if view == "difference" else "positions_try_map_first"
+    assert weights(shown(app, key)).shape == (2, 2)
+    assert any("Of 8 positions, 2 to 3 are drawn" in caption.value for caption in app.caption)
 
 
 def test_the_largest_change_of_a_weight_is_that_of_the_chosen_head(open_part: Open) -> None:
