@@ -54,7 +54,7 @@ def test_the_figures_say_it(open_app: Open, kind: str) -> None:
     if kind == "lines":
         assert described(app, "Attention of")["title"]["text"] == [words, hidden]
         assert described(app, "The 3 words of the text")["title"]["text"] == [words, hidden, share]
-        assert described(app, "Lines from")["title"]["text"] == [words, hidden, share]
+        assert described(app, "Lines of L0 H0 from")["title"]["text"] == [words, hidden, share]
     else:
         assert "  \n".join((words, hidden, share)) in captions(app)
 

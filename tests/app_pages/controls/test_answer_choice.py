@@ -12,10 +12,11 @@ from model.capture import capture
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.masked_tokens import guesses
 from model.experiments.masked_word import MaskedWord, masked_word
-from model.experiments.patching import patch_heads, patch_positions
+from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
 from model.experiments.probabilities import probabilities
 from tests.app_pages.charts import table as table_of
 from tests.model.huggingface.folders import build
+from viz.heads.patch_grid import FEED_FORWARD
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
@@ -112,9 +113,13 @@ def test_patched_heads_and_states(open_heads: Open) -> None:
     loaded = cache.loaded(ENCODER)
     word = masked_word(loaded, TEXT, "great")
     (before,), (second,) = log_p(word), log_p(word, text=OTHER)
-    heads = table_of(app, CHANGE, "layer", "head", "value").sort_values(["layer", "head"])["value"]
+    rows = table_of(app, CHANGE, "layer", "column", "value").sort_values(["layer", "column"])
+    heads = rows[rows["part"] != FEED_FORWARD]["value"]
     expected = patch_heads(loaded, TEXT, OTHER, word).ravel() - before
     np.testing.assert_allclose(heads, expected, rtol=1e-4, atol=1e-6)
+    feed_forwards = rows[rows["part"] == FEED_FORWARD]["value"]
+    expected = patch_feed_forwards(loaded, TEXT, OTHER, word).ravel() - before
+    np.testing.assert_allclose(feed_forwards, expected, rtol=1e-4, atol=1e-6)
     states = table_of(app, "Effect on", "stage", "position", "value")
     stages = {stage: number for number, stage in enumerate(capture(loaded, TEXT).stages)}
     answers = patch_positions(loaded, TEXT, OTHER, word)[..., 0] - before
