@@ -74,6 +74,12 @@ def patch_grid(
     frame["strong"] = strong(frame["coloured"].to_numpy(), max_effect, signed=signed)
     in_file = {"column": None, "value": what if spread is None else f"mean {what}", "coloured": None}
     if spread is not None:
+        in_file |= {
+            "sd": "standard deviation",
+            "low": "95 % interval from",
+            "high": "95 % interval to",
+            "n": "pairs",
+        }
         in_file |= {"interval": None, "result": None, "sd_written": None}
     step = int(np.clip(_WIDTH // n_columns, _NARROWEST, _WIDEST))
     return _chart_form(tuple(columns), what, signed, ends, spread is not None).with_data(

@@ -149,8 +149,9 @@ def test_words_are_knocked_out_with_all_their_pieces(open_both: Open) -> None:
     text = "\n".join(block.value for block in app.markdown)
     assert "Each word, with all its pieces, in turn" in text
     assert "of 6 words, taken alone" in text or "No single one changes the answer" in text
-    (message,) = app.info
-    assert message.value.startswith("bytes has no class")
+    assert "bytes has no classes: there it is the cosine distance of the pooled state" in text
+    assert "**bytes**: without" in text
+    assert "the pooled state moves by" in text
     assert "the pieces of a word knocked out together" in captions(app)
 
 

@@ -127,7 +127,7 @@ def test_keys_that_are_no_queries(open_app: Open, view: str) -> None:
         assert (chart.data["queries"], chart.data["keys"]) == (list(TOKENS), ["x", "y", "x"])
         assert chart.map.shape == (4, 3)
         return
-    lines = table(app, "Lines from", "query", "key")
+    lines = table(app, "Lines of L0 H0 from", "query", "key")
     assert set(lines["key token"]) <= {"x", "y"}
     strip = table(app, "The 3 tokens of the text", "weight")
     np.testing.assert_allclose(strip["weight"], PATTERN[0, 0, 1, :3], rtol=1e-6)
