@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.pairing import choose_furthest_pair, map_name, say_pair
+from app_pages.compare.pairing import choose_furthest_pair, map_name, say_pair, why_not_measured
 from app_pages.compare.seed_curves import draw_distances_beside_seeds
 from app_pages.compare.stored_comparisons import stored_comparison
 from app_pages.controls import head_choice
@@ -210,9 +210,7 @@ def _draw_download(
 
 def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:
     if pairing.matrix is None:
-        st.info(
-            "Head distances compare rows of weights over the same keys, and these sides have none in common."
-        )
+        st.info(why_not_measured(first, second))
         return
     (_, n_heads), (_, n_others) = pairing.shapes
     chart = distance_heatmap(

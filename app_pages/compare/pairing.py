@@ -18,6 +18,7 @@ from model.measures.head_matching import HeadIndex, Pairing
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name, percent
 
+MOST_WEIGHTS = 2e10  # of all pairs of maps that are compared: about two minutes; 1,370 patches and 144 heads have twice as many
 LISTED = 8  # heads by name; of 144, most may be without a partner
 
 
@@ -25,10 +26,10 @@ def pair_heads(first: Side, second: Side) -> Pairing:
     """Draws the control that chooses how heads are paired, where there is a choice; returns the pairs of heads of the
     two sides.
 
-    Heads of the same number are paired within one encoder, and where the two maps have no cells in common.
+    Heads of the same number are paired within one encoder, and where distances are not measured (`why_not_measured`).
     """
     shapes = _layers_and_heads(first), _layers_and_heads(second)
-    if why_cells_differ(first, second) is not None:
+    if why_not_measured(first, second) is not None:
         return head_matching.pair_by_index(*shapes)
     if first.words is not None and second.words is not None:
         matrix = distances_by_words(first.subject, second.subject, (first.words, second.words))
@@ -60,6 +61,21 @@ def _layers_and_heads(side: Side) -> tuple[int, int]:
 @cached(spinner="Measuring head distances …")
 def _distances(one: LiveSubject, other: LiveSubject) -> np.ndarray:
     return head_matching.distance_matrix(one.record.pattern, other.record.pattern)
+
+
+def why_not_measured(first: Side, second: Side) -> str | None:
+    """Sentence on why the distances of the heads are not measured; None if they are."""
+    if why_cells_differ(first, second) is not None:
+        return (
+            "Head distances compare rows of weights over the same keys, and these sides have none in common."
+        )
+    n_pairs = int(np.prod(_layers_and_heads(first) + _layers_and_heads(second)))
+    if n_pairs * len(first.record) ** 2 > MOST_WEIGHTS:
+        return (
+            f"Head distances are not measured for so long an input: {n_pairs:,} pairs of heads with {len(first.record):,} × "
+            f"{len(first.record):,} weights each would take minutes."
+        )
+    return None
 
 
 def why_cells_differ(first: Side, second: Side) -> str | None:
@@ -125,10 +141,10 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
         count = f"{pairing.n_same_index} of {pairing.n_pairs} pairs have the same number on both sides."
         sentences.append(f"{_matching_sentences(pairing, stored)} {count}")
     elif first.checkpoint != second.checkpoint:
-        reason = "" if is_measured else ", since a matching needs the same keys on both sides"
+        reason = "" if is_measured else f" {why_not_measured(first, second)}"
         st.warning(
-            f"Paired by number{reason}: the encoders were trained separately, so heads of the same number need "
-            "not correspond.",
+            "Paired by number: the encoders were trained separately, so heads of the same number need not "
+            f"correspond.{reason}",
             icon=":material/warning:",
         )
     for side, unpaired in zip((first, second), pairing.unpaired, strict=True):

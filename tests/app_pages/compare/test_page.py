@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.compare import pairing
 from app_pages.subject import encoders
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
@@ -249,12 +250,27 @@ def test_other_patches_are_not_matched_nor_subtracted(open_compare: Open, checkp
     app = open_compare(compare_part="Difference", **query)
     assert titles(app) == []
     assert "2 × 2 patches and a class token, fine sees 4 × 4 patches" in app.info[0].value
-    assert app.warning[0].value.startswith("Paired by number, since a matching needs the same keys")
+    assert app.warning[0].value.endswith("these sides have none in common.")
     assert not any("mean distance" in said for said in descriptions(app))
     for part in ("Heads", "Knock-out", "Stream", "Representations"):
         assert not open_compare(compare_part=part, **query).exception
     app = open_compare(query="r1c0", **query)
     assert "no counterpart here" in captions(app)
+
+
+@pytest.mark.parametrize("what", ["two encoders", "two inputs"])
+def test_of_long_inputs_head_distances_are_not_measured(
+    open_compare: Open, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(pairing, "MOST_WEIGHTS", 1)
+    query = {"text": "not great", "compare_what": what, "checkpoint": "imdb-pre-ln"}
+    if what == "two inputs":
+        query["compare_text"] = "not film"
+    app = open_compare(compare_view="distances of all heads", **query)
+    assert any("weights each would take minutes" in info.value for info in app.info)
+    assert len(app.warning) == (what == "two encoders")  # within one encoder a head has its own number
+    for part in ("Heads", "Difference"):
+        assert not open_compare(compare_part=part, **query).exception
 
 
 # The way to a digit that the two call differently
