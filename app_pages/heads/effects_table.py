@@ -19,7 +19,7 @@ def draw_effects_table(
 ) -> None:
     """Draws the effects and marks the row of the chosen `head`; a click on a row chooses its head.
 
-    `is_tested` adds whether the interval leaves out 0, which says nothing about distances.
+    `is_tested` adds whether an effect is shown, which says nothing about distances.
     """
     titles = _TITLES | (_RESULT if is_tested else {})
     headings: list[TableHeading] = [{"name": name, "title": title} for name, title in titles.items()]
@@ -58,5 +58,5 @@ def _cells(
         {"name": "n", "text": f"{effects.n}"},
     ]
     if is_tested:
-        cells.append({"name": "result", "text": "shown" if effects.is_apart[layer, column] else "not shown"})
+        cells.append({"name": "result", "text": "shown" if effects.is_shown[layer, column] else "not shown"})
     return cells

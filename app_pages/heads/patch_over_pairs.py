@@ -144,7 +144,7 @@ def _draw_effects(
     normalised: bool,
 ) -> None:
     tell(_headline(effects, columns, shown), is_headline=True)
-    spread = Spread(effects.sd, effects.low, effects.high, effects.is_apart, effects.n)
+    spread = Spread(effects.sd, effects.low, effects.high, effects.is_shown, effects.n)
     grid, table = beside("patch")
     with grid:
         st.markdown(
@@ -181,16 +181,16 @@ def _headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
     spec = "+#.3g" if shown.signed else "#.3g"
     sizes = np.abs(effects.mean)
     if shown.signed:
-        if not effects.is_apart.any():
-            return f"Over {pairs}, no part has an effect that is shown: every 95 % interval contains 0."
-        sizes = np.where(effects.is_apart, sizes, 0)
+        if not effects.is_shown.any():
+            return f"Over {pairs}, no part has an effect that is shown."
+        sizes = np.where(effects.is_shown, sizes, 0)
     layer, column = divmod(int(sizes.argmax()), sizes.shape[1])
     mean, low, high = (float(numbers[layer, column]) for numbers in (effects.mean, effects.low, effects.high))
     name, interval = columns.name(layer, column), f"{format_number(low, spec)} to {format_number(high, spec)}"
     sentence = f"Over {pairs}, {name} has the largest mean effect: {format_number(mean, spec)}, 95 % interval {interval}."
     if not shown.signed:
         return sentence
-    return f"{sentence} {int(effects.is_apart.sum())} of {sizes.size} parts have an effect that is shown."
+    return f"{sentence} {int(effects.is_shown.sum())} of {sizes.size} parts have an effect that is shown."
 
 
 def _reading_sentences(effects: MeanEffects, shown: Quantity) -> str:
@@ -198,10 +198,8 @@ def _reading_sentences(effects: MeanEffects, shown: Quantity) -> str:
         "The interval is that of the mean over pairs (Student's t); sd is the standard deviation between pairs."
     ]
     if shown.signed:
-        by_chance = format_number(0.05 * effects.mean.size, "#.2g")
         sentences_read.append(
-            f"An effect is shown where it leaves out 0; of {effects.mean.size} parts without any effect, about {by_chance} would "
-            "do so by chance."
+            f"An effect is shown where a t-test against 0 has p < 0.05 after Holm's correction for all {effects.mean.size} parts."
         )
     else:
         sentences_read.append(

@@ -11,8 +11,9 @@ from jaxtyping import Int
 
 from ..inputs.text import Encoded
 from ..loaded import Loaded
+from ..measures.many_tests import holm
 from ..measures.share_interval import wilson_interval
-from .beyond_baseline import holm, paired_test
+from .beyond_baseline import paired_test
 from .data_source import DataSource
 from .dataset_examples import Shard
 from .dataset_measure import Measure, ProgressCallback, batches

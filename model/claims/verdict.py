@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..measures.many_tests import holm
 from .measurements import Measurement
 
 SIGNIFICANT = 0.05
@@ -114,7 +115,7 @@ def judge(rule: Rule, measurements: Sequence[Measurement]) -> list[Judgement]:
     """Verdict of each measurement of one claim, in the same order; p-values are corrected for the number of tests."""
     differences = [rule.differences(measured) for measured in measurements]
     tested_indices = [index for index, values in enumerate(differences) if len(values) >= FEWEST_TESTED]
-    corrected_p = holm([sign_flip_p(differences[index]) for index in tested_indices])
+    corrected_p = holm(np.array([sign_flip_p(differences[index]) for index in tested_indices])).tolist()
     p = dict(zip(tested_indices, corrected_p, strict=True))
     return [
         _tested_judgement(measured, differences[index], p[index])
@@ -156,15 +157,6 @@ def sign_flip_p(differences: Sequence[float]) -> float:
         sums = np.concatenate((sums - value, sums + value))
     rounding = 1e-9 * values.sum()  # sums of the same numbers in another order
     return float((np.abs(sums) >= abs(math.fsum(differences)) - rounding).mean())
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """p-values corrected for the number of tests after Holm (1979), in the same order."""
-    corrected, largest_so_far = [0.0] * len(p), 0.0
-    for rank, index in enumerate(sorted(range(len(p)), key=p.__getitem__)):
-        largest_so_far = max(largest_so_far, min(1.0, (len(p) - rank) * p[index]))
-        corrected[index] = largest_so_far
-    return corrected
 
 
 def chance_of_separation(n_seeds: int) -> float:

@@ -18,6 +18,7 @@ from ..config import ModelConfig
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..measures.changes import cosine_distance, log_odds
+from ..measures.many_tests import holm
 from .masked_word import MaskedWord, log_probability_changes
 from .patching import Part, patch_layer
 from .probabilities import probabilities
@@ -41,9 +42,21 @@ class MeanEffects(NamedTuple):
     n_equal: int = 0  # pairs left out, whose answers are too close to divide by their difference
 
     @property
-    def is_apart(self) -> np.ndarray:
-        """Whether the interval of each part leaves out 0, bools [layer, part]; False with a single pair."""
-        return (self.low > 0) | (self.high < 0)
+    def is_shown(self) -> np.ndarray:
+        """Whether each part has an effect, bools [layer, part]: a t-test against 0, corrected for all parts after Holm.
+
+        False with a single pair.
+        """
+        from scipy.stats import t as student_t  # a second to import, which not every page shall wait for
+
+        if self.n < 2:
+            return np.zeros(self.mean.shape, bool)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(self.mean) / (self.sd / np.sqrt(self.n))
+        p_values = 2 * student_t.sf(
+            np.nan_to_num(t, nan=0.0, posinf=np.inf), self.n - 1
+        )  # 0 / 0: no effect at all
+        return (holm(p_values.ravel()) < 1 - CONFIDENCE).reshape(self.mean.shape)
 
 
 def answer_changes(

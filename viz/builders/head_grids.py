@@ -5,11 +5,11 @@ from typing import Any
 import altair as alt
 import numpy as np
 
-from .cell_numbers import cell_numbers
 from .cells import cells, head_axis, head_cells, strong
 from .figure import LayeredChart, VegaFigure, click_on, form, need_shape, tip
 from .number_format import format_number, head_name
 from .palette import NEUTRAL, ROUNDING, largest
+from .short_numbers import cell_numbers
 from .theme import MIDDLE, SMALL, heading
 from .vega_colours import SIGNED_ENDS, colour_legend
 

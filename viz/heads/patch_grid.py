@@ -7,11 +7,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.cell_numbers import cell_numbers
 from ..builders.cells import BARE_AXIS, cells, strong
 from ..builders.figure import VegaFigure, click_on, form, need_shape, tip
 from ..builders.number_format import format_number
 from ..builders.palette import ROUNDING, largest
+from ..builders.short_numbers import cell_numbers
 from ..builders.theme import SMALL, heading
 from ..builders.vega_colours import named_legend
 
@@ -25,7 +25,7 @@ class Spread(NamedTuple):
     sd: np.ndarray
     low: np.ndarray  # ends of the 95 % interval of the mean
     high: np.ndarray
-    is_apart: np.ndarray  # whether the interval leaves out 0
+    is_shown: np.ndarray  # whether the part has an effect, after correction for all parts
     n: int
 
 
@@ -42,13 +42,13 @@ def patch_grid(
     """A grid of effects [layer, part] on `what`; `columns` names the parts of a layer, as in H0, and the feed-forward last.
 
     The part `selected` (layer, column) is framed. `signed` effects are coloured symmetrically about 0, and `ends` name the
-    ends of the colours. With a `spread` the effects are means, and of signed ones only those whose interval leaves out 0 are coloured. A
+    ends of the colours. With a `spread` the effects are means, and of signed ones only those that are shown are coloured. A
     click sets the point selection `head`, fields `layer` and `column`. Raises ValueError where the shapes differ.
     """
     need_shape((len(effects), len(columns)), effects=effects)
     if spread is not None:
         arrays = spread._asdict()
-        need_shape(effects.shape, **{name: arrays[name] for name in ("sd", "low", "high", "is_apart")})
+        need_shape(effects.shape, **{name: arrays[name] for name in ("sd", "low", "high", "is_shown")})
     n_layers, n_columns = effects.shape
     max_effect = largest(effects[np.isfinite(effects)], at_least=ROUNDING)
     detail = largest(effects[:, :-1], at_least=ROUNDING)  # of heads, beside which a feed-forward may be large
@@ -70,7 +70,7 @@ def patch_grid(
     if spread is not None:
         _add_spread(frame, spread, "+" if signed else "")
         if signed:
-            frame["coloured"] = np.where(spread.is_apart.ravel(), frame["value"], 0.0)
+            frame["coloured"] = np.where(spread.is_shown.ravel(), frame["value"], 0.0)
     frame["strong"] = strong(frame["coloured"].to_numpy(), max_effect, signed=signed)
     in_file = {"column": None, "value": what if spread is None else f"mean {what}", "coloured": None}
     if spread is not None:
@@ -106,8 +106,8 @@ def _add_spread(frame: pd.DataFrame, spread: Spread, sign: str) -> None:
         else f"{format_number(low, f'{sign}#.3g')} to {format_number(high, f'{sign}#.3g')}"
         for low, high in zip(frame["low"], frame["high"], strict=True)
     ]
-    is_apart = spread.is_apart.ravel()
-    frame["result"] = np.where(is_apart, "an effect: the interval leaves out 0", "no effect shown")
+    is_shown = spread.is_shown.ravel()
+    frame["result"] = np.where(is_shown, "an effect, after correction for all parts", "no effect shown")
 
 
 @form

@@ -6,10 +6,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.cell_numbers import cell_numbers
 from ..builders.cells import BARE_AXIS, cells
 from ..builders.figure import Kwargs, VegaFigure, click_on, form, need_shape, tip, value
 from ..builders.palette import ROUNDING, largest
+from ..builders.short_numbers import cell_numbers
 from ..builders.theme import FIT
 from ..builders.token_label import FONT, label, visible
 from ..builders.vega_colours import named_legend

@@ -10,7 +10,6 @@ from model.claims.verdict import (
     FurtherThanSeeds,
     Larger,
     chance_of_separation,
-    holm,
     judge,
     sign_flip_p,
 )
@@ -46,12 +45,6 @@ def test_the_least_p_is_that_of_signs_that_all_agree(n, p):
 
 def test_no_difference_has_p_1():
     assert sign_flip_p([0.0] * 8) == 1
-
-
-def test_holm_by_hand():
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([0.9, 0.6]) == [1, 1]
-    assert holm([]) == []
 
 
 @pytest.mark.parametrize(

@@ -62,15 +62,15 @@ def test_by_hand():
     assert (found.mean, found.sd) == (2, 1)
     assert found.low[0, 0] == pytest.approx(2 - 2.484, abs=1e-3)
     assert found.high[0, 0] == pytest.approx(2 + 2.484, abs=1e-3)
-    assert not found.is_apart.any()
+    assert not found.is_shown.any()
 
 
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=9).filter(lambda numbers: np.std(numbers) > 1e-3))
-def test_an_interval_leaves_out_0_where_a_t_test_rejects_it(numbers):
+def test_one_part_has_an_effect_where_a_t_test_rejects_0(numbers):
     found = mean_effects([np.full((1, 1), number) for number in numbers])
     p = ttest_1samp(numbers, 0).pvalue
     if abs(p - 0.05) > 1e-6:
-        assert found.is_apart[0, 0] == (p < 0.05)
+        assert found.is_shown[0, 0] == (p < 0.05)
 
 
 def test_of_one_pair_there_is_no_spread():
@@ -78,7 +78,7 @@ def test_of_one_pair_there_is_no_spread():
     assert found.n == 1
     assert np.isnan(found.sd).all()
     assert np.isnan(found.high).all()
-    assert not found.is_apart.any()
+    assert not found.is_shown.any()
 
 
 def test_without_pairs_there_is_no_mean(text_loaded):

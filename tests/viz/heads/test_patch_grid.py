@@ -11,7 +11,7 @@ SPREAD = Spread(
     sd=np.full((2, 3), 0.1),
     low=EFFECTS - 0.15,
     high=EFFECTS + 0.15,
-    is_apart=np.abs(EFFECTS) > 0.15,
+    is_shown=np.abs(EFFECTS) > 0.15,
     n=12,
 )
 
@@ -69,7 +69,7 @@ def test_of_means_only_those_with_an_effect_are_coloured():
     rows = figure.frame.set_index("name")
     assert rows.loc["L1 H0", "result"] == "no effect shown"
     assert rows.loc["L1 H0", "interval"] == "−0.0500 to +0.250"
-    assert rows.loc["L0 H0", "result"] == "an effect: the interval leaves out 0"
+    assert rows.loc["L0 H0", "result"] == "an effect, after correction for all parts"
     cells, _, cover = drawn(figure)
     fill = {above["description"]: cell["fill"] for cell, above in zip(cells, cover, strict=True)}
     assert fill["L1 H0"].endswith(", 0)")

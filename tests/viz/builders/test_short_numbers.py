@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from viz.builders.cell_numbers import cell_numbers
+from viz.builders.short_numbers import cell_numbers
 
 
 @pytest.mark.parametrize(
