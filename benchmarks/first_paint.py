@@ -1,14 +1,20 @@
-"""python -m benchmarks.first_paint [--starts 5]
+"""python -m benchmarks.first_paint [--starts 5] [--states later first nothing]
 
-What somebody waits for after `streamlit run app.py`: the prediction, the overview of all heads, and the last
-chart of the first page, each also as a ratio to the first line of an app that has nothing else. Medians, from
-the server's start to the paint in a Chromium that is already open. Read the ratios, the times drift. A first
-start, in which Python compiles the modules, is not counted.
+What somebody waits for after `streamlit run app.py`: the prediction, and the overview of all heads, each as a ratio to
+the first line of an app that has nothing else. Seconds from the server's start to the paint in a Chromium that
+is already open. The two apps are started in turn, and a ratio is that of one pair of starts: the times of a machine drift.
+
+Printed are medians, and the smallest and largest ratio, for three states of the files:
+
+later    Python has compiled all modules, as of every start but the first
+first    the app's own modules are not compiled: the first start after `make run`, where pip compiled what it installed
+nothing  no module of anything is compiled, as where files were copied without what was compiled of them
 """
 
 import argparse
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -24,20 +30,29 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.browser import chromium
 from tests.browser.conftest import FLAGS
 
-APP = Path(__file__).parents[1] / "app.py"
+ROOT = Path(__file__).parents[1]
+SERVED = ("app.py", "app_pages", "model", "viz", "checkpoints", "examples", "docs", ".streamlit")
+STATES = ("later", "first", "nothing")
+# By name, what the page has once it is there, as an expression of the browser.
+ONE_LINE = {"one line": "document.querySelector('[data-testid=stText]')"}
 LANDMARKS = {
-    "prediction": ".st-key-answer [data-testid=stMetric]",
-    "all heads": "[class*=st-key-overview] svg.marks",
-    "one head": ".st-key-detail .js-plotly-plot .main-svg",
+    "prediction": "document.querySelector('.st-key-answer [data-testid=stMetric]')",
+    "all heads": "drawn.some(canvas => canvas.closest('.st-key-all_heads_chart'))",
 }
-ONE_LINE = {"one line": "[data-testid=stText]"}
 
-# notes in `seen` when each landmark is first there at the beginning of a frame
+# Notes in `seen` when each landmark is first there at the beginning of a frame. The small maps are pictures, which Vega
+# draws on its canvas once they are decoded: before it the chart is empty.
 LOOK_OUT = """
     window.seen = {};
+    const drawn = [];
+    const draw = CanvasRenderingContext2D.prototype.drawImage;
+    CanvasRenderingContext2D.prototype.drawImage = function (...all) {
+        if (!drawn.includes(this.canvas)) drawn.push(this.canvas);
+        return draw.apply(this, all);
+    };
     const look = () => {
-        for (const [name, selector] of Object.entries(landmarks))
-            if (!(name in seen) && document.querySelector(selector)) seen[name] = Date.now();
+        for (const [name, isThere] of Object.entries(landmarks))
+            if (!(name in seen) && isThere()) seen[name] = Date.now();
         requestAnimationFrame(look);
     };
     requestAnimationFrame(look);
@@ -47,28 +62,65 @@ LOOK_OUT = """
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--starts", type=int, default=5)
-    n_starts = parser.parse_args().starts
+    parser.add_argument("--states", nargs="+", choices=STATES, default=STATES)
+    options = parser.parse_args()
     path = chromium.find()
     if not path:
         sys.exit(chromium.NONE_FOUND)
+    print(f"{'':10}{'':12}{'median':>9}{'ratio':>8}{'from':>8}{'to':>7}")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        nearly_empty = Path(folder, "nearly_empty.py")
+        nearly_empty = Path(folder, "one_line", "app.py")
+        nearly_empty.parent.mkdir()
         nearly_empty.write_text('import streamlit as st\n\nst.text("one line")\n', encoding="utf-8")
-        seconds: dict[str, list[float]] = {name: [] for name in (*ONE_LINE, *LANDMARKS)}
-        for start in range(n_starts + 1):
-            for app, landmarks in ((nearly_empty, ONE_LINE), (APP, LANDMARKS)):
-                browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-                for name, taken in paint(browser, app, landmarks).items():
-                    if start:
-                        seconds[name].append(taken)
-                browser.close()
-    floor = median(seconds["one line"])
-    for name, taken in seconds.items():
-        print(f"{name:12}{median(taken):6.1f} s{median(taken) / floor:8.2f}")
+        app = copy_of_the_app(Path(folder, "app"))
+        for state in options.states:
+            seconds: dict[str, list[float]] = {name: [] for name in (*ONE_LINE, *LANDMARKS)}
+            for start in range(options.starts + (state == "later")):
+                for script, landmarks in ((nearly_empty, ONE_LINE), (app, LANDMARKS)):
+                    prepare(script.parent, state)
+                    browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+                    compiled = Path(folder, "compiled") if state == "nothing" else None
+                    times = paint(browser, script, landmarks, compiled)
+                    browser.close()
+                    for name, taken in times.items():
+                        if start or state != "later":  # in the first one the modules are compiled
+                            seconds[name].append(taken)
+                    if compiled:
+                        shutil.rmtree(compiled)
+            for name, taken in seconds.items():
+                ratios = [one / floor for one, floor in zip(taken, seconds["one line"], strict=True)]
+                print(
+                    f"{state:10}{name:12}{median(taken):7.2f} s{median(ratios):8.2f}{min(ratios):8.2f}{max(ratios):7.2f}",
+                    flush=True,
+                )
 
 
-def paint(browser: Browser, app: Path, landmarks: Mapping[str, str]) -> dict[str, float]:
-    """Seconds from the server's start until each landmark stands, as the page itself sees it."""
+def copy_of_the_app(folder: Path) -> Path:
+    """Copies what is served, without compiled modules, and returns the path of the script."""
+    folder.mkdir()
+    for name in SERVED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, folder / name)
+    return folder / "app.py"
+
+
+def prepare(folder: Path, state: str) -> None:
+    """Deletes what was compiled of the app's own modules where a first start is measured."""
+    if state == "first":
+        for compiled in [*folder.rglob("__pycache__")]:
+            shutil.rmtree(compiled)
+
+
+def paint(
+    browser: Browser, app: Path, landmarks: Mapping[str, str], compiled: Path | None = None
+) -> dict[str, float]:
+    """Seconds from the server's start until each landmark stands, as the page itself sees it.
+
+    Python takes compiled modules from the folder `compiled`, and puts them there; by default they are beside the sources.
+    """
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
@@ -77,22 +129,27 @@ def paint(browser: Browser, app: Path, landmarks: Mapping[str, str]) -> dict[str
         "-m",
         "streamlit",
         "run",
-        app,
+        app.name,
         "--server.headless=true",
         f"--server.port={port}",
     ]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    if compiled:
+        environment["PYTHONPYCACHEPREFIX"] = str(compiled)
     start = time.time()
-    server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        command, cwd=app.parent, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         while not _answers(f"{address}/_stcore/health"):
             if server.poll() is not None:
                 sys.exit(f"streamlit run {app} ended before it answered")
             time.sleep(0.02)
         page = browser.new_page(viewport={"width": 1280, "height": 1000})
-        page.add_init_script(f"const landmarks = {json.dumps(landmarks)};{LOOK_OUT}")
+        tests = ", ".join(f"{json.dumps(name)}: () => {test}" for name, test in landmarks.items())
+        page.add_init_script(f"const landmarks = {{{tests}}};{LOOK_OUT}")
         page.goto(address)
-        page.wait_for_function("n => Object.keys(seen).length == n", arg=len(landmarks))
+        page.wait_for_function("n => Object.keys(seen).length == n", arg=len(landmarks), timeout=120_000)
         return {name: at / 1000 - start for name, at in page.evaluate("seen").items()}
     finally:
         server.terminate()

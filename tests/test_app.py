@@ -251,6 +251,19 @@ def test_what_is_imported_ahead_is_looked_through_by_no_collection_of_garbage() 
     assert not [name for name in modules if name.endswith(".page")]  # scripts, which would be drawn
 
 
+def test_the_first_page_is_imported_before_it_is_waited_for() -> None:
+    script = (
+        "import sys, app; app.REST = 0; "
+        "app.frame.DRAWN.wait = lambda _: print(*sys.modules); app.import_all()"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    modules = set(said.stdout.split())
+    assert {"torch", "app_pages.attention.all_heads_view", "viz.attention.linked_heads"} <= modules
+    assert "app_pages.masks.choose_mask" not in modules  # of another page
+
+
 FIRST_PAGE = f"""
 import sys, app
 print(*sys.modules)
