@@ -50,7 +50,7 @@ LENS = Box(
     LENSES,
     help="What a map shows. Attention: the weights themselves. Norm-weighted: each weight times the length of what it passes on. "
     "Residual and LayerNorm: the same for a whole layer, with what the token keeps of itself. Value zeroing: how much the "
-    "state changes when one value is left out. ALTI: how near to the new state the vector is that a token brings. Rollout, and "
+    "state changes when one value is left out. ALTI: how close the new state is to the vector that a token brings. Rollout, and "
     "ALTI or value zeroing rolled out: the layers multiplied, back to the input. Gradient × attention: what raises the score of a class.",
 )
 LENS_CLASS = Box[str]("lens_class", "Class", width=150)

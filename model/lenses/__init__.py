@@ -78,7 +78,7 @@ _ALL = (
         r"\lVert y_i - t_{ik} \rVert_1)}, \quad t_{ij}\text{: of “residual and LayerNorm”}, \; y_i = \sum_j t_{ij} + "
         r"\text{biases}",
         quantity="share of the state",
-        says="how near to the state behind the attention the vector is that key j brings",
+        says="how close the state of query i after the attention is to the vector that key j brings",
         source="Ferrando et al. 2022",
         caution="The residual connection counts, and the LayerNorm where it follows (in pre-LN none does). What points away from "
         "the state counts for nothing, and so does the feed-forward.",
