@@ -7,13 +7,14 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..config import ModelConfig
+from ..linear import linear_map
 from ..parts.norm_layers import LinearNorm, linear_norm
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
 from .as_record import any_head_mask, as_record, normalise_rows
 from .norms import to_model_device, transformed_values
 
-NUMBERS_AT_ONCE = 2**22  # hidden units in memory together
+NUMBERS_AT_ONCE = 2**20  # hidden units in memory together, which fit into the processor's cache
 MULTIPLICATIONS_A_STEP = 2**34  # of the feed-forward's second map
 ROUNDING = 1e-10  # of the sum of a row: two float32 states that should be the same are about 1e-13 apart
 
@@ -72,18 +73,19 @@ def changes_in_layer(
         for start in range(keys.start, keys.stop, chunk_size):
             chunk = slice(start, min(start + chunk_size, keys.stop))
             f = transformed_values(block, to_model_device(model, record.v[layer, :, chunk]))
-            weights = to_model_device(model, record.pattern[layer, :, :, chunk]).permute(
-                2, 1, 0
-            )  # [key, query, head]
-            zeroed_sum = u - weights @ f
-            sigma = linear.divisor(zeroed_sum)
+            pattern = to_model_device(model, record.pattern[layer, :, :, chunk])
+            weights = pattern.permute(2, 1, 0).contiguous()  # [key, query, head]
+            zeroed_sum = torch.baddbmm(u, weights, f, alpha=-1)
+            factor = 1 / linear.divisor(zeroed_sum)
             before, *gates = (
-                (of_all - weights @ _apply_centred(first_map, linear, f)).div_(sigma).add_(bias)
+                torch.baddbmm(of_all, weights, _apply_centred(first_map, linear, f), alpha=-1)
+                .mul_(factor)
+                .add_(bias)
                 for first_map, of_all, bias in zip(first_maps, whole, biases, strict=True)
             )
             hidden = feed_forward.activation(before)
-            for factor in gates:
-                hidden = hidden * factor
+            for gate_values in gates:
+                hidden = hidden.mul_(gate_values)
             feed_forward_output = feed_forward.contract(hidden)
             distances.append(
                 _cosine_distances(block_output, _block_output(block, x, zeroed_sum, feed_forward_output)).T
@@ -96,7 +98,7 @@ def _apply_centred(
     first_map: nn.Linear, norm: LinearNorm, u: Float[Tensor, "*axes d_model"]
 ) -> Float[Tensor, "*axes d_ff"]:
     """A first linear map of the feed-forward, applied to the norm of `u` without the division by σ, and without biases."""
-    return functional.linear(norm.centre(u) * norm.gain, first_map.weight)
+    return linear_map(norm.centre(u) * norm.gain, first_map.weight)
 
 
 def _block_output(
