@@ -27,7 +27,7 @@ from torch import Tensor
 from .. import huggingface
 from ..config import MOST_PATTERNS, ModelConfig
 from ..device import find_device
-from ..files.encoder_files import CONFIG, HISTORY, PREDICTIONS, RECORDING, TOKENIZER, WEIGHTS
+from ..files.encoder_files import CONFIG, HISTORY, PREDICTIONS, READ, RECORDING, TOKENIZER, WEIGHTS
 from ..files.errors import errors_in_one_sentence
 from ..files.json_file import folder_and_name, read_object
 from ..files.tokenizer_check import open_tokenizer
@@ -91,7 +91,7 @@ def predictions(name: str) -> dict[str, np.ndarray] | None:
     if not path.is_file():
         return None
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
-        arrays = load_file(path)
+        arrays = load_file(path, backend=READ)
         if set(arrays) != {"predicted", "loss"} or arrays["predicted"].shape != arrays["loss"].shape:
             raise ValueError("it must hold `predicted` and `loss`, one of each a digit")
     return arrays
@@ -298,7 +298,7 @@ def _read_history(folder: Path) -> dict[str, Any]:
 
 def _read_weights(path: Path, config: ModelConfig) -> Transformer:
     with errors_in_one_sentence(f"the weights of {path.parent.name} cannot be read"):
-        with safe_open(path, "pt") as file:
+        with safe_open(path, "pt", backend=READ) as file:
             shapes = {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118
         _check_sizes(config, len(shapes), sum(map(math.prod, shapes.values())))  # before anything is built
         with torch_seed(0):  # weights that are written over, but not with the numbers of somebody else's seed
@@ -309,7 +309,7 @@ def _read_weights(path: Path, config: ModelConfig) -> Transformer:
                 raise ValueError(
                     f"{name} is {shapes[name]}, but config.json asks for {expected_shapes.get(name)}"
                 )
-        missing_names, _ = load_model(model, path, strict=False)
+        missing_names, _ = load_model(model, path, strict=False, backend=READ)
         if missing_names:
             raise ValueError(f"{min(missing_names)} is missing, but config.json asks for it")
         for name, value in model.named_parameters():

@@ -29,6 +29,9 @@ BESIDE = (
     "sentence_bert_config.json",
 )
 SAFETENSORS = ".safetensors"
+# How safetensors reads weights: into memory of their own. Its default maps the file, and a file that is written over while an
+# encoder is open would then change that encoder, or end the process where it gets shorter.
+READ = "pread"
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")  # to load one can run code
 UNREAD_WEIGHTS = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".onnx", ".msgpack")
 

@@ -10,7 +10,7 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
-from ..files.encoder_files import INDEX, PICKLES, WEIGHTS, shard_names
+from ..files.encoder_files import INDEX, PICKLES, READ, WEIGHTS, shard_names
 from ..files.errors import errors_in_one_sentence
 
 Shape = tuple[int, ...]
@@ -65,7 +65,7 @@ class Stored:
             path, name_in_file = self.locations[name]
             names_by_file.setdefault(path, []).append((name, name_in_file))
         for path, names_in_file in names_by_file.items():
-            with _errors_with_file_name(path), safe_open(path, "pt") as file:
+            with _errors_with_file_name(path), safe_open(path, "pt", backend=READ) as file:
                 for name, name_in_file in names_in_file:
                     yield name, file.get_tensor(name_in_file).to(torch.float32)
 
@@ -111,7 +111,7 @@ def _read_header(path: Path) -> Iterator[tuple[str, Shape]]:
             raise ValueError(f"it is a pickle under another name; {CONVERT}")
         if (length := int.from_bytes(header_length, "little")) > LARGEST_HEADER:
             raise ValueError(f"its header claims {length:,} bytes; at most {LARGEST_HEADER:,} are read")
-        with safe_open(path, "pt") as file:
+        with safe_open(path, "pt", backend=READ) as file:
             for name in file.keys():  # noqa: SIM118
                 tensor = file.get_slice(name)
                 if tensor.get_dtype() not in FLOATS and name.endswith(("weight", "bias")):

@@ -282,3 +282,13 @@ def test_a_damaged_configuration_is_refused(bert: Path, content: bytes) -> None:
 def test_folders_of_this_project_are_not_foreign() -> None:
     assert not is_foreign(CHECKPOINTS / "mnist-pre-ln")
     assert not read_config("mnist-pre-ln").is_imported
+
+
+def test_what_is_written_over_the_weights_does_not_reach_an_open_encoder(bert: Path) -> None:
+    """A mapped file would change it, and end the process once the file is shorter."""
+    encoder = load(bert)
+    before = capture(encoder, SENTENCE).logits
+    path = bert / "model.safetensors"
+    with path.open("r+b") as file:
+        file.write(bytes(path.stat().st_size))
+    assert (capture(encoder, SENTENCE).logits == before).all()
