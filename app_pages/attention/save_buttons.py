@@ -10,7 +10,7 @@ from app_pages.attention.all_heads_view import sentences_about_heads
 from app_pages.attention.record_view import RecordView
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.inputs.record_input import upload_limit_mb
-from app_pages.subject.cache import MB
+from app_pages.subject.cache import MB, consistent
 from app_pages.subject.subject import LensChoice, Subject
 from model.inputs import preprocessed_picture
 from model.record import AttentionRecord, ForwardRecord
@@ -116,7 +116,7 @@ def _draw_button(
 ) -> None:
     st.download_button(
         label,
-        make,
+        partial(consistent, make),
         name,
         MIME.get(name.rpartition(".")[2], "application/octet-stream"),
         key=f"download_{key}",

@@ -9,6 +9,9 @@ What a run of a page (`one_run`) has got, it has until its end, even if it is to
 bound does not allow together would otherwise drop one another, and be made again each time that the page looks at the other.
 If memory for a record is missing, the values that no run holds are dropped.
 
+What is made of an encoder whose files are replaced meanwhile is not stored: the run begins anew (`ReplacedError`), so that no page
+and no file ever mixes two encoders of one name.
+
 After a GPU ran out of memory with an encoder, that encoder runs on the CPU (`is_on_cpu_instead`).
 """
 
@@ -17,7 +20,7 @@ import os
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, wraps
@@ -27,9 +30,9 @@ from time import monotonic
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from cachetools import LRUCache
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model import checkpoint
 from model.device import OutOfMemory, machine_memory, release_memory, use_one_thread
@@ -45,6 +48,7 @@ Value = TypeVar("Value")
 
 MB = 2**20
 PLAIN = {str, int, float, bool, type(None)}  # a history may hold a million, so these are looked at first
+TRIES = 5  # with an encoder whose files are replaced again and again
 BREAK = 10  # seconds from giving freed memory back to the system to the next time
 LEAST_MB = 2048  # two encoders of BERT-base's size, and what each makes of 512 tokens
 SHARE = 4  # a page about ModernBERT-base needs 2.2 GB at 512 tokens: it fits into a quarter of 16 GB
@@ -56,6 +60,10 @@ class Key(NamedTuple):
     maker: str  # module and name of the function
     checkpoints: tuple[tuple[str, str], ...]  # name and hash of the files
     values: Hashable
+
+
+class ReplacedError(Exception):
+    """The files of an encoder were replaced while something was made of them: the page must begin anew."""
 
 
 @dataclass
@@ -81,6 +89,18 @@ def one_run() -> Iterator[None]:
     finally:
         _run.reset(token)
         run.values.clear()  # a copy of the context that something made meanwhile may live on
+
+
+def consistent(make: Callable[[], Value]) -> Value:
+    """Result of `make`, all of it made of the same files, outside of a run of a page: for a download.
+
+    Raises ReplacedError if they are replaced again and again.
+    """
+    for _ in range(TRIES - 1):
+        with suppress(ReplacedError), one_run():
+            return make()
+    with one_run():
+        return make()
 
 
 class Cache:
@@ -244,13 +264,14 @@ def _address_and_size(part: object) -> tuple[int, int]:
     if hasattr(part, "untyped_storage"):  # a tensor
         storage = part.untyped_storage()
         return storage.data_ptr(), storage.nbytes()
-    if isinstance(part, pd.DataFrame | pd.Series):
+    if hasattr(part, "memory_usage"):  # a frame of pandas
         return id(part), int(np.sum(part.memory_usage(deep=True)))
     return id(part), sys.getsizeof(part)
 
 
 def _spinner(text: str | None) -> Any:
-    return st.spinner(text) if text else nullcontext()
+    is_shown = text and get_script_run_ctx(suppress_warning=True) is not None
+    return st.spinner(text) if is_shown else nullcontext()
 
 
 def _size_limit() -> int:
@@ -289,7 +310,7 @@ def keep(
     spinner: str | None = None,
 ) -> Value:
     """Result of `make`, cached under this function, checkpoint and values."""
-    return _get(Key(_function_name(function), _with_hashes([name]), values), make, spinner)
+    return _get(_function_name(function), [name], values, make, spinner)
 
 
 @overload
@@ -324,13 +345,40 @@ def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None
         arguments = bound.arguments
         names = [arguments[name] for name in checkpoints]
         names += [arguments[name].checkpoint for name in subjects]
-        key = Key(maker, _with_hashes(names), tuple(arguments.values()))
-        return _get(key, lambda: make(*args, **kwargs), spinner)
+        return _get(maker, names, tuple(arguments.values()), lambda: make(*args, **kwargs), spinner)
 
     return kept
 
 
-def _get(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
+def _get(
+    maker: str, names: Iterable[str], values: Hashable, make: Callable[[], Value], spinner: str | None
+) -> Value:
+    """Value that `make` makes of the encoders `names`, cached under their files as they are.
+
+    If they are replaced meanwhile, makes it again of the new ones; in a run of a page raises ReplacedError.
+    """
+    for _ in range(TRIES):
+        key = Key(maker, _with_hashes(names), values)
+        try:
+            return _get_with_memory(key, partial(_make_of_same_files, key, make), spinner)
+        except ReplacedError:
+            if _run.get() is not None:
+                raise
+    raise ReplacedError
+
+
+def _make_of_same_files(key: Key, make: Callable[[], Value]) -> Value:
+    value = make()
+    try:
+        is_same = all(checkpoint.fingerprint(name) == files for name, files in key.checkpoints)
+    except OSError:  # gone meanwhile
+        is_same = False
+    if not is_same:
+        raise ReplacedError
+    return value
+
+
+def _get_with_memory(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
     """Value of `key`. If memory for it is missing, tries again without the stored values that no run holds."""
     try:
         return _get_on_device(key, make, spinner)

@@ -115,7 +115,7 @@ class LiveSubject:
     @property
     def settings(self) -> Mapping[str, Any]:
         """Origin of the record (encoder, input, intervention), as it is saved in its file."""
-        return settings(self.loaded, self.model_input, self.changed)
+        return self.compute(settings, self.changed)
 
     @property
     def picture(self) -> np.ndarray | None:

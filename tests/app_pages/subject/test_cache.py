@@ -369,6 +369,59 @@ def test_a_replaced_checkpoint_is_noticed(checkpoints: Path) -> None:
     assert all(one is other for one, other in zip(after, asked(), strict=True))
 
 
+class Replacing:
+    """Makes a list of an encoder, which is replaced meanwhile the first `n_times`."""
+
+    def __init__(self, folder: Path, n_times: int) -> None:
+        self.__qualname__ = "Replacing"
+        self.folder, self.n_times, self.attempts = folder, n_times, 0
+
+    def __call__(self, encoder: Loaded) -> list:
+        self.attempts += 1
+        if self.attempts <= self.n_times:
+            checkpoint.save(self.folder, tiny.build(tiny.DIGIT, seed=self.attempts), {})
+        return [self.attempts, checkpoint.weights_hash(self.folder), encoder]
+
+
+def test_what_was_made_while_the_checkpoint_was_replaced_is_made_again_of_the_new_one(
+    checkpoints: Path,
+) -> None:
+    make = Replacing(checkpoints / "mnist-pre-ln", 2)
+    attempts, weights, encoder = cache.of(make, "mnist-pre-ln")
+    assert attempts == 3
+    assert weights == checkpoint.weights_hash(checkpoints / "mnist-pre-ln")
+    assert encoder is cache.loaded("mnist-pre-ln")
+    assert cache.of(make, "mnist-pre-ln")[0] == 3  # kept
+
+
+def test_in_the_run_of_a_page_all_begins_anew(checkpoints: Path) -> None:
+    make = Replacing(checkpoints / "mnist-pre-ln", 1)
+    with cache.one_run():
+        before = cache.loaded("mnist-pre-ln")
+        with pytest.raises(cache.ReplacedError):
+            cache.of(make, "mnist-pre-ln")
+        assert cache.loaded("mnist-pre-ln") is before  # one run sees one encoder
+    with cache.one_run():
+        assert cache.of(make, "mnist-pre-ln")[2] is cache.loaded("mnist-pre-ln") is not before
+
+
+def test_a_download_is_made_of_one_encoder(checkpoints: Path) -> None:
+    make = Replacing(checkpoints / "mnist-pre-ln", 1)
+
+    def file() -> tuple[Loaded, list]:
+        return cache.loaded("mnist-pre-ln"), cache.of(make, "mnist-pre-ln")
+
+    encoder, made = cache.consistent(file)
+    assert made[2] is encoder
+    assert made[1] == checkpoint.weights_hash(checkpoints / "mnist-pre-ln")
+
+
+def test_what_is_replaced_again_and_again_is_given_up(checkpoints: Path) -> None:
+    make = Replacing(checkpoints / "mnist-pre-ln", 99)
+    with pytest.raises(cache.ReplacedError):
+        cache.consistent(lambda: cache.of(make, "mnist-pre-ln"))
+
+
 @cached
 def named(one: Checkpoint, other: Checkpoint) -> list[str]:
     return [one, other]
