@@ -7,14 +7,16 @@ second can wait for a button, see `is_wanted`. Each piece of work is identified 
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitDuplicateElementKey
 
 from app_pages.toolkit.callbacks import callback
 from viz.builders.number_format import percent
@@ -146,8 +148,12 @@ def until_done(what: Hashable) -> Iterator[None]:
 
 
 def _draw_button(label: str, icon: str, what: Hashable, on_click: Callable[[], None]) -> None:
-    key = f"{label.lower()}_{hash(what) & 0xFFFFFFFF:x}"
-    st.button(label, icon=f":material/{icon}:", key=key, on_click=callback(key, on_click))
+    """Draws a button for this work; several bars of one piece of work have one each, which do the same."""
+    for number in count():
+        key = f"{label.lower()}_{hash(what) & 0xFFFFFFFF:x}_{number}"
+        with suppress(StreamlitDuplicateElementKey):
+            st.button(label, icon=f":material/{icon}:", key=key, on_click=callback(key, on_click))
+            return
 
 
 def _stop(what: Hashable) -> None:

@@ -31,6 +31,18 @@ def run_wanted() -> None:
     st.text("the rest of the page")
 
 
+def run_two_bars() -> None:
+    import streamlit as st
+
+    from app_pages.toolkit.stoppable import in_steps, is_wanted, until_done
+
+    if is_wanted("all", "Begin", "begin", is_short=True):
+        with until_done("all"):
+            in_steps([lambda: 1, lambda: 2], "First …", "a part of it")
+            in_steps([lambda: 1, lambda: 2], "Second …", "another part")
+    st.text("done")
+
+
 @pytest.fixture
 def bars(monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, str]]:
     """What bars showed."""
@@ -66,6 +78,11 @@ def test_what_is_quick_has_no_bar(bars: list, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(module, "GLANCE", 60)
     assert texts(AppTest.from_function(run).run())
     assert bars == []
+
+
+def test_one_piece_of_work_has_several_slow_bars_each_with_a_button(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "GLANCE", -1)
+    assert texts(AppTest.from_function(run_two_bars).run()) == ["done"]
 
 
 def test_a_bar_shows_the_share_that_is_done(bars: list, monkeypatch: pytest.MonkeyPatch) -> None:
