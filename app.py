@@ -16,6 +16,7 @@ from time import sleep
 import streamlit as st
 
 from app_pages.shell import frame
+from app_pages.shell.file_transfer import hold_uploads_in_memory, keep_downloads
 
 AT_MOST = 20  # seconds that the first page is waited for
 REST = 3  # seconds after it in which the browser draws it
@@ -25,8 +26,11 @@ REST = 3  # seconds after it in which the browser draws it
 async def importing_ahead(_: st.App) -> AsyncIterator[None]:
     """At the server's start: imports the modules of the pages while the browser loads, which saves the first page a second.
 
-    At its end: deletes uploads, since a server that is told to stop does not run Python's exit handlers.
+    At its end: deletes uploads, since a server that is told to stop does not run Python's exit handlers. Those of one that was
+    killed are deleted by the next that starts.
     """
+    hold_uploads_in_memory()
+    keep_downloads()
     Thread(target=import_all, daemon=True).start()
     yield
     import_module("model.sources.uploads").delete_all()
@@ -44,6 +48,7 @@ def import_all() -> None:
     frame.DRAWN.wait(AT_MOST)
     sleep(REST)
     import_parts("app_pages.")
+    import_module("model.sources.upload_folders").delete_left_behind()
     gc.freeze()
     gc.enable()
 

@@ -3,13 +3,13 @@
 import re
 import secrets
 import shutil
-import tempfile
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 from weakref import WeakValueDictionary, finalize
 
 from ..files.encoder_files import BESIDE, CONFIG, HISTORY, INDEX, PICKLES
+from ..files.errors import error_text
 from ..files.json_file import parse_json
+from .upload_folders import delete_process_folder, new_upload_folder
 
 UPLOAD = "upload:"
 FILES = (CONFIG, *BESIDE, INDEX, HISTORY)
@@ -22,7 +22,7 @@ class Upload:
     """The temporary folder of an uploaded encoder; it is deleted when the last reference to this object is gone."""
 
     def __init__(self, title: str) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="loupe-")).resolve()
+        self.folder = new_upload_folder()
         self._end = finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         # 64 bits that nobody can guess: nobody else's address opens it
         self.name = f"{UPLOAD}{safe_part(title)}-{secrets.token_hex(8)}"
@@ -48,13 +48,15 @@ def upload_named(name: str) -> Upload | None:
 def delete_all() -> None:
     for upload in list(_known.values()):
         upload.delete()
+    delete_process_folder()
 
 
 def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upload:
     """Writes `files`, pairs of the path in the browser and the content, into a temporary folder.
 
     Files that do not belong to an encoder, by their names, are ignored; the others may have at most `at_most` bytes
-    together. Raises ValueError, with a one-sentence message, if the files are not those of an encoder or too large.
+    together. Raises ValueError, with a one-sentence message, if the files are not those of an encoder, too large, or cannot be
+    written.
     """
     contents: dict[str, bytes | memoryview] = {}
     title = ""
@@ -78,11 +80,24 @@ def upload(files: Iterable[tuple[str, bytes | memoryview]], at_most: int) -> Upl
         raise ValueError("config.json is missing: it describes the model")
     if not any(WEIGHTS.fullmatch(name) for name in contents):
         raise ValueError("the weights are missing: model.safetensors")
-    new_upload = Upload(title or _encoder_title(contents[CONFIG]))
-    for target, content in contents.items():
-        path = new_upload.folder / target
-        path.parent.mkdir(exist_ok=True)
-        path.write_bytes(content)
+    title = title or _encoder_title(contents[CONFIG])
+    try:
+        return _write(title, contents)
+    except OSError as error:  # such as a full disk
+        raise ValueError(f"the server cannot store these files: {error_text(error)}") from error
+
+
+def _write(title: str, contents: Mapping[str, bytes | memoryview]) -> Upload:
+    """Writes all files, or none. Raises OSError if that is not possible."""
+    new_upload = Upload(title)
+    try:
+        for target, content in contents.items():
+            path = new_upload.folder / target
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(content)
+    except OSError:
+        new_upload.delete()
+        raise
     return new_upload
 
 

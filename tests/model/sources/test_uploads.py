@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.sources.uploads import MB, delete_all, upload, upload_named
+from tests.full_disk import FULL, full_after
 
 CONFIG, WEIGHTS = ("config.json", b'{"model_type": "bert"}'), ("model.safetensors", b"weights")
 
@@ -118,4 +119,16 @@ def test_all_are_deleted_where_the_server_ends() -> None:
     both = [upload([CONFIG, WEIGHTS], MB) for _ in range(2)]
     delete_all()
     assert not [each for each in both if each.folder.exists() or upload_named(each.name)]
+    delete_all()
+
+
+def test_where_the_disk_is_full_nothing_stays_and_one_sentence_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    delete_all()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with full_after(100), pytest.raises(ValueError, match=f"^the server cannot store these files: {FULL}$"):
+        upload([CONFIG, ("model.safetensors", bytes(1000))], MB)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "lock"]
+    assert upload([CONFIG, WEIGHTS], MB).n_bytes
     delete_all()

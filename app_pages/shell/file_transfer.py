@@ -1,0 +1,74 @@
+"""Two things that Streamlit does with files on their way, and with which some are lost on a busy server or a full disk.
+
+An upload lies on the disk on its way into the server's memory: on a full disk it fails with status 500. A download that is made
+when it is asked for belongs to no session; it is deleted as soon as any two runs of pages have ended, in whatever window, and
+the browser that comes for it a moment later finds nothing. With twelve windows at work every fourth was lost.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from importlib import import_module
+from threading import Lock, Timer
+
+import streamlit as st
+from streamlit.runtime.media_file_storage import MediaFileKind
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+
+KEPT = 60  # seconds in which the browser can come for a download
+
+
+def hold_uploads_in_memory() -> None:
+    parser = import_module("starlette.formparsers").MultiPartParser  # Streamlit's; the app itself needs none of it
+    parser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20
+
+
+@dataclass
+class Farewells:
+    """Downloads that are deleted after a while, unless they are wanted again."""
+
+    seconds: float = KEPT
+    _lock: Lock = field(default_factory=Lock)
+    _timers: dict[str, Timer] = field(default_factory=dict)
+
+    def delete_later(self, file_id: str, delete: Callable[[], None]) -> None:
+        with self._lock:
+            if file_id not in self._timers:
+                timer = Timer(self.seconds, self._delete, (file_id, delete))
+                timer.daemon = True
+                self._timers[file_id] = timer
+                timer.start()
+
+    def keep(self, file_id: str) -> None:
+        with self._lock:
+            if (timer := self._timers.pop(file_id, None)) is not None:
+                timer.cancel()
+
+    def _delete(self, file_id: str, delete: Callable[[], None]) -> None:
+        with self._lock:
+            if self._timers.pop(file_id, None) is not None:
+                delete()
+
+
+def keep_downloads(
+    storage: type[MemoryMediaFileStorage] = MemoryMediaFileStorage, seconds: float = KEPT
+) -> None:
+    """Lets every storage of this class keep a download for so many `seconds` after it would be deleted."""
+    farewells, load, delete = Farewells(seconds), storage.load_and_get_id, storage.delete_file
+
+    @wraps(load)
+    def load_and_keep(self: MemoryMediaFileStorage, *args: object, **options: object) -> str:
+        file_id = load(self, *args, **options)  # type: ignore[arg-type]
+        farewells.keep(file_id)
+        return file_id
+
+    @wraps(delete)
+    def delete_later(self: MemoryMediaFileStorage, file_id: str) -> None:
+        file = self._files_by_id.get(file_id)
+        if file is not None and file.kind == MediaFileKind.DOWNLOADABLE:
+            farewells.delete_later(file_id, lambda: delete(self, file_id))
+        else:
+            delete(self, file_id)
+
+    storage.load_and_get_id = load_and_keep  # type: ignore[method-assign]
+    storage.delete_file = delete_later  # type: ignore[method-assign]
