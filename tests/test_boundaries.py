@@ -49,6 +49,8 @@ ALSO_LOADS = {
 # Whatever unpickles runs code that came with the data; the encoder here is our own.
 NOWHERE = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch.load", "transformers"}
 KEYWORDS_NOWHERE = {"allow_pickle", "use_container_width"}
+# What runs in an environment of its own, with benchmarks/requirements.txt.
+PEERS = Path("benchmarks/beside_peers/theirs.py")
 
 
 def files(*suffixes: str) -> list[Path]:
@@ -196,7 +198,7 @@ def longest(name: str, modules: Collection[str]) -> str | None:
 def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
     found = {path: forbidden(parse(path)) for path in PYTHON}
     for path in found:
-        compares = path.name in ("test_resize.py", "test_from_transformers.py")
+        compares = path == PEERS or path.name in ("test_resize.py", "test_from_transformers.py")
         if compares or path.is_relative_to("tests/model/huggingface"):
             found[path] = {name for name in found[path] if not below(name, {"transformers"})}
     assert not {str(path): names for path, names in found.items() if names}
@@ -227,12 +229,17 @@ NOT_IMPORTED = {"beartype", "ruff", "mypy", "pip-audit", "setuptools"}
 def test_the_requirements_are_what_is_imported() -> None:
     packages = packages_distributions()
     own = {path.parts[0] for path in PYTHON}
-    used = {"app": set(), "tests": set()}
+    used = {"app": set(), "tests": set(), "peers": set()}
     for path in PYTHON:
         tops = {name.partition(".")[0] for name in imported(parse(path), path)} - own
         part = "tests" if path.parts[0] in ("tests", "benchmarks") else "app"
+        part = "peers" if path == PEERS else part
         used[part] |= {packages.get(top, [top])[0].lower().replace("_", "-") for top in tops}
     for_app, for_tests = pins("requirements.txt"), pins("requirements-dev.txt")
     assert used["app"] == set(for_app) | set(pins("requirements-ray.txt"))
     assert used["tests"] <= set(for_app) | set(for_tests)
     assert set(for_tests) - used["tests"] == NOT_IMPORTED
+    for_peers = pins("benchmarks/requirements.txt")
+    assert set(for_peers) == used["peers"] | {"safetensors"}  # which the process around them writes
+    ours = for_app | for_tests
+    assert {name: ours.get(name, version) for name, version in for_peers.items()} == for_peers
