@@ -82,12 +82,10 @@ def prepare_reviews(
     counts = {"train": n_labelled, "unlabelled": len(table.labels) - n_labelled}
     treebank = phrases(data)
     write_evaluation_sets(runs.parent, held_out_sets(treebank, edited))
-    held_out_openings = set(map(review_opening, table.held_out_texts))
-    overlapping = edited.pair.isin(edited.pair[edited.text.map(review_opening).isin(held_out_openings)])
     tasks |= sentence_tasks(
         tokenizer,
         treebank,
-        edited[~overlapping | (edited.split == "dev")],
+        without_held_out_pairs(edited, table),
         tasks["sentiment, two teachers"],
         tasks["sentiment of pieces"],
         config.n_positions,
@@ -96,7 +94,7 @@ def prepare_reviews(
     # the last part, whole reviews, is counted already
     for name, part in zip(names, tasks["sentences and edits"].parts, strict=False):
         counts[name] = part.task.n_examples
-    return _make_setup(config, tasks, tokenizer, counts, table, runs, device)
+    return make_setup(config, tasks, tokenizer, counts, table, runs, device)
 
 
 def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.device) -> TrainingSetup:
@@ -120,7 +118,7 @@ def prepare_words(config: ModelConfig, data: Path, runs: Path, device: torch.dev
         n_positions=config.n_positions,
     )
     counts = {"train": len(training_indices), "random_tenth": len(tenth_indices)}
-    return _make_setup(config, {"true labels": task}, tokenizer, counts, table, runs, device)
+    return make_setup(config, {"true labels": task}, tokenizer, counts, table, runs, device)
 
 
 def split_reviews(data: Path, folder: Path, excluded: Iterable[str] = ()) -> Reviews:
@@ -149,6 +147,13 @@ def split_reviews(data: Path, folder: Path, excluded: Iterable[str] = ()) -> Rev
     )
 
 
+def without_held_out_pairs(edited: pd.DataFrame, table: Reviews) -> pd.DataFrame:
+    """The edited reviews without the training pairs of which a version is among the held-out reviews."""
+    openings = set(map(review_opening, table.held_out_texts))
+    overlapping = edited.pair.isin(edited.pair[edited.text.map(review_opening).isin(openings)])
+    return edited[~overlapping | (edited.split == "dev")]
+
+
 def review_opening(text: str) -> str:
     """The first forty letters and digits of a text, which identify a review even if its spacing was changed."""
     return re.sub(r"<br />|[\W_]", "", text.lower())[:40]
@@ -159,7 +164,7 @@ def _held_out_stretches(indices: Int[np.ndarray, " review"]) -> Int[np.ndarray, 
     return np.concatenate([fifth[: len(fifth) // 10] for fifth in np.array_split(indices, 5)])
 
 
-def _make_setup(
+def make_setup(
     config: ModelConfig,
     tasks: dict,
     tokenizer: Tokenizer,
@@ -168,6 +173,7 @@ def _make_setup(
     runs: Path,
     device: torch.device,
 ) -> TrainingSetup:
+    """Setup of a run on reviews; `counts` are the numbers of training examples by kind, for its history."""
     return TrainingSetup(
         config=config,
         tasks=tasks,

@@ -44,7 +44,7 @@ def sentence_tasks(
         negative, positive = (tokenize(tokenizer, list(versions)) for versions in zip(*texts, strict=True))
         return EditedPairs(negative, positive, n_positions=n_positions, contrast_weight=0.5)
 
-    phrase_table = _select_phrases(training)
+    phrase_table = select_phrases(training)
     generated_sentences = negation_sentences(int(NEGATION_SHARE * len(phrase_table)), training, seed=0)
     phrase_task, sentence_task = (
         labelled(table.text.tolist(), POSITIVE[table.rating])
@@ -137,7 +137,7 @@ def write_evaluation_sets(folder: Path, held_out: dict[str, pd.DataFrame]) -> No
             table[["text", "label"]].to_csv(file, index=False)
 
 
-def _select_phrases(training: pd.DataFrame) -> pd.DataFrame:
+def select_phrases(training: pd.DataFrame) -> pd.DataFrame:
     """Positive and negative phrases, those with a negation twice, and a sample of the neutral phrases of several words."""
     phrases = training[training.whole == 0].drop_duplicates("text")
     rated = phrases[phrases.rating != 2]

@@ -11,11 +11,10 @@ from pathlib import Path
 import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from ..files.writing import replacing
-from ..transformer import Transformer
 from .snapshot import Snapshots, join_snapshots
 from .step import Precision
 
@@ -46,7 +45,7 @@ class Progress:
         self.film = snapshot if self.film is None else join_snapshots((self.film, snapshot))
 
 
-def save_state(path: Path, progress: Progress, model: Transformer, optimizers: list[Optimizer]) -> None:
+def save_state(path: Path, progress: Progress, model: nn.Module, optimizers: list[Optimizer]) -> None:
     """Replaces the file at `path` with the current state."""
     # parameters, not the state dictionary: each only once, even if two modules share it
     tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in model.named_parameters()}
@@ -69,7 +68,7 @@ def phase_of(path: Path) -> int:
         return json.loads(file.metadata()["progress"])["phase"]
 
 
-def load_state(path: Path, model: Transformer, optimizers: list[Optimizer], recipe: dict) -> Progress:
+def load_state(path: Path, model: nn.Module, optimizers: list[Optimizer], recipe: dict) -> Progress:
     """Loads model and optimisers from the file, and returns the progress; a new `Progress` if there is no file.
 
     Raises ValueError if the file belongs to a run by another recipe.
