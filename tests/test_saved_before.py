@@ -21,7 +21,8 @@ from model.atlas.results import (
 )
 from model.capture import capture
 from model.checkpoint import load, predictions
-from model.checkpoint.training_history import all_figures, logged_values, tasks
+from model.checkpoint.training_history import all_figures, tasks
+from model.checkpoint.training_log import logged_values
 from model.checkpoint.training_recording import read_recording
 from model.record import ForwardRecord
 from model.record.record_file import HALF, read_file

@@ -6,7 +6,8 @@ from pathlib import Path
 import streamlit as st
 
 from app_pages.subject.cache import Checkpoint, cached
-from app_pages.subject.stored_results import States, is_measured_with, layers_of, over, states_of
+from app_pages.subject.file_states import States, states_of
+from app_pages.subject.stored_results import is_measured_with, layers_of, over
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint

@@ -14,7 +14,7 @@ from app_pages.inputs.drawing.code import from_code
 from app_pages.inputs.own_picture import HELD
 from app_pages.subject import encoders, shipped_inputs
 from model.config import ModelConfig
-from model.evaluate.__main__ import class_index_of
+from model.evaluate.class_index import class_index_of
 from model.inputs import Input, Picture, Text
 
 

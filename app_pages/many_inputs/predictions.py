@@ -17,7 +17,7 @@ from app_pages.subject.subject import encoded_text
 from app_pages.toolkit.markdown import beginning, counted
 from app_pages.toolkit.stoppable import in_steps
 from model.config import ModelConfig
-from model.evaluate.__main__ import class_index_of
+from model.evaluate.class_index import class_index_of
 from model.experiments.answers import answers, token_answers
 from model.experiments.probabilities import probabilities
 from model.experiments.surprise import binary_entropies, entropies, losses, most_similar_states

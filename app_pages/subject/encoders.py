@@ -1,11 +1,13 @@
 """The encoders to choose from: by kind of input, in pairs of norm placements, with their configuration and predictions."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from app_pages.subject import session_encoders
 from app_pages.subject.cache import Checkpoint, cached, loaded
+from app_pages.subject.file_states import States, file_state
 from app_pages.subject.shipped_inputs import test_digits
-from app_pages.subject.stored_results import States, file_state
 from model import checkpoint, inputs
 from model.checkpoint.seeds import split_seed
 from model.config import DIGITS, ModelConfig
@@ -18,10 +20,19 @@ def checkpoints(kind: str) -> list[str]:
 
     Includes damaged ones, which show their error when they are chosen.
     """
+    return [*shipped(kind), *_of_kind(kind, session_encoders.opened())]
+
+
+def shipped(kind: str) -> list[str]:
+    """As `checkpoints`, without those that were opened in a session."""
     names = checkpoint.available()
     paired = {name: _pair_among(name, names) or (name,) for name in names}
-    shipped = sorted(names, key=lambda name: (len(paired[name]) == 1, paired[name], paired[name].index(name)))
-    return [name for name in (*shipped, *session_encoders.opened()) if kind_of(name) in (kind, None)]
+    order = sorted(names, key=lambda name: (len(paired[name]) == 1, paired[name], paired[name].index(name)))
+    return _of_kind(kind, order)
+
+
+def _of_kind(kind: str, names: Iterable[str]) -> list[str]:
+    return [name for name in names if kind_of(name) in (kind, None)]
 
 
 def kind_of(name: str) -> str | None:

@@ -11,13 +11,11 @@ from typing import Protocol, TypeVar
 import streamlit as st
 
 from app_pages.subject.cache import cached
+from app_pages.subject.file_states import States, file_state, path_of
 from app_pages.toolkit.markdown import plain
 from model import checkpoint
 from model.atlas import results
 from model.atlas.data_source import DataSource
-from model.files.encoder_files import CONFIG
-from model.huggingface.inner_encoders import split_path
-from model.sources import locations
 
 
 class HasSource(Protocol):
@@ -28,9 +26,6 @@ class HasSource(Protocol):
 
 
 Result = TypeVar("Result", bound=HasSource)
-States = tuple[
-    int | str, ...
-]  # of files: another value once one of them has changed; () where one is missing
 
 
 def heads_of(name: str) -> results.HeadResults | None:
@@ -73,20 +68,6 @@ def is_measured_with(source: DataSource, *names: str) -> bool:
         return False
 
 
-def states_of(path: Path, *names: str) -> States:
-    """Modification time and size of the file, and hashes of the encoders' weights; () if one of these cannot be read."""
-    try:
-        stat = path.stat()
-        return stat.st_mtime_ns, stat.st_size, *map(checkpoint.weights_hash, names)
-    except (OSError, ValueError):
-        return ()
-
-
-def file_state(name: str, file: str, *, of_weights: bool = True) -> States:
-    """State of one file of an encoder, and of its weights: it changes whenever either of them does."""
-    return states_of(_path(name, file), *([name] if of_weights else []))
-
-
 def _read_or_say(name: str, file: str, read: Callable[[Path], Result | None]) -> Result | None:
     try:
         return _read(name, file, file_state(name, file), read)
@@ -97,14 +78,5 @@ def _read_or_say(name: str, file: str, read: Callable[[Path], Result | None]) ->
 
 @cached
 def _read(name: str, file: str, _state: States, read: Callable[[Path], Result | None]) -> Result | None:
-    result = read(_path(name, file))
+    result = read(path_of(name, file))
     return result if result is not None and is_measured_with(result.source, name) else None
-
-
-def _path(name: str, file: str) -> Path:
-    try:
-        folder = locations.find(name, checkpoint.CHECKPOINTS)
-        # two encoders of one folder have one configuration, and results of their own
-        return (split_path(folder)[0] if file == CONFIG else folder) / file
-    except (OSError, ValueError):  # an encoder that is gone is said elsewhere
-        return checkpoint.CHECKPOINTS / name / file

@@ -6,16 +6,14 @@ Pages get the record, the maps of a lens and the measures from either in the sam
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import streamlit as st
 
 from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
-from app_pages.subject.stored_results import heads_of
 from app_pages.toolkit.stoppable import in_steps
-from model.atlas.results import HeadResults
 from model.capture import capture
 from model.capture.intervention import Intervention
 from model.capture.provenance import settings
@@ -31,6 +29,9 @@ from model.measures.word_view import view
 from model.record import AttentionRecord, ForwardRecord
 from model.record.record_file import HALF
 from viz.builders.number_format import format_number
+
+if TYPE_CHECKING:
+    from model.atlas.results import HeadResults
 
 LARGE = 50_000_000  # parameters of an encoder that may read for more than a second
 OPENED = "opened_record"  # in the session: the `FileSubject` that is open
@@ -123,8 +124,11 @@ class LiveSubject:
         return self.model_input.array if isinstance(self.model_input, Picture) else None
 
     @property
-    def stored_heads(self) -> HeadResults | None:
+    def stored_heads(self) -> "HeadResults | None":
         """Stored measures of the encoder's heads over a data set; None if there are none."""
+        # Here, since it imports pandas, for which a prediction does not wait.
+        from app_pages.subject.stored_results import heads_of
+
         return heads_of(self.checkpoint)
 
     @property

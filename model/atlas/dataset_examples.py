@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from ..evaluate.__main__ import class_index_of
+from ..evaluate.class_index import class_index_of
 from ..inputs import Input, Picture, Text, digits
 from ..loaded import Loaded
 

@@ -25,6 +25,7 @@ from ..device import release_memory
 from ..experiments.batching import batch_size
 from ..inputs.digits import examples, to_input, to_labels
 from ..loaded import Loaded
+from .class_index import class_index_of
 
 WINDOW = 4096  # texts in memory at the same time
 BATCH = 64
@@ -107,19 +108,6 @@ def _text_batches(loaded: Loaded, csv: Path) -> Batches:
                     inputs[row, : lengths[index]] = torch.from_numpy(ids[index])
                 yield torch.from_numpy(texts.index.to_numpy()[batch_indices]), inputs
             release_memory()
-
-
-def class_index_of(label: object, names: tuple[str, ...]) -> int:
-    """Index of the class with this name, in upper or lower case, or with this index, given as text.
-
-    Raises ValueError if there is no such class.
-    """
-    word = str(label).strip().lower()
-    if word in (lower_case_names := [name.lower() for name in names]):
-        return lower_case_names.index(word)
-    if word.isdecimal() and int(word) < len(names):
-        return int(word)
-    raise ValueError(f"a label must be one of {names} or a number below {len(names)}, got {label!r}")
 
 
 def main() -> None:

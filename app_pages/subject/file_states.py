@@ -1,0 +1,35 @@
+"""States of an encoder's files, by which the cache notices that one of them has changed."""
+
+from pathlib import Path
+
+from model import checkpoint
+from model.files.encoder_files import CONFIG
+from model.huggingface.inner_encoders import split_path
+from model.sources import locations
+
+# Another value once one of the files has changed; () where one is missing.
+States = tuple[int | str, ...]
+
+
+def states_of(path: Path, *names: str) -> States:
+    """Modification time and size of the file, and hashes of the encoders' weights; () if one of these cannot be read."""
+    try:
+        stat = path.stat()
+        return stat.st_mtime_ns, stat.st_size, *map(checkpoint.weights_hash, names)
+    except (OSError, ValueError):
+        return ()
+
+
+def file_state(name: str, file: str, *, of_weights: bool = True) -> States:
+    """State of one file of an encoder, and of its weights: it changes whenever either of them does."""
+    return states_of(path_of(name, file), *([name] if of_weights else []))
+
+
+def path_of(name: str, file: str) -> Path:
+    """Path of a file of an encoder, also where there is none."""
+    try:
+        folder = locations.find(name, checkpoint.CHECKPOINTS)
+        # two encoders of one folder have one configuration, and results of their own
+        return (split_path(folder)[0] if file == CONFIG else folder) / file
+    except (OSError, ValueError):  # an encoder that is gone is said elsewhere
+        return checkpoint.CHECKPOINTS / name / file
