@@ -43,6 +43,7 @@ def import_all() -> None:
     frozen (`gc.freeze`): Streamlit collects garbage after every run, which took 0.2 s with all of them to look through.
     """
     gc.disable()
+    import_module("app_pages.inputs.first_example").read_first_example()
     import_parts(f"app_pages.{frame.FIRST.name}.")
     gc.freeze()
     frame.DRAWN.wait(AT_MOST)

@@ -292,6 +292,35 @@ def test_the_first_page_waits_for_nothing_that_others_alone_need() -> None:
     assert not {"scipy", "sklearn", "sympy", "ray"} & page
 
 
+PREDICTION = f"""
+import sys
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+
+metric = st.metric
+
+def drawn(*arguments, **options):
+    print(*sys.modules)
+    return metric(*arguments, **options)
+
+st.metric = drawn
+page = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=120).run()
+print(len(page.metric), len(page.exception), *sys.modules)
+"""
+
+
+def test_the_prediction_waits_for_nothing_that_draws_figures() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PREDICTION], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    before, end = map(str.split, done.stdout.splitlines())
+    assert end[:2] == ["1", "0"]
+    of_figures = {"pandas", "pyarrow", "altair", "vl_convert"}
+    assert "torch" in before
+    assert not of_figures & set(before)
+    assert of_figures <= set(end)
+
+
 def test_choosing_a_query_shows_its_lines_alone(open_app: Open) -> None:
     app = open_app(text="great film", view="lines")
     assert value(app, "all_queries") is True

@@ -48,35 +48,15 @@ def draw_all_heads(
     record, lens = view.record, through.lens
     head = (chosen.layer, chosen.head)
     tokens, maps = st.container(key="linked_words"), st.container(key="linked")
-    # First what the tokens need, though it stands below them: how the answer changes when each is hidden.
-    with st.container(key="linked_verdict", gap=None):
-        if remarks := [
-            *filter(None, (*view.notes_on(record.pattern[head]), number_sentence_for(subject, chosen)))
-        ]:
-            st.caption("  \n".join(map(plain, remarks)))
-        checked, choose_method = None, partial(choose_attribution, subject, answer)
-        if (why := through.why_unchecked(subject.record, of_masked_word=answer.is_masked_word)) is None:
-            whole = subject.through(through).pattern[head]
-            checked = faithfulness(
-                subject,
-                whole,
-                kind,
-                answer,
-                lens=lens.name,
-                head=head,
-                query=record.number(query),
-                beside_line=choose_method if can_attribute(subject, record) else None,
-            )
-        else:
-            with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-                st.caption(why)
-                if can_attribute(subject, record):
-                    choose_method()
-        attributed = attribute(subject, view, through, checked, answer)
+    verdict = st.container(key="linked_verdict", gap=None)
 
     def take(choice: Choice) -> None:
         (take_head if lens.has_heads else take_layer)(choice.layer, choice.head)
         take_query(record.number(choice.query))
+
+    def check() -> Hiding | None:
+        with verdict:
+            return _draw_verdict(subject, chosen, view, through, query, kind, answer)
 
     with maps:
         linked_view(
@@ -94,13 +74,52 @@ def draw_all_heads(
             picture=_picture(subject),
             on_picture=SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE,
             links=None if links is None else matrix_links(links, record),
-            hiding=_hiding(checked, view) if attributed is None else colouring_of(subject, attributed),
+            hiding=check,
         )
     pattern = record.pattern[head]
     if max(pattern.shape) > LARGE and record.unit == "token":
         with st.expander("This head cell by cell", key="cell_by_cell", on_change="rerun") as cells:
             if cells.open:
                 draw_cells(chosen, view, pattern, query)
+
+
+def _draw_verdict(
+    subject: Subject,
+    chosen: HeadChoice,
+    view: RecordView,
+    through: LensChoice,
+    query: int,
+    kind: KnockOutKind | None,
+    answer: Answer,
+) -> Hiding | None:
+    """Draws what is said about the chosen map, and the check of it; returns how the answer changes without each token, or its
+    attribution.
+    """
+    record, lens, head = view.record, through.lens, (chosen.layer, chosen.head)
+    if remarks := [
+        *filter(None, (*view.notes_on(record.pattern[head]), number_sentence_for(subject, chosen)))
+    ]:
+        st.caption("  \n".join(map(plain, remarks)))
+    checked, choose_method = None, partial(choose_attribution, subject, answer)
+    if (why := through.why_unchecked(subject.record, of_masked_word=answer.is_masked_word)) is None:
+        whole = subject.through(through).pattern[head]
+        checked = faithfulness(
+            subject,
+            whole,
+            kind,
+            answer,
+            lens=lens.name,
+            head=head,
+            query=record.number(query),
+            beside_line=choose_method if can_attribute(subject, record) else None,
+        )
+    else:
+        with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+            st.caption(why)
+            if can_attribute(subject, record):
+                choose_method()
+    attributed = attribute(subject, view, through, checked, answer)
+    return _hiding(checked, view) if attributed is None else colouring_of(subject, attributed)
 
 
 def download_buttons(chosen: HeadChoice, view: RecordView, query: int) -> None:

@@ -1,68 +1,31 @@
 """Attention: every head on one input, and the chosen one in detail."""
 
-import streamlit as st
-
-from app_pages.attention.all_heads_view import download_buttons, draw_all_heads, link_to_steps
-from app_pages.attention.detail import draw_one_map
-from app_pages.attention.record_view import choose_view
-from app_pages.attention.save_buttons import save_buttons
-from app_pages.attention.sentence_links import choose_links
-from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
-from app_pages.attention.try_links import try_links
-from app_pages.controls.answer_choice import Answer
-from app_pages.controls.attention_controls import BY_LAYER, HEAD, MATRIX, OVER_HEADS, SMALL_MAPS, VIEW
-from app_pages.controls.head_choice import choose_head, choose_query, draw_head_name
-from app_pages.controls.knock_out_choice import choose_kind
-from app_pages.controls.lens import about_lens, choose_lens
+from app_pages.controls.control_bar import Slots
 from app_pages.inputs.row import choose_input_or_record
-from app_pages.show.measures_note import measures_note
 from app_pages.show.prediction import prediction
 from app_pages.subject.shipped_inputs import correct_class
-from app_pages.subject.subject import LiveSubject
-from model.lenses import ATTENTION
+from app_pages.subject.subject import LiveSubject, Subject
 from model.record import ForwardRecord
 
-subject, slots = choose_input_or_record()
-if isinstance(subject.record, ForwardRecord):
-    with slots.answer:
+
+def draw_prediction(subject: Subject, slots: Slots) -> None:
+    """Draws the prediction where the record holds one."""
+    if isinstance(subject.record, ForwardRecord):
         label = subject.label
         if label is None and isinstance(subject, LiveSubject):
             label = correct_class(subject)
-        prediction(subject.record, label)
-through = choose_lens(subject, slots)
-chosen = choose_head(subject, slots, stepped=True, with_roles=False, lens=through.lens)
-part, kind = HEAD, None
-with slots.view:
-    if through.lens.has_heads:
-        part = OVER_HEADS.choose()
-    if isinstance(subject, LiveSubject):
-        kind = choose_kind(subject)
-    if subject.record.unit == "patch":
-        SMALL_MAPS.choose()
-shown = choose_view(subject, slots, through)
-with slots.controls:
-    query = choose_query(shown.record)
-    form = VIEW.choose(VIEW.options if shown.record.unit == "token" else (MATRIX, BY_LAYER))
-answer = Answer()
-if isinstance(subject, LiveSubject):
-    try_links(subject)
-    answer = draw_masked_token_guesses(subject)
-    draw_token_classes(subject.record)
-if through.lens.name != ATTENTION:
-    about_lens(subject, through.lens)
-if part == HEAD and form == MATRIX:
-    links = choose_links(subject, chosen) if through.lens.name == ATTENTION else None
-    draw_all_heads(subject, chosen, shown, through, query, kind, answer, links)
-else:
-    draw_one_map(subject, chosen, shown, through, query, kind, answer, part, form)
-with st.container(horizontal=True, gap="small", key="below"):
-    if part == HEAD and form == MATRIX:
-        if isinstance(subject, LiveSubject):
-            link_to_steps(chosen, shown, query)
-        if through.lens.name == ATTENTION:
-            draw_head_name(subject, chosen.layer, chosen.head)
-        download_buttons(chosen, shown, query)
-    save_buttons(subject, chosen, shown, through, query)
-if through.lens.name == ATTENTION:
-    about_lens(subject, through.lens)
-measures_note(shown.record.units, shown.measures, through.lens)
+        with slots.answer:
+            prediction(subject.record, label)
+
+
+def draw_figures(subject: Subject, slots: Slots) -> None:
+    """Draws all that stands below the prediction."""
+    # Here, since it imports what draws figures: meanwhile the prediction already stands.
+    from app_pages.attention.below_prediction import draw_below_prediction
+
+    draw_below_prediction(subject, slots)
+
+
+subject, slots = choose_input_or_record()
+draw_prediction(subject, slots)
+draw_figures(subject, slots)

@@ -9,6 +9,7 @@ import streamlit as st
 from app_pages.controls import inside_a_head_controls
 from app_pages.controls.address import opened_bare
 from app_pages.controls.control_bar import Slots
+from app_pages.controls.input_controls import OTHER_KIND
 from app_pages.controls.map_controls import ALL_QUERIES, HEAD, LAYER, QUERY, SCALE, SCALES
 from app_pages.controls.pages import INSIDE_A_HEAD, go_to
 from app_pages.subject.head_name import head_names
@@ -22,7 +23,6 @@ from viz.builders.palette import ColourScale, WeightScale, weight_scale
 
 LONG = 64  # positions
 _WAS_LONG = "scale_of_long"  # in the session: the scale was last chosen for so many
-OTHER_KIND = "other_kind"  # in the session: the kind of input was changed
 ARROWS = (  # key, its sign, what it does, steps in layer and head
     ("left", "chevron_left", "previous head", 0, -1),
     ("right", "chevron_right", "next head", 0, 1),

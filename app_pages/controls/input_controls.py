@@ -4,6 +4,7 @@ from app_pages.controls.address import Box, Code, Number, Row, TextBox
 
 TEST_DIGITS, DRAW, EXAMPLE, OWN_PICTURE = "Test digits", "Draw", "Example", "Own picture"
 EXAMPLE_PICTURES = ("cat", "coffee")  # files in `examples/`
+OTHER_KIND = "other_kind"  # in the session: the kind of input was changed
 AS_THEY_COME, HARDEST, DISAGREE = "as they come", "hardest first", "where the two encoders disagree"
 
 

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from app_pages.controls.head_choice import OTHER_KIND
-from app_pages.controls.input_controls import CHECKPOINT, KIND, SECOND_PART, TEXT
+from app_pages.controls.input_controls import CHECKPOINT, KIND, OTHER_KIND, SECOND_PART, TEXT
 from app_pages.controls.map_controls import QUERY
 from app_pages.subject import encoders
 from app_pages.subject.subject import OPENED, FileSubject, open_subject

@@ -7,13 +7,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.control_bar import Slots, bar
-from app_pages.controls.head_choice import OTHER_KIND
-from app_pages.controls.input_controls import CHECKPOINT, KIND
+from app_pages.controls.input_controls import CHECKPOINT, KIND, OTHER_KIND
 from app_pages.controls.map_controls import QUERY
 from app_pages.inputs import drawing
 from app_pages.inputs.input_list import draw_stepper, right_class
 from app_pages.inputs.linked_encoders import say_gone
-from app_pages.inputs.picture_input import picture_input
 from app_pages.inputs.record_input import draw_first_upload, record_input
 from app_pages.inputs.text_input import text_input
 from app_pages.inputs.unknown_tokens import say_unknown
@@ -27,7 +25,7 @@ from model import checkpoint
 from model.checkpoint.purpose import purpose
 from model.checkpoint.seeds import group_by_seed, split_seed
 from model.checkpoint.training_history import Figures, all_figures, standard_error
-from model.inputs import Text
+from model.inputs import Picture, Text
 from model.loaded import Loaded
 from viz.builders.number_format import with_error
 
@@ -127,7 +125,7 @@ class _Row:
         kind, name = self.kind, self._name
         say_gone(name)
         with self._input:
-            model_input, label = text_input(name) if kind == encoders.TEXT else picture_input(kind, name)
+            model_input, label = _choose_text_or_picture(kind, name)
             label = encoders.label_for(name, label)
             label = right_class(kind, name, model_input) if label is None else label
             draw_stepper(kind, name, model_input)
@@ -166,6 +164,16 @@ def stop(message: str) -> NoReturn:
     """Writes a sentence and ends the page."""
     st.info(message, icon=":material/info:")
     st.stop()
+
+
+def _choose_text_or_picture(kind: str, name: str | None) -> tuple[Text | Picture | None, int | None]:
+    """Draws the choice of the input; returns it, None if there is none, and its correct class, None if none is known."""
+    if kind == encoders.TEXT:
+        return text_input(name)
+    # Here, since it draws a figure, and at the server's start nothing that draws figures is imported before the first prediction.
+    from app_pages.inputs.picture_input import picture_input
+
+    return picture_input(kind, name)
 
 
 def _choose_kind() -> str:
@@ -237,7 +245,8 @@ def _draw_description(loaded: Loaded, n_parameters: int) -> None:
         )
         if figures := all_figures(loaded.history):
             st.caption("Accuracy, with its standard error:")
-            st.dataframe([_accuracy_row(figure) for figure in figures], hide_index=True, width=440)
+            # Not a data frame, which imports pandas: it stands before the prediction.
+            st.markdown("\n".join(("| judged on | correct |", "|:--|:--|", *map(_accuracy_row, figures))))
             if notes := [
                 note for name, note in _DATA.items() if any(name in figure["data"] for figure in figures)
             ]:
@@ -255,6 +264,7 @@ def _seed_line(name: str) -> str:
     return f"seed {split_seed(name)[1]}: one of {len(same_recipe)} encoders that differ only in the random numbers of their training  \n"
 
 
-def _accuracy_row(figures: Figures) -> dict[str, str]:
+def _accuracy_row(figures: Figures) -> str:
+    """A row of a table in Markdown."""
     p, n = figures["accuracy"], figures["n"]
-    return {"judged on": f"{n:,} {figures['data']}", "correct": with_error(p, standard_error(p, n))}
+    return f"| {n:,} {plain(' '.join(figures['data'].split()))} | {with_error(p, standard_error(p, n))} |"

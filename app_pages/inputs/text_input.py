@@ -19,7 +19,7 @@ def text_input(name: str | None) -> tuple[Text | None, None]:
     """
     sentences = shipped_inputs.sentences()
     titles = {text: title for title, text in sentences.items()}
-    text = TEXT.choose(next(iter(titles), FIRST))
+    text = TEXT.choose(first_text())
     st.session_state["example"] = titles.get(text)
     st.selectbox(
         "Example",
@@ -36,6 +36,11 @@ def text_input(name: str | None) -> tuple[Text | None, None]:
     if len(text) == LONGEST:  # of a longer one in the address, Streamlit takes the beginning
         st.caption(AT_MOST)
     return (Text(text, second) if text.strip() else None), None
+
+
+def first_text() -> str:
+    """The text with which the app opens: the first example."""
+    return next(iter(shipped_inputs.sentences().values()), FIRST)
 
 
 def keep_text() -> None:

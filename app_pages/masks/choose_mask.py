@@ -7,7 +7,8 @@ from app_pages.controls import masks_controls as controls
 from app_pages.controls.address import Code, opened_bare
 from app_pages.controls.blocked import OPENED, Blocked, block, block_in, blocked, unblock_in_other_text
 from app_pages.controls.control_bar import Slots
-from app_pages.controls.head_choice import OTHER_KIND, take_head
+from app_pages.controls.head_choice import take_head
+from app_pages.controls.input_controls import OTHER_KIND
 from app_pages.controls.map_controls import HEAD, LAYER, QUERY
 from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject

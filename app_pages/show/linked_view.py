@@ -75,7 +75,7 @@ def linked_view(
     compact: bool = False,
     title: Title = Title("", ""),  # noqa: B008 (frozen)
     partners: Sequence[tuple[int, int] | None] = (),
-    hiding: Hiding | None = None,
+    hiding: Callable[[], Hiding | None] = lambda: None,
     notes: Sequence[str] = (),
     links: Sequence[MatrixLink] | None = None,
     shares_query: str = "",
@@ -84,6 +84,7 @@ def linked_view(
 
     `about` [layer · head] are sentences for above the large map. `tops`, `reach`, `on_picture`, `compact` and `links` are those of the chart. Two views on one page point together: at the same query if
     they have the same `shares_query`, and at heads that are compared: `partners` [layer · head] are those of the other view.
+    `hiding` is called once the chart is sent, which need not wait for what the second colouring takes to compute.
     """
     # As long as all weights are there, the chart is the same whatever is chosen, and is not sent again.
     own = None if chart.sends_all(record) else (chosen.layer, chosen.head)
@@ -99,25 +100,6 @@ def linked_view(
         answered[key] = int(message["number"])
         take(choice)
 
-    data = chart.script_data(
-        record,
-        channel=key,
-        chart_selector=f".st-key-{key}_chart",
-        kept=chosen,
-        own=own,
-        has_picture=picture is not None,
-        tops=tops,
-        shares_query=shares_query,
-        title=title,
-        partners=partners,
-        hidden=None if hiding is None else _colouring(hiding),
-        answered=answered.get(key, 0),
-    )
-    for name, numbers in data.items():
-        if isinstance(numbers, np.ndarray):
-            data[name] = base64.b64encode(numbers.astype("<u2").tobytes()).decode()
-    with tokens:
-        _tokens(key=component_key, data=data, on_chosen_change=callback(component_key, taken))
     figure = chart.linked_heads(
         record,
         selected=own or (0, 0),
@@ -142,6 +124,25 @@ def linked_view(
             width="stretch",
             height="stretch",
         )
+    data = chart.script_data(
+        record,
+        channel=key,
+        chart_selector=f".st-key-{key}_chart",
+        kept=chosen,
+        own=own,
+        has_picture=picture is not None,
+        tops=tops,
+        shares_query=shares_query,
+        title=title,
+        partners=partners,
+        hidden=None if (second := hiding()) is None else _colouring(second),
+        answered=answered.get(key, 0),
+    )
+    for name, numbers in data.items():
+        if isinstance(numbers, np.ndarray):
+            data[name] = base64.b64encode(numbers.astype("<u2").tobytes()).decode()
+    with tokens:
+        _tokens(key=component_key, data=data, on_chosen_change=callback(component_key, taken))
 
 
 def _read(message: Any, record: AttentionRecord, *, has_query: bool) -> Choice | None:

@@ -7,8 +7,8 @@ from app_pages.controls.input_controls import CHECKPOINT, KIND, TEXT
 from app_pages.controls.map_controls import QUERY
 from app_pages.controls.pages import READING, controls_of, go_to
 from app_pages.controls.tour_controls import STOPS, TOUR
-from app_pages.inputs.text_input import FIRST
-from app_pages.subject import encoders, shipped_inputs
+from app_pages.inputs.text_input import first_text
+from app_pages.subject import encoders
 from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
@@ -18,9 +18,8 @@ SENTENCE = "The film is not good."  # of readers without one of their own: witho
 
 def own_sentence() -> str:
     """The text that the reader chose; "" while it is the app's first example."""
-    default = next(iter(shipped_inputs.sentences().values()), FIRST)
     text = TEXT.held() or ""
-    return "" if text == default else text
+    return "" if text == first_text() else text
 
 
 def open_stop(number: int) -> None:

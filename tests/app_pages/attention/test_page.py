@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from app_pages.attention import all_heads_view
 from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
@@ -28,6 +30,20 @@ def test_the_maps_are_those_of_the_record_and_the_chosen_one_is_in_large(open_ap
     pattern = LiveSubject("imdb-pre-ln", TEXT).record.pattern
     np.testing.assert_allclose(chart.weights, np.moveaxis(pattern, 2, 0), atol=ROUNDING)
     np.testing.assert_allclose(chart.map, pattern[1, 1], atol=ROUNDING)
+
+
+def test_the_chart_does_not_wait_for_the_check_of_its_map(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+
+    def noted(name: str, function: Callable) -> Callable:
+        return lambda *arguments, **options: (order.append(name), function(*arguments, **options))[1]
+
+    monkeypatch.setattr(st, "vega_lite_chart", noted("chart", st.vega_lite_chart))
+    monkeypatch.setattr(all_heads_view, "faithfulness", noted("check", all_heads_view.faithfulness))
+    assert not open_app(text=TEXT).exception
+    assert order[:2] == ["chart", "check"]
 
 
 @pytest.mark.parametrize("part", ["mean", "maximum"])
