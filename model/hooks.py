@@ -4,7 +4,7 @@ Each `HookPoint` looks up the watchers of *its thread* in a context variable. Ho
 a call would be run in other threads as well.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
@@ -47,6 +47,12 @@ def hook_points(model: nn.Module) -> Mapping[str, HookPoint]:
             {name: module for name, module in named_modules if isinstance(module, HookPoint)}
         )
     return _points[model]
+
+
+def is_watched(model: nn.Module, names: Iterable[str]) -> bool:
+    """Whether a `watch` that is open in this thread reads or replaces the activation at one of the hook points `names`."""
+    points = hook_points(model)
+    return any(points[name] in watchers for name in names for watchers in _watching.get())
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Batches of inputs of equal length, and answers to variants of a batch, computed from any layer onwards."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from ..capture.intervention import Intervention
 from ..config import ModelConfig
+from ..hooks import hook_points, is_watched
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..masks import FullMask
@@ -69,12 +71,60 @@ def answers_from(
     `states` holds all inputs of the first variant, then all of the second, and so on. `mask` has one entry for each input,
     which all variants share, or one for each of `states`. The answers are those of `read_answers`.
     """
-    n_variants = len(states) // len(inputs)
-    if mask is not None and len(mask) != len(states):
-        mask = repeated(mask, n_variants)
-    states = model.run_blocks(states, mask, first)
+    n_variants, last = len(states) // len(inputs), model.config.n_layers - 1
+    if first <= last:
+        if mask is not None and len(mask) != len(states):
+            mask = repeated(mask, n_variants)
+        states = model.run_blocks(states, mask, first, last)
+        attended = model.blocks[last].attend(states, None if mask is None else mask[:, last])
+        return answers_after_attention(model, last, states, attended, inputs, mask, answer)
     answers = read_answers(model, states, repeated(inputs, n_variants), answer)
     return answers.unflatten(0, (n_variants, len(inputs)))
+
+
+def answers_after_attention(
+    model: Transformer,
+    layer: int,
+    x: Float[Tensor, "variant_and_input position d_model"],
+    attended: Float[Tensor, "variant_and_input position d_model"],
+    inputs: Tensor,
+    mask: FullMask | None,
+    answer: MaskedWord | None = None,
+) -> Float[Tensor, "variant input answer"]:
+    """Like `answers_from`, computed from the input `x` of block `layer` and the output `attended` of its attention.
+
+    If the answer is read from one position, such as the class token's, the rest of the last block is computed for this
+    position alone, unless an activation there is watched.
+    """
+    position = _position_read(model, answer) if layer == model.config.n_layers - 1 else None
+    if position is not None and not is_watched(model, _points_after_attention(model, layer)):
+        x, attended = x[:, position, None], attended[:, position, None]
+        inputs = inputs[:, position, None] if model.config.is_text else inputs
+        answer = None if answer is None else replace(answer, position=0)
+    states = model.blocks[layer].after_attention(x, attended)
+    return answers_from(model, layer + 1, states, inputs, mask, answer)
+
+
+def _position_read(model: Transformer, answer: MaskedWord | None) -> int | None:
+    """The position from whose last state alone the answer is read; None if it is read from several."""
+    if answer is not None:
+        return answer.position
+    family = model.config.family
+    reads_others = (
+        *(family.pools_patches, family.pools_patches_alone, family.attention_pooling, family.two_classifiers),
+        family.pools_token is not None,
+    )
+    return 0 if model.config.pooling == "class" and not any(reads_others) else None
+
+
+def _points_after_attention(model: Transformer, layer: int) -> Iterator[str]:
+    """Names of the hook points of a block through which states pass once its attention is computed."""
+    before = tuple(f"blocks.{layer}.{part}" for part in ("attention_in", "attention."))
+    return (
+        name
+        for name in hook_points(model)
+        if name.startswith(f"blocks.{layer}.") and not name.startswith(before)
+    )
 
 
 def read_answers(

@@ -19,7 +19,7 @@ from ..hooks import watch
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..transformer import Transformer
-from .batching import answers_from, batch_size, chunks, repeated
+from .batching import answers_after_attention, batch_size, chunks, repeated
 from .masked_word import MaskedWord, check_answer
 
 HeadOutputs = Float[Tensor, "input head position d_v"]
@@ -68,8 +68,9 @@ def change_each_head(
                 changed_outputs = torch.cat(
                     [attention_output + difference[:, head] @ weights[head] for head in chunk]
                 )
-                states = block.after_attention(repeated(x, len(chunk)), changed_outputs)
-                answers = answers_from(model, layer + 1, states, inputs, mask, answer)
+                answers = answers_after_attention(
+                    model, layer, repeated(x, len(chunk)), changed_outputs, inputs, mask, answer
+                )
                 yield HeadAnswers(layer, chunk, answers)
         x = next_x
 

@@ -24,7 +24,7 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..masks import FullMask
 from ..transformer import Transformer
-from .batching import answers_from, batch_size, chunks, read_answers, repeated
+from .batching import answers_after_attention, answers_from, batch_size, chunks, read_answers, repeated
 from .masked_word import MaskedWord, check_answer, n_answers
 from .one_head_changed import FRACTION
 
@@ -202,8 +202,9 @@ def _answers_by_part(
     by_head = ((patched_z - z)[0] @ weights).unflatten(0, (n, -1)).sum(dim=1)  # [part, position, d_model]
     results = []
     for chunk in chunks(range(n), max(1, batch_size(config, x.shape[1]) // FRACTION)):
-        states = block.after_attention(repeated(x, len(chunk)), attended + by_head[chunk])
-        results.append(answers_from(model, layer + 1, states, inputs, mask, answer)[:, 0])
+        block_input, changed_outputs = repeated(x, len(chunk)), attended + by_head[chunk]
+        answers = answers_after_attention(model, layer, block_input, changed_outputs, inputs, mask, answer)
+        results.append(answers[:, 0])
     return torch.cat(results)
 
 

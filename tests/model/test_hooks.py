@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from model.hooks import HookPoint, hook_points, watch
+from model.hooks import HookPoint, hook_points, is_watched, watch
 from tests.model import tiny
 from tests.model.tiny import TEXT
 
@@ -154,3 +154,16 @@ def test_threads_do_not_see_each_other(model):
     thread.join()
     assert torch.equal(during, plain)
     assert heard == []
+
+
+def test_whether_somebody_watches(model):
+    in_other_thread: list[bool] = []
+    with watch(model, {Z: lambda _: None}), watch(model, {"logits": lambda _: None}):
+        assert is_watched(model, [PATTERN, Z])
+        assert is_watched(model, ["logits"])
+        assert not is_watched(model, [PATTERN])
+        thread = threading.Thread(target=lambda: in_other_thread.append(is_watched(model, [Z])))
+        thread.start()
+        thread.join()
+    assert in_other_thread == [False]
+    assert not is_watched(model, hook_points(model))

@@ -8,7 +8,6 @@ from model.capture import capture
 from model.linear import LEAST, Linear, linear_map
 from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, read_by
 
-
 # whether oneDNN is chosen; torch for some processors has none
 LIBRARIES = [False, True] if torch.backends.mkldnn.is_available() else [False]
 by_either_library = pytest.mark.usefixtures("library")
