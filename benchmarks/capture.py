@@ -29,6 +29,7 @@ from torch import Tensor, nn
 
 from model.capture import capture
 from model.config import ModelConfig, preset
+from model.device import keep_freed_memory
 from model.loaded import Loaded
 from model.transformer import Attention, Transformer
 
@@ -55,6 +56,7 @@ def main() -> None:
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(1)
+    keep_freed_memory()  # as the app does
     if options.serve:
         return serve()
     other = Other(options.against) if options.against else None

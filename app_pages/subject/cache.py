@@ -35,11 +35,12 @@ from cachetools import LRUCache
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model import checkpoint
-from model.device import OutOfMemory, machine_memory, release_memory, use_one_thread
+from model.device import OutOfMemory, keep_freed_memory, machine_memory, release_memory, use_one_thread
 from model.loaded import Loaded
 
 log = logging.getLogger(__name__)
 use_one_thread()  # here, since every page imports this before its first forward
+keep_freed_memory()
 
 # A name; as the type of a parameter it tells `cached` whose files to watch.
 Checkpoint = Annotated[str, "checkpoint"]
@@ -270,8 +271,8 @@ def _address_and_size(part: object) -> tuple[int, int]:
 
 
 def _spinner(text: str | None) -> Any:
-    is_shown = text and get_script_run_ctx(suppress_warning=True) is not None
-    return st.spinner(text) if is_shown else nullcontext()
+    has_page = get_script_run_ctx(suppress_warning=True) is not None  # the server's start has none
+    return st.spinner(text) if text and has_page else nullcontext()
 
 
 def _size_limit() -> int:

@@ -65,6 +65,33 @@ print(resident() - before)
 """
 
 
+REUSED = """
+import resource
+import numpy as np
+from model.device import keep_freed_memory
+
+def faults_per_layer():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        layer = [np.ones(2**21, np.float64) for _ in range(2)]  # 16 MB each
+        del layer
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before) / 20
+
+faults_per_layer()
+print(faults_per_layer())
+keep_freed_memory()
+faults_per_layer()
+print(faults_per_layer())
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other systems keep memory in their own way")
+def test_memory_that_is_freed_is_used_again() -> None:
+    done = subprocess.run([sys.executable, "-c", REUSED], capture_output=True, text=True, check=True)
+    faults_before, faults_after = map(float, done.stdout.split())
+    assert faults_after < 1 < faults_before
+
+
 @pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc", reason="other systems give memory back in their own way"
 )
