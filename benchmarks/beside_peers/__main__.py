@@ -15,11 +15,12 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from . import capturing, encoders, experiments, growth, pages
+from . import capturing, experiments, growth, pages
+from .encoders import Encoders
 from .table import merged
 
 README = Path(__file__).parents[1] / "README.md"
-Group = Callable[[str, dict[str, str], bool], str]
+Group = Callable[[str, Encoders, bool], str]
 GROUPS: dict[str, Group] = {
     "capture": capturing.measured,
     "experiments": experiments.measured,
@@ -37,11 +38,11 @@ def main() -> None:
     options = parser.parse_args()
     failed = []
     with tempfile.TemporaryDirectory() as folder:
-        paths = encoders.make(Path(folder))
+        encoders = Encoders(Path(folder))
         for name in options.only:
             begun = time.monotonic()
             try:
-                text = GROUPS[name](options.peers, paths, options.quick)
+                text = GROUPS[name](options.peers, encoders, options.quick)
             except Exception:  # the other groups are measured all the same
                 traceback.print_exc()
                 failed.append(name)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from statistics import median
 
-from .encoders import BERT_BASE, MINI_LM, MODERN_BERT, text
+from .encoders import BERT_BASE, MINI_LM, MODERN_BERT, Encoders, text
 from .side import CallError, Side, both_sides, interleaved
 from .table import difference, ratio, section, table
 
@@ -17,7 +17,7 @@ CASES = (
     (MODERN_BERT, 512),
 )
 QUICK = ((MINI_LM, 20), (MINI_LM, 128), (BERT_BASE, 20), (MODERN_BERT, 20))
-SECONDS = 40  # of all rounds of a case, about
+SECONDS = 25  # of all rounds of a case, about
 OURS = {"forward": "forward pass", "patterns": "patterns", "everything": "everything"}
 THEIRS = {
     "transformers_patterns": "`transformers`, attentions",
@@ -25,77 +25,104 @@ THEIRS = {
     "lens_patterns": "TransformerLens, patterns",
     "lens_everything": "TransformerLens, everything",
 }
-FUSED = "fused"
-LIMITS = {  # which bytes are written, and to which memory
-    "limit of patterns": (0, False),
-    "limit of everything": (1, False),
-    "the same, fresh memory": (1, True),
-}
-FRESH = "the same, fresh memory"
+FUSED, FRESH = "fused", "in fresh memory"
+MB = 1e6
 NOT_KNOWN = "–"
 EXPLAINED = """Ratios to the forward pass of `transformers` with its fused kernel, which keeps nothing; all begin with the text.
-One thread, processor time, medians of the ratios of interleaved rounds, batch of one; **bold** is this project. A *limit* is the
-faster forward pass of both that keep nothing, and the writing of as many bytes at the speed of this machine's memory: memory
-that was used before, or memory fresh from the system, whose pages come one by one when they are first written to. A record is
-new memory, unless the last one is gone. – : TransformerLens opens no ModernBERT encoder."""
+One thread, processor time, medians of the ratios of interleaved rounds, batch of one; **bold** is this project. – : TransformerLens
+opens no ModernBERT encoder."""
+LIMITED = """The same beside what no capture can do without: the faster forward pass of both sides that keep nothing, and as many
+bytes as are kept, written at the speed of this machine's memory. That is memory which was used before or, *fresh*, pages from the
+system that come one by one when they are first written to. A record is fresh memory, unless the last one is gone."""
 PEAKS = "MB that each process holds at most during the call, beyond what it held before, and MB that everything is."
 
 
-def measured(peers: str, encoders: dict[str, str], quick: bool) -> str:
-    ratios, peaks = [], []
+def measured(peers: str, encoders: Encoders, quick: bool) -> str:
+    ratios, limits, peaks = [], [], []
     with both_sides(peers) as (ours, theirs):
         for name, n in QUICK if quick else CASES:
-            case = f"{name}, {n}"
-            arguments = {"folder": encoders[name], "text": text(n)}
-            cells, memory = _case(ours, theirs, arguments, quick)
-            ratios.append([case, *cells])
-            peaks.append([case, *memory])
-            print(case, *cells, flush=True)
+            case = Case(ours, theirs, {"folder": encoders[name], "text": text(n)})
+            times = case.times(quick)
+            for rows, cells in (
+                (ratios, case.ratios(times)),
+                (limits, _limits(times)),
+                (peaks, case.peaks()),
+            ):
+                rows.append([f"{name}, {n}", *cells])
+                print(*rows[-1], flush=True)
     names = [*(f"**{name}**" for name in OURS.values()), *THEIRS.values()]
     first = "encoder, tokens"
+    compared = ["patterns, limit", "**patterns**", "everything, limit", "in fresh memory", "**everything**"]
     return section(
         "Capture",
         EXPLAINED,
-        table(
-            [first, *names, *LIMITS, "**everything** ÷ that", "fused, ms", "largest difference of a weight"],
-            ratios,
-        ),
+        table([first, "fused, ms", *names, "largest difference of a weight"], ratios),
+        LIMITED,
+        table([first, *compared, "**everything** ÷ its limit in fresh memory"], limits),
         PEAKS,
         table([first, "everything is", "fused", *names], peaks),
     )
 
 
-def _case(ours: Side, theirs: Side, arguments: dict[str, str], quick: bool) -> tuple[list[str], list[str]]:
-    sizes = ours.numbers("sizes", **arguments)["sizes"]
-    calls: dict[str, tuple[Side, dict]] = {FUSED: (theirs, arguments)}
-    calls |= dict.fromkeys(OURS, (ours, arguments))
-    calls |= {name: (theirs, arguments) for name in THEIRS if _opens(theirs, name, arguments)}
-    seconds: dict[str, Callable[[], float]] = {
-        name: lambda name=name, side=side, values=values: side.seconds(name, **values)
-        for name, (side, values) in calls.items()
-    }
-    for name, (index, fresh) in LIMITS.items():
-        writes = {"n_bytes": int(sizes[index]), "fresh": fresh}
-        seconds[name] = lambda writes=writes: ours.seconds("write", **writes)
-    once = sum(interleaved(seconds, 1)[name][0] for name in seconds)
-    rounds = 3 if quick else max(5, min(40, int(SECONDS / once)))
-    times = interleaved(seconds, rounds)
-    fastest = min((FUSED, "forward"), key=lambda name: median(times[name]))
-    for name in LIMITS:
-        times[name] = [plain + write for plain, write in zip(times[fastest], times[name], strict=True)]
-    shown = (*OURS, *THEIRS, *LIMITS)
-    cells = [f"{ratio(times[name], times[FUSED]):.2f}" if name in times else NOT_KNOWN for name in shown]
-    own, peer = (side.numbers("agreement", **arguments)["patterns"] for side in (ours, theirs))
-    cells.append(f"**{ratio(times['everything'], times[FRESH]):.2f}**")
-    cells += [f"{1000 * median(times[FUSED]):.1f}", difference(own, peer)]
-    memory = [f"{sizes[1] / 1e6:.1f}"]
-    for name in (FUSED, *OURS, *THEIRS):
-        if name in calls:
-            side, values = calls[name]
-            memory.append(f"{median(side.peak(name, **values) for _ in range(3)):.1f}")
-        else:
-            memory.append(NOT_KNOWN)
-    return cells, memory
+class Case:
+    """One encoder and one text."""
+
+    def __init__(self, ours: Side, theirs: Side, arguments: dict[str, str]) -> None:
+        self._ours, self._theirs, self._arguments = ours, theirs, arguments
+        self._patterns, self._everything, _ = map(int, ours.numbers("sizes", **arguments)["sizes"])
+        known = [name for name in THEIRS if _opens(theirs, name, arguments)]
+        self._sides = dict.fromkeys((FUSED, *known), theirs) | dict.fromkeys(OURS, ours)
+
+    def times(self, quick: bool) -> dict[str, list[float]]:
+        """Seconds in each round, those of writing alone among them."""
+        writes = {
+            "patterns, limit": (self._patterns, False),
+            "everything, limit": (self._everything, False),
+            FRESH: (self._everything, True),
+        }
+        seconds: dict[str, Callable[[], float]] = {
+            name: lambda name=name, side=side: side.seconds(name, **self._arguments)
+            for name, side in self._sides.items()
+        } | {
+            name: lambda n_bytes=n_bytes, fresh=fresh: self._ours.seconds(
+                "write", n_bytes=n_bytes, fresh=fresh
+            )
+            for name, (n_bytes, fresh) in writes.items()
+        }
+        once = sum(rounds[0] for rounds in interleaved(seconds, 1).values())
+        times = interleaved(seconds, 3 if quick else max(5, min(40, int(SECONDS / once))))
+        fastest = min((FUSED, "forward"), key=lambda name: median(times[name]))
+        for name in writes:
+            times[name] = [plain + write for plain, write in zip(times[fastest], times[name], strict=True)]
+        return times
+
+    def ratios(self, times: dict[str, list[float]]) -> list[str]:
+        own, peer = (
+            side.numbers("agreement", **self._arguments)["patterns"] for side in (self._ours, self._theirs)
+        )
+        cells = [_against_fused(times, name) for name in (*OURS, *THEIRS)]
+        return [f"{1000 * median(times[FUSED]):.1f}", *cells, difference(own, peer)]
+
+    def peaks(self) -> list[str]:
+        """MB."""
+        cells = [f"{self._everything / MB:.1f}"]
+        for name in (FUSED, *OURS, *THEIRS):
+            side = self._sides.get(name)
+            peaks = [side.peak(name, **self._arguments) for _ in range(3)] if side else []
+            cells.append(f"{median(peaks):.1f}" if peaks else NOT_KNOWN)
+        return cells
+
+
+def _limits(times: dict[str, list[float]]) -> list[str]:
+    cells = [
+        _against_fused(times, name)
+        for name in ("patterns, limit", "patterns", "everything, limit", FRESH, "everything")
+    ]
+    return [*cells, f"{ratio(times['everything'], times[FRESH]):.2f}"]
+
+
+def _against_fused(times: dict[str, list[float]], name: str) -> str:
+    return f"{ratio(times[name], times[FUSED]):.2f}" if name in times else NOT_KNOWN
 
 
 def _opens(side: Side, call: str, arguments: dict[str, str]) -> bool:

@@ -37,16 +37,21 @@ def text(n: int, words: list[str] = WORDS) -> str:
     return " ".join((words * n)[: n - 2])
 
 
-def make(folder: Path) -> dict[str, str]:
-    """Makes all encoders below `folder`; their paths by name. MiniLM has its own weights, the others random ones."""
-    makers = {MINI_LM: _mini_lm, BERT_BASE: _bert_base, MODERN_BERT: _modern_bert}
-    paths = {}
-    for number, (name, maker) in enumerate(makers.items()):
-        path = folder / str(number)
+class Encoders(dict[str, str]):
+    """The paths of the encoders, by name; each is made when it is first asked for. MiniLM has its own weights, the others
+    random ones.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __missing__(self, name: str) -> str:
+        makers = {MINI_LM: _mini_lm, BERT_BASE: _bert_base, MODERN_BERT: _modern_bert}
+        path = self._folder / str(len(self))
         path.mkdir()
-        maker(path)
-        paths[name] = str(path)
-    return paths
+        makers[name](path)
+        self[name] = str(path)
+        return self[name]
 
 
 def with_heads(folder: Path, n_heads: int) -> str:

@@ -3,7 +3,7 @@
 from statistics import median
 from typing import Any, NamedTuple
 
-from .encoders import MINI_LM, OTHER_WORDS, text
+from .encoders import MINI_LM, OTHER_WORDS, Encoders, text
 from .side import Side, both_sides, interleaved
 from .table import difference, ratio, section, table
 
@@ -17,42 +17,49 @@ NAMES = {
     "integrated_gradients": "integrated gradients",
 }
 FORWARD = "forward"
-SHORT = 32  # tokens for integrated gradients, which take hundreds of forward and backward passes
+MORE = 4  # times as many gradients, with which captum's have converged
+SHORT = 20  # tokens for integrated gradients, which take hundreds of forward and backward passes
 EXPLAINED = """{name} with its own weights and a random classifier, {n} tokens, {rounds} interleaved rounds; one thread, processor
 time. *Forwards* are forward passes of the same side that keep nothing: this project's, or TransformerLens's without hooks. The
 peer is a plain loop over TransformerLens's hooks, a forward pass each; for value zeroing it runs the one layer alone; for
 knock-out it is the attention mask, since hooks on the scores of BERT have no effect in that version. For integrated gradients
-it is captum on {n_short} tokens, with as many gradients as this project chose by itself ({gradients}); its gap to complete is {theirs:.0e} and this
-project's {ours:.0e} nats. The last column: the largest difference between both results, of the range of the peer's. inseq is not
-here: what it does for encoders is captum's."""
+it is captum on {n_short} tokens, with as many gradients as this project chose by itself ({gradients}): what they sum to is then
+{theirs:.0e} nats from the change that they explain, and {ours:.0e} here. The last column: the largest difference between both results, of
+the range of the peer's; for integrated gradients captum's with {more} times as many. inseq is not here: what it does for encoders is
+captum's."""
 
 
-def measured(peers: str, encoders: dict[str, str], quick: bool) -> str:
+def measured(peers: str, encoders: Encoders, quick: bool) -> str:
     n, rounds = (20, 1) if quick else (128, 3)
-    n_short = 12 if quick else SHORT
+    n_short = 8 if quick else SHORT
     folder = encoders[MINI_LM]
     rows = []
     with both_sides(peers) as sides:
         gradients, gaps = _gradients(*sides, {"folder": folder, "text": text(n_short)})
-        values = {
-            name: Values({"folder": folder, "text": text(n)}, {"folder": folder, "text": text(n)})
-            for name in NAMES
-        }
-        for side_values in values["patching"]:
-            side_values["source"] = text(n, OTHER_WORDS)
-        values["integrated_gradients"] = gradients
+        read = {"folder": folder, "text": text(n)}
+        patched = {**read, "source": text(n, OTHER_WORDS)}
+        values = dict.fromkeys(NAMES, Values(read, read, read))
+        values |= {"patching": Values(patched, patched, patched), "integrated_gradients": gradients}
         for name, shown in NAMES.items():
             cells = _compared(*sides, name, values[name], rounds)
             rows.append([shown, *cells])
             print(shown, *cells, flush=True)
-    columns = ["", "**forwards**", "ms", "the peer's forwards", "ms", "peer ÷ this project", "difference"]
-    words = EXPLAINED.format(name=MINI_LM, n=n, n_short=n_short, rounds=rounds, **gaps)
+    columns = [
+        "",
+        "**forwards**",
+        "**ms**",
+        "forwards, peer",
+        "ms, peer",
+        "peer ÷ this project",
+        "difference",
+    ]
+    words = EXPLAINED.format(name=MINI_LM, n=n, n_short=n_short, rounds=rounds, more=MORE, **gaps)
     return section("Experiments", words, table(columns, rows))
 
 
 def _compared(ours: Side, theirs: Side, name: str, values: "Values", rounds: int) -> list[str]:
     """The cells of one experiment."""
-    own, peer = ours.numbers(name, **values.ours), theirs.numbers(name, **values.theirs)
+    own, peer = ours.numbers(name, **values.ours), theirs.numbers(name, **values.converged)
     read = {key: values.ours[key] for key in ("folder", "text")}
     times = interleaved(
         {
@@ -79,6 +86,7 @@ class Values(NamedTuple):
 
     ours: dict[str, Any]
     theirs: dict[str, Any]
+    converged: dict[str, Any]  # theirs, where the results are compared
 
 
 def _gradients(ours: Side, theirs: Side, read: dict[str, str]) -> tuple[Values, dict[str, float]]:
@@ -87,4 +95,5 @@ def _gradients(ours: Side, theirs: Side, read: dict[str, str]) -> tuple[Values, 
     positions = ours.numbers("removable", **read)["positions"].tolist()
     of_captum = {**read, "n_gradients": int(n_gradients), "positions": positions}
     _, gap = theirs.numbers("integrated_gradients", **of_captum)["gradients_and_gap"]
-    return Values(read, of_captum), {"gradients": int(n_gradients), "ours": own_gap, "theirs": gap}
+    converged = {**of_captum, "n_gradients": MORE * int(n_gradients)}
+    return Values(read, of_captum, converged), {"gradients": int(n_gradients), "ours": own_gap, "theirs": gap}

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from .encoders import MINI_LM, text, with_heads
+from .encoders import MINI_LM, Encoders, text, with_heads
 from .side import ROOT, Side, both_sides, interleaved
 from .table import ratio, section, slope, table, with_workers
 from .training_step import Sizes
@@ -29,7 +29,7 @@ CALLS = {
     "value_zeroing": "**value zeroing**",
 }
 THEIRS = {"fused": "`transformers`, fused", "lens_everything": "TransformerLens, everything"}
-LONG = 256  # tokens beyond which what takes many forward passes is left out
+LONG = 128  # tokens beyond which what takes many forward passes is left out
 MANY = ("ablation", "knock_out", "value_zeroing")
 STEPS = (Sizes(6, 4, 128, 17, 128), Sizes(4, 8, 128, 256, 32))
 QUICK_STEPS = (Sizes(2, 4, 64, 17, 16),)
@@ -44,7 +44,7 @@ through one and two ({cores} cores here), whose fixed part is the start of Ray. 
 plain forward passes over the same digits (one thread, processor time)."""
 
 
-def measured(peers: str, encoders: dict[str, str], quick: bool) -> str:
+def measured(peers: str, encoders: Encoders, quick: bool) -> str:
     with both_sides(peers) as (ours, theirs), tempfile.TemporaryDirectory() as folder:
         grown = _grown(ours, theirs, encoders[MINI_LM], Path(folder), quick)
         atlas = _atlas(ours, quick)
@@ -53,7 +53,7 @@ def measured(peers: str, encoders: dict[str, str], quick: bool) -> str:
 
 def _grown(ours: Side, theirs: Side, mini_lm: str, folder: Path, quick: bool) -> list[str]:
     lengths, heads = (QUICK_LENGTHS, QUICK_HEADS) if quick else (LENGTHS, HEADS)
-    rounds = 2 if quick else 5
+    rounds = 1 if quick else 3
     by_length = {
         n: _costs(ours, theirs, {"folder": mini_lm, "text": text(n)}, n <= LONG, rounds) for n in lengths
     }
