@@ -162,7 +162,9 @@ def collecting_activations(
     def keep(name: str, activation: Tensor) -> Tensor:
         if buffers is not None and name in buffers:
             captured[name] = buffers[name].copy_(activation)
-            return activation
+            # The buffer is computed with from here on, and the memory of the activation is free for the next one while the
+            # cache still holds it. In another order in memory, products could be summed in another order.
+            return captured[name] if activation.is_contiguous() else activation
         if torch.is_grad_enabled() and not activation.requires_grad:
             activation = activation.detach().requires_grad_()
         captured[name] = activation
