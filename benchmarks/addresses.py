@@ -207,12 +207,14 @@ async def open_all(
     return results
 
 
-async def open_one(server: str, number: int, page: str, query: str, tell: bool) -> Opened:
-    window = _Raw(server, page, query)
+async def open_one(
+    server: str, number: int, page: str, query: str, tell: bool = False, patience: float = PATIENCE
+) -> Opened:
+    window = _Raw(server, page, query, patience)
     try:
         answer = await window.open()
     except NoAnswerError as error:
-        return Opened(number, page, query, "no answer", (str(error),), PATIENCE)
+        return Opened(number, page, query, "no answer", (str(error),), patience)
     except LOST as error:
         return Opened(number, page, query, "no answer", (f"the connection was lost: {error}"[:300],))
     finally:
@@ -233,8 +235,8 @@ async def open_one(server: str, number: int, page: str, query: str, tell: bool) 
 class _Raw(Window):
     """The query as it is, however malformed, and without the first page, of which no query is asked."""
 
-    def __init__(self, server: str, page: str, query: str) -> None:
-        super().__init__(server, page, patience=PATIENCE)
+    def __init__(self, server: str, page: str, query: str, patience: float) -> None:
+        super().__init__(server, page, patience=patience)
         self._raw = query
 
     def _first_page(self) -> None:

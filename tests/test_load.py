@@ -36,6 +36,32 @@ def test_a_change_is_to_another_value(widget: Widget, now: object, others: list)
     assert widget.other(now, random.Random(0)) in others
 
 
+@pytest.mark.parametrize(
+    ("widget", "value", "is_offered"),
+    [
+        (Widget("selectbox", Selectbox(options=["a"]), ""), "b", False),
+        (Widget("selectbox", Selectbox(options=["a"]), ""), None, True),
+        (Widget("slider", Slider(min=0, max=2, step=1), ""), [3.0], False),
+        (Widget("slider", Slider(min=0, max=2, step=1), ""), [2.0], True),
+        (Widget("checkbox", Checkbox(), ""), True, True),
+    ],
+)
+def test_what_is_no_longer_offered_cannot_be_held(widget: Widget, value: object, is_offered: bool) -> None:
+    assert widget.offers(value) == is_offered
+
+
+def test_a_change_is_sent_with_what_the_other_widgets_hold() -> None:
+    window = Window("http://127.0.0.1:9")
+    for key, now in (("head", "1"), ("layer", "0"), ("example", None)):
+        element = Selectbox(id=f"a-b-{key}", options=["0", "1"], query_param_key=key)
+        window.widgets[key], window.values[key] = Widget("selectbox", element, ""), now
+    sent = {
+        state.id: state.string_value
+        for state in window._change("head", "0").rerun_script.widget_states.widgets
+    }
+    assert sent == {"a-b-head": "0", "a-b-layer": "0"}
+
+
 def test_the_address_follows_a_widget_and_leaves_out_what_is_the_first() -> None:
     window = Window("http://127.0.0.1:9")
     widget = Widget(

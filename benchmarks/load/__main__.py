@@ -86,7 +86,7 @@ async def lesson(arguments: argparse.Namespace, server: str, processes: list[Pro
     took = time.monotonic() - began
     _print_changes([change for pupil in everybody for change in pupil.changes], took)
     errors = [error for pupil in everybody for error in pupil.errors]
-    errors += await _answers_afterwards(server)
+    errors += await answers_afterwards(server)
     errors += [f"{process.name} printed {line}" for process in processes for line in process.tracebacks()]
     _print_rest(everybody, seen, processes, busy, gone)
     print(f"the driver itself: {100 * (time.process_time() - own) / took:.0f} % of a core")
@@ -107,7 +107,7 @@ async def vanish(server: str, until: float, number: int, gone: Counter) -> None:
         await asyncio.sleep(draw.random())
 
 
-async def _answers_afterwards(server: str) -> list[str]:
+async def answers_afterwards(server: str) -> list[str]:
     """Whether a new window is served at the end."""
     window = Window(server)
     try:
@@ -160,9 +160,9 @@ def _print_rest(
     )
     if gone:
         print(f"{sum(gone.values())} windows vanished in the middle of a request")
-    if reloads := sum(pupil.reloads for pupil in everybody):
+    if reloads := sum(len(pupil.lost_at) for pupil in everybody):
         kept = reloads - sum(pupil.states_lost for pupil in everybody)
-        slowest = max((pupil.opened[-1] for pupil in everybody if pupil.reloads and pupil.opened), default=0)
+        slowest = max((pupil.opened[-1] for pupil in everybody if pupil.lost_at and pupil.opened), default=0)
         again = sum(pupil.second_tries for pupil in everybody)
         print(
             f"{reloads} windows lost their process and opened again, {kept} of them as they were, "

@@ -2,26 +2,31 @@
 
 It speaks what Streamlit's own page speaks: protobuf messages over `/_stcore/stream`. It keeps large elements and says
 which it has, keeps the address in step with the widgets, sends a change of a widget inside a fragment for that fragment
-alone, and takes the cookie that a proxy sets on the first page.
+alone, and takes the cookie that a proxy sets on the first page. It downloads and uploads files in the way of the page, too.
 """
 
 import asyncio
 import random
 import time
+import urllib.error
 import urllib.request
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from http.cookies import SimpleCookie
+from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from google.protobuf.message import Message
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileUploaderState, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-Value = str | bool | float | list[str]
+Value = str | bool | float | list[str] | FileUploaderState
 LOST = (ConnectionClosed, OSError)  # what ends a window whose server is gone
 FIELDS = {
     "selectbox": "string_value",
@@ -34,7 +39,12 @@ FIELDS = {
     "button_group": "string_array_value",
     "multiselect": "string_array_value",
     "button": "trigger_value",
+    "download_button": "trigger_value",
+    "popover": "bool_value",
+    "file_uploader": "file_uploader_state_value",
 }
+MOMENTARY = ("button", "download_button", "popover", "file_uploader")  # what no window holds a value of
+XSRF = "_streamlit_xsrf"  # the cookie, whose value an upload repeats as a header
 KEPT_RUNS = 2  # for how many runs a browser keeps an element that it was not sent again
 
 
@@ -51,7 +61,7 @@ class Answer:
     messages: int = 0
     elements: list[tuple[str, Message]] = field(default_factory=list)
 
-    def of(self, *kinds: str) -> list[Message]:
+    def of(self, *kinds: str) -> list[Any]:
         return [element for kind, element in self.elements if kind in kinds]
 
     @property
@@ -60,9 +70,20 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class File:
+    """What a download brought."""
+
+    name: str  # as the browser would call it
+    type: str
+    content: bytes
+    url: str
+    claimed: int  # bytes, as the server said
+
+
+@dataclass(frozen=True)
 class Widget:
     kind: str
-    element: Message
+    element: Any
     fragment: str
 
     @property
@@ -96,8 +117,22 @@ class Widget:
         if self.kind == "select_slider":
             return list(element.raw_value)
         if self.kind == "selectbox":
-            return element.raw_value
+            return element.raw_value if element.HasField("raw_value") else None
         return list(element.value) if self.kind == "slider" else element.value
+
+    def offers(self, value: Value | None) -> bool:
+        """Whether it can still hold this value: other options or bounds may have come with another choice."""
+        element = self.element
+        if self.kind == "button_group":
+            return {option.content for option in element.options}.issuperset(value or ())
+        if self.kind in ("select_slider", "multiselect"):
+            return set(element.options).issuperset(value or ())
+        if self.kind == "selectbox":
+            return value is None or value in element.options
+        if self.kind in ("slider", "number_input") and value is not None:
+            numbers = value if isinstance(value, list) else [value]
+            return all(element.min <= number <= element.max for number in numbers)
+        return True
 
     def other(self, now: Value | None, draw: random.Random) -> Value | None:
         """Another value than it holds `now`; None where there is none."""
@@ -136,6 +171,7 @@ class Window:
         self.cookies: dict[str, str] = {}
         self._kept: dict[str, tuple[int, Message]] = {}  # hash: last run in which it was needed, the element
         self._runs = 0
+        self._session = ""  # its identifier, which it repeats where no page is run
         self._socket: ClientConnection | None = None
 
     async def open(self) -> Answer:
@@ -147,13 +183,52 @@ class Window:
         await self._connect()
         return await self._ask(self._request(), began)
 
-    async def change(self, key: str, value: Value) -> Answer:
-        return await self._ask(self._change(key, value))
+    async def change(self, key: str, value: Value, **others: Value) -> Answer:
+        """Changes one widget, or several at once, as a form does."""
+        return await self._ask(self._change(key, value, **others))
 
     async def go(self, page: str) -> Answer:
         """Goes to another page in the same session, as a click in the navigation does."""
         self.page = page
         return await self._ask(self._request())
+
+    async def download(self, key: str) -> File:
+        """The file behind a button, which the server makes now if the page has not made it.
+
+        Raises ValueError where the server refuses to make or to send it.
+        """
+        element = self.widgets[key].element
+        url = element.url
+        if element.HasField("deferred_file_id"):
+            request = BackMsg()
+            operation = request.backend_operation_request
+            operation.request_id, operation.session_id = uuid.uuid4().hex, self._session
+            operation.deferred_file.file_id = element.deferred_file_id
+            answer = (await self._reply(request, "backend_operation_response")).backend_operation_response
+            if answer.error_msg:
+                raise ValueError(f"{key}: {answer.error_msg}")
+            url = answer.deferred_file.url
+        return await asyncio.to_thread(self._fetch, url)
+
+    async def upload(self, key: str, files: dict[str, bytes], **others: Value) -> Answer:
+        """Sends files to the server, and then says that the widget holds them, with other changes at once.
+
+        Raises ValueError, with the status, where the server refuses a file.
+        """
+        request = BackMsg()
+        request.file_urls_request.request_id = uuid.uuid4().hex
+        request.file_urls_request.session_id = self._session
+        request.file_urls_request.file_names.extend(files)
+        urls = (await self._reply(request, "file_urls_response")).file_urls_response.file_urls
+        held = FileUploaderState()
+        for (name, content), url in zip(files.items(), urls, strict=True):
+            status = await asyncio.to_thread(self._put, url.upload_url, name, content)
+            if status != 204:
+                raise ValueError(f"{name}: HTTP status {status}")
+            held.uploaded_file_info.append(
+                UploadedFileInfo(file_id=url.file_id, name=name, size=len(content), file_urls=url)
+            )
+        return await self.change(key, held, **others)
 
     async def vanish(self, request: BackMsg | None = None, *, after: int = 0) -> None:
         """Drops the connection in the middle of a request: right after sending it, or `after` some messages."""
@@ -203,6 +278,35 @@ class Window:
             else {}
         )
 
+    def _fetch(self, url: str) -> File:
+        request = urllib.request.Request(f"{self.server}{url}", headers=self._headers())
+        try:
+            with urllib.request.urlopen(request, timeout=self.patience) as answer:
+                content, about = answer.read(), answer.headers
+        except urllib.error.HTTPError as error:
+            raise ValueError(f"{url}: HTTP status {error.code}") from error
+        except HTTPException as error:
+            raise ConnectionError(f"{url} broke off") from error
+        return File(about.get_filename(""), about["Content-Type"], content, url, int(about["Content-Length"]))
+
+    def _put(self, url: str, name: str, content: bytes) -> int:
+        """The status with which the server answers."""
+        health = urllib.request.Request(f"{self.server}/_stcore/health", headers=self._headers())
+        with urllib.request.urlopen(health, timeout=self.patience) as answer:
+            for cookie in answer.headers.get_all("Set-Cookie", ()):
+                self._take_cookie(cookie)
+        border = uuid.uuid4().hex
+        head = f'--{border}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+        body = head.encode() + content + f"\r\n--{border}--\r\n".encode()
+        headers = self._headers() | {"Content-Type": f"multipart/form-data; boundary={border}"}
+        headers["X-Xsrftoken"] = self.cookies.get(XSRF, "")
+        request = urllib.request.Request(f"{self.server}{url}", body, headers, method="PUT")
+        try:
+            with urllib.request.urlopen(request, timeout=self.patience) as answer:
+                return answer.status
+        except urllib.error.HTTPError as error:
+            return error.code
+
     def _take_cookie(self, cookie: str) -> None:
         self.cookies |= {name: morsel.value for name, morsel in SimpleCookie(cookie).items()}
 
@@ -214,18 +318,25 @@ class Window:
         request.rerun_script.context_info.url = f"{self.server}/{self.page}"
         return request
 
-    def _change(self, key: str, value: Value) -> BackMsg:
-        widget = self.widgets[key]
-        if widget.kind != "button":
-            self._hold(key, value)
+    def _change(self, key: str, value: Value, **others: Value) -> BackMsg:
+        """A request with the values of all widgets, as a browser sends it: what is missing leaves the address."""
+        changes = {key: value, **others}
+        for name, changed in changes.items():
+            if self.widgets[name].kind not in MOMENTARY:
+                self._hold(name, changed)
         request = self._request()
-        request.rerun_script.fragment_id = widget.fragment
-        state = WidgetState(id=widget.element.id)
-        if isinstance(value, list):
-            getattr(state, FIELDS[widget.kind]).data.extend(value)
-        else:
-            setattr(state, FIELDS[widget.kind], value)
-        request.rerun_script.widget_states.widgets.append(state)
+        request.rerun_script.fragment_id = self.widgets[key].fragment
+        held = {name: held for name, held in self.values.items() if held is not None and name in self.widgets}
+        for name, sent in (held | changes).items():
+            widget = self.widgets[name]
+            state = WidgetState(id=widget.element.id)
+            if isinstance(sent, list):
+                getattr(state, FIELDS[widget.kind]).data.extend(sent)
+            elif isinstance(sent, FileUploaderState):
+                state.file_uploader_state_value.CopyFrom(sent)
+            else:
+                setattr(state, FIELDS[widget.kind], sent)
+            request.rerun_script.widget_states.widgets.append(state)
         return request
 
     # What arrives
@@ -251,6 +362,7 @@ class Window:
                     match message.WhichOneof("type"):
                         case "new_session":
                             started, seen, answer.elements = True, {}, []
+                            self._session = message.new_session.initialize.session_id or self._session
                         case "page_info_changed":
                             self.query = parse_qs(
                                 message.page_info_changed.query_string, keep_blank_values=True
@@ -271,6 +383,22 @@ class Window:
         answer.seconds = time.monotonic() - began
         return answer
 
+    async def _reply(self, request: BackMsg, kind: str) -> ForwardMsg:
+        """The message of this kind that answers a request for which no page is run."""
+        if self._socket is None:
+            raise ConnectionError("the window is not open")
+        try:
+            async with asyncio.timeout(self.patience):
+                await self._socket.send(request.SerializeToString())
+                while True:
+                    content = await self._socket.recv()
+                    self.look(content)
+                    message = ForwardMsg.FromString(content)
+                    if message.WhichOneof("type") == kind:
+                        return message
+        except TimeoutError:
+            raise NoAnswerError(f"no {kind} for {self.patience:.0f} s") from None
+
     def _take(self, message: ForwardMsg, answer: Answer, seen: dict[str, Widget]) -> None:
         if message.WhichOneof("type") == "ref_hash":
             _, delta = self._kept[message.ref_hash]
@@ -279,6 +407,9 @@ class Window:
             delta = message.delta
             if message.metadata.cacheable:
                 self._kept[message.hash] = self._runs, delta
+        if delta.add_block.popover.id:
+            popover = delta.add_block.popover
+            seen[_key(popover.id)] = Widget("popover", popover, delta.fragment_id)
         if delta.WhichOneof("type") != "new_element":
             return
         kind = delta.new_element.WhichOneof("type")
@@ -290,10 +421,10 @@ class Window:
         answer.elements.append((kind, element))
         if kind in FIELDS and element.id:
             widget = Widget(kind, element, delta.fragment_id)
-            key = element.id.split("-", 2)[2]
+            key = _key(element.id)
             before = self.widgets.get(key)
             seen[key] = widget
-            if kind == "button":
+            if kind in MOMENTARY:
                 return
             if (value := widget.set) is not None:
                 self._hold(key, value, widget)
@@ -311,6 +442,11 @@ class Window:
             self.query.pop(name, None)
         else:
             self.query[name] = [_written(item) for item in (value if isinstance(value, list) else [value])]
+
+
+def _key(widget_id: str) -> str:
+    """The key that the page gave a widget, which its identifier ends in."""
+    return widget_id.split("-", 2)[2]
 
 
 def _written(value: Value) -> str:

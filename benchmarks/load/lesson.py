@@ -8,17 +8,23 @@ import asyncio
 import random
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from tokenizers import Tokenizer
 
-from benchmarks.load.browser_window import LOST, Answer, NoAnswerError, Value, Window
+from benchmarks.load.browser_window import LOST, Answer, NoAnswerError, Window
 from benchmarks.load.servers import ROOT
 
 TEXT, DIGIT = {"checkpoint": "imdb-pre-ln"}, {"kind": "Digit", "checkpoint": "mnist-pre-ln"}
 AWAY = "to another page and back"
+EXTRA_SHARE = 0.25  # of what a window does
 PATIENCE = 5  # how often somebody reloads a page that does not open
+
+
+# What somebody does besides changing controls; None where the page has nothing for it.
+Extra = Callable[["Pupil", random.Random], Awaitable[Answer | None]]
 
 
 @dataclass(frozen=True)
@@ -99,26 +105,31 @@ class Pupil:
     """One window, whose changes and errors are noted."""
 
     def __init__(
-        self, server: str, place: Place, word: str, others: re.Pattern, seen: Seen, draw: random.Random
-    ) -> None:
+        self, server: str, place: Place, word: str, others: re.Pattern, seen: Seen, draw: random.Random,
+        extras: Mapping[str, Extra],
+    ) -> None:  # fmt: skip
         self.place, self.word, self._others, self._seen, self._draw = place, word.encode(), others, seen, draw
         text = (
             {"text": f"The {word} film is not bad at all."}
             if place.query.get("checkpoint") == "imdb-pre-ln"
             else {}
         )
+        self._extras, self._again = extras, ""
         self.window = Window(server, place.page, place.query | text, look=self._look)
         self.changes: list[Change] = []
         self.errors: list[str] = []
         self.opened: list[float] = []
+        self.told: list[str] = []  # by the page when it was opened last, in boxes
         self.saw_own_word = False
-        self.reloads = self.second_tries = self.states_lost = 0
+        self.lost_at: list[float] = []  # when it lost its process
+        self.second_tries = self.states_lost = 0
 
     async def open(self) -> bool:
         try:
             answer = await self.window.open()
         except (*LOST, NoAnswerError):
             return False
+        self.told = [alert.body for alert in answer.of("alert")]
         self.opened.append(answer.seconds)
         self._note(answer)
         return True
@@ -129,39 +140,47 @@ class Pupil:
         while due < until:
             await asyncio.sleep(max(0, due - time.monotonic()))
             began = time.monotonic()
-            what, value = self._next()
+            what, act = self._next()
+            page = self.window.page
             due = max(began + period, due)
             try:
-                answer = await (self._away() if value is None else self.window.change(what, value))
+                answer = await act()
             except LOST:
-                await self._reload()
+                await self._reload(page)
+                self._again = what if what in self._extras else ""
                 continue
             except NoAnswerError as error:
                 self.errors.append(f"{self.place.title}, {what}: {error}")
-                await self._reload()
+                await self._reload(page)
                 continue
-            self.changes.append(Change(self.place.title, what, began, answer.seconds))
-            self._note(answer)
             due = max(due, time.monotonic())
+            if answer is not None:
+                self.changes.append(Change(self.place.title, what, began, answer.seconds))
+                self._note(answer)
 
-    def _next(self) -> tuple[str, Value | None]:
-        """A control and what it shall hold; None where nothing can be changed here."""
-        window = self.window
-        for key in self._draw.sample(self.place.controls, len(self.place.controls)):
+    def _next(self) -> tuple[str, Callable[[], Awaitable[Answer | None]]]:
+        """What is done next, by its name, and the function that does it; what a lost process cut off is done again."""
+        window, draw = self.window, self._draw
+        extra, self._again = self._again, ""
+        if not extra and self._extras and draw.random() < EXTRA_SHARE:
+            extra = draw.choice(list(self._extras))
+        if extra:
+            return extra, partial(self._extras[extra], self, draw)
+        for key in draw.sample(self.place.controls, len(self.place.controls)):
             if (
                 key in window.widgets
-                and (value := window.widgets[key].other(window.values.get(key), self._draw)) is not None
+                and (value := window.widgets[key].other(window.values.get(key), draw)) is not None
             ):
-                return key, value
-        return AWAY, None
+                return key, partial(window.change, key, value)
+        return AWAY, self._away
 
     async def _away(self) -> Answer:
         return await self.window.go(self.place.page if self.window.page != self.place.page else "reading")
 
-    async def _reload(self) -> None:
-        """The same address in a new session must show what was chosen."""
+    async def _reload(self, page: str) -> None:
+        """The same address in a new session must show what was chosen, unless another `page` was asked for meanwhile."""
         before, query = dict(self.window.values), dict(self.window.query)
-        self.reloads += 1
+        self.lost_at.append(time.monotonic())
         for _ in range(PATIENCE):
             if await self.open():
                 break
@@ -173,29 +192,37 @@ class Pupil:
         lost = {
             key: (value, self.window.values.get(key))
             for key, value in before.items()
-            if key in query and self.window.values.get(key) != value
+            if key in query
+            and self.window.values.get(key) != value
+            and (key not in self.window.widgets or self.window.widgets[key].offers(value))
         }
-        if lost:
+        if lost and self.window.page == page:
             self.states_lost += 1
-            self.errors.append(f"{self.place.title}: after a reload another state, {lost}")
+            self.errors.append(
+                f"{self.place.title}: after a reload another state, {lost}; it said {self.told}"
+            )
 
     def _note(self, answer: Answer) -> None:
         self.errors += [f"{self.place.title}: {each}" for each in answer.exceptions]
+
+    def others_in(self, content: bytes) -> list[str]:
+        """Words of other windows in something that was sent to this one."""
+        return [found.decode() for found in self._others.findall(content) if found != self.word]
 
     def _look(self, content: bytes) -> None:
         self._seen.messages += 1
         self._seen.bytes += len(content)
         self.saw_own_word = self.saw_own_word or self.word in content
-        for leaked in self._others.findall(content):
-            if leaked != self.word:
-                self._seen.leaks.append(f"{self.place.title} was sent {leaked.decode()}")
+        self._seen.leaks += [f"{self.place.title} was sent {word}" for word in self.others_in(content)]
 
 
-def pupils(n: int, server: str, seed: int) -> tuple[list[Pupil], Seen]:
+def pupils(
+    n: int, server: str, seed: int, extras: Mapping[str, Extra] | None = None
+) -> tuple[list[Pupil], Seen]:
     seen, all_words = Seen(), words(n)
     others = re.compile("|".join(all_words).encode())
     return [
-        Pupil(server, place, word, others, seen, random.Random(f"{seed} {word}"))
+        Pupil(server, place, word, others, seen, random.Random(f"{seed} {word}"), extras or {})
         for place, word in zip(_places(n), all_words, strict=True)
     ], seen
 

@@ -1,12 +1,13 @@
 """The app in one process, or in several behind the proxy of `docs/serving/haproxy.cfg`, on free ports of this machine."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -16,13 +17,18 @@ HOST = "127.0.0.1"
 CONFIGURATION = ROOT / "docs" / "serving" / "haproxy.cfg"
 VARIABLES = ("LOUPE_ONE", "LOUPE_TWO")  # of that file: where it finds the processes
 START_UP = 120  # seconds
+FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 NO_PROXY = "several processes need the proxy HAProxy, and there is none: apt-get install haproxy"
 
 
 class Process:
-    """One process of the app, which lies in `root`. What it prints goes to a file."""
+    """One process of the app, which lies in `root`. What it prints goes to a file in `home`, which is its HOME as well unless
+    `variables`, which are added to the environment, name another one.
+    """
 
-    def __init__(self, home: Path, name: str, options: Sequence[str] = (), root: Path = ROOT) -> None:
+    def __init__(
+        self, home: Path, name: str, options: Sequence[str] = (), root: Path = ROOT, variables: Mapping[str, str] | None = None,
+    ) -> None:  # fmt: skip
         self.name, self.log, self.port = name, home / f"{name}.log", free_port()
         self._command = [sys.executable, "-m", "streamlit", "run", str(root / "app.py")]
         self._command += [
@@ -32,14 +38,13 @@ class Process:
             "--logger.enableRich=false",
             *options,  # last, since what follows a "--" goes to the app
         ]
-        self._home, self._root = home, root
+        self._root, self._variables = root, {"HOME": str(home)} | dict(variables or {})
         self.start()
 
     def start(self) -> None:
         with self.log.open("a") as output:
-            environment = os.environ | {"HOME": str(self._home)}
             self._running = subprocess.Popen(
-                self._command, cwd=self._root, env=environment, stdout=output, stderr=output
+                self._command, cwd=self._root, env=os.environ | self._variables, stdout=output, stderr=output
             )
         try:
             wait_until(lambda: answers(self.port), self._running, self.log)
@@ -58,6 +63,10 @@ class Process:
             self._running.wait(20)
         except subprocess.TimeoutExpired:
             self.kill()
+
+    @property
+    def pid(self) -> int:
+        return self._running.pid
 
     @property
     def is_up(self) -> bool:
@@ -84,24 +93,28 @@ class Process:
         return found
 
     def tracebacks(self) -> list[str]:
-        """The last line of each traceback in the log."""
-        lines, found, inside = self.log.read_text(errors="replace").splitlines(), [], False
-        for line in lines:
+        """The last line of each traceback in the log, with the place where it was raised."""
+        found, inside, raised_in = [], False, ""
+        for line in self.log.read_text(errors="replace").splitlines():
             if "Traceback (most recent call last)" in line:
                 inside = True
+            elif inside and (match := FRAME.search(line)):
+                raised_in = f"{'/'.join(Path(match[1]).parts[-3:])}:{match[2]}"
             elif inside and line and not line[0].isspace():
-                found.append(line)
+                found.append(f"{line} ({raised_in})")
                 inside = False
         return found
 
 
 @contextmanager
-def serving(n: int, home: Path, options: Sequence[str] = ()) -> Iterator[tuple[str, list[Process]]]:
+def serving(
+    n: int, home: Path, options: Sequence[str] = (), variables: Mapping[str, str] | None = None
+) -> Iterator[tuple[str, list[Process]]]:
     """The address of `n` processes, and the processes. One is reached without a proxy."""
     with ExitStack() as stack:
         processes = []
         for number in range(n):
-            processes.append(Process(home, f"process-{number + 1}", options))
+            processes.append(Process(home, f"process-{number + 1}", options, variables=variables))
             stack.callback(processes[-1].stop)
         if n == 1:
             yield f"http://{HOST}:{processes[0].port}", processes

@@ -1,0 +1,165 @@
+"""Damaged and hostile files in every place of the app that takes one: pictures, lists of pictures, tables, records."""
+
+import asyncio
+import io
+import json
+import random
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.broken_pictures import KINDS as PICTURES
+from benchmarks.faults.hostile_checkpoints import pickled
+from benchmarks.faults.promises import NOTHING_RUNS, ONE_SENTENCE, WORDS_ARE_TEXT
+from benchmarks.faults.world import World
+from benchmarks.load.browser_window import LOST, NoAnswerError
+from benchmarks.mutations.case import HOSTILE
+
+# Pages that take a file: their address, and how the key of the widget begins.
+DIGIT = ("", {"kind": "Digit", "source": "Draw"}, "upload")
+PICTURE_LIST = ("many_inputs", {"kind": "Digit"}, "several_file")
+TABLE = ("many_inputs", {"kind": "Text", "checkpoint": "imdb-pre-ln"}, "several_file")
+RECORD = ("", {"kind": "Record"}, "record_upload")
+
+
+async def open_broken_files(world: World) -> None:
+    draw, number = world.draw("files"), 0
+    trace = world.home / "trace-of-a-record"
+    kinds = [*((name, make, place) for name, make in PICTURES.items() if name != "codes" for place in (DIGIT, PICTURE_LIST))]  # fmt: skip
+    kinds += [(name, make, RECORD) for name, make in RECORDS.items()]
+    kinds += [(name, make, TABLE) for name, make in TABLES.items()]
+    while world.goes_on:
+        name, make, (page, query, key) = draw.choice(kinds)
+        content = await asyncio.to_thread(make, draw)
+        number += 1
+        if name == "objects":
+            content = objects(trace)
+        promise = {"objects": NOTHING_RUNS, "words": WORDS_ARE_TEXT, "hostile_cells": WORDS_ARE_TEXT}.get(name, ONE_SENTENCE)  # fmt: skip
+        suffix = {DIGIT[2]: "png", RECORD[2]: "npz"}.get(key, "csv" if name in TABLES else "png")
+        await _upload(world, promise, page, query, key, f"{name}-{number}.{suffix}", content)
+        world.ledger.note(NOTHING_RUNS, "a record was unpickled" if trace.exists() else "")
+        await world.rest(draw)
+
+
+async def _upload(
+    world: World, promise: str, page: str, query: dict, key: str, name: str, content: bytes
+) -> None:
+    window = world.window(page, query)
+    try:
+        await window.open()
+        widget = next((each for each in window.widgets if each.startswith(key)), None)
+        if widget is None:
+            world.ledger.note(promise, f"/{page} {query} has no place for files")
+            return
+        world.judge(promise, await window.upload(widget, {name: content}), f"{name} on /{page}")
+        world.judge(promise, await window.go("masks"), f"the next page after {name}")
+    except ValueError as error:
+        if not world.lost_a_process:
+            world.ledger.note(promise, f"the server did not take {name}: {error}")
+    except NoAnswerError as error:
+        world.ledger.note(promise, f"{name} on /{page}: {error}")
+    except LOST as error:
+        if not world.lost_a_process:
+            world.ledger.note(promise, f"{name} on /{page}: the connection was lost: {error}")
+    finally:
+        await window.close()
+
+
+def npz(**arrays: np.ndarray) -> bytes:
+    made = io.BytesIO()
+    np.savez_compressed(made, **arrays)
+    return made.getvalue()
+
+
+def _whole(draw: random.Random, tokens: list[str] | None = None) -> bytes:
+    n = len(tokens) if tokens else draw.randint(1, 12)
+    pattern = np.random.default_rng(draw.getrandbits(32)).random((2, 2, n, n), np.float32)
+    pattern /= pattern.sum(-1, keepdims=True)
+    return npz(pattern=pattern, tokens=np.array(tokens or [f"t{index}" for index in range(n)]))
+
+
+def objects(trace: Path) -> bytes:
+    """An array of objects, whose reading would leave a trace."""
+    member = io.BytesIO()
+    np.lib.format.write_array_header_1_0(member, {"shape": (1,), "fortran_order": False, "descr": "|O"})
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        file.writestr("pattern.npy", member.getvalue() + pickled(trace))
+        file.writestr("tokens.npy", member.getvalue() + pickled(trace))
+    return made.getvalue()
+
+
+def _cut(draw: random.Random) -> bytes:
+    content = _whole(draw)
+    return content[: draw.randrange(len(content))]
+
+
+def _changed(draw: random.Random) -> bytes:
+    content = bytearray(_whole(draw))
+    for _ in range(draw.choice((1, 5, 50))):
+        content[draw.randrange(len(content))] = draw.randrange(256)
+    return bytes(content)
+
+
+def _claims(draw: random.Random) -> bytes:
+    """A header that claims terabytes."""
+    member = io.BytesIO()
+    shape = (draw.choice((1, 12, 2**20)), 12, 2**20, 2**20)
+    np.lib.format.write_array_header_1_0(member, {"shape": shape, "fortran_order": False, "descr": "<f4"})
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
+        file.writestr("pattern.npy", member.getvalue())
+    return made.getvalue()
+
+
+def _bomb(draw: random.Random) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("pattern.npy", b"\0" * 2 ** draw.choice((20, 28)))
+    return made.getvalue()
+
+
+def _safetensors(draw: random.Random) -> bytes:
+    """A safetensors file under the name of an .npz, with a header of its own."""
+    claims = {"pattern": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, draw.choice((4, 2**62))]}}
+    written = json.dumps(claims).encode()
+    return struct.pack("<Q", len(written)) + written + b"\0" * 4
+
+
+def _words(draw: random.Random) -> bytes:
+    return _whole(draw, [draw.choice(HOSTILE)[:200].replace("\0", " ") or "x" for _ in range(6)])
+
+
+RECORDS: dict[str, Callable[[random.Random], bytes]] = {
+    "whole": _whole, "cut": _cut, "changed": _changed, "claims": _claims, "bomb": _bomb, "safetensors": _safetensors,
+    "words": _words, "objects": _whole,
+}  # fmt: skip
+
+
+def _hostile_cells(draw: random.Random) -> bytes:
+    return ("text,label\n" + "".join(f'"{draw.choice(HOSTILE)[:300]}",{draw.choice(HOSTILE)[:20]!r}\n'.replace("\0", " ") for _ in range(20))).encode()  # fmt: skip
+
+
+def _no_text(draw: random.Random) -> bytes:
+    return draw.randbytes(draw.choice((1, 1000, 2**20)))
+
+
+def _open_quotation(draw: random.Random) -> bytes:
+    return b'text,label\n"' + b"never closed " * draw.choice((1, 10_000))
+
+
+def _long_lines(draw: random.Random) -> bytes:
+    return b"text\n" + b"word " * draw.choice((20_000, 400_000))
+
+
+def _many_lines(draw: random.Random) -> bytes:
+    return b"text\n" + b"a film\n" * draw.choice((501, 100_000))
+
+
+TABLES: dict[str, Callable[[random.Random], bytes]] = {
+    "hostile_cells": _hostile_cells, "no_text": _no_text, "open_quotation": _open_quotation, "long_lines": _long_lines,
+    "many_lines": _many_lines,
+}  # fmt: skip

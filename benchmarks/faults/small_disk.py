@@ -1,0 +1,58 @@
+"""A small disk for the temporary files of the app, which can be filled and emptied again.
+
+As root it is a tmpfs, mounted where `folder` is. Otherwise it is simulated, as in `tests/full_disk.py`: while it is full, the
+processes may write no file beyond some bytes.
+"""
+
+import os
+import resource
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from benchmarks.load.servers import Process
+
+SIZE = 24  # MB
+FILLER = "filler"
+LEFT = 2**16  # bytes that stay free on a full disk
+SIMULATED = (
+    2**20
+)  # bytes of a file on a simulated full disk, more than the logs of the processes grow to meanwhile
+
+
+class SmallDisk:
+    def __init__(self, folder: Path, is_mounted: bool) -> None:
+        self.folder, self.is_mounted = folder, is_mounted
+
+    def fill(self, processes: Sequence[Process]) -> None:
+        if not self.is_mounted:
+            _limit(processes, SIMULATED)
+            return
+        free = os.statvfs(self.folder)
+        with (self.folder / FILLER).open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, max(1, free.f_bavail * free.f_frsize - LEFT))
+
+    def empty(self, processes: Sequence[Process]) -> None:
+        if not self.is_mounted:
+            _limit(processes, resource.RLIM_INFINITY)
+        (self.folder / FILLER).unlink(missing_ok=True)
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[SmallDisk]:
+    folder.mkdir(parents=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}m", "tmpfs", str(folder)]
+    is_mounted = os.geteuid() == 0 and not subprocess.run(mount, capture_output=True).returncode
+    try:
+        yield SmallDisk(folder, is_mounted)
+    finally:
+        if is_mounted:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def _limit(processes: Sequence[Process], n_bytes: int) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):
+            _, hard = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (n_bytes, hard))

@@ -1,0 +1,150 @@
+"""What the benchmark of faults counts as broken; and, in the slow part, that a short run of it breaks nothing."""
+
+import os
+import random
+import resource
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from benchmarks.faults.downloads import fault_of
+from benchmarks.faults.hostile_checkpoints import promise_of
+from benchmarks.faults.hostile_files import RECORDS, TABLES, objects
+from benchmarks.faults.promises import DOWNLOADS, NAMED_FOLDER, ONE_SENTENCE, PROMISES, TOKENIZERS, Ledger
+from benchmarks.faults.replaced_checkpoint import WAYS, make_versions, mixed_up
+from benchmarks.faults.small_disk import SIMULATED, SmallDisk
+from benchmarks.faults.watched import cache_sizes, spoken_to
+from benchmarks.load.browser_window import File
+from benchmarks.load.servers import HOST, ROOT
+from benchmarks.mutations import KINDS
+from model.capture import capture
+from model.capture.provenance import settings
+from model.checkpoint import load, weights_hash
+from model.record.record_file import dump, from_bytes
+
+TEXT = "a film"
+
+
+def test_a_promise_is_broken_once_it_has_a_failure() -> None:
+    ledger = Ledger()
+    ledger.note(DOWNLOADS)
+    assert not ledger.is_broken
+    assert set(ledger.untried) == set(PROMISES) - {DOWNLOADS}
+    ledger.note(DOWNLOADS, "half a\nfile")
+    assert ledger.is_broken
+    assert (ledger.counts[DOWNLOADS].tried, ledger.counts[DOWNLOADS].broken) == (2, 1)
+    assert "half a file" in str(ledger)
+
+
+def file(name: str, kind: str, content: bytes, claimed: int | None = None) -> File:
+    return File(name, kind, content, "/media/x", len(content) if claimed is None else claimed)
+
+
+@pytest.mark.parametrize(
+    ("downloaded", "fault"),
+    [
+        (file("a.csv", "text/csv; charset=utf-8", b"a,b\n1,2\n"), ""),
+        (file("a.csv", "text/csv", b"a,b\n"), "it has no rows"),
+        (file("a.csv", "text/html", b"a,b\n1,2\n"), "it is said to be text/html, not text/csv"),
+        (file("a.csv", "text/csv", b"a,b\n1,2\n", 99), "8 of 99 bytes"),
+        (file("a.svg", "image/svg+xml", b"<svg></svg>"), ""),
+        (file("a.svg", "image/svg+xml", b"<svg>"), "it does not open: ParseError"),
+        (file("a.png", "image/png", b"\x89PNG\r\n\x1a\n"), "it does not open: "),
+        (file("a.pdf", "application/pdf", b"%PDF-1.7 half"), "it has no beginning or no end"),
+        (file("a.html", "text/html", b"<html></html>"), "it has no Content-Security-Policy or no end"),
+        (file("a.exe", "application/octet-stream", b"MZ"), "nobody knows what a file .exe is"),
+    ],
+)
+def test_a_download_that_is_cut_or_something_else_is_a_fault(downloaded: File, fault: str) -> None:
+    found = fault_of(downloaded)
+    assert found.startswith(fault)
+    assert bool(found) == bool(fault)
+
+
+def test_a_record_is_its_windows_own() -> None:
+    loaded = load("imdb-pre-ln", "cpu")
+    content = dump(capture(loaded, TEXT), settings(loaded, TEXT))
+    record = file("a.npz", "application/octet-stream", content)
+    assert fault_of(record, "film") == ""
+    assert fault_of(record, "somebody") == "its tokens are [CLS] a film [SEP]"
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_a_record_of_other_weights_than_it_names_is_mixed_up(tmp_path: Path, way) -> None:
+    encoder = make_versions(ROOT / "checkpoints" / "imdb-pre-ln", tmp_path / "replaced", tmp_path)
+    first, second = encoder.hashes
+    loaded = load(encoder.folder, "cpu")
+    record, about = capture(loaded, TEXT), settings(loaded, TEXT)
+    assert mixed_up(record, about, encoder.hashes, TEXT, expected=first) == ""
+    encoder.replace(way)
+    assert encoder.hash_now == weights_hash(encoder.folder) == second
+    assert "replaced before" in mixed_up(record, about, encoder.hashes, TEXT, expected=second)
+    assert "not what the weights" in mixed_up(
+        record, settings(loaded, TEXT), encoder.hashes, TEXT, expected=""
+    )
+    assert "never there" in mixed_up(
+        record, about | {"weights_sha256": "0"}, encoder.hashes, TEXT, expected=""
+    )
+
+
+def test_a_simulated_full_disk_takes_no_large_file(tmp_path: Path) -> None:
+    disk, process = SmallDisk(tmp_path, is_mounted=False), SimpleNamespace(pid=os.getpid())
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        disk.fill([process])
+        (tmp_path / "small").write_bytes(bytes(1000))
+        with pytest.raises(OSError, match="File too large"):
+            (tmp_path / "large").write_bytes(bytes(SIMULATED + 1))
+    finally:
+        disk.empty([process])
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == before[0]
+    (tmp_path / "large").write_bytes(bytes(SIMULATED + 1))
+
+
+def test_what_the_cache_holds_is_read_from_the_log() -> None:
+    line = "12:00 app_pages.subject.cache: kept: x, 0.2 MB; cache: 1,204 entries, 1,255.9 of 256 MB"
+    assert list(cache_sizes([line, "another line"])) == [(1255.9, 256.0)]
+
+
+def test_whom_a_process_speaks_to_is_seen() -> None:
+    with socket.create_server((HOST, 0)) as server, socket.create_connection(server.getsockname()):
+        assert HOST in set(spoken_to(os.getpid()))
+
+
+def test_each_kind_of_damage_stands_for_a_promise() -> None:
+    assert {promise_of(kind) for kind in KINDS} <= set(PROMISES)
+    assert promise_of("links") == NAMED_FOLDER
+    assert promise_of("tokenizer_parts") == TOKENIZERS
+    assert promise_of("truncated_weights") == ONE_SENTENCE
+
+
+@pytest.mark.parametrize("name", sorted(RECORDS))
+def test_hostile_records_are_read_or_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+    trace, sentence = tmp_path / "trace", ""
+    content = objects(trace) if name == "objects" else RECORDS[name](random.Random(name))
+    try:
+        assert np.isfinite(from_bytes(content, "a.npz").record.pattern).all()
+    except ValueError as error:
+        sentence = str(error)
+    assert "\n" not in sentence
+    assert not trace.exists()
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_hostile_tables_can_be_made_once_more(name: str) -> None:
+    assert TABLES[name](random.Random(name)) == TABLES[name](random.Random(name))
+
+
+@pytest.mark.slow
+def test_a_short_run_breaks_nothing() -> None:
+    n_processes = "2" if shutil.which("haproxy", path=f"{os.environ['PATH']}:/usr/sbin") else "1"
+    command = [sys.executable, "-m", "benchmarks.faults", "--seconds", "40", "--windows", "4", "--every", "2"]
+    done = subprocess.run([*command, "--processes", n_processes], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert DOWNLOADS in done.stdout
