@@ -94,7 +94,7 @@ _AFTER_AVERAGING = replace(
 )
 
 # The labels are the answers of a larger encoder, which reads word order and negation (`model.train.reading_teacher`).
-_TAUGHT = replace(_EDITS, task="taught by a reader", epochs=0.6, learning_rate=6e-4, dropout=False)
+_TAUGHT = replace(_EDITS, task="taught by a reader", epochs=0.3, learning_rate=6e-4, dropout=False)
 
 
 def recipe(name: str, quick: bool = False) -> Recipe:

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from model.capture import capture
+from model.checkpoint import load
 from model.config import preset
 from model.inputs.text import train_tokenizer
 from model.train.corpus import tokenize
@@ -11,9 +13,21 @@ from model.train.datasets import edited_reviews, phrases
 from model.train.prepare import prepare
 from model.train.prepare_reviews import split_reviews, without_held_out_pairs
 from model.train.prepare_sentences import POSITIVE
-from model.train.prepare_taught import SURE, TAUGHT, prepare_taught, sentences_of, stored, taught_task
-from model.train.reading_teacher import state_file
+from model.train.prepare_taught import (
+    PAIR,
+    SURE,
+    TAUGHT,
+    answers_of,
+    prepare_taught,
+    sentences_of,
+    stored,
+    taught_task,
+    together,
+)
+from model.train.reading_teacher import ReadingTeacher, state_file
 from model.train.recipes import recipe
+from tests.model.huggingface import folders
+from tests.tolerance import encoder_rounding
 
 
 def log_odds(texts: list[str]) -> np.ndarray:
@@ -92,3 +106,21 @@ def test_without_a_fine_tuned_teacher_the_command_that_makes_one_is_named(few_re
     with pytest.raises(ValueError, match="needs --teacher"):
         prepare(recipe("imdb-pre-ln-taught"), few_reviews, tmp_path / "run", device)
     assert recipe("imdb-pre-ln-taught").phases[-1].task == TAUGHT
+
+
+def test_answers_of_an_encoder_are_those_of_the_captured_logits():
+    loaded = load("imdb-pre-ln", "cpu")
+    texts = ["A dull film.", "It is not a bad film, it is a great one.", "great"]
+    expected = [np.diff(capture(loaded, text).logits)[0] for text in texts]
+    assert answers_of(loaded, texts) == pytest.approx(expected, abs=encoder_rounding(loaded.config))
+
+
+def test_teacher_and_encoders_have_half_of_the_say_each(tmp_path):
+    folders.build(tmp_path, "BertModel", max_position_embeddings=256)
+    teacher = ReadingTeacher.untrained(tmp_path)
+    encoders = [load(name, "cpu") for name in PAIR]
+    texts = ["a film", "not a bad film at all"]
+    of_encoders = [answers_of(loaded, texts) for loaded in encoders]
+    expected = teacher.log_odds(texts, teacher.faster_precision()) / 2 + sum(of_encoders) / 4
+    # bf16 keeps 8 binary digits
+    assert together(teacher, encoders)(texts) == pytest.approx(expected, abs=2**-6)
