@@ -1,0 +1,55 @@
+"""What lets the browser have its files while the server imports torch: nobody waits for the other longer than needed."""
+
+import ctypes
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+PATIENCE = 0.0005  # seconds; Python's own is ten times as long
+_TORCH = "libtorch_cpu.so"  # nine tenths of what is linked with torch
+
+
+def send_at_once() -> None:
+    """Sets TCP_NODELAY on the sockets of this process, and so on all connections that they will accept.
+
+    Streamlit's server answers in two packets, head and content. Without the option the second one waits until the browser
+    has acknowledged the first, which takes 40 ms for each of a hundred files. asyncio sets it only on sockets that were made
+    with the number of the protocol, which Streamlit's is not. Where the system lists no open files nothing changes.
+    """
+    with suppress(OSError):
+        for descriptor in [*Path("/dev/fd").iterdir()]:
+            # A copy of the descriptor is of the same socket; most descriptors are of none.
+            with suppress(OSError), socket.socket(fileno=os.dup(int(descriptor.name))) as opened:
+                if opened.family in (socket.AF_INET, socket.AF_INET6) and opened.type == socket.SOCK_STREAM:
+                    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+@contextmanager
+def taking_turns() -> Iterator[None]:
+    """Context in which a thread that waits for Python's lock gets it soon: the one that answers the browser needs it often."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(PATIENCE)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def link_torch() -> None:
+    """Links torch's largest library, of 400 MB, which `import torch` then finds in memory.
+
+    `import` would hold Python's lock meanwhile, and the browser wait a sixth of a second for its first file. A call by way
+    of ctypes holds no lock. Where torch has no such file, nothing happens.
+    """
+    torch = find_spec("torch")
+    if torch is None or torch.origin is None or os.name != "posix":
+        return
+    library = Path(torch.origin).parent / "lib" / _TORCH
+    if library.is_file():
+        link = ctypes.CDLL(None).dlopen
+        link.argtypes, link.restype = (ctypes.c_char_p, ctypes.c_int), ctypes.c_void_p
+        link(os.fsencode(library), os.RTLD_NOW)
