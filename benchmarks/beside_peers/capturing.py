@@ -17,7 +17,7 @@ CASES = (
     (MODERN_BERT, 512),
 )
 QUICK = ((MINI_LM, 20), (MINI_LM, 128), (BERT_BASE, 20), (MODERN_BERT, 20))
-SECONDS = 25  # of all rounds of a case, about
+SECONDS = 20  # of all rounds of a case, about
 OURS = {"forward": "forward pass", "patterns": "patterns", "everything": "everything"}
 THEIRS = {
     "transformers_patterns": "`transformers`, attentions",
@@ -90,7 +90,7 @@ class Case:
             for name, (n_bytes, fresh) in writes.items()
         }
         once = sum(rounds[0] for rounds in interleaved(seconds, 1).values())
-        times = interleaved(seconds, 3 if quick else max(5, min(40, int(SECONDS / once))))
+        times = interleaved(seconds, 3 if quick else max(4, min(40, int(SECONDS / once))))
         fastest = min((FUSED, "forward"), key=lambda name: median(times[name]))
         for name in writes:
             times[name] = [plain + write for plain, write in zip(times[fastest], times[name], strict=True)]

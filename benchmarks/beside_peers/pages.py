@@ -21,7 +21,7 @@ from .encoders import Encoders
 from .side import Side, both_sides
 from .table import section, table
 
-SIZES = ("4x4x18", "6x12x30", "6x12x128", "12x12x128", "12x12x256", "12x12x512")
+SIZES = ("4x4x18", "6x12x30", "6x12x128", "12x12x256", "12x12x512")
 QUICK = ("4x4x18", "6x12x30", "6x12x128")
 LIMIT = 120  # seconds that a page may take
 LONGEST = 2**29  # characters of a text in Chromium: no longer script runs
