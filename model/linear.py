@@ -11,6 +11,9 @@ from .device import processor
 
 # Multiplications of a product; below it, calling oneDNN takes longer than what it saves.
 LEAST = 2**20
+# Rows that oneDNN multiplies at once. For each number of rows, and each shape of weights, it compiles code of 0.6 MB, which it
+# never frees: with a number for each length of a text that was half a gigabyte.
+ROWS = (2048, 512, 128, 32, 16)
 
 
 class Linear(nn.Linear):
@@ -36,8 +39,25 @@ def linear_map(
         and not torch.is_autocast_enabled("cpu")
         and _onednn_is_faster()
     ):
-        return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+        return _by_onednn(x.reshape(-1, x.shape[-1]), weight, bias).view(*x.shape[:-1], len(weight))
     return functional.linear(x, weight, bias)
+
+
+def _by_onednn(
+    x: Float[Tensor, "row in"], weight: Float[Tensor, "out in"], bias: Float[Tensor, " out"] | None
+) -> Float[Tensor, "row out"]:
+    """The product by oneDNN in pieces of `ROWS`; fewer rows, which are left at the end, are multiplied by MKL."""
+    if len(x) in ROWS:
+        return torch.ops.mkldnn._linear_pointwise(x, weight, bias, "none", [], "")
+    result, start = x.new_empty(len(x), len(weight)), 0
+    for size in ROWS:
+        while len(x) - start >= size:
+            piece = slice(start, start + size)
+            result[piece] = torch.ops.mkldnn._linear_pointwise(x[piece], weight, bias, "none", [], "")
+            start += size
+    if start < len(x):
+        result[start:] = functional.linear(x[start:], weight, bias)
+    return result
 
 
 @cache

@@ -5,7 +5,7 @@ from torch.nn import functional
 
 from model import linear as module
 from model.capture import capture
-from model.linear import LEAST, Linear, linear_map
+from model.linear import LEAST, ROWS, Linear, linear_map
 from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, read_by
 
 # whether oneDNN is chosen; torch for some processors has none
@@ -23,10 +23,13 @@ def in_float64(x, weight, bias):
 
 
 @by_either_library
-@pytest.mark.parametrize("shape", [(128, 96), (2, 3, 50, 96), (1, 96), (0, 96)])
+@pytest.mark.parametrize(
+    "shape", [(128, 96), (2, 3, 50, 96), (700, 96), (2049, 96), (31, 96), (1, 96), (0, 96), (96,)]
+)
 @pytest.mark.parametrize("has_bias", [True, False])
 @torch.inference_mode()
-def test_products_of_any_shape(shape, has_bias):
+def test_products_of_any_shape(monkeypatch, shape, has_bias):
+    monkeypatch.setattr(module, "LEAST", 0)
     x, weight = torch.randn(shape), torch.randn(128, 96)
     bias = torch.randn(128) if has_bias else None
     torch.testing.assert_close(
@@ -76,6 +79,25 @@ def test_other_precisions_are_those_of_torch():
     with torch.autocast("cpu", torch.bfloat16):
         assert layer(x).dtype == torch.bfloat16
     assert layer.double()(x.double()).dtype == torch.float64
+
+
+def test_few_numbers_of_rows_are_compiled(monkeypatch):
+    """Texts of a thousand lengths need no more code than those of one."""
+    numbers_of_rows = set()
+
+    def multiply(x, weight, bias, *_):
+        numbers_of_rows.add(len(x))
+        return functional.linear(x, weight, bias)
+
+    monkeypatch.setattr(module, "_onednn_is_faster", lambda: True)
+    monkeypatch.setattr(module, "LEAST", 0)
+    monkeypatch.setattr(torch.ops.mkldnn, "_linear_pointwise", multiply)
+    weight, bias = torch.randn(4, 4), torch.randn(4)
+    with torch.inference_mode():
+        for n in range(1, 1000, 7):
+            x = torch.randn(n, 4)
+            torch.testing.assert_close(linear_map(x, weight, bias), functional.linear(x, weight, bias))
+    assert numbers_of_rows <= set(ROWS)
 
 
 def test_a_product_worth_it_goes_the_other_way(monkeypatch):
