@@ -123,7 +123,7 @@ async def everything(
     if len(world.processes) > 1:
         faults += [lose_processes(world), watch_proxy(world)]
     work = [pupil.work(arguments.every, world.until) for pupil in everybody]
-    memories, *_ = await asyncio.gather(watch(world), *work, *faults)
+    memories, *_ = await asyncio.gather(watch(world), *work, *(_to_its_end(world, fault) for fault in faults))
     for error in await answers_afterwards(world.server):
         world.ledger.note(ANSWERED, error)
     _note_class(world, everybody, seen, arguments.every)
@@ -131,6 +131,14 @@ async def everything(
     read_memory(world, memories, CACHE_MB + BEYOND_MB)
     for pupil in everybody:
         await pupil.window.close()
+
+
+async def _to_its_end(world: World, fault: Coroutine) -> None:
+    """What nobody thought of ends one fault, and not the run."""
+    try:
+        await fault
+    except Exception as error:
+        world.ledger.note(ANSWERED, f"{fault.__name__} came to its end: {type(error).__name__}: {error}")
 
 
 def _watch_closely(pupil: Pupil, world: World) -> None:

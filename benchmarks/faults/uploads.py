@@ -58,8 +58,11 @@ async def _leave_an_upload(world: World) -> set[str]:
         await window.open()
         await _upload(window, PARTS)
     except (*LOST, NoAnswerError, ValueError) as error:
-        world.ledger.note(UPLOADS, f"the first upload: {error}")
-    await window.close()
+        if not world.lost_a_process:
+            world.ledger.note(UPLOADS, f"the first upload: {error}")
+        return set()
+    finally:
+        await window.close()
     written = set(left_behind(world.small))
     world.ledger.note(UPLOADS, "" if len(written) == len(PARTS) else f"written were {sorted(written)}")
     return written

@@ -52,6 +52,7 @@ async def watch_proxy(world: World) -> None:
         for line in lost[n_seen:]:
             world.lost_at.append(time.monotonic())
             world.ledger.note(STAYS, "" if REFUSED in line else line)
+            print(line, flush=True)
         n_seen = len(lost)
         await asyncio.sleep(EVERY)
 

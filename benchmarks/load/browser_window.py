@@ -24,7 +24,7 @@ from streamlit.proto.Common_pb2 import FileUploaderState, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import ConnectionClosed
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 Value = str | bool | float | list[str] | FileUploaderState
 LOST = (ConnectionClosed, OSError)  # what ends a window whose server is gone
@@ -259,15 +259,20 @@ class Window:
                 self._take_cookie(cookie)
 
     async def _connect(self) -> None:
-        self._socket = await connect(
-            f"{self.server.replace('http', 'ws', 1)}/_stcore/stream",
-            subprotocols=["streamlit", "PLACEHOLDER_AUTH_TOKEN"],
-            origin=self.server,
-            additional_headers=self._headers(),
-            max_size=None,
-            ping_interval=None,  # a server that is slow is measured, not left
-            open_timeout=self.patience,
-        )
+        try:
+            self._socket = await connect(
+                f"{self.server.replace('http', 'ws', 1)}/_stcore/stream",
+                subprotocols=["streamlit", "PLACEHOLDER_AUTH_TOKEN"],
+                origin=self.server,
+                additional_headers=self._headers(),
+                max_size=None,
+                ping_interval=None,  # a server that is slow is measured, not left
+                open_timeout=self.patience,
+            )
+        except InvalidStatus as error:
+            if error.response.status_code < 500:
+                raise
+            raise ConnectionError(f"{error}") from error  # the proxy has nobody to ask
         for cookie in self._socket.response.headers.get_all("Set-Cookie"):
             self._take_cookie(cookie)
 
