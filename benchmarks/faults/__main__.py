@@ -18,6 +18,7 @@ import tempfile
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
@@ -99,6 +100,8 @@ def main() -> int:
 async def everything(
     world: World, arguments: Namespace, disk: SmallDisk, bare: str, encoders: list[Replaced]
 ) -> None:
+    # With the few threads that asyncio has of itself, a window would wait for others before it fetches its file.
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2 * arguments.windows + 32))
     everybody, seen = pupils(
         arguments.windows, world.server, arguments.seed, {"a download": downloading(world)}
     )
