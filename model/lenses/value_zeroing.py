@@ -14,7 +14,7 @@ from ..transformer import Block, Transformer
 from .as_record import any_head_mask, as_record, normalise_rows
 from .norms import to_model_device, transformed_values
 
-NUMBERS_AT_ONCE = 2**20  # hidden units in memory together, which fit into the processor's cache
+NUMBERS_AT_ONCE = 2**21  # hidden units in memory together: few enough for the cache of a processor
 MULTIPLICATIONS_A_STEP = 2**34  # of the feed-forward's second map
 ROUNDING = 1e-10  # of the sum of a row: two float32 states that should be the same are about 1e-13 apart
 
