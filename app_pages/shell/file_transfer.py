@@ -19,7 +19,8 @@ KEPT = 60  # seconds in which the browser can come for a download
 
 
 def hold_uploads_in_memory() -> None:
-    parser = import_module("starlette.formparsers").MultiPartParser  # Streamlit's; the app itself needs none of it
+    # Of Streamlit's server: the app itself needs none of it.
+    parser = import_module("starlette.formparsers").MultiPartParser
     parser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20
 
 
