@@ -210,8 +210,10 @@ def test_a_folder_without_a_file_is_refused_without_its_path(bert: Path) -> None
 def test_a_file_beyond_the_memory_is_refused_without_its_path(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(path: Path, *_: str, **options: str) -> None:
-        raise RuntimeError(f"{path}: DefaultCPUAllocator: can't allocate memory: you tried to allocate 3221294888")
+    def full(path: Path, *_: str, **_options: str) -> None:
+        raise RuntimeError(
+            f"{path}: DefaultCPUAllocator: can't allocate memory: you tried to allocate 3221294888"
+        )
 
     monkeypatch.setattr("model.huggingface.weights.safe_open", full)
     assert refused(bert) == "model.safetensors does not fit into the memory that is left"
