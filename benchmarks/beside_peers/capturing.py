@@ -33,7 +33,9 @@ One thread, processor time, medians of the ratios of interleaved rounds, batch o
 opens no ModernBERT encoder."""
 LIMITED = """The same beside what no capture can do without: the faster forward pass of both sides that keep nothing, and as many
 bytes as are kept, written at the speed of this machine's memory. That is memory which was used before or, *fresh*, pages from the
-system that come one by one when they are first written to. A record is fresh memory, unless the last one is gone."""
+system that come one by one when they are first written to. A record is fresh memory, unless the last one is gone.
+Both are measured in one go. A virtual machine may lose to its host what lay free for some seconds, as during a turn of the peer, and
+gets it back far more slowly: the largest records may then exceed their limit."""
 PEAKS = "MB that each process holds at most during the call, beyond what it held before, and MB that everything is."
 
 
