@@ -430,9 +430,10 @@ def begin_run(page: str) -> None:
     if arrived:
         _codes_to_restore().update(_used_codes())
         before = st.session_state.get("address", {})
-        for key in st.query_params:
+        # The keys of both: Streamlit raises an error for a name that no key can have, such as the empty one of "?=1".
+        for key in set(st.query_params) & set(map(str, st.session_state)):
             if st.query_params.get_all(key) != before.get(key):
-                st.session_state.pop(key, None)
+                del st.session_state[key]
 
 
 def end_run() -> None:

@@ -378,3 +378,20 @@ def test_what_is_taken_is_held() -> None:
     assert (LAYER.held(), LAYER.held(3)) == (None, 3)
     LAYER.take(0)
     assert (LAYER.held(), LAYER.held(3)) == (0, 0)
+
+
+@pytest.mark.parametrize("name", ["", "$$ID-it", "it"])
+def test_a_name_in_the_address_that_no_control_can_have_is_left_alone(name: str) -> None:
+    def begins() -> None:
+        import streamlit as st
+
+        from app_pages.controls import address
+
+        address.begin_run("a page")
+        st.text("drawn")
+
+    app = AppTest.from_function(begins)
+    app.query_params[name] = "1"
+    app.run()
+    assert not app.exception
+    assert app.text[0].value == "drawn"
