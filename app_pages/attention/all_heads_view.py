@@ -92,8 +92,8 @@ def _draw_verdict(
     kind: KnockOutKind | None,
     answer: Answer,
 ) -> Hiding | None:
-    """Draws what is said about the chosen map, and the check of it; returns how the answer changes without each token, or its
-    attribution.
+    """Draws the remarks on the chosen map and the line on whether it explains the answer; returns the second colouring of the
+    tokens: how the answer changes when each is hidden, or its attribution to each.
     """
     record, lens, head = view.record, through.lens, (chosen.layer, chosen.head)
     if remarks := [

@@ -1,4 +1,4 @@
-"""Two things that Streamlit does with files on their way, and with which some are lost on a busy server or a full disk.
+"""Changes two defaults of Streamlit by which uploads fail on a full disk, and downloads are lost on a busy server.
 
 An upload lies on the disk on its way into the server's memory: on a full disk it fails with status 500. A download that is made
 when it is asked for belongs to no session; it is deleted as soon as any two runs of pages have ended, in whatever window, and

@@ -1,4 +1,4 @@
-"""What lets the browser have its files while the server imports torch: nobody waits for the other longer than needed."""
+"""Settings at the server's start with which it answers the browser quickly while it imports torch in another thread."""
 
 import ctypes
 import os
@@ -30,7 +30,9 @@ def send_at_once() -> None:
 
 @contextmanager
 def taking_turns() -> Iterator[None]:
-    """Context in which a thread that waits for Python's lock gets it soon: the one that answers the browser needs it often."""
+    """Context manager: Python's lock (the GIL) changes between threads ten times as often, so that the thread that answers the
+    browser waits less for the one that imports modules.
+    """
     before = sys.getswitchinterval()
     sys.setswitchinterval(PATIENCE)
     try:

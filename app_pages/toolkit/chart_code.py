@@ -22,6 +22,6 @@ def chart_files(folder: Path = _FILES, parts: Iterable[str] = PARTS) -> list[str
 
 
 def fetch_chart_code() -> None:
-    """Adds the component that has the code fetched, unseen; where that code is there, it does nothing."""
+    """Draws an invisible component that makes the browser fetch the files; files that it already has are not fetched again."""
     with st.container(key="gesture_chart_code"):
         _fetching(key="chart_code", data={"files": chart_files()})
