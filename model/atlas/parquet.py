@@ -3,7 +3,6 @@
 A file may have been written by a stranger, so its size is limited and its columns are checked when it is read.
 """
 
-import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -70,7 +69,9 @@ def read_table(
 def _read_checked(
     path: Path, required: Mapping[str, pa.DataType], optional: Mapping[str, pa.DataType]
 ) -> tuple[DataSource, dict[str, list]]:
-    content = io.BytesIO(read_bounded(path, LARGEST_FILE))
+    # A buffer, not a Python file: Arrow reads a file in a thread of its own, which can abort the process if Python ends
+    # while the thread still waits for Python's lock (github.com/apache/arrow/issues/34314).
+    content = pa.py_buffer(read_bounded(path, LARGEST_FILE))
     file = pq.ParquetFile(content, arrow_extensions_enabled=False)
     metadata, schema = file.metadata, file.schema_arrow
     groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]

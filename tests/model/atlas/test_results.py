@@ -1,6 +1,9 @@
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,6 +31,8 @@ from model.atlas.results import (
 )
 from tests.model.atlas import invented_results
 from tests.model.atlas.invented_results import against, heads, layers
+
+ROOT = Path(__file__).parents[3]
 
 
 def examples(n: int = 3) -> ResultTable:
@@ -103,6 +108,25 @@ def test_pandas_reads_them_too(tmp_path):
     frame = pd.read_parquet(tmp_path / HEADS)
     assert frame[["layer", "head"]].to_numpy().tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
     assert frame.entropy_mean.tolist() == pytest.approx(heads().spreads["entropy"].mean.ravel(), rel=1e-6)
+
+
+def test_reading_leaves_no_thread_behind(tmp_path):
+    """Arrow's own thread, still waiting for Python's lock when Python ends, would abort the process."""
+    write_table(tmp_path / LAYERS, invented_results.source(4, "w"), {"layer": (pa.int32(), [0, 1])})
+    program = (
+        "import os, pathlib, sys; from model.atlas.parquet import read_table; import pyarrow as pa; "
+        "before = len(os.listdir('/proc/self/task')); "
+        "source, columns = read_table(pathlib.Path(sys.argv[1]), {'layer': pa.int32()}); "
+        "print(columns['layer'], len(os.listdir('/proc/self/task')) - before)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / LAYERS],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout == "[0, 1] 0\n"
 
 
 def test_no_file_is_nothing_stored(tmp_path):
