@@ -1,5 +1,6 @@
 """What the benchmark of faults counts as broken; and, in the slow part, that a short run of it breaks nothing."""
 
+import asyncio
 import os
 import random
 import resource
@@ -12,15 +13,28 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.Image_pb2 import ImageList
 
+from benchmarks.faults import uploads
 from benchmarks.faults.downloads import fault_of
 from benchmarks.faults.hostile_checkpoints import promise_of
 from benchmarks.faults.hostile_files import RECORDS, TABLES, objects
-from benchmarks.faults.promises import DOWNLOADS, NAMED_FOLDER, ONE_SENTENCE, PROMISES, TOKENIZERS, Ledger
+from benchmarks.faults.promises import (
+    DOWNLOADS,
+    FULL_DISK,
+    NAMED_FOLDER,
+    ONE_SENTENCE,
+    PROMISES,
+    TOKENIZERS,
+    UPLOADS,
+    Ledger,
+)
 from benchmarks.faults.replaced_checkpoint import WAYS, make_versions, mixed_up
 from benchmarks.faults.small_disk import SIMULATED, SmallDisk
 from benchmarks.faults.watched import cache_sizes, spoken_to
-from benchmarks.load.browser_window import File
+from benchmarks.faults.world import World
+from benchmarks.load.browser_window import Answer, File
 from benchmarks.load.servers import HOST, ROOT
 from benchmarks.mutations import KINDS
 from model.capture import capture
@@ -105,6 +119,48 @@ def test_a_simulated_full_disk_takes_no_large_file(tmp_path: Path) -> None:
         disk.empty([process])
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == before[0]
     (tmp_path / "large").write_bytes(bytes(SIMULATED + 1))
+
+
+class UploadPage:
+    """Stands in for a window on the page of uploads, which answers with these alerts and then lists these uploads."""
+
+    def __init__(self, alerts: list[str], uploads: list[str], shows_figure: bool = True) -> None:
+        self.answer = Answer(0, elements=[("alert", Alert(body=body)) for body in alerts])
+        self.opened = Answer(0, elements=[("imgs", ImageList())] if shows_figure else [])
+        self.widgets = {"own_files_Files_0": None} | {f"{action}_{name}": None for name in uploads for action in ("open", "remove")}  # fmt: skip
+
+    async def upload(self, *_: object, **__: object) -> Answer:
+        return self.answer
+
+    async def change(self, key: str, _: object) -> Answer:
+        if key.startswith("remove_"):
+            del self.widgets[key]
+        return self.opened
+
+    async def go(self, _: str) -> Answer:
+        return Answer(0)
+
+
+@pytest.mark.parametrize(
+    ("page", "broken"),
+    [
+        (UploadPage(["The server cannot store these files: No space left on device."], []), []),
+        (UploadPage(["Choose the files first."], []), [FULL_DISK]),
+        (UploadPage([], []), [FULL_DISK]),
+        # A process that starts deletes what a killed one has left on the disk: then there is room, and the upload is whole.
+        (UploadPage([], ["upload:encoder-0"]), []),
+        (UploadPage([], ["upload:encoder-0"], shows_figure=False), [UPLOADS]),
+    ],
+    ids=["sentence", "another sentence", "nothing", "room again", "half an encoder"],
+)
+def test_an_upload_on_a_full_disk_is_refused_in_a_sentence_or_whole(
+    page: UploadPage, broken: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uploads, "STAYS_FULL", 0)
+    world = World("http://127.0.0.1:9", [], Ledger(), tmp_path, seconds=1)
+    asyncio.run(uploads.upload_on_full_disk(world, SmallDisk(tmp_path, is_mounted=False), page))
+    assert [promise for promise, count in world.ledger.counts.items() if count.broken] == broken
+    assert not any(key.startswith("remove_") for key in page.widgets)
 
 
 def test_what_the_cache_holds_is_read_from_the_log() -> None:

@@ -18,6 +18,7 @@ FILES, SUBMIT = "own_files_Files_", "FormSubmitter:upload_form-Use these files"
 ENCODER = ROOT / "checkpoints" / "imdb-pre-ln"
 PARTS = ("config.json", "model.safetensors", "tokenizer.json")
 UPLOADS_MB = 12  # what a session may upload: two of these encoders, and not three
+NOT_STORED = "server cannot store these files"
 STAYS_FULL = 5  # seconds in which everybody else goes on with a full disk
 LEFT_AFTER = 330  # seconds after a window was closed until its uploads must be gone: those of docs and Streamlit together
 
@@ -30,7 +31,7 @@ async def upload_encoders(world: World, disk: SmallDisk) -> None:
         window = world.window(PAGE)
         try:
             world.judge(UPLOADS, await window.open(), "the page of uploads")
-            await _on_a_full_disk(world, disk, window)
+            await upload_on_full_disk(world, disk, window)
             if name := await _on_a_free_disk(world, window):
                 await _others_do_not_see_it(world, name, draw)
                 await _too_much(world, window)
@@ -38,6 +39,9 @@ async def upload_encoders(world: World, disk: SmallDisk) -> None:
         except LOST as error:
             if not world.lost_a_process:
                 world.ledger.note(UPLOADS, f"the connection was lost: {error}")
+        except ValueError as error:  # another process than the killed one does not know this session
+            if not world.lost_a_process:
+                world.ledger.note(UPLOADS, f"the server did not take an upload: {error}")
         except NoAnswerError as error:
             world.ledger.note(UPLOADS, str(error))
         finally:
@@ -68,7 +72,12 @@ async def _leave_an_upload(world: World) -> set[str]:
     return written
 
 
-async def _on_a_full_disk(world: World, disk: SmallDisk, window: Window) -> None:
+async def upload_on_full_disk(world: World, disk: SmallDisk, window: Window) -> None:
+    """Uploads an encoder while the disk is full: the page must say in one sentence that it cannot be stored.
+
+    A process that was killed leaves its uploads on the disk, and the next one to start deletes them, which may be just now. The
+    disk then has room, and the encoder must be whole.
+    """
     disk.fill(world.processes)
     try:
         answer = await _upload(window, PARTS)
@@ -78,33 +87,48 @@ async def _on_a_full_disk(world: World, disk: SmallDisk, window: Window) -> None
         answer = None
     if answer is not None:
         world.judge(FULL_DISK, answer, "an upload on a full disk")
-        sentences = [each.body for each in answer.of("alert")]
-        world.ledger.note(FULL_DISK, "" if len(sentences) == 1 else f"sentences were {sentences}")
+        sentences = [alert.body for alert in answer.of("alert")]
+        if not sentences and (names := _uploaded_names(window)):
+            print("an upload found room on the full disk, since files had been deleted there", flush=True)
+            await _open_upload(world, window, names[0])
+            await _delete(world, window)
+        else:
+            world.ledger.note(FULL_DISK, full_disk_failure(sentences))
     world.judge(FULL_DISK, await window.go(PAGE), "the page after it")
     await asyncio.sleep(STAYS_FULL)
     disk.empty(world.processes)
 
 
+def full_disk_failure(sentences: Sequence[str]) -> str:
+    """What the page says, if it does not say in one sentence that it cannot store the files; otherwise ""."""
+    is_refused = len(sentences) == 1 and NOT_STORED in sentences[0]
+    return "" if is_refused else f"on a full disk it said {list(sentences)}"
+
+
 async def _on_a_free_disk(world: World, window: Window) -> str:
     """The name of the encoder that was uploaded; "" where that failed."""
-    try:
-        answer = await _upload(window, PARTS)
-    except ValueError as error:
-        if not world.lost_a_process:
-            world.ledger.note(UPLOADS, f"the upload was not taken: {error}")
-        return ""
+    answer = await _upload(window, PARTS)
     world.judge(UPLOADS, answer, "an upload")
-    names = [key.removeprefix("open_") for key in window.widgets if key.startswith("open_upload:")]
+    names = _uploaded_names(window)
     world.ledger.note(
         UPLOADS, "" if names else f"nothing was uploaded: {[each.body for each in answer.of('alert')]}"
     )
     if not names:
         return ""
-    inside = await window.change(f"open_{names[0]}", True)
-    world.judge(UPLOADS, inside, "the uploaded encoder")
-    world.ledger.note(UPLOADS, "" if inside.of(*FIGURES) else "the uploaded encoder shows no figure")
-    await window.go(PAGE)
+    await _open_upload(world, window, names[0])
     return names[0]
+
+
+def _uploaded_names(window: Window) -> list[str]:
+    return [key.removeprefix("open_") for key in window.widgets if key.startswith("open_upload:")]
+
+
+async def _open_upload(world: World, window: Window, name: str) -> None:
+    """Opens an uploaded encoder, which must show figures, and goes back to the page of uploads."""
+    answer = await window.change(f"open_{name}", True)
+    world.judge(UPLOADS, answer, "the uploaded encoder")
+    world.ledger.note(UPLOADS, "" if answer.of(*FIGURES) else "the uploaded encoder shows no figure")
+    await window.go(PAGE)
 
 
 async def _others_do_not_see_it(world: World, name: str, draw: random.Random) -> None:
