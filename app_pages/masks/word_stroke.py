@@ -20,6 +20,7 @@ from model.capture.intervention import MaskChoice
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name
 from viz.builders.palette import WEIGHTS
+from viz.builders.token_colours import with_token_colours
 from viz.builders.token_label import visible
 
 _ANSWERED = "masks_strokes_answered"  # in the session: how many strokes of the browser were taken
@@ -29,13 +30,13 @@ _HTML = """
   <div class="words" role="group" aria-label="Tokens"></div>
   <p class="status" aria-live="polite"></p>
 </div>"""
-SCRIPT = Path(__file__).with_suffix(".js")
+SCRIPT = with_token_colours(Path(__file__).with_suffix(".js"))
 
 _words = st.components.v2.component(
     "word_stroke",
     html=_HTML,
     css=Path(__file__).with_suffix(".css").read_text(encoding="utf-8"),
-    js=SCRIPT.read_text(encoding="utf-8"),
+    js=SCRIPT,
 )
 
 

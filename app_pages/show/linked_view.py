@@ -53,7 +53,7 @@ _tokens = st.components.v2.component(
     "linked_heads",
     html=chart.HTML.read_text(encoding="utf-8"),
     css=chart.STYLE.read_text(encoding="utf-8"),
-    js=chart.SCRIPT.read_text(encoding="utf-8"),
+    js=chart.SCRIPT,
 )
 
 

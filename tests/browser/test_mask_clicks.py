@@ -62,9 +62,7 @@ def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page: Page) -> 
 
 @pytest.mark.parametrize("name", ["imdb-pre-ln", "imdb-post-ln"])
 def test_the_row_of_the_browser_is_that_of_the_encoder_in_layer_0(page: Page, name: str) -> None:
-    program = (
-        f"data:text/javascript,{SCRIPT.read_text(encoding='utf-8').replace('%', '%25').replace('#', '%23')}"
-    )
+    program = f"data:text/javascript,{SCRIPT.replace('%', '%25').replace('#', '%23')}"
 
     def row(scores: list[float], allowed: list[bool]) -> list[float]:
         arguments = f"{json.dumps(scores)}, {json.dumps(allowed)}"

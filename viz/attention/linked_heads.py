@@ -39,13 +39,14 @@ from ..builders.palette import (
 )
 from ..builders.picture_marks import CHOOSE, box_between, image_at, picture_ink, text_at
 from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL
+from ..builders.token_colours import with_token_colours
 from ..builders.token_label import FONT, visible, width
 from .matrix_links import MatrixLink, cell_labels, link_frame, link_outlines
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
 
-SCRIPT = Path(__file__).with_suffix(".js")
+SCRIPT = with_token_colours(Path(__file__).with_suffix(".js"))
 STYLE = Path(__file__).with_suffix(".css")
 HTML = Path(__file__).with_suffix(".html")  # of the tokens
 _STORED = Path(__file__).with_suffix(".json")

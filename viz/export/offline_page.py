@@ -116,9 +116,7 @@ def offline_page(
         },
     }
     # The scripts of a page share their names: that of the app is a module, whose one export gets a name here.
-    script = chart.SCRIPT.read_text(encoding="utf-8").replace(
-        "export default function", "const linkedHeads = function"
-    )
+    script = chart.SCRIPT.replace("export default function", "const linkedHeads = function")
     script += _beside("js")
     style, vega = chart.STYLE.read_text(encoding="utf-8") + _beside("css"), vega_bundle()
     policy = (
