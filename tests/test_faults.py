@@ -17,9 +17,10 @@ from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.Image_pb2 import ImageList
 
 from benchmarks.faults import uploads
-from benchmarks.faults.downloads import fault_of
+from benchmarks.faults.downloads import file_error
 from benchmarks.faults.hostile_checkpoints import promise_of
 from benchmarks.faults.hostile_files import RECORDS, TABLES, objects
+from benchmarks.faults.process_monitor import cache_sizes, connected_hosts
 from benchmarks.faults.promises import (
     DOWNLOADS,
     FULL_DISK,
@@ -30,9 +31,8 @@ from benchmarks.faults.promises import (
     UPLOADS,
     Ledger,
 )
-from benchmarks.faults.replaced_checkpoint import WAYS, make_versions, mixed_up
+from benchmarks.faults.replaced_checkpoint import WAYS, make_versions, record_error
 from benchmarks.faults.small_disk import SIMULATED, SmallDisk
-from benchmarks.faults.watched import cache_sizes, spoken_to
 from benchmarks.faults.world import World
 from benchmarks.load.browser_window import Answer, File
 from benchmarks.load.servers import HOST, ROOT
@@ -47,10 +47,10 @@ TEXT = "a film"
 
 def test_a_promise_is_broken_once_it_has_a_failure() -> None:
     ledger = Ledger()
-    ledger.note(DOWNLOADS)
+    ledger.record(DOWNLOADS)
     assert not ledger.is_broken
     assert set(ledger.untried) == set(PROMISES) - {DOWNLOADS}
-    ledger.note(DOWNLOADS, "half a\nfile")
+    ledger.record(DOWNLOADS, "half a\nfile")
     assert ledger.is_broken
     assert (ledger.counts[DOWNLOADS].tried, ledger.counts[DOWNLOADS].broken) == (2, 1)
     assert "half a file" in str(ledger)
@@ -65,28 +65,28 @@ def file(name: str, kind: str, content: bytes, claimed: int | None = None) -> Fi
     [
         (file("a.csv", "text/csv; charset=utf-8", b"a,b\n1,2\n"), ""),
         (file("a.csv", "text/csv", b"a,b\n"), "it has no rows"),
-        (file("a.csv", "text/html", b"a,b\n1,2\n"), "it is said to be text/html, not text/csv"),
+        (file("a.csv", "text/html", b"a,b\n1,2\n"), "its type is text/html, not text/csv"),
         (file("a.csv", "text/csv", b"a,b\n1,2\n", 99), "8 of 99 bytes"),
         (file("a.svg", "image/svg+xml", b"<svg></svg>"), ""),
         (file("a.svg", "image/svg+xml", b"<svg>"), "it does not open: ParseError"),
         (file("a.png", "image/png", b"\x89PNG\r\n\x1a\n"), "it does not open: "),
         (file("a.pdf", "application/pdf", b"%PDF-1.7 half"), "it has no beginning or no end"),
         (file("a.html", "text/html", b"<html></html>"), "it has no Content-Security-Policy or no end"),
-        (file("a.exe", "application/octet-stream", b"MZ"), "nobody knows what a file .exe is"),
+        (file("a.exe", "application/octet-stream", b"MZ"), "unknown file type .exe"),
     ],
 )
 def test_a_download_that_is_cut_or_something_else_is_a_fault(downloaded: File, fault: str) -> None:
-    found = fault_of(downloaded)
-    assert found.startswith(fault)
-    assert bool(found) == bool(fault)
+    error = file_error(downloaded)
+    assert error.startswith(fault)
+    assert bool(error) == bool(fault)
 
 
 def test_a_record_is_its_windows_own() -> None:
     loaded = load("imdb-pre-ln", "cpu")
     content = dump(capture(loaded, TEXT), settings(loaded, TEXT))
     record = file("a.npz", "application/octet-stream", content)
-    assert fault_of(record, "film") == ""
-    assert fault_of(record, "somebody") == "its tokens are [CLS] a film [SEP]"
+    assert file_error(record, "film") == ""
+    assert file_error(record, "somebody") == "its tokens are [CLS] a film [SEP]"
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
@@ -95,14 +95,14 @@ def test_a_record_of_other_weights_than_it_names_is_mixed_up(tmp_path: Path, way
     first, second = encoder.hashes
     loaded = load(encoder.folder, "cpu")
     record, about = capture(loaded, TEXT), settings(loaded, TEXT)
-    assert mixed_up(record, about, encoder.hashes, TEXT, expected=first) == ""
+    assert record_error(record, about, encoder.hashes, TEXT, expected=first) == ""
     encoder.replace(way)
-    assert encoder.hash_now == weights_hash(encoder.folder) == second
-    assert "replaced before" in mixed_up(record, about, encoder.hashes, TEXT, expected=second)
-    assert "not what the weights" in mixed_up(
+    assert encoder.current_hash == weights_hash(encoder.folder) == second
+    assert "replaced before" in record_error(record, about, encoder.hashes, TEXT, expected=second)
+    assert "not what the weights" in record_error(
         record, settings(loaded, TEXT), encoder.hashes, TEXT, expected=""
     )
-    assert "never there" in mixed_up(
+    assert "never there" in record_error(
         record, about | {"weights_sha256": "0"}, encoder.hashes, TEXT, expected=""
     )
 
@@ -170,7 +170,7 @@ def test_what_the_cache_holds_is_read_from_the_log() -> None:
 
 def test_whom_a_process_speaks_to_is_seen() -> None:
     with socket.create_server((HOST, 0)) as server, socket.create_connection(server.getsockname()):
-        assert HOST in set(spoken_to(os.getpid()))
+        assert HOST in set(connected_hosts(os.getpid()))
 
 
 def test_each_kind_of_damage_stands_for_a_promise() -> None:

@@ -10,17 +10,17 @@ from streamlit.proto.Slider_pb2 import Slider
 from benchmarks.addresses import pages
 from benchmarks.load.__main__ import p95
 from benchmarks.load.browser_window import Widget, Window
-from benchmarks.load.lesson import PLACES, words
+from benchmarks.load.lesson import SCENARIOS, words
 
 
 def test_every_page_is_in_the_mix() -> None:
-    assert {place.page for place in PLACES} == set(pages())
+    assert {scenario.page for scenario in SCENARIOS} == set(pages())
 
 
 def test_the_words_are_different_ones_and_none_is_within_another() -> None:
-    found = words(32)
-    assert len(set(found)) == 32
-    assert not any(one in other for one in found for other in found if one != other)
+    own_words = words(32)
+    assert len(set(own_words)) == 32
+    assert not any(one in other for one in own_words for other in own_words if one != other)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Windows of the class download figures, tables, records and pages; each file must be whole, open, and be its window's own."""
+"""Windows of the class download figures, tables, records and pages; each file must be whole and readable, and of its own window."""
 
 import io
 import random
@@ -8,19 +8,19 @@ from xml.etree import ElementTree
 import pandas as pd
 from PIL import Image
 
-from benchmarks.faults.promises import APART, DOWNLOADS
+from benchmarks.faults.promises import DOWNLOADS, ISOLATED
 from benchmarks.faults.world import World
 from benchmarks.load.browser_window import Answer, File
 from benchmarks.load.lesson import Extra, Pupil
 from model.record.record_file import from_bytes
 from viz.export.file_formats import MIME
 
-FIGURE, TABLE = "file_of_", "heads_file"  # how keys of menus begin
+FIGURE, TABLE = "file_of_", "heads_file"  # prefixes of the menus' keys
 DIRECT = ("download_record", "download_view", "many_csv")  # buttons without a menu
 
 
 def downloading(world: World) -> Extra:
-    """What a window does besides its changes: one download of what its page offers."""
+    """A function that downloads one of the files that a window's page offers."""
 
     async def download(pupil: Pupil, draw: random.Random) -> Answer | None:
         window = pupil.window
@@ -34,7 +34,7 @@ def downloading(world: World) -> Extra:
             answer = await window.change(key, True)
             kind, button = f"{key}_kind", f"{key}_button" if key == TABLE else f"{key}_file"
             if (value := window.widgets[kind].other(None, draw)) != window.values[kind]:
-                world.judge(DOWNLOADS, await window.change(kind, value), f"the menu {key}")
+                world.check(DOWNLOADS, await window.change(kind, value), f"the menu {key}")
         else:
             button = key
         try:
@@ -42,33 +42,33 @@ def downloading(world: World) -> Extra:
         except ValueError as error:
             if world.lost_a_process:  # the file was on the process that is gone
                 raise ConnectionError(str(error)) from error
-            world.ledger.note(DOWNLOADS, f"{pupil.place.title}: {error}")
+            world.ledger.record(DOWNLOADS, f"{pupil.scenario.title}: {error}")
             return answer
-        failure = fault_of(file, pupil.word.decode() if pupil.place.shows_text else "")
-        world.ledger.note(DOWNLOADS, f"{pupil.place.title}, {file.name}: {failure}" if failure else "")
-        strangers = pupil.others_in(file.content)
-        world.ledger.note(APART, f"{file.name} holds {strangers[0]}" if strangers else "")
-        world.look(file.content)
+        failure = file_error(file, pupil.word.decode() if pupil.scenario.shows_text else "")
+        world.ledger.record(DOWNLOADS, f"{pupil.scenario.title}, {file.name}: {failure}" if failure else "")
+        leaks = pupil.words_of_others(file.content)
+        world.ledger.record(ISOLATED, f"{file.name} holds {leaks[0]}" if leaks else "")
+        world.search_for_secrets(file.content)
         return await window.change(key, False) if key in menus else answer
 
     return download
 
 
-def fault_of(file: File, word: str = "") -> str:
-    """What is wrong with a file; "" if nothing is. Records and web pages must hold the `word`."""
+def file_error(file: File, word: str = "") -> str:
+    """What is wrong with a downloaded file; "" if nothing is. Records and web pages must contain the `word`."""
     suffix = file.name.rpartition(".")[2]
-    if len(file.content) != file.claimed or not file.content:
-        return f"{len(file.content):,} of {file.claimed:,} bytes"
+    if len(file.content) != file.declared_size or not file.content:
+        return f"{len(file.content):,} of {file.declared_size:,} bytes"
     expected = MIME.get(suffix, "application/octet-stream")
     if file.type.partition(";")[0] != expected:
-        return f"it is said to be {file.type}, not {expected}"
+        return f"its type is {file.type}, not {expected}"
     try:
-        return _opened(suffix, file.content, word)
+        return _content_error(suffix, file.content, word)
     except Exception as error:  # whatever a reader raises, the file is not what it should be
         return f"it does not open: {type(error).__name__}: {error}"
 
 
-def _opened(suffix: str, content: bytes, word: str) -> str:
+def _content_error(suffix: str, content: bytes, word: str) -> str:
     match suffix:
         case "png":
             Image.open(io.BytesIO(content)).load()
@@ -91,5 +91,5 @@ def _opened(suffix: str, content: bytes, word: str) -> str:
                 return "it has no Content-Security-Policy or no end"
             return "" if word.encode() in content else f"it lacks {word}"
         case _:
-            return f"nobody knows what a file .{suffix} is"
+            return f"unknown file type .{suffix}"
     return ""

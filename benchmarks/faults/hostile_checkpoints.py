@@ -1,4 +1,4 @@
-"""Damaged and hostile checkpoints in the models folder: those of `benchmarks.mutations`, and pickles that would leave a trace."""
+"""Damaged and hostile checkpoints in the models folder: those of `benchmarks.mutations`, and pickles that would make a folder."""
 
 import asyncio
 import random
@@ -17,7 +17,6 @@ from benchmarks.faults.promises import (
     WORDS_ARE_TEXT,
 )
 from benchmarks.faults.world import World
-from benchmarks.load.browser_window import LOST, NoAnswerError
 from benchmarks.load.servers import ROOT
 from benchmarks.mutations import KINDS, Case
 
@@ -36,17 +35,17 @@ async def open_broken_checkpoints(world: World) -> None:
     draw, number, kinds = world.draw("checkpoints"), 0, kinds_by_promise()
     while world.goes_on:
         kind, number = draw.choice(draw.choice(list(kinds.values()))), number + 1
-        if (made := await asyncio.to_thread(_changed, world, kind, number, draw)) is None:
+        if (copy := await asyncio.to_thread(_damaged_copy, world, kind, number, draw)) is None:
             continue
-        folder, name, reads = made
+        folder, name, input_kind = copy
         promise = promise_of(kind)
-        await _open(world, promise, name, reads, f"{kind} in {name}", draw)
+        await _open(world, promise, name, input_kind, f"{kind} in {name}", draw)
         _remove(folder)
         await world.rest(draw)
 
 
 def kinds_by_promise() -> dict[str, list[str]]:
-    """The kinds of damage that try each promise."""
+    """The kinds of damage, by the promise that they try."""
     kinds: dict[str, list[str]] = {}
     for kind in sorted(KINDS):
         kinds.setdefault(promise_of(kind), []).append(kind)
@@ -62,64 +61,65 @@ def promise_of(kind: str) -> str:
 
 
 async def open_pickles(world: World) -> None:
-    """Pickles as weights, under their own name and as safetensors; none may be opened, for the whole time."""
+    """Opens checkpoints whose weights are a pickle, named as one or as safetensors; none may ever be unpickled."""
     trace, number = world.home / "trace-of-a-pickle", 0
     draw = world.draw("pickles")
     while world.goes_on:
         number += 1
         for name in (PICKLE, WEIGHTS):
-            whole = draw.choice([*(world.home / "whole" / each for each in ("bert", "vit")), ROOT / "checkpoints" / "imdb-pre-ln"])  # fmt: skip
+            source = draw.choice([*(world.home / "whole" / name for name in ("bert", "vit")), ROOT / "checkpoints" / "imdb-pre-ln"])  # fmt: skip
             folder = world.models / f"pickle-{number}"
-            shutil.copytree(whole, folder)
+            shutil.copytree(source, folder)
             (folder / WEIGHTS).unlink()
             (folder / name).write_bytes(pickled(trace))
             await _open(
-                world, NOTHING_RUNS, folder.name, "Text", f"{name} that is a pickle", draw, refused=True
+                world,
+                NOTHING_RUNS,
+                folder.name,
+                "Text",
+                f"{name} that is a pickle",
+                draw,
+                must_be_refused=True,
             )
             _remove(folder)
-        world.ledger.note(NOTHING_RUNS, "a pickle was opened" if trace.exists() else "")
+        world.ledger.record(NOTHING_RUNS, "a pickle was unpickled" if trace.exists() else "")
         await asyncio.sleep(5)
 
 
 async def _open(
-    world: World, promise: str, name: str, reads: str, what: str, draw: random.Random, refused: bool = False
-) -> None:
-    """Opens an encoder on the first page and on another one."""
+    world: World, promise: str, name: str, input_kind: str, damage: str, draw: random.Random, must_be_refused: bool = False,
+) -> None:  # fmt: skip
+    """Opens an encoder on the first page and, unless that refused it, on another one."""
     for page in ("", draw.choice([page for page in pages() if page])):
-        window = world.window(page, {"checkpoint": name, "kind": reads})
-        try:
+        action, is_refused = f"{damage} on /{page}", False
+        async with world.visit(promise, action, page, {"checkpoint": name, "kind": input_kind}) as window:
             answer = await window.open()
-        except NoAnswerError as error:
-            world.ledger.note(promise, f"{what} on /{page}: {error}")
-            continue
-        except LOST as error:
-            if not world.lost_a_process:
-                world.ledger.note(promise, f"{what} on /{page}: the connection was lost: {error}")
-            continue
-        finally:
-            await window.close()
-        world.judge(promise, answer, f"{what} on /{page}")
-        if refused and not page:
-            world.ledger.note(promise, "" if answer.of("alert") else f"{what}: there is no sentence")
-        if not page and answer.of("alert") and not answer.of(*FIGURES):
+            world.check(promise, answer, action)
+            if must_be_refused and not page:
+                world.ledger.record(promise, "" if answer.of("alert") else f"{damage}: there is no sentence")
+            is_refused = bool(answer.of("alert")) and not answer.of(*FIGURES)
+        if is_refused:
             break
 
 
-def _changed(world: World, kind: str, number: int, draw: random.Random) -> tuple[Path, str, str] | None:
-    """A changed copy of an encoder: its folder, the name to open it by, and what it reads. None where it cannot be changed so."""
-    function, on = KINDS[kind]
-    own = [name for name in OWN if "own" in on or not on or (on == ("text",) and OWN[name] == "Text")]
-    imported = [] if "own" in on else [name for name in WHOLE if not on or set(on) & set(WHOLE[name][1])]
+def _damaged_copy(world: World, kind: str, number: int, draw: random.Random) -> tuple[Path, str, str] | None:
+    """A damaged copy of an encoder: its folder, the name to open it by, and its kind of input.
+
+    None if this kind of damage cannot be done to the encoder that was drawn.
+    """
+    damage, applies_to = KINDS[kind]
+    own = [name for name in OWN if not applies_to or "own" in applies_to or (applies_to == ("text",) and OWN[name] == "Text")]  # fmt: skip
+    imported = [] if "own" in applies_to else [name for name in WHOLE if not applies_to or set(applies_to) & set(WHOLE[name][1])]  # fmt: skip
     base = draw.choice([*own, *draw.sample(imported, min(3, len(imported)))])
     folder = world.models / f"{base}-{number}"
     shutil.copytree(ROOT / "checkpoints" / base if base in OWN else world.home / "whole" / base, folder)
     try:
-        function(Case(folder, world.outside, draw))
+        damage(Case(folder, world.outside, draw))
     except (FileNotFoundError, LookupError, SafetensorError):  # it has no such file, tensor or value
         _remove(folder)
         return None
-    reads = OWN.get(base) or ("Picture" if "picture" in WHOLE[base][1] else "Text")
-    return folder, folder.name + INNER.get(base, ""), reads
+    input_kind = OWN.get(base) or ("Picture" if "picture" in WHOLE[base][1] else "Text")
+    return folder, folder.name + INNER.get(base, ""), input_kind
 
 
 def _remove(folder: Path) -> None:

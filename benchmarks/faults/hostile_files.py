@@ -1,4 +1,4 @@
-"""Damaged and hostile files in every place of the app that takes one: pictures, lists of pictures, tables, records."""
+"""Uploads damaged and hostile files wherever the app takes one: pictures, lists of pictures, tables, records."""
 
 import asyncio
 import io
@@ -15,10 +15,9 @@ from benchmarks.broken_pictures import KINDS as PICTURES
 from benchmarks.faults.hostile_checkpoints import pickled
 from benchmarks.faults.promises import NOTHING_RUNS, ONE_SENTENCE, WORDS_ARE_TEXT
 from benchmarks.faults.world import World
-from benchmarks.load.browser_window import LOST, NoAnswerError
 from benchmarks.mutations.case import HOSTILE
 
-# Pages that take a file: their address, and how the key of the widget begins.
+# Pages that take a file: path, query, and how the key of the file uploader begins.
 DIGIT = ("", {"kind": "Digit", "source": "Draw"}, "upload")
 PICTURE_LIST = ("many_inputs", {"kind": "Digit"}, "several_file")
 TABLE = ("many_inputs", {"kind": "Text", "checkpoint": "imdb-pre-ln"}, "several_file")
@@ -28,53 +27,43 @@ RECORD = ("", {"kind": "Record"}, "record_upload")
 async def open_broken_files(world: World) -> None:
     draw, number = world.draw("files"), 0
     trace = world.home / "trace-of-a-record"
-    kinds = [*((name, make, place) for name, make in PICTURES.items() if name != "codes" for place in (DIGIT, PICTURE_LIST))]  # fmt: skip
-    kinds += [(name, make, RECORD) for name, make in RECORDS.items()]
-    kinds += [(name, make, TABLE) for name, make in TABLES.items()]
+    cases = [(name, make, uploader) for name, make in PICTURES.items() if name != "codes" for uploader in (DIGIT, PICTURE_LIST)]  # fmt: skip
+    cases += [(name, make, RECORD) for name, make in RECORDS.items()]
+    cases += [(name, make, TABLE) for name, make in TABLES.items()]
     while world.goes_on:
-        name, make, (page, query, key) = draw.choice(kinds)
+        name, make, (page, query, key) = draw.choice(cases)
         content = await asyncio.to_thread(make, draw)
         number += 1
         if name == "objects":
             content = objects(trace)
-        promise = {"objects": NOTHING_RUNS, "words": WORDS_ARE_TEXT, "hostile_cells": WORDS_ARE_TEXT}.get(name, ONE_SENTENCE)  # fmt: skip
+        promise = {"objects": NOTHING_RUNS, "hostile_tokens": WORDS_ARE_TEXT, "hostile_cells": WORDS_ARE_TEXT}.get(name, ONE_SENTENCE)  # fmt: skip
         suffix = {DIGIT[2]: "png", RECORD[2]: "npz"}.get(key, "csv" if name in TABLES else "png")
         await _upload(world, promise, page, query, key, f"{name}-{number}.{suffix}", content)
-        world.ledger.note(NOTHING_RUNS, "a record was unpickled" if trace.exists() else "")
+        world.ledger.record(NOTHING_RUNS, "a record was unpickled" if trace.exists() else "")
         await world.rest(draw)
 
 
 async def _upload(
     world: World, promise: str, page: str, query: dict, key: str, name: str, content: bytes
 ) -> None:
-    window = world.window(page, query)
-    try:
+    action = f"{name} on /{page}"
+    async with world.visit(promise, action, page, query) as window:
         await window.open()
-        widget = next((each for each in window.widgets if each.startswith(key)), None)
-        if widget is None:
-            world.ledger.note(promise, f"/{page} {query} has no place for files")
+        uploader = next((widget for widget in window.widgets if widget.startswith(key)), None)
+        if uploader is None:
+            world.ledger.record(promise, f"/{page} {query} has no file uploader")
             return
-        world.judge(promise, await window.upload(widget, {name: content}), f"{name} on /{page}")
-        world.judge(promise, await window.go("masks"), f"the next page after {name}")
-    except ValueError as error:
-        if not world.lost_a_process:
-            world.ledger.note(promise, f"the server did not take {name}: {error}")
-    except NoAnswerError as error:
-        world.ledger.note(promise, f"{name} on /{page}: {error}")
-    except LOST as error:
-        if not world.lost_a_process:
-            world.ledger.note(promise, f"{name} on /{page}: the connection was lost: {error}")
-    finally:
-        await window.close()
+        world.check(promise, await window.upload(uploader, {name: content}), action)
+        world.check(promise, await window.go("masks"), f"the next page after {name}")
 
 
 def npz(**arrays: np.ndarray) -> bytes:
-    made = io.BytesIO()
-    np.savez_compressed(made, **arrays)
-    return made.getvalue()
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
 
 
-def _whole(draw: random.Random, tokens: list[str] | None = None) -> bytes:
+def _intact(draw: random.Random, tokens: list[str] | None = None) -> bytes:
     n = len(tokens) if tokens else draw.randint(1, 12)
     pattern = np.random.default_rng(draw.getrandbits(32)).random((2, 2, n, n), np.float32)
     pattern /= pattern.sum(-1, keepdims=True)
@@ -82,60 +71,60 @@ def _whole(draw: random.Random, tokens: list[str] | None = None) -> bytes:
 
 
 def objects(trace: Path) -> bytes:
-    """An array of objects, whose reading would leave a trace."""
+    """A record of Python objects, which would make the folder `trace` if they were unpickled."""
     member = io.BytesIO()
     np.lib.format.write_array_header_1_0(member, {"shape": (1,), "fortran_order": False, "descr": "|O"})
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as file:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
         file.writestr("pattern.npy", member.getvalue() + pickled(trace))
         file.writestr("tokens.npy", member.getvalue() + pickled(trace))
-    return made.getvalue()
+    return buffer.getvalue()
 
 
-def _cut(draw: random.Random) -> bytes:
-    content = _whole(draw)
+def _truncated(draw: random.Random) -> bytes:
+    content = _intact(draw)
     return content[: draw.randrange(len(content))]
 
 
-def _changed(draw: random.Random) -> bytes:
-    content = bytearray(_whole(draw))
+def _altered(draw: random.Random) -> bytes:
+    content = bytearray(_intact(draw))
     for _ in range(draw.choice((1, 5, 50))):
         content[draw.randrange(len(content))] = draw.randrange(256)
     return bytes(content)
 
 
-def _claims(draw: random.Random) -> bytes:
-    """A header that claims terabytes."""
+def _huge_shape(draw: random.Random) -> bytes:
+    """A record whose header announces an array of terabytes."""
     member = io.BytesIO()
     shape = (draw.choice((1, 12, 2**20)), 12, 2**20, 2**20)
     np.lib.format.write_array_header_1_0(member, {"shape": shape, "fortran_order": False, "descr": "<f4"})
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as file:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
         file.writestr("pattern.npy", member.getvalue())
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def _bomb(draw: random.Random) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as file:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("pattern.npy", b"\0" * 2 ** draw.choice((20, 28)))
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def _safetensors(draw: random.Random) -> bytes:
-    """A safetensors file under the name of an .npz, with a header of its own."""
-    claims = {"pattern": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, draw.choice((4, 2**62))]}}
-    written = json.dumps(claims).encode()
-    return struct.pack("<Q", len(written)) + written + b"\0" * 4
+    """A safetensors file under the name of an .npz, whose header announces more bytes than it has."""
+    header = {"pattern": {"dtype": "F32", "shape": [2**40], "data_offsets": [0, draw.choice((4, 2**62))]}}
+    encoded = json.dumps(header).encode()
+    return struct.pack("<Q", len(encoded)) + encoded + b"\0" * 4
 
 
-def _words(draw: random.Random) -> bytes:
-    return _whole(draw, [draw.choice(HOSTILE)[:200].replace("\0", " ") or "x" for _ in range(6)])
+def _hostile_tokens(draw: random.Random) -> bytes:
+    return _intact(draw, [draw.choice(HOSTILE)[:200].replace("\0", " ") or "x" for _ in range(6)])
 
 
 RECORDS: dict[str, Callable[[random.Random], bytes]] = {
-    "whole": _whole, "cut": _cut, "changed": _changed, "claims": _claims, "bomb": _bomb, "safetensors": _safetensors,
-    "words": _words, "objects": _whole,
+    "intact": _intact, "truncated": _truncated, "altered": _altered, "huge_shape": _huge_shape, "bomb": _bomb,
+    "safetensors": _safetensors, "hostile_tokens": _hostile_tokens, "objects": _intact,
 }  # fmt: skip
 
 

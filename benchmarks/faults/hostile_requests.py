@@ -1,4 +1,4 @@
-"""What no browser sends: paths that lead out, other origins, damaged messages, values of another type, uploads without leave."""
+"""Requests that no browser sends: paths outside the app, other origins, damaged messages, values of a wrong type, uploads without a session."""
 
 import asyncio
 import http.client
@@ -22,14 +22,9 @@ PATHS = (
     "//etc/passwd", "/_stcore/bidi-components/x/../../../etc/passwd", "/component/" + "a" * 4000, "/_stcore/upload_file/x/y", "/\x01", "/%00", "/%ff%fe",
     "/app.py", "/.streamlit/config.toml", "/checkpoints/imdb-pre-ln/config.json", "/_stcore/metrics", "/_stcore/script-health-check",
 )  # fmt: skip
-INSIDE = (
-    b"root:x:",
-    b"import streamlit",
-    b"[server]",
-    SECRET.encode(),
-    b'"d_model"',
-)  # of files that nobody may fetch
-# What Streamlit prints about them, before any page runs.
+# Contents of files that nobody may fetch.
+PRIVATE = (b"root:x:", b"import streamlit", b"[server]", SECRET.encode(), b'"d_model"')
+# What Streamlit itself prints about such requests, before any page runs.
 PRINTED = ("DecodeError", "TypeError: unhashable type: 'dict'")
 TOO_LARGE = 81 * 2**20  # bytes; server.maxUploadSize is 80 MB
 
@@ -39,19 +34,19 @@ async def send_odd_requests(world: World) -> None:
     while world.goes_on:
         for send in (
             _fetch,
-            _other_origin,
+            _foreign_origin,
             _damaged_message,
-            _other_type,
-            _upload_without_leave,
+            _wrong_type,
+            _upload_without_session,
             _too_large_upload,
         ):
             try:
                 await send(world, draw)
             except NoAnswerError as error:
-                world.ledger.note(REQUESTS, f"{send.__name__}: {error}")
+                world.ledger.record(REQUESTS, f"{send.__name__}: {error}")
             except (*LOST, http.client.HTTPException) as error:
                 if not world.lost_a_process:
-                    world.ledger.note(REQUESTS, f"{send.__name__}: {type(error).__name__}: {error}")
+                    world.ledger.record(REQUESTS, f"{send.__name__}: {type(error).__name__}: {error}")
             await world.rest(draw)
 
 
@@ -59,14 +54,14 @@ async def _fetch(world: World, draw: random.Random) -> None:
     path = draw.choice(PATHS)
     method = draw.choice(("GET", "GET", "GET", "HEAD", "OPTIONS", "POST", "DELETE", "PATCH"))
     status, content = await asyncio.to_thread(_request, world.server, method, path)
-    inside = [each for each in INSIDE if each in content]
+    leaked = [private for private in PRIVATE if private in content]
     failure = f"{method} {path[:80]}: status {status}" if status >= 500 and not world.lost_a_process else ""
-    world.ledger.note(REQUESTS, f"{method} {path[:80]} brought {inside[0]!r}" if inside else failure)
-    world.look(content)
+    world.ledger.record(REQUESTS, f"{method} {path[:80]} brought {leaked[0]!r}" if leaked else failure)
+    world.search_for_secrets(content)
 
 
 def _request(server: str, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> tuple[int, bytes]:  # fmt: skip
-    """Sends the path as it is, without the tidying of a client. The status, 400 where the connection is closed at once."""
+    """Status and content of the answer to a path that is sent as it is, unnormalised; status 400 if the connection is closed at once."""
     connection = http.client.HTTPConnection(urlsplit(server).netloc, timeout=PATIENCE)
     try:
         connection.putrequest(method, "/", skip_accept_encoding=True)
@@ -82,8 +77,8 @@ def _request(server: str, method: str, path: str, body: bytes | None = None, hea
         connection.close()
 
 
-async def _other_origin(world: World, _: random.Random) -> None:
-    """A page of somebody else's may not open the app in its reader's name."""
+async def _foreign_origin(world: World, _: random.Random) -> None:
+    """A page from another origin may not open a session of the app."""
     try:
         async with connect(f"{world.server.replace('http', 'ws', 1)}/_stcore/stream", origin="http://192.0.2.1", open_timeout=PATIENCE):  # fmt: skip
             failure = "another origin was let in"
@@ -93,11 +88,11 @@ async def _other_origin(world: World, _: random.Random) -> None:
             if error.response.status_code == 403 or world.lost_a_process
             else f"status {error.response.status_code}"
         )
-    world.ledger.note(REQUESTS, failure)
+    world.ledger.record(REQUESTS, failure)
 
 
 async def _damaged_message(world: World, draw: random.Random) -> None:
-    """Bytes that are no message; another window is answered afterwards."""
+    """Sends bytes that are no protobuf message; another window must be answered afterwards."""
     window = world.window("cost")
     try:
         await window.open()
@@ -108,15 +103,15 @@ async def _damaged_message(world: World, draw: random.Random) -> None:
     await _still_answers(world, "a damaged message")
 
 
-async def _other_type(world: World, draw: random.Random) -> None:
-    """A value of another type than the control has: the error is that session's, and another one goes on."""
+async def _wrong_type(world: World, draw: random.Random) -> None:
+    """Sends a value of another type than the widget has; another window must be answered afterwards."""
     window = world.window("", {"checkpoint": "imdb-pre-ln"})
     try:
         await window.open()
         request = BackMsg()
         key = draw.choice([key for key in ("head", "query", "layer") if key in window.widgets])
         state = WidgetState(id=window.widgets[key].element.id)
-        state.json_value = '{"nobody": "expects this"}'
+        state.json_value = '{"unexpected": "value"}'
         request.rerun_script.widget_states.widgets.append(state)
         await window._ask(request)
     finally:
@@ -124,30 +119,32 @@ async def _other_type(world: World, draw: random.Random) -> None:
     await _still_answers(world, "a value of another type")
 
 
-async def _upload_without_leave(world: World, draw: random.Random) -> None:
-    """Into a session that nobody has, and without the sign that the page sends along."""
+async def _upload_without_session(world: World, draw: random.Random) -> None:
+    """Uploads into a session that does not exist, without the token against forged requests."""
     path = f"/_stcore/upload_file/{secrets.token_hex(16)}/{draw.randrange(10)}"
     body = b'--x\r\nContent-Disposition: form-data; name="file"; filename="../../x"\r\n\r\nx\r\n--x--\r\n'
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     status, _ = await asyncio.to_thread(_request, world.server, "PUT", path, body, headers)
     is_refused = status in (400, 403) or (world.lost_a_process and status >= 500)
-    world.ledger.note(UPLOADS, "" if is_refused else f"a file for nobody's session: status {status}")
+    world.ledger.record(
+        UPLOADS, "" if is_refused else f"a file for a session that does not exist: status {status}"
+    )
 
 
 async def _too_large_upload(world: World, draw: random.Random) -> None:
-    """More than a file may have is refused by its size, before it is read."""
-    if draw.random() < 0.8:  # 80 MB are many
+    """Uploads a file above the limit, which must be refused by its size, before it is read."""
+    if draw.random() < 0.8:  # 80 MB take long
         return
     window = world.window("your_own")
     try:
         await window.open()
         widget = next(key for key in window.widgets if key.startswith("own_files_"))
         await window.upload(widget, {"model.safetensors": bytes(TOO_LARGE)})
-        world.ledger.note(UPLOADS, f"{TOO_LARGE:,} bytes were taken")
+        world.ledger.record(UPLOADS, f"{TOO_LARGE:,} bytes were taken")
     except ValueError as error:
-        world.ledger.note(UPLOADS, "" if "413" in str(error) or world.lost_a_process else str(error))
+        world.ledger.record(UPLOADS, "" if "413" in str(error) or world.lost_a_process else str(error))
     except (ConnectionResetError, BrokenPipeError):  # it does not wait for the rest
-        world.ledger.note(UPLOADS)
+        world.ledger.record(UPLOADS)
     finally:
         await window.close()
 
@@ -155,6 +152,6 @@ async def _too_large_upload(world: World, draw: random.Random) -> None:
 async def _still_answers(world: World, after: str) -> None:
     window = world.window("cost")
     try:
-        world.judge(REQUESTS, await window.open(), f"another window after {after}")
+        world.check(REQUESTS, await window.open(), f"another window after {after}")
     finally:
         await window.close()

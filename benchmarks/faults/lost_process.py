@@ -1,9 +1,9 @@
-"""Each of the two processes is ended once, without a warning, and started again some seconds later."""
+"""Kills each of the two processes once and starts it again some seconds later."""
 
 import asyncio
 import time
 
-from benchmarks.faults.promises import AGAIN
+from benchmarks.faults.promises import RESTARTED
 from benchmarks.faults.world import World
 from benchmarks.load.browser_window import LOST, NoAnswerError
 
@@ -21,15 +21,19 @@ async def lose_processes(world: World) -> None:
         await asyncio.sleep(DOWN)
         await asyncio.to_thread(process.start)
         started = time.monotonic()
-        while not (is_used := await _arrives_at(world, name)) and time.monotonic() - started < NOTICED:
+        while (
+            not (has_visitors := await _gets_new_visitors(world, name))
+            and time.monotonic() - started < NOTICED
+        ):
             await asyncio.sleep(1)
-        world.ledger.note(
-            AGAIN, "" if is_used else f"{NOTICED} s after its start nobody came to {process.name}"
+        world.ledger.record(
+            RESTARTED,
+            "" if has_visitors else f"{NOTICED} s after its start no visitor was sent to {process.name}",
         )
 
 
-async def _arrives_at(world: World, name: str) -> bool:
-    """Whether a new visitor comes to the process of this name."""
+async def _gets_new_visitors(world: World, name: str) -> bool:
+    """Whether the proxy sends a new visitor to the process of this name."""
     window = world.window("cost")
     try:
         await window.open()

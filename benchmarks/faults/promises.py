@@ -13,13 +13,13 @@ UPLOADS = "uploads are bounded, seen by their session alone, and deleted"
 OFF = "models, uploads and the Hub are off unless allowed"
 ADDRESSES = "addresses and texts cannot end the server"
 REQUESTS = "odd requests cannot end the server"
-APART = "sessions do not see each other"
+ISOLATED = "sessions do not see each other"
 NOTHING_SENT = "nothing is sent anywhere"
 # docs/serving.md
 ANSWERED = "every change is answered"
-STAYS = "a visitor stays with his process"
+STICKY = "a visitor stays with his process"
 RELOAD = "a lost process costs a reload, and the same is shown"
-AGAIN = "a process that is started again is used again"
+RESTARTED = "a process that is started again is used again"
 MEMORY = "LOUPE_CACHE_MB bounds encoders and results"
 DOWNLOADS = "downloads are whole, of their type, and their window's own"
 FULL_DISK = "a full disk is one sentence, and the page goes on"
@@ -27,8 +27,8 @@ REPLACED = "a replaced checkpoint is read anew, never half of each"
 NO_TRACEBACK = "no traceback in the log"
 
 PROMISES = (
-    NOTHING_RUNS, ONE_SENTENCE, TOKENIZERS, WORDS_ARE_TEXT, NAMED_FOLDER, UPLOADS, OFF, ADDRESSES, REQUESTS, APART,
-    NOTHING_SENT, ANSWERED, STAYS, RELOAD, AGAIN, MEMORY, DOWNLOADS, FULL_DISK, REPLACED, NO_TRACEBACK,
+    NOTHING_RUNS, ONE_SENTENCE, TOKENIZERS, WORDS_ARE_TEXT, NAMED_FOLDER, UPLOADS, OFF, ADDRESSES, REQUESTS, ISOLATED,
+    NOTHING_SENT, ANSWERED, STICKY, RELOAD, RESTARTED, MEMORY, DOWNLOADS, FULL_DISK, REPLACED, NO_TRACEBACK,
 )  # fmt: skip
 LONGEST = 400  # characters of a failure that are printed
 SHOWN = 5  # failures of each promise
@@ -48,8 +48,8 @@ class Ledger:
         self.began = time.monotonic()
         self.counts = {promise: Count() for promise in PROMISES}
 
-    def note(self, promise: str, failure: str = "", n: int = 1) -> None:
-        """Notes that a promise was tried `n` times, and was kept, or broken if there is a `failure`."""
+    def record(self, promise: str, failure: str = "", n: int = 1) -> None:
+        """Counts `n` tries of a promise, which was broken once if there is a `failure`."""
         count = self.counts[promise]
         count.tried += n
         if failure:

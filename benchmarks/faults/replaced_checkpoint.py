@@ -1,8 +1,8 @@
-"""Checkpoints are replaced while windows show them: as folders, file by file, and written over in place.
+"""Replaces checkpoints while windows show them: the folder, one file, or the content of a file in place.
 
-A window opens the encoder with a text that nobody has opened, while it is replaced, and saves the record. The record names
-the weights by their hash: what it holds must be what exactly those weights compute, and where nothing was replaced meanwhile
-they must be the ones that are there. Written over in place there is half a file for a moment: that is a sentence.
+A window opens the encoder with a new text while it is replaced, and downloads the record. The record names the weights by
+their hash: its contents must be what exactly those weights compute, and if nothing was replaced meanwhile they must be the
+current ones. A file that is overwritten in place is incomplete for a moment: then the page must show one sentence.
 """
 
 import asyncio
@@ -17,7 +17,6 @@ from safetensors.torch import load_file, save_file
 
 from benchmarks.faults.promises import REPLACED
 from benchmarks.faults.world import World
-from benchmarks.load.browser_window import LOST, NoAnswerError
 from model import checkpoint
 from model.capture import capture
 from model.loaded import Loaded
@@ -25,7 +24,7 @@ from model.record import ForwardRecord
 from model.record.record_file import from_bytes
 
 WEIGHTS = "model.safetensors"
-WORDS = (
+WORDS = [
     "gripping",
     "dull",
     "film",
@@ -40,8 +39,8 @@ WORDS = (
     "bad",
     "good",
     "not",
-)
-ALIKE = {"rtol": 1e-3, "atol": 1e-3}
+]
+TOLERANCES = {"rtol": 1e-3, "atol": 1e-3}
 
 
 @dataclass
@@ -50,54 +49,58 @@ class Replaced:
 
     folder: Path
     versions: tuple[Path, Path]
-    now: int = 0
-    times: int = 0  # how often it was replaced
-    hashes: dict[str, Loaded] = field(default_factory=dict)  # of weights: the encoder with them
+    current: int = 0  # index of the version in the folder
+    n_replaced: int = 0
+    hashes: dict[str, Loaded] = field(default_factory=dict)  # the encoders by the hash of their weights
 
     def __post_init__(self) -> None:
-        self.hashes = {checkpoint.weights_hash(each): checkpoint.load(each, "cpu") for each in self.versions}
+        self.hashes = {
+            checkpoint.weights_hash(version): checkpoint.load(version, "cpu") for version in self.versions
+        }
 
     @property
-    def hash_now(self) -> str:
-        return list(self.hashes)[self.now]
+    def current_hash(self) -> str:
+        return list(self.hashes)[self.current]
 
-    def replace(self, how: Callable[[Path, Path], None]) -> None:
-        how(self.versions[1 - self.now], self.folder)
-        self.now, self.times = 1 - self.now, self.times + 1
+    def replace(self, replace: Callable[[Path, Path], None]) -> None:
+        replace(self.versions[1 - self.current], self.folder)
+        self.current, self.n_replaced = 1 - self.current, self.n_replaced + 1
 
 
 def whole_folder(new: Path, folder: Path) -> None:
-    """As `model.checkpoint.save` does."""
-    beside, old = (folder.with_name(f".{folder.name}-{what}") for what in ("new", "gone"))
-    shutil.copytree(new, beside)
+    """Replaces the folder, as `model.checkpoint.save` does."""
+    temporary, old = (folder.with_name(f".{folder.name}-{version}") for version in ("new", "old"))
+    shutil.copytree(new, temporary)
     folder.rename(old)
-    beside.rename(folder)
+    temporary.rename(folder)
     shutil.rmtree(old)
 
 
 def one_file(new: Path, folder: Path) -> None:
-    """As `rsync` does."""
-    beside = folder / f".{WEIGHTS}"
-    shutil.copyfile(new / WEIGHTS, beside)
-    beside.replace(folder / WEIGHTS)
+    """Replaces the file of the weights by a complete one, as `rsync` does."""
+    temporary = folder / f".{WEIGHTS}"
+    shutil.copyfile(new / WEIGHTS, temporary)
+    temporary.replace(folder / WEIGHTS)
 
 
 def in_place(new: Path, folder: Path) -> None:
-    """As `cp` does: the file is empty first, and grows."""
+    """Overwrites the file of the weights in place, as `cp` does: it is empty first, and grows."""
     shutil.copyfile(new / WEIGHTS, folder / WEIGHTS)
 
 
 WAYS = (whole_folder, one_file, in_place)
 
 
-def make_versions(whole: Path, folder: Path, scratch: Path) -> Replaced:
-    """A copy of the checkpoint `whole` at `folder`, and in `scratch` another one in which each weight is a little smaller."""
+def make_versions(source: Path, folder: Path, scratch: Path) -> Replaced:
+    """Copies the checkpoint `source` to `folder`, and two versions of it to `scratch`: the second has 0.9 times the weights."""
     versions = scratch / f"{folder.name}-first", scratch / f"{folder.name}-second"
-    for each in (*versions, folder):
-        shutil.copytree(whole, each)
-    tensors = load_file(whole / WEIGHTS)
-    save_file({name: (0.9 * each).to(each.dtype) for name, each in tensors.items()}, versions[1] / WEIGHTS)
-    (versions[1] / WEIGHTS).chmod(0o644)  # safetensors lets nobody but the owner read what it wrote
+    for target in (*versions, folder):
+        shutil.copytree(source, target)
+    tensors = load_file(source / WEIGHTS)
+    save_file(
+        {name: (0.9 * tensor).to(tensor.dtype) for name, tensor in tensors.items()}, versions[1] / WEIGHTS
+    )
+    (versions[1] / WEIGHTS).chmod(0o644)  # safetensors writes files that only their owner can read
     return Replaced(folder, versions)
 
 
@@ -106,63 +109,62 @@ async def replace_checkpoints(world: World, encoders: list[Replaced]) -> None:
     while world.goes_on:
         encoder = draw.choice(encoders)
         replacing = asyncio.create_task(_replace(encoder, draw))
-        try:
-            await _open(world, encoder, " ".join(draw.choices(WORDS, k=8)))
-        except LOST as error:
-            if not world.lost_a_process:
-                world.ledger.note(REPLACED, f"the connection was lost: {error}")
-        except NoAnswerError as error:
-            world.ledger.note(REPLACED, str(error))
+        await _open(world, encoder, " ".join(draw.choices(WORDS, k=8)))
         await replacing
         await world.rest(draw)
 
 
 async def _replace(encoder: Replaced, draw: random.Random) -> None:
-    """None, one or two times, in the second that it takes to open the page."""
+    """Replaces the encoder up to twice in the seconds in which the page is opened."""
     for _ in range(draw.choice((0, 1, 1, 2))):
         await asyncio.sleep(draw.random())
         await asyncio.to_thread(encoder.replace, draw.choice(WAYS))
 
 
 async def _open(world: World, encoder: Replaced, text: str) -> None:
-    window = world.window("", {"checkpoint": encoder.folder.name, "text": text})
-    before = encoder.times, encoder.hash_now
-    try:
+    action = "the page of an encoder that is replaced"
+    n_replaced_before, hash_before = encoder.n_replaced, encoder.current_hash
+    file = None
+    async with world.visit(
+        REPLACED, action, query={"checkpoint": encoder.folder.name, "text": text}
+    ) as window:
         answer = await window.open()
-        world.judge(REPLACED, answer, "the page of an encoder that is replaced")
+        world.check(REPLACED, answer, action)
         if "download_record" not in window.widgets:
-            said = [each.body for each in answer.of("alert")]
-            world.ledger.note(REPLACED, "" if said else "neither a figure nor a sentence")
+            world.ledger.record(REPLACED, "" if answer.of("alert") else "neither a figure nor a sentence")
             return
         try:
             file = await window.download("download_record")
-        except ValueError as error:
-            if encoder.times == before[0] and not world.lost_a_process:
-                world.ledger.note(REPLACED, str(error))
-            return
-    finally:
-        await window.close()
+        except ValueError:  # the record is made now: the encoder may be incomplete at this moment
+            if encoder.n_replaced == n_replaced_before:
+                raise
+    if file is None:
+        return
     opened = from_bytes(file.content, file.name)
     if not isinstance(opened.record, ForwardRecord) or opened.settings["checkpoint"] != encoder.folder.name:
-        return  # the encoder was not there for a moment, and a sentence said so
-    expected = before[1] if encoder.times == before[0] else ""
+        return  # the encoder was missing for a moment, and a sentence said so
+    expected = hash_before if encoder.n_replaced == n_replaced_before else ""
     failure = await asyncio.to_thread(
-        mixed_up, opened.record, opened.settings, encoder.hashes, text, expected
+        record_error, opened.record, opened.settings, encoder.hashes, text, expected
     )
-    world.ledger.note(REPLACED, failure)
+    world.ledger.record(REPLACED, failure)
 
 
-def mixed_up(
+def record_error(
     record: ForwardRecord, settings: dict, hashes: dict[str, Loaded], text: str, expected: str
 ) -> str:
-    """Whether the record is not what the weights that it names compute, or not of those that are `expected`; "" if it is."""
-    named = settings["weights_sha256"]
-    if named not in hashes:
+    """What is wrong with a record: weights that never existed, not those `expected` (by hash, "" for any), or other contents.
+
+    "" if nothing is.
+    """
+    weights = settings["weights_sha256"]
+    if weights not in hashes:
         return "it names weights that were never there"
-    if expected and named != expected:
+    if expected and weights != expected:
         return "it is of weights that were replaced before"
-    true = capture(hashes[named], text)
-    alike = np.allclose(record.logits, true.logits, **ALIKE) and np.allclose(
-        record.residual, true.residual, **ALIKE
+    computed = capture(hashes[weights], text)
+    is_equal = all(
+        np.allclose(getattr(record, name), getattr(computed, name), **TOLERANCES)
+        for name in ("logits", "residual")
     )
-    return "" if alike else "it is not what the weights that it names compute"
+    return "" if is_equal else "it is not what the weights that it names compute"

@@ -1,4 +1,4 @@
-"""A small disk for the temporary files of the app, which can be filled and emptied again.
+"""A small disk for the temporary files of the app, which can be filled and freed again.
 
 As root it is a tmpfs, mounted where `folder` is. Otherwise it is simulated, as in `tests/full_disk.py`: while it is full, the
 processes may write no file beyond some bytes.
@@ -15,10 +15,9 @@ from benchmarks.load.servers import Process
 
 SIZE = 24  # MB
 FILLER = "filler"
-LEFT = 2**16  # bytes that stay free on a full disk
-SIMULATED = (
-    2**20
-)  # bytes of a file on a simulated full disk, more than the logs of the processes grow to meanwhile
+FREE = 2**16  # bytes that stay free on a full disk
+# Bytes that a file may have on a simulated full disk: more than the logs of the processes reach.
+SIMULATED = 2**20
 
 
 class SmallDisk:
@@ -29,9 +28,9 @@ class SmallDisk:
         if not self.is_mounted:
             _limit(processes, SIMULATED)
             return
-        free = os.statvfs(self.folder)
+        status = os.statvfs(self.folder)
         with (self.folder / FILLER).open("wb") as file:
-            os.posix_fallocate(file.fileno(), 0, max(1, free.f_bavail * free.f_frsize - LEFT))
+            os.posix_fallocate(file.fileno(), 0, max(1, status.f_bavail * status.f_frsize - FREE))
 
     def empty(self, processes: Sequence[Process]) -> None:
         if not self.is_mounted:

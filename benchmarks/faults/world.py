@@ -1,9 +1,10 @@
-"""What all faults share: the address of the app, its processes, its folders, until when they go on, and the ledger."""
+"""What all faults share: the address of the app, its processes and folders, when the faults end, and the counts of promises."""
 
 import asyncio
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from benchmarks.addresses import broken
 from benchmarks.broken_folders import SECRET
 from benchmarks.faults.promises import NAMED_FOLDER, Ledger
-from benchmarks.load.browser_window import Answer, Window
+from benchmarks.load.browser_window import LOST, Answer, NoAnswerError, Window
 from benchmarks.load.servers import ROOT, Process
 
 PATIENCE = 180  # seconds in which a page must go on, with all faults at the same time
@@ -47,7 +48,7 @@ class World:
         return self.home / "small"
 
     def start(self) -> None:
-        """The windows are open: from now on the faults go on for `seconds`."""
+        """Starts the `seconds` for which the faults go on; the windows of the class are open."""
         self.began = self.ledger.began = time.monotonic()
 
     @property
@@ -61,32 +62,68 @@ class World:
     @property
     def lost_a_process(self) -> bool:
         """Whether a process was ended a moment ago, so that a request may break off."""
-        return any(time.monotonic() - each < AFTER_A_LOSS for each in self.lost_at)
+        return any(time.monotonic() - lost < AFTER_A_LOSS for lost in self.lost_at)
 
     def draw(self, name: str) -> random.Random:
         return random.Random(f"{self.seed} {name}")
 
     def window(self, page: str = "", query: Mapping[str, str | list[str]] | None = None, server: str = "") -> Window:  # fmt: skip
-        return Window(server or self.server, page, dict(query or {}), look=self.look, patience=PATIENCE)
+        return Window(
+            server or self.server,
+            page,
+            dict(query or {}),
+            on_message=self.search_for_secrets,
+            patience=PATIENCE,
+        )
+
+    @asynccontextmanager
+    async def visit(
+        self, promise: str, action: str, page: str = "", query: Mapping[str, str | list[str]] | None = None, server: str = "",
+    ) -> AsyncIterator[Window]:  # fmt: skip
+        """Context manager: a new window, not opened yet, which is closed at the end.
+
+        Records as a broken `promise` that the server does not answer, refuses a file, or closes the connection. The last two are
+        expected for some seconds after a process was killed, except at a `server` of its own. `action` says in the failure what
+        was tried.
+        """
+        window = self.window(page, query, server)
+
+        def may_break_off() -> bool:
+            return self.lost_a_process and not server
+
+        try:
+            yield window
+        except NoAnswerError as error:
+            self.ledger.record(promise, f"{action}: {error}")
+        except ValueError as error:  # another process than the killed one does not know the session
+            if not may_break_off():
+                self.ledger.record(promise, f"{action}: the server refused: {error}")
+        except LOST as error:
+            if not may_break_off():
+                self.ledger.record(
+                    promise, f"{action}: the connection was lost: {type(error).__name__}: {error}"
+                )
+        finally:
+            await window.close()
 
     async def rest(self, draw: random.Random) -> None:
         """A moment between two attempts, so that the class gets its share of the processors."""
         await asyncio.sleep(2 * REST * draw.random())
 
-    def look(self, content: bytes) -> None:
-        """Searches what the app has sent for what it must not send to anybody.
+    def search_for_secrets(self, content: bytes) -> None:
+        """Records a secret or a path of this machine in bytes that the app sent.
 
-        With the first message of each run Streamlit itself tells the browser where the app lies: SECURITY.md says so.
+        The first message of each run is not searched: Streamlit itself names the app's folder there, as SECURITY.md says.
         """
         for secret in (SECRET, str(self.home), f"{ROOT}/"):
             if secret.encode() in content and not _is_new_session(content):
-                place = content.index(secret.encode())
-                self.ledger.note(NAMED_FOLDER, f"sent {content[max(0, place - 80) : place + 80]!r}")
+                position = content.index(secret.encode())
+                self.ledger.record(NAMED_FOLDER, f"sent {content[max(0, position - 80) : position + 80]!r}")
 
-    def judge(self, promise: str, answer: Answer, what: str) -> None:
-        """Notes whether an answer keeps a promise: a page or a sentence, no exception, no markup of others."""
+    def check(self, promise: str, answer: Answer, action: str) -> None:
+        """Counts the answer as a try of the promise, which is broken by an exception, a path of this machine or markup of others."""
         failures = list(dict.fromkeys(broken(answer, self.home)))
-        self.ledger.note(promise, f"{what}: {'; '.join(failures)}" if failures else "")
+        self.ledger.record(promise, f"{action}: {'; '.join(failures)}" if failures else "")
 
 
 def _is_new_session(content: bytes) -> bool:

@@ -1,8 +1,8 @@
-"""A browser window as the server knows it: a websocket, an address, and widgets that hold values.
+"""A browser window as the server sees it: a websocket, an address, and widgets with values.
 
-It speaks what Streamlit's own page speaks: protobuf messages over `/_stcore/stream`. It keeps large elements and says
-which it has, keeps the address in step with the widgets, sends a change of a widget inside a fragment for that fragment
-alone, and takes the cookie that a proxy sets on the first page. It downloads and uploads files in the way of the page, too.
+It speaks the protocol of Streamlit's own page: protobuf messages over `/_stcore/stream`. It caches large elements and reports
+which it has, keeps the address in step with the widgets, requests only the fragment where a widget inside one changes, and
+returns the cookie that a proxy sets on the first page. It downloads and uploads files as the page does, too.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 Value = str | bool | float | list[str] | FileUploaderState
-LOST = (ConnectionClosed, OSError)  # what ends a window whose server is gone
+LOST = (ConnectionClosed, OSError)  # the exceptions of a lost connection
 FIELDS = {
     "selectbox": "string_value",
     "text_area": "string_value",
@@ -43,9 +43,10 @@ FIELDS = {
     "popover": "bool_value",
     "file_uploader": "file_uploader_state_value",
 }
-MOMENTARY = ("button", "download_button", "popover", "file_uploader")  # what no window holds a value of
-XSRF = "_streamlit_xsrf"  # the cookie, whose value an upload repeats as a header
-KEPT_RUNS = 2  # for how many runs a browser keeps an element that it was not sent again
+# Widgets whose value is sent once and not kept.
+MOMENTARY = ("button", "download_button", "popover", "file_uploader")
+XSRF = "_streamlit_xsrf"  # the cookie whose value an upload repeats in a header
+KEPT_RUNS = 2  # for how many runs a browser caches an element that is not sent again
 
 
 class NoAnswerError(Exception):
@@ -71,13 +72,13 @@ class Answer:
 
 @dataclass(frozen=True)
 class File:
-    """What a download brought."""
+    """A downloaded file."""
 
     name: str  # as the browser would call it
     type: str
     content: bytes
     url: str
-    claimed: int  # bytes, as the server said
+    declared_size: int  # bytes, by the header Content-Length
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class Widget:
 
     @property
     def first(self) -> Value | None:
-        """Its value before anybody has chosen one."""
+        """Its value before one is chosen."""
         element = self.element
         if self.kind == "button_group":
             return [element.options[index].content for index in element.default]
@@ -158,16 +159,16 @@ class Widget:
 
 
 class Window:
-    """`look` is called with the bytes of every message from the server."""
+    """A window that is not opened yet; `on_message` is called with the bytes of every message from the server."""
 
     def __init__(
         self, server: str, page: str = "", query: dict[str, str | list[str]] | None = None, *,
-        look: Callable[[bytes], None] = lambda _: None, patience: float = 60,
+        on_message: Callable[[bytes], None] = lambda _: None, patience: float = 60,
     ) -> None:  # fmt: skip
         self.server, self.page, self.query = server, page, dict(query or {})
         self.widgets: dict[str, Widget] = {}
         self.values: dict[str, Value] = {}
-        self.look, self.patience = look, patience
+        self.on_message, self.patience = on_message, patience
         self.cookies: dict[str, str] = {}
         self._kept: dict[str, tuple[int, Message]] = {}  # hash: last run in which it was needed, the element
         self._runs = 0
@@ -193,9 +194,9 @@ class Window:
         return await self._ask(self._request())
 
     async def download(self, key: str) -> File:
-        """The file behind a button, which the server makes now if the page has not made it.
+        """The file behind a button, which the server makes on request if the page has not made it.
 
-        Raises ValueError where the server refuses to make or to send it.
+        Raises ValueError if the server cannot make the file or does not send it.
         """
         element = self.widgets[key].element
         url = element.url
@@ -211,7 +212,7 @@ class Window:
         return await asyncio.to_thread(self._fetch, url)
 
     async def upload(self, key: str, files: dict[str, bytes], **others: Value) -> Answer:
-        """Sends files to the server, and then says that the widget holds them, with other changes at once.
+        """Sends files to the server, and then a request in which the widget holds them, together with `others`.
 
         Raises ValueError, with the status, where the server refuses a file.
         """
@@ -247,7 +248,7 @@ class Window:
 
     @property
     def process(self) -> str:
-        """Which of several processes a proxy has chosen, by its cookie; "" where nothing was said."""
+        """Name of the process that a proxy has chosen, from its cookie; "" without a cookie."""
         return self.cookies.get("loupe", "")
 
     # What is sent
@@ -266,13 +267,13 @@ class Window:
                 origin=self.server,
                 additional_headers=self._headers(),
                 max_size=None,
-                ping_interval=None,  # a server that is slow is measured, not left
+                ping_interval=None,  # a slow server is measured, not left
                 open_timeout=self.patience,
             )
         except InvalidStatus as error:
             if error.response.status_code < 500:
                 raise
-            raise ConnectionError(f"{error}") from error  # the proxy has nobody to ask
+            raise ConnectionError(f"{error}") from error  # the proxy has no process that is up
         for cookie in self._socket.response.headers.get_all("Set-Cookie"):
             self._take_cookie(cookie)
 
@@ -287,23 +288,25 @@ class Window:
         request = urllib.request.Request(f"{self.server}{url}", headers=self._headers())
         try:
             with urllib.request.urlopen(request, timeout=self.patience) as answer:
-                content, about = answer.read(), answer.headers
+                content, headers = answer.read(), answer.headers
         except urllib.error.HTTPError as error:
             raise ValueError(f"{url}: HTTP status {error.code}") from error
         except HTTPException as error:
             raise ConnectionError(f"{url} broke off") from error
-        return File(about.get_filename(""), about["Content-Type"], content, url, int(about["Content-Length"]))
+        return File(
+            headers.get_filename(""), headers["Content-Type"], content, url, int(headers["Content-Length"])
+        )
 
     def _put(self, url: str, name: str, content: bytes) -> int:
-        """The status with which the server answers."""
+        """Uploads one file and returns the status of the answer."""
         health = urllib.request.Request(f"{self.server}/_stcore/health", headers=self._headers())
         with urllib.request.urlopen(health, timeout=self.patience) as answer:
             for cookie in answer.headers.get_all("Set-Cookie", ()):
                 self._take_cookie(cookie)
-        border = uuid.uuid4().hex
-        head = f'--{border}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
-        body = head.encode() + content + f"\r\n--{border}--\r\n".encode()
-        headers = self._headers() | {"Content-Type": f"multipart/form-data; boundary={border}"}
+        boundary = uuid.uuid4().hex
+        head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+        body = head.encode() + content + f"\r\n--{boundary}--\r\n".encode()
+        headers = self._headers() | {"Content-Type": f"multipart/form-data; boundary={boundary}"}
         headers["X-Xsrftoken"] = self.cookies.get(XSRF, "")
         request = urllib.request.Request(f"{self.server}{url}", body, headers, method="PUT")
         try:
@@ -351,7 +354,7 @@ class Window:
         began = time.monotonic() if began is None else began
         self._runs += 1
         whole = not request.rerun_script.fragment_id
-        answer, started, seen = Answer(0), False, {}
+        answer, started, received = Answer(0), False, {}
         try:
             async with asyncio.timeout(self.patience) as waiting:
                 if self._socket is None:
@@ -361,26 +364,26 @@ class Window:
                     content = await self._socket.recv()
                     # a page that shows how far it is may take longer
                     waiting.reschedule(asyncio.get_running_loop().time() + self.patience)
-                    self.look(content)
+                    self.on_message(content)
                     answer.size, answer.messages = answer.size + len(content), answer.messages + 1
                     message = ForwardMsg.FromString(content)
                     match message.WhichOneof("type"):
                         case "new_session":
-                            started, seen, answer.elements = True, {}, []
+                            started, received, answer.elements = True, {}, []
                             self._session = message.new_session.initialize.session_id or self._session
                         case "page_info_changed":
                             self.query = parse_qs(
                                 message.page_info_changed.query_string, keep_blank_values=True
                             )
                         case "delta" | "ref_hash" if started:
-                            self._take(message, answer, seen)
+                            self._take(message, answer, received)
                         case "script_finished" if started and (
                             message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
                         ):
                             break
         except TimeoutError:
             raise NoAnswerError(f"nothing arrived for {self.patience:.0f} s") from None
-        self.widgets = seen if whole else self.widgets | seen
+        self.widgets = received if whole else self.widgets | received
         self.values = {key: value for key, value in self.values.items() if key in self.widgets}
         self._kept = {
             name: (run, kept) for name, (run, kept) in self._kept.items() if run + KEPT_RUNS > self._runs
@@ -397,14 +400,14 @@ class Window:
                 await self._socket.send(request.SerializeToString())
                 while True:
                     content = await self._socket.recv()
-                    self.look(content)
+                    self.on_message(content)
                     message = ForwardMsg.FromString(content)
                     if message.WhichOneof("type") == kind:
                         return message
         except TimeoutError:
             raise NoAnswerError(f"no {kind} for {self.patience:.0f} s") from None
 
-    def _take(self, message: ForwardMsg, answer: Answer, seen: dict[str, Widget]) -> None:
+    def _take(self, message: ForwardMsg, answer: Answer, received: dict[str, Widget]) -> None:
         if message.WhichOneof("type") == "ref_hash":
             _, delta = self._kept[message.ref_hash]
             self._kept[message.ref_hash] = self._runs, delta
@@ -414,7 +417,7 @@ class Window:
                 self._kept[message.hash] = self._runs, delta
         if delta.add_block.popover.id:
             popover = delta.add_block.popover
-            seen[_key(popover.id)] = Widget("popover", popover, delta.fragment_id)
+            received[_key(popover.id)] = Widget("popover", popover, delta.fragment_id)
         if delta.WhichOneof("type") != "new_element":
             return
         kind = delta.new_element.WhichOneof("type")
@@ -428,7 +431,7 @@ class Window:
             widget = Widget(kind, element, delta.fragment_id)
             key = _key(element.id)
             before = self.widgets.get(key)
-            seen[key] = widget
+            received[key] = widget
             if kind in MOMENTARY:
                 return
             if (value := widget.set) is not None:

@@ -1,7 +1,7 @@
-"""What a class does: each student is on one page, with a word in the text that no other has, and changes its controls.
+"""A class: each pupil has a window on one page, with a word in the text that no other window has, and changes its controls.
 
-The words are whole entries of the encoder's vocabulary and occur nowhere else in the app, so one that arrives at somebody
-else's window, as a token of a figure too, has leaked.
+The words are whole entries of the encoder's vocabulary and occur nowhere else in the app, so one that is sent to another
+window, even as a token of a figure, has leaked.
 """
 
 import asyncio
@@ -19,17 +19,17 @@ from benchmarks.load.servers import ROOT
 
 TEXT, DIGIT = {"checkpoint": "imdb-pre-ln"}, {"kind": "Digit", "checkpoint": "mnist-pre-ln"}
 AWAY = "to another page and back"
-EXTRA_SHARE = 0.25  # of what a window does
-PATIENCE = 5  # how often somebody reloads a page that does not open
+EXTRA_SHARE = 0.25  # of a window's actions
+MAX_RELOADS = 5  # of a page that does not open
 
 
-# What somebody does besides changing controls; None where the page has nothing for it.
+# An action besides changing controls; its answer is None if the page has nothing for it.
 Extra = Callable[["Pupil", random.Random], Awaitable[Answer | None]]
 
 
 @dataclass(frozen=True)
-class Place:
-    """A page, with the address it is opened with, and the controls that somebody there uses, by their key."""
+class Scenario:
+    """A page, the query it is opened with, and the controls that are changed there, by their keys."""
 
     page: str
     query: dict[str, str]
@@ -46,37 +46,37 @@ class Place:
 
 
 HEADS = ("head", "query", "layer")
-# The default page has no name in its address. Whoever reads goes to other pages, where there is nothing to change.
-PLACES = (
-    Place("", TEXT, (*HEADS, "hide_special")),
-    Place("masks", TEXT, (*HEADS, "masks_kind")),
-    Place("inside_a_head", TEXT, (*HEADS, "inside_key")),
-    Place("", DIGIT, HEADS, shows_text=False),
-    Place("compare", TEXT, (*HEADS, "compare_view")),
-    Place("heads", TEXT, ("head", "layer", "heads_role")),
-    Place("positions", TEXT, ("positions_t", "positions_length"), shows_text=False),
-    Place("", TEXT, HEADS),
-    Place("training", DIGIT, ("training_probe", "training_curves"), shows_text=False),
-    Place("cost", {}, ("cost_n_layers", "cost_n_heads"), shows_text=False),
-    Place("masks", TEXT | {"masks_part": "What follows"}, HEADS),
-    Place("positions", TEXT | {"positions": "Experiments"}, HEADS),
-    Place("theory", {}, ("theory_over", "theory_part"), shows_text=False),
-    Place("inside_a_head", TEXT | {"inside": "Why √d_k"}, HEADS),
-    Place("compare", TEXT | {"compare_part": "Stream"}, HEADS),
-    Place("reading", {"reading_part": "Papers"}, ("reading_paper", "reading_place"), shows_text=False),
-    Place("norm_placement", {}, (), shows_text=False),
-    Place("your_own", {}, (), shows_text=False),
-    Place("many_inputs", {}, (), shows_text=False),
+# The default page has no name in its address. Windows with no control to change go to another page and back.
+SCENARIOS = (
+    Scenario("", TEXT, (*HEADS, "hide_special")),
+    Scenario("masks", TEXT, (*HEADS, "masks_kind")),
+    Scenario("inside_a_head", TEXT, (*HEADS, "inside_key")),
+    Scenario("", DIGIT, HEADS, shows_text=False),
+    Scenario("compare", TEXT, (*HEADS, "compare_view")),
+    Scenario("heads", TEXT, ("head", "layer", "heads_role")),
+    Scenario("positions", TEXT, ("positions_t", "positions_length"), shows_text=False),
+    Scenario("", TEXT, HEADS),
+    Scenario("training", DIGIT, ("training_probe", "training_curves"), shows_text=False),
+    Scenario("cost", {}, ("cost_n_layers", "cost_n_heads"), shows_text=False),
+    Scenario("masks", TEXT | {"masks_part": "What follows"}, HEADS),
+    Scenario("positions", TEXT | {"positions": "Experiments"}, HEADS),
+    Scenario("theory", {}, ("theory_over", "theory_part"), shows_text=False),
+    Scenario("inside_a_head", TEXT | {"inside": "Why √d_k"}, HEADS),
+    Scenario("compare", TEXT | {"compare_part": "Stream"}, HEADS),
+    Scenario("reading", {"reading_part": "Papers"}, ("reading_paper", "reading_place"), shows_text=False),
+    Scenario("norm_placement", {}, (), shows_text=False),
+    Scenario("your_own", {}, (), shows_text=False),
+    Scenario("many_inputs", {}, (), shows_text=False),
 )
 
 
 def words(n: int) -> list[str]:
-    """So many rare words that nothing in the app says."""
+    """`n` rare words that occur nowhere in the app's source. Raises ValueError if the vocabulary has fewer."""
     tokenizer = Tokenizer.from_file(str(ROOT / "checkpoints" / "imdb-pre-ln" / "tokenizer.json"))
     kinds = (".py", ".js", ".css", ".json", ".csv", ".toml")
     folders = (ROOT / name for name in ("app_pages", "viz", "model", "examples"))
-    everything = [path for folder in folders for path in folder.rglob("*") if path.suffix in kinds]
-    used = set(re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8").lower() for path in everything)))
+    paths = [path for folder in folders for path in folder.rglob("*") if path.suffix in kinds]
+    used = set(re.findall(r"\w+", "\n".join(path.read_text(encoding="utf-8").lower() for path in paths)))
     rarest_first = sorted(tokenizer.get_vocab().items(), key=lambda entry: -entry[1])
     words = [word for word, _ in rarest_first if re.fullmatch(r"[a-z]{8,}", word) and word not in used]
     if len(words) < n:
@@ -85,8 +85,8 @@ def words(n: int) -> list[str]:
 
 
 @dataclass
-class Seen:
-    """The figures of all windows together."""
+class Traffic:
+    """Messages that all windows received, and words of other windows in them."""
 
     messages: int = 0
     bytes: int = 0
@@ -95,33 +95,34 @@ class Seen:
 
 @dataclass
 class Change:
-    place: str
-    what: str
+    scenario: str
+    action: str
     began: float
     seconds: float
 
 
 class Pupil:
-    """One window, whose changes and errors are noted."""
+    """One window, and its changes and errors."""
 
     def __init__(
-        self, server: str, place: Place, word: str, others: re.Pattern, seen: Seen, draw: random.Random,
+        self, server: str, scenario: Scenario, word: str, all_words: re.Pattern, traffic: Traffic, draw: random.Random,
         extras: Mapping[str, Extra],
     ) -> None:  # fmt: skip
-        self.place, self.word, self._others, self._seen, self._draw = place, word.encode(), others, seen, draw
+        self.scenario, self.word, self._all_words = scenario, word.encode(), all_words
+        self._traffic, self._draw = traffic, draw
         text = (
             {"text": f"The {word} film is not bad at all."}
-            if place.query.get("checkpoint") == "imdb-pre-ln"
+            if scenario.query.get("checkpoint") == "imdb-pre-ln"
             else {}
         )
-        self._extras, self._again = extras, ""
-        self.window = Window(server, place.page, place.query | text, look=self._look)
+        self._extras, self._interrupted = extras, ""  # the name of an extra that a lost process cut off
+        self.window = Window(server, scenario.page, scenario.query | text, on_message=self._on_message)
         self.changes: list[Change] = []
         self.errors: list[str] = []
         self.opened: list[float] = []
-        self.told: list[str] = []  # by the page when it was opened last, in boxes
+        self.alerts: list[str] = []  # on the page when it was opened last
         self.saw_own_word = False
-        self.lost_at: list[float] = []  # when it lost its process
+        self.lost_at: list[float] = []  # times of lost connections
         self.second_tries = self.states_lost = 0
 
     async def open(self) -> bool:
@@ -129,9 +130,9 @@ class Pupil:
             answer = await self.window.open()
         except (*LOST, NoAnswerError):
             return False
-        self.told = [alert.body for alert in answer.of("alert")]
+        self.alerts = [alert.body for alert in answer.of("alert")]
         self.opened.append(answer.seconds)
-        self._note(answer)
+        self._record_exceptions(answer)
         return True
 
     async def work(self, period: float, until: float) -> None:
@@ -140,33 +141,33 @@ class Pupil:
         while due < until:
             await asyncio.sleep(max(0, due - time.monotonic()))
             began = time.monotonic()
-            what, act = self._next()
+            action, act = self._next()
             page = self.window.page
             due = max(began + period, due)
             try:
                 answer = await act()
             except LOST:
                 await self._reload(page)
-                self._again = what if what in self._extras else ""
+                self._interrupted = action if action in self._extras else ""
                 continue
             except NoAnswerError as error:
-                self.errors.append(f"{self.place.title}, {what}: {error}")
+                self.errors.append(f"{self.scenario.title}, {action}: {error}")
                 await self._reload(page)
                 continue
             due = max(due, time.monotonic())
             if answer is not None:
-                self.changes.append(Change(self.place.title, what, began, answer.seconds))
-                self._note(answer)
+                self.changes.append(Change(self.scenario.title, action, began, answer.seconds))
+                self._record_exceptions(answer)
 
     def _next(self) -> tuple[str, Callable[[], Awaitable[Answer | None]]]:
-        """What is done next, by its name, and the function that does it; what a lost process cut off is done again."""
+        """The name of the next action and the function that does it; an extra that a lost process cut off is repeated."""
         window, draw = self.window, self._draw
-        extra, self._again = self._again, ""
+        extra, self._interrupted = self._interrupted, ""
         if not extra and self._extras and draw.random() < EXTRA_SHARE:
             extra = draw.choice(list(self._extras))
         if extra:
             return extra, partial(self._extras[extra], self, draw)
-        for key in draw.sample(self.place.controls, len(self.place.controls)):
+        for key in draw.sample(self.scenario.controls, len(self.scenario.controls)):
             if (
                 key in window.widgets
                 and (value := window.widgets[key].other(window.values.get(key), draw)) is not None
@@ -175,19 +176,24 @@ class Pupil:
         return AWAY, self._away
 
     async def _away(self) -> Answer:
-        return await self.window.go(self.place.page if self.window.page != self.place.page else "reading")
+        return await self.window.go(
+            self.scenario.page if self.window.page != self.scenario.page else "reading"
+        )
 
     async def _reload(self, page: str) -> None:
-        """The same address in a new session must show what was chosen, unless another `page` was asked for meanwhile."""
+        """Opens the same address in a new session, which must show the same values.
+
+        They are not compared if the window was on its way from `page` to another page.
+        """
         before, query = dict(self.window.values), dict(self.window.query)
         self.lost_at.append(time.monotonic())
-        for _ in range(PATIENCE):
+        for _ in range(MAX_RELOADS):
             if await self.open():
                 break
             self.second_tries += 1
             await asyncio.sleep(1)
         else:
-            self.errors.append(f"{self.place.title} did not open again")
+            self.errors.append(f"{self.scenario.title} did not open again")
             return
         lost = {
             key: (value, self.window.values.get(key))
@@ -199,34 +205,37 @@ class Pupil:
         if lost and self.window.page == page:
             self.states_lost += 1
             self.errors.append(
-                f"{self.place.title}: after a reload another state, {lost}; it said {self.told}"
+                f"{self.scenario.title}: after a reload another state, {lost}; alerts: {self.alerts}"
             )
 
-    def _note(self, answer: Answer) -> None:
-        self.errors += [f"{self.place.title}: {each}" for each in answer.exceptions]
+    def _record_exceptions(self, answer: Answer) -> None:
+        self.errors += [f"{self.scenario.title}: {exception}" for exception in answer.exceptions]
 
-    def others_in(self, content: bytes) -> list[str]:
-        """Words of other windows in something that was sent to this one."""
-        return [found.decode() for found in self._others.findall(content) if found != self.word]
+    def words_of_others(self, content: bytes) -> list[str]:
+        """Words of other windows in bytes that were sent to this one."""
+        return [word.decode() for word in self._all_words.findall(content) if word != self.word]
 
-    def _look(self, content: bytes) -> None:
-        self._seen.messages += 1
-        self._seen.bytes += len(content)
+    def _on_message(self, content: bytes) -> None:
+        self._traffic.messages += 1
+        self._traffic.bytes += len(content)
         self.saw_own_word = self.saw_own_word or self.word in content
-        self._seen.leaks += [f"{self.place.title} was sent {word}" for word in self.others_in(content)]
+        self._traffic.leaks += [
+            f"{self.scenario.title} was sent {word}" for word in self.words_of_others(content)
+        ]
 
 
-def pupils(
+def make_pupils(
     n: int, server: str, seed: int, extras: Mapping[str, Extra] | None = None
-) -> tuple[list[Pupil], Seen]:
-    seen, all_words = Seen(), words(n)
-    others = re.compile("|".join(all_words).encode())
+) -> tuple[list[Pupil], Traffic]:
+    """`n` pupils, one scenario after the other, and the traffic of their windows. `extras` are more actions, by their names."""
+    traffic, own_words = Traffic(), words(n)
+    all_words = re.compile("|".join(own_words).encode())
     return [
-        Pupil(server, place, word, others, seen, random.Random(f"{seed} {word}"), extras or {})
-        for place, word in zip(_places(n), all_words, strict=True)
-    ], seen
+        Pupil(server, scenario, word, all_words, traffic, random.Random(f"{seed} {word}"), extras or {})
+        for scenario, word in zip(_scenarios(n), own_words, strict=True)
+    ], traffic
 
 
-def _places(n: int) -> Iterator[Place]:
+def _scenarios(n: int) -> Iterator[Scenario]:
     for number in range(n):
-        yield PLACES[number % len(PLACES)]
+        yield SCENARIOS[number % len(SCENARIOS)]

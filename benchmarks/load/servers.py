@@ -22,8 +22,8 @@ NO_PROXY = "several processes need the proxy HAProxy, and there is none: apt-get
 
 
 class Process:
-    """One process of the app, which lies in `root`. What it prints goes to a file in `home`, which is its HOME as well unless
-    `variables`, which are added to the environment, name another one.
+    """One process of the app in the folder `root`. Its output goes to a file in `home`, which is its HOME as well unless `variables`,
+    which are added to the environment, name another one.
     """
 
     def __init__(
@@ -84,26 +84,26 @@ class Process:
         if not self.is_up:
             return {}
         names = {"smaps_rollup": {"Rss": "resident", "Pss": "share"}, "status": {"VmHWM": "peak"}}
-        found = {}
+        megabytes = {}
         for file, fields in names.items():
             for line in Path(f"/proc/{self._running.pid}/{file}").read_text().splitlines():
                 field, _, rest = line.partition(":")
                 if field in fields:
-                    found[fields[field]] = int(rest.split()[0]) / 2**10
-        return found
+                    megabytes[fields[field]] = int(rest.split()[0]) / 2**10
+        return megabytes
 
     def tracebacks(self) -> list[str]:
-        """The last line of each traceback in the log, with the place where it was raised."""
-        found, inside, raised_in = [], False, ""
+        """The last line of each traceback in the log, with the file and line where it was raised."""
+        messages, is_inside, raised_in = [], False, ""
         for line in self.log.read_text(errors="replace").splitlines():
             if "Traceback (most recent call last)" in line:
-                inside = True
-            elif inside and (match := FRAME.search(line)):
+                is_inside = True
+            elif is_inside and (match := FRAME.search(line)):
                 raised_in = f"{'/'.join(Path(match[1]).parts[-3:])}:{match[2]}"
-            elif inside and line and not line[0].isspace():
-                found.append(f"{line} ({raised_in})")
-                inside = False
-        return found
+            elif is_inside and line and not line[0].isspace():
+                messages.append(f"{line} ({raised_in})")
+                is_inside = False
+        return messages
 
 
 @contextmanager
@@ -129,11 +129,11 @@ def _proxy(home: Path, ports: Sequence[int]) -> Iterator[str]:
     if len(ports) != len(VARIABLES):
         sys.exit(f"{CONFIGURATION.name} names {len(VARIABLES)} processes, and {len(ports)} were asked for")
     port, log = free_port(), home / "haproxy.log"
-    places = {name: f"{HOST}:{each}" for name, each in zip(VARIABLES, ports, strict=True)}
+    addresses = {name: f"{HOST}:{port}" for name, port in zip(VARIABLES, ports, strict=True)}
     with log.open("w") as output:
         running = subprocess.Popen(
             [program, "-db", "-f", CONFIGURATION],
-            env=os.environ | places | {"LOUPE_PROXY": f"{HOST}:{port}"},
+            env=os.environ | addresses | {"LOUPE_PROXY": f"{HOST}:{port}"},
             stdout=output,
             stderr=output,
         )

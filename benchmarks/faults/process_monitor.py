@@ -1,4 +1,4 @@
-"""The processes from outside while everything else goes on: whom they speak to, their memory, and what they print."""
+"""Watches the processes from outside during the faults: their network connections, their memory and their logs."""
 
 import asyncio
 import re
@@ -11,13 +11,13 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from benchmarks.faults.hostile_requests import PRINTED
-from benchmarks.faults.promises import MEMORY, NO_TRACEBACK, NOTHING_SENT, STAYS
+from benchmarks.faults.promises import MEMORY, NO_TRACEBACK, NOTHING_SENT, STICKY
 from benchmarks.faults.world import World
 from benchmarks.load.servers import Process
 
 EVERY = 1  # seconds
 CACHE_LINE = re.compile(r"cache: [\d,]+ entries, ([\d,.]+) of ([\d,.]+) MB")
-REFUSED = "Connection refused"  # says the proxy of a process that has ended
+REFUSED = "Connection refused"  # in the proxy's log, where a process has ended
 SOCKET = re.compile(r"socket:\[(\d+)\]")
 
 
@@ -30,71 +30,75 @@ class Memory:
 
 
 async def watch(world: World) -> dict[str, Memory]:
-    memories = {each.name: Memory(each.memory()["resident"]) for each in world.processes}
+    memories = {process.name: Memory(process.memory()["resident"]) for process in world.processes}
     while world.goes_on:
         for process in world.processes:
-            with suppress(FileNotFoundError, ProcessLookupError, KeyError):  # it ends at this moment
+            with suppress(FileNotFoundError, ProcessLookupError, KeyError):  # the process ends at this moment
                 resident = process.memory()["resident"]
                 memories[process.name].most = max(memories[process.name].most, resident)
-                strangers = [host for host in spoken_to(process.pid) if not ip_address(host).is_loopback]
-                world.ledger.note(
-                    NOTHING_SENT, f"{process.name} is connected to {strangers[0]}" if strangers else ""
+                remote_hosts = [
+                    host for host in connected_hosts(process.pid) if not ip_address(host).is_loopback
+                ]
+                world.ledger.record(
+                    NOTHING_SENT, f"{process.name} is connected to {remote_hosts[0]}" if remote_hosts else ""
                 )
         await asyncio.sleep(EVERY)
     return memories
 
 
 async def watch_proxy(world: World) -> None:
-    """Notes when the proxy takes a process for lost, which ends its connections: only one that has ended may be."""
-    log, n_seen = world.home / "logs" / "haproxy.log", 0
+    """Records when the proxy marks a process as down, which ends its connections: only one that has ended may be."""
+    log, n_read = world.home / "logs" / "haproxy.log", 0
     while world.goes_on:
-        lost = [line for line in log.read_text(errors="replace").splitlines() if " is DOWN" in line]
-        for line in lost[n_seen:]:
+        down_lines = [line for line in log.read_text(errors="replace").splitlines() if " is DOWN" in line]
+        for line in down_lines[n_read:]:
             world.lost_at.append(time.monotonic())
-            world.ledger.note(STAYS, "" if REFUSED in line else line)
+            world.ledger.record(STICKY, "" if REFUSED in line else line)
             print(line, flush=True)
-        n_seen = len(lost)
+        n_read = len(down_lines)
         await asyncio.sleep(EVERY)
 
 
-def spoken_to(pid: int) -> Iterator[str]:
-    """The other ends of all TCP and UDP connections of a process, and the addresses at which it listens."""
-    own = set()
+def connected_hosts(pid: int) -> Iterator[str]:
+    """Remote addresses of all TCP and UDP connections of a process, and the addresses at which it listens."""
+    own_sockets = set()
     for link in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(FileNotFoundError):
             if match := SOCKET.match(str(link.readlink())):
-                own.add(match[1])
+                own_sockets.add(match[1])
     for name in ("tcp", "tcp6", "udp", "udp6"):
         for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]:
             fields = line.split()
-            if fields[9] in own:
+            if fields[9] in own_sockets:
                 local, remote = (_host(fields[index]) for index in (1, 2))
                 yield local if fields[2].endswith(":0000") else remote
 
 
 def _host(text: str) -> str:
-    """The address in a line of /proc/net: hexadecimal words in the order of the machine."""
-    words = text.partition(":")[0]
-    raw = b"".join(bytes.fromhex(words[start : start + 8])[::-1] for start in range(0, len(words), 8))
+    """The IP address of an entry in /proc/net: hexadecimal words in the byte order of the machine."""
+    hexadecimal = text.partition(":")[0]
+    raw = b"".join(
+        bytes.fromhex(hexadecimal[start : start + 8])[::-1] for start in range(0, len(hexadecimal), 8)
+    )
     address = ip_address(raw)
     return str(getattr(address, "ipv4_mapped", None) or address)
 
 
 def read_logs(world: World) -> None:
-    """Tracebacks, and whether the cache ever said that it holds more than it may."""
+    """Records tracebacks in the logs, and where the cache reported more than its bound."""
     for process in world.processes:
         lines = process.log.read_text(errors="replace").splitlines()
-        world.ledger.note(NO_TRACEBACK, n=len(lines))
-        for line, times in Counter(process.tracebacks()).most_common():
+        world.ledger.record(NO_TRACEBACK, n=len(lines))
+        for line, count in Counter(process.tracebacks()).most_common():
             if any(expected in line for expected in PRINTED):
                 continue
-            world.ledger.note(NO_TRACEBACK, f"{process.name}, {times} times: {line}")
+            world.ledger.record(NO_TRACEBACK, f"{process.name}, {count} times: {line}")
         for held, bound in cache_sizes(lines):
-            world.ledger.note(MEMORY, f"{held} of {bound} MB" if held > bound else "")
+            world.ledger.record(MEMORY, f"{held} of {bound} MB" if held > bound else "")
 
 
 def cache_sizes(lines: list[str]) -> Iterator[tuple[float, float]]:
-    """What the cache held and may hold in MB, as the log says."""
+    """Size and bound of the cache in MB, from each line of the log that reports them."""
     for line in lines:
         if match := CACHE_LINE.search(line):
             held, bound = (float(number.replace(",", "")) for number in match.groups())
@@ -102,11 +106,11 @@ def cache_sizes(lines: list[str]) -> Iterator[tuple[float, float]]:
 
 
 def read_memory(world: World, memories: dict[str, Memory], bound: float) -> None:
-    """Whether a process ever held more than `bound` MB beyond what it held when it was idle."""
+    """Records where a process held more than `bound` MB beyond what it held when it was idle."""
     for name, memory in memories.items():
         grown = memory.most - memory.idle
         print(f"{name}: idle {memory.idle:,.0f} MB, at most {grown:+,.0f} MB")
-        world.ledger.note(
+        world.ledger.record(
             MEMORY, f"{name} grew by {grown:,.0f} MB, and may by {bound:,.0f}" if grown > bound else ""
         )
 
