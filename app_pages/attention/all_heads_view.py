@@ -12,18 +12,17 @@ from app_pages.attention.detail import draw_cells
 from app_pages.attention.head_summary import head_sentence
 from app_pages.attention.record_view import RecordView
 from app_pages.attention.sentence_links import SentenceLinks, matrix_links
+from app_pages.attention.shown_head import ShownHead
 from app_pages.attention.window import LARGE
-from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import ON_PICTURE, SMALL_MAPS
-from app_pages.controls.head_choice import HeadChoice, open_weight, take_head, take_layer, take_query
+from app_pages.controls.head_choice import open_weight, take_head, take_layer, take_query
 from app_pages.controls.lens import number_sentence_for
 from app_pages.show.download import download
 from app_pages.show.faithfulness.checked import Checked
 from app_pages.show.faithfulness.line import faithfulness
 from app_pages.show.linked_view import Choice, Hiding, linked_view
-from app_pages.subject.subject import LensChoice, Subject
+from app_pages.subject.subject import Subject
 from app_pages.toolkit.markdown import plain
-from model.experiments.knock_out import KnockOutKind
 from model.inputs import Picture, preprocessed_picture
 from model.lenses import ATTENTION
 from viz.attention.head_overview import head_maxima, head_overview
@@ -32,21 +31,12 @@ from viz.builders.number_format import format_number
 from viz.builders.palette import WeightScale
 
 
-def draw_all_heads(
-    subject: Subject,
-    chosen: HeadChoice,
-    view: RecordView,
-    through: LensChoice,
-    query: int,
-    kind: KnockOutKind | None,
-    answer: Answer,
-    links: SentenceLinks | None = None,
-) -> None:
-    """Draws the linked chart of the `view`, with the `links` of its sentence, and the line on whether the chosen map explains
-    the `answer`.
+def draw_all_heads(shown: ShownHead, links: SentenceLinks | None = None) -> None:
+    """Draws the linked chart of all heads, with the `links` of the sentence, and the line on whether the shown map explains
+    the answer.
     """
-    record, lens = view.record, through.lens
-    head = (chosen.layer, chosen.head)
+    record, lens = shown.view.record, shown.lens
+    is_own_scale = shown.chosen.scale == "own"
     tokens, maps = st.container(key="linked_words"), st.container(key="linked")
     verdict = st.container(key="linked_verdict", gap=None)
 
@@ -56,61 +46,50 @@ def draw_all_heads(
 
     def check() -> Hiding | None:
         with verdict:
-            return _draw_verdict(subject, chosen, view, through, query, kind, answer)
+            return _draw_verdict(shown)
 
     with maps:
         linked_view(
             record,
-            Choice(*head, query),
+            Choice(*shown.head, shown.query),
             take,
             key="all_heads",
             tokens=tokens,
-            measures=view.measures,
-            about=sentences_about_heads(subject, view, through),
+            measures=shown.view.measures,
+            about=sentences_about_heads(shown),
             by_layer=not lens.has_heads,
             scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
-            tops=head_maxima(record) if chosen.scale == "own" else None,
-            reach="each map's own maximum" if chosen.scale == "own" else "1",
-            picture=_picture(subject),
+            tops=head_maxima(record) if is_own_scale else None,
+            reach="each map's own maximum" if is_own_scale else "1",
+            picture=_picture(shown.subject),
             on_picture=SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE,
             links=None if links is None else matrix_links(links, record),
             hiding=check,
         )
-    pattern = record.pattern[head]
-    if max(pattern.shape) > LARGE and record.unit == "token":
+    if max(shown.pattern.shape) > LARGE and record.unit == "token":
         with st.expander("This head cell by cell", key="cell_by_cell", on_change="rerun") as cells:
             if cells.open:
-                draw_cells(chosen, view, pattern, query)
+                draw_cells(shown)
 
 
-def _draw_verdict(
-    subject: Subject,
-    chosen: HeadChoice,
-    view: RecordView,
-    through: LensChoice,
-    query: int,
-    kind: KnockOutKind | None,
-    answer: Answer,
-) -> Hiding | None:
+def _draw_verdict(shown: ShownHead) -> Hiding | None:
     """Draws the remarks on the chosen map and the line on whether it explains the answer; returns the second colouring of the
     tokens: how the answer changes when each is hidden, or its attribution to each.
     """
-    record, lens, head = view.record, through.lens, (chosen.layer, chosen.head)
-    if remarks := [
-        *filter(None, (*view.notes_on(record.pattern[head]), number_sentence_for(subject, chosen)))
-    ]:
-        st.caption("  \n".join(map(plain, remarks)))
+    subject, view, answer, record = shown.subject, shown.view, shown.answer, shown.view.record
+    remarks = [*view.notes_on(shown.pattern), number_sentence_for(subject, shown.chosen)]
+    if any(remarks):
+        st.caption("  \n".join(map(plain, filter(None, remarks))))
     checked, choose_method = None, partial(choose_attribution, subject, answer)
-    if (why := through.why_unchecked(subject.record, of_masked_word=answer.is_masked_word)) is None:
-        whole = subject.through(through).pattern[head]
+    if (why := shown.why_unchecked) is None:
         checked = faithfulness(
             subject,
-            whole,
-            kind,
+            subject.through(shown.through).pattern[shown.head],
+            shown.kind,
             answer,
-            lens=lens.name,
-            head=head,
-            query=record.number(query),
+            lens=shown.lens.name,
+            head=shown.head,
+            query=record.number(shown.query),
             beside_line=choose_method if can_attribute(subject, record) else None,
         )
     else:
@@ -118,18 +97,17 @@ def _draw_verdict(
             st.caption(why)
             if can_attribute(subject, record):
                 choose_method()
-    attributed = attribute(subject, view, through, checked, answer)
+    attributed = attribute(shown, checked)
     return _hiding(checked, view) if attributed is None else colouring_of(subject, attributed)
 
 
-def download_buttons(chosen: HeadChoice, view: RecordView, query: int) -> None:
+def download_buttons(shown: ShownHead) -> None:
     """Draws the buttons that make files of the overview and of the chosen head's map."""
-    record, head = view.record, (chosen.layer, chosen.head)
-    pattern = record.pattern[head]
+    chosen, view, record = shown.chosen, shown.view, shown.view.record
     download(
         lambda: head_overview(
             record,
-            selected=head,
+            selected=shown.head,
             measures=view.measures,
             colours=chosen.scale,
             notes=view.notes,
@@ -139,14 +117,14 @@ def download_buttons(chosen: HeadChoice, view: RecordView, query: int) -> None:
     )
     download(
         lambda: weight_heatmap(
-            pattern,
+            shown.pattern,
             record.tokens,
-            query=query,
-            mask=record.mask[head],
+            query=shown.query,
+            mask=record.mask[shown.head],
             scale=chosen.of_head(record),
             keys=None if record.keys is None else record.keys.tokens,
             numbers=record.numbers,
-            notes=view.notes_on(pattern),
+            notes=view.notes_on(shown.pattern),
         ),
         "matrix",
     )
@@ -158,31 +136,31 @@ def _picture(subject: Subject) -> np.ndarray | None:
     return preprocessed_picture(read.array, subject.record) if isinstance(read, Picture) else None
 
 
-def link_to_steps(chosen: HeadChoice, view: RecordView, query: int) -> None:
+def link_to_steps(shown: ShownHead) -> None:
     """Draws a link from the largest weight of the query to the steps that it comes from, in Inside a head.
 
     There is none where a lens shows something else, or where words are merged: such a weight is a sum over pieces.
     """
-    record, head = view.record, (chosen.layer, chosen.head)
-    if chosen.lens.name != ATTENTION or record.merged or record.keys is not None:
+    record = shown.view.record
+    if shown.lens.name != ATTENTION or record.merged or record.keys is not None:
         return
-    weights = record.pattern[head][query]
+    weights = shown.pattern[shown.query]
     key = int(weights.argmax())
     st.button(
         f"Where does {format_number(float(weights[key]), '.3f')} come from? →",
         type="tertiary",
         key="origin",
         on_click=open_weight,
-        args=(*head, record.number(query), record.number(key)),
+        args=(*shown.head, record.number(shown.query), record.number(key)),
     )
 
 
-def sentences_about_heads(subject: Subject, view: RecordView, through: LensChoice) -> Sequence[str]:
+def sentences_about_heads(shown: ShownHead) -> Sequence[str]:
     """For each head, layer by layer, its role and what most of its weight goes to."""
-    maps = subject.through(through)
-    n_layers, n_heads = view.record.pattern.shape[:2]
+    maps = shown.subject.through(shown.through)
+    n_layers, n_heads = shown.view.record.pattern.shape[:2]
     return [
-        head_sentence(subject, maps, through.lens, layer, head)
+        head_sentence(shown.subject, maps, shown.lens, layer, head)
         for layer, head in np.ndindex(n_layers, n_heads)
     ]
 

@@ -5,14 +5,14 @@ from typing import NamedTuple
 import streamlit as st
 
 from app_pages.attention.attribution_target import Target, can_attribute, other_text, say_agreement, target_of
-from app_pages.attention.record_view import RecordView
+from app_pages.attention.shown_head import ShownHead
 from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import ATTRIBUTION, GRADIENT, INTEGRATED, KNOCKED_OUT
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked, with_curves, with_scores
 from app_pages.show.linked_view import Hiding
-from app_pages.subject.subject import LensChoice, LiveSubject, Subject
+from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.stoppable import until_done
 from model.experiments.attribution import (
     MOST_GRADIENTS,
@@ -40,18 +40,17 @@ class Attributed(NamedTuple):
     attribution: Attribution
 
 
-def attribute(
-    subject: Subject, view: RecordView, through: LensChoice, checked: Checked | None, answer: Answer
-) -> Attributed | None:
-    """The attribution that is chosen, of the `answer`; None where knock-out is chosen.
+def attribute(shown: ShownHead, checked: Checked | None) -> Attributed | None:
+    """The attribution that is chosen, of the answer; None where knock-out is chosen.
 
     Draws formula, source and measured completeness, and whether the knock-outs of `checked` agree. Draws a button and
     returns None where it takes long, and a sentence where the chosen method says nothing.
     """
-    if not isinstance(subject, LiveSubject) or not can_attribute(subject, view.record):
+    subject, answer = shown.subject, shown.answer
+    if not isinstance(subject, LiveSubject) or not can_attribute(subject, shown.view.record):
         return None
     method = ATTRIBUTION.held(KNOCKED_OUT)
-    if method == KNOCKED_OUT or (target := target_of(subject, through, answer, method)) is None:
+    if method == KNOCKED_OUT or (target := target_of(subject, shown.through, answer, method)) is None:
         return None
     work_key = (method, subject, target.explained)
     n_gradients = _USUAL_GRADIENTS if method == INTEGRATED else 2

@@ -7,6 +7,7 @@ from app_pages.attention.detail import draw_one_map
 from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
 from app_pages.attention.sentence_links import choose_links
+from app_pages.attention.shown_head import ShownHead
 from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
 from app_pages.attention.try_links import try_links
 from app_pages.controls.answer_choice import Answer
@@ -32,10 +33,10 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
             kind = choose_kind(subject)
         if subject.record.unit == "patch":
             SMALL_MAPS.choose()
-    shown = choose_view(subject, slots, through)
+    view = choose_view(subject, slots, through)
     with slots.controls:
-        query = choose_query(shown.record)
-        form = VIEW.choose(VIEW.options if shown.record.unit == "token" else (MATRIX, BY_LAYER))
+        query = choose_query(view.record)
+        form = VIEW.choose(VIEW.options if view.record.unit == "token" else (MATRIX, BY_LAYER))
     answer = Answer()
     if isinstance(subject, LiveSubject):
         try_links(subject)
@@ -43,19 +44,22 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
         draw_token_classes(subject.record)
     if through.lens.name != ATTENTION:
         about_lens(subject, through.lens)
+    shown = ShownHead(
+        subject=subject, chosen=chosen, through=through, view=view, query=query, kind=kind, answer=answer
+    )
     if part == HEAD and form == MATRIX:
         links = choose_links(subject, chosen) if through.lens.name == ATTENTION else None
-        draw_all_heads(subject, chosen, shown, through, query, kind, answer, links)
+        draw_all_heads(shown, links)
     else:
-        draw_one_map(subject, chosen, shown, through, query, kind, answer, part, form)
+        draw_one_map(shown, part, form)
     with st.container(horizontal=True, gap="small", key="below"):
         if part == HEAD and form == MATRIX:
             if isinstance(subject, LiveSubject):
-                link_to_steps(chosen, shown, query)
+                link_to_steps(shown)
             if through.lens.name == ATTENTION:
                 draw_head_name(subject, chosen.layer, chosen.head)
-            download_buttons(chosen, shown, query)
-        save_buttons(subject, chosen, shown, through, query)
+            download_buttons(shown)
+        save_buttons(shown)
     if through.lens.name == ATTENTION:
         about_lens(subject, through.lens)
-    measures_note(shown.record.units, shown.measures, through.lens)
+    measures_note(view.record.units, view.measures, through.lens)

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from app_pages.attention.record_view import RecordView
+from app_pages.attention.shown_head import ShownHead
 from app_pages.controls.attention_controls import HEAD, MEAN
-from app_pages.controls.head_choice import HeadChoice, step, take_layer
+from app_pages.controls.head_choice import step, take_layer
 from app_pages.show.show import clickable, show
-from app_pages.subject.subject import Subject
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from model.inputs import Picture, preprocessed_picture
 from model.measures.head_measures import combine_heads
@@ -17,11 +16,11 @@ from viz.attention.layer_heatmap import layer_heatmap
 from viz.attention.layer_pictures import layer_pictures
 
 
-def draw_by_layer(subject: Subject, chosen: HeadChoice, view: RecordView, query: int, part: str) -> None:
-    """Draws the weights of the `query` in each layer, of the heads with the chosen number or, by `part`, the mean or
+def draw_by_layer(shown: ShownHead, part: str) -> None:
+    """Draws the weights of the query in each layer, of the heads with the chosen number or, by `part`, the mean or
     maximum over all heads of a layer; a click on a row, or on the picture of a layer, chooses that layer.
     """
-    record = view.record
+    chosen, query, record = shown.chosen, shown.query, shown.view.record
     # [head, layer, key]
     rows, masks = (np.moveaxis(maps[:, :, query], 1, 0) for maps in (record.pattern, record.mask))
     if part == HEAD:
@@ -36,7 +35,7 @@ def draw_by_layer(subject: Subject, chosen: HeadChoice, view: RecordView, query:
         "layer": chosen.layer,
         "scale": chosen.weights_to("the largest weight here", weights),
         "what": what,
-        "notes": view.notes_on(weights),
+        "notes": shown.view.notes_on(weights),
     }
     if record.patch_grid is None:
         with st.container(key="matrix_by_layer"):
@@ -44,9 +43,9 @@ def draw_by_layer(subject: Subject, chosen: HeadChoice, view: RecordView, query:
             row_clicks("matrix_by_layer", len(weights), take_layer)
             arrow_keys("matrix_by_layer", step, name="What the query attends to in each layer")
     else:
-        read = subject.model_input
+        read = shown.subject.model_input
         assert isinstance(read, Picture), record.unit
-        image = preprocessed_picture(read.array, subject.record)
+        image = preprocessed_picture(read.array, shown.subject.record)
         clickable(
             layer_pictures(record, image, weights, **what_is_shown),
             key="overview_by_layer",

@@ -10,20 +10,17 @@ import streamlit as st
 from app_pages.attention.by_layer import draw_by_layer
 from app_pages.attention.head_lines import draw_head_lines
 from app_pages.attention.head_summary import say_what_it_attends_to
-from app_pages.attention.record_view import RecordView
+from app_pages.attention.shown_head import ShownHead
 from app_pages.attention.window import choose_window, window
-from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import BY_LAYER, HEAD, LINES, MATRIX, MEAN
-from app_pages.controls.head_choice import HeadChoice, step, take_query
+from app_pages.controls.head_choice import step, take_query
 from app_pages.controls.lens import number_sentence_for
 from app_pages.show.all_heads import overview_of
 from app_pages.show.faithfulness.line import faithfulness
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import show
-from app_pages.subject.subject import LensChoice, Subject
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from app_pages.toolkit.markdown import plain
-from model.experiments.knock_out import KnockOutKind
 from model.lenses import ATTENTION, Lens
 from model.measures.head_measures import combine_heads
 from model.record import AttentionRecord, Positions
@@ -47,38 +44,28 @@ class _Map(NamedTuple):
     name: str  # of the head, or of what is drawn of its layer
 
 
-def draw_one_map(
-    subject: Subject,
-    chosen: HeadChoice,
-    view: RecordView,
-    through: LensChoice,
-    query: int,
-    kind: KnockOutKind | None,
-    answer: Answer,
-    part: str,
-    form: str,
-) -> None:
+def draw_one_map(shown: ShownHead, part: str, form: str) -> None:
     """Draws the overview of all heads, and beside it the chosen map alone, as a matrix or as lines, or its query in each layer.
 
     The map is that of the chosen head or, by `part`, the mean or maximum over the heads of its layer.
     """
-    head = (chosen.layer, chosen.head)
+    subject, chosen, view = shown.subject, shown.chosen, shown.view
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="maps"):
             overview_of(
                 view.record,
                 view.measures,
-                selected=head,
+                selected=shown.head,
                 scale=chosen.scale,
                 key="overview",
                 notes=view.notes,
-                lens=through.lens,
+                lens=shown.lens,
             )
         with st.container(key="detail"):
-            maps = subject.through(through)
-            name = head_name(*head)
+            maps = subject.through(shown.through)
+            name = head_name(*shown.head)
             if part == HEAD:
-                pattern, whole = view.record.pattern[head], maps.pattern[head]
+                pattern, whole = shown.pattern, maps.pattern[shown.head]
                 say_what_it_attends_to(subject, chosen, maps, number_sentence_for(subject, chosen))
             else:
                 how: Literal["mean", "maximum"] = "mean" if part == MEAN else "maximum"
@@ -87,54 +74,46 @@ def draw_one_map(
                 )
                 name = f"L{chosen.layer}, {part} over its heads"
                 st.markdown(f"**{name}**")
-            _draw_map(subject, chosen, view, pattern, query, part, form, name)
-    if (why := through.why_unchecked(subject.record, of_masked_word=answer.is_masked_word)) is None:
+            _draw_map(shown, pattern, part, form, name)
+    if (why := shown.why_unchecked) is None:
         faithfulness(
             subject,
             whole,
-            kind,
-            answer,
-            lens=through.lens.name,
-            head=head if part == HEAD else None,
-            query=view.record.number(query),
+            shown.kind,
+            shown.answer,
+            lens=shown.lens.name,
+            head=shown.head if part == HEAD else None,
+            query=view.record.number(shown.query),
         )
     else:
         st.caption(why)
 
 
-def draw_cells(chosen: HeadChoice, view: RecordView, pattern: np.ndarray, query: int) -> None:
-    """Draws a part of `pattern` [query, key] cell by cell, and beside it the whole, where a click moves that part."""
-    record, ranges = view.record, window(pattern, query)
-    scale = chosen.weights_to("this map's own maximum", pattern)
-    mask = record.mask[chosen.layer, chosen.head]
-    drawn = _Map(
-        record, pattern, mask, query, scale, view.notes_on(pattern), head_name(chosen.layer, chosen.head)
-    )
+def draw_cells(shown: ShownHead) -> None:
+    """Draws a part of the head's map cell by cell, and beside it the whole, where a click moves that part."""
+    drawn = _map(shown, shown.pattern, head_name(*shown.head))
+    ranges = window(drawn.pattern, drawn.query)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
             _draw_matrix(drawn, ranges, key="matrix_cells")
         if ranges is not None:
             with st.container(width=190):
-                choose_window(pattern, ranges, scale)
+                choose_window(drawn.pattern, ranges, drawn.scale)
 
 
-def _draw_map(
-    subject: Subject,
-    chosen: HeadChoice,
-    view: RecordView,
-    pattern: np.ndarray,
-    query: int,
-    part: str,
-    form: str,
-    name: str,
-) -> None:
+def _map(shown: ShownHead, pattern: np.ndarray, name: str) -> _Map:
+    """`pattern` [query, key], called `name`, as it is drawn: in the colours, with the mask and notes, of the shown head."""
+    record, view = shown.view.record, shown.view
+    scale = shown.chosen.weights_to("this map's own maximum", pattern)
+    return _Map(record, pattern, record.mask[shown.head], shown.query, scale, view.notes_on(pattern), name)
+
+
+def _draw_map(shown: ShownHead, pattern: np.ndarray, part: str, form: str, name: str) -> None:
     """Draws `pattern` [query, key] of the head `name` over the input and as `form`, a matrix or lines, or its query in
     each layer; a click on a token, patch or row makes it the query.
     """
-    record, weights = view.record, pattern[query]
-    scale = chosen.weights_to("this map's own maximum", pattern)
-    notes = view.notes_on(pattern)
-    drawn = _Map(record, pattern, record.mask[chosen.layer, chosen.head], query, scale, notes, name)
+    drawn, lens = _map(shown, pattern, name), shown.lens
+    subject, record, query, weights = shown.subject, drawn.record, drawn.query, pattern[shown.query]
     if record.unit == "token":
         input_in_colours(
             subject.model_input,
@@ -142,9 +121,9 @@ def _draw_map(
             weights,
             key="strip",
             query=query,
-            scale=scale,
+            scale=drawn.scale,
             legend=False,
-            notes=notes,
+            notes=drawn.notes,
         )
         with st.container(horizontal=True, gap="small"):
             with st.container(key="weights"):
@@ -152,17 +131,16 @@ def _draw_map(
                 if form == MATRIX:
                     _draw_matrix(drawn, ranges)
                 elif form == LINES:
-                    of_head = part == HEAD and chosen.lens.has_heads
-                    draw_head_lines(chosen, view, pattern, query, name, of_head=of_head)
+                    draw_head_lines(shown, pattern, name, of_head=part == HEAD and lens.has_heads)
                 else:
-                    draw_by_layer(subject, chosen, view, query, part)
+                    draw_by_layer(shown, part)
             with st.container(width=190):
-                _draw_strongest_keys(record, weights, query, chosen.lens)
+                _draw_strongest_keys(record, weights, query, lens)
                 if ranges is not None:
-                    choose_window(pattern, ranges, scale)
+                    choose_window(pattern, ranges, drawn.scale)
         return
-    if notes:
-        st.caption("  \n".join(map(plain, notes)))
+    if drawn.notes:
+        st.caption("  \n".join(map(plain, drawn.notes)))
     with st.container(horizontal=True):
         with st.container(key="patches"):
             input_in_colours(
@@ -171,7 +149,7 @@ def _draw_map(
                 weights,
                 key="overlay",
                 query=query,
-                scale=scale,
+                scale=drawn.scale,
                 whole=subject.record,
             )
             for position in record.positions_with_role("class"):
@@ -184,7 +162,7 @@ def _draw_map(
                 )
         with st.container(key="map"):
             if form == BY_LAYER:
-                draw_by_layer(subject, chosen, view, query, part)
+                draw_by_layer(shown, part)
             else:
                 _draw_matrix(drawn, None)
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.attention.record_view import RecordView
+from app_pages.attention.shown_head import ShownHead
 from app_pages.controls.attention_controls import ALSO_HEADS
 from app_pages.controls.head_choice import HeadChoice, step, take_query
 from app_pages.controls.map_controls import ALL_QUERIES
@@ -16,14 +16,12 @@ from viz.attention.head_view import MOST_HEADS, weight_lines
 from viz.builders.number_format import head_name, percent
 
 
-def draw_head_lines(
-    chosen: HeadChoice, view: RecordView, pattern: np.ndarray, query: int, name: str, *, of_head: bool
-) -> None:
+def draw_head_lines(shown: ShownHead, pattern: np.ndarray, name: str, *, of_head: bool) -> None:
     """Draws `pattern` [query, key], called `name`, as lines of one query or of all; `of_head` says that it is one head's.
 
     Then other heads of its layer can be drawn with it, each in a colour of its own.
     """
-    record = view.record
+    chosen, query, record = shown.chosen, shown.query, shown.view.record
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         is_alone = not ALL_QUERIES.choose()
         heads = _choose_heads(record, chosen) if of_head else ()
@@ -36,7 +34,7 @@ def draw_head_lines(
         patterns,
         query=query if is_alone else None,
         scale=chosen.weights_to(maximum, *patterns.values()),
-        notes=view.notes_on(np.stack(list(patterns.values()))),
+        notes=shown.view.notes_on(np.stack(list(patterns.values()))),
     )
     if drawn.n_lines < drawn.n_all:
         st.caption(

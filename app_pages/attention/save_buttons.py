@@ -8,10 +8,10 @@ import streamlit as st
 
 from app_pages.attention.all_heads_view import sentences_about_heads
 from app_pages.attention.record_view import RecordView
-from app_pages.controls.head_choice import HeadChoice
+from app_pages.attention.shown_head import ShownHead
 from app_pages.inputs.record_input import upload_limit_mb
 from app_pages.subject.cache import MB, consistent
-from app_pages.subject.subject import LensChoice, Subject
+from app_pages.subject.subject import Subject
 from model.inputs import preprocessed_picture
 from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone
@@ -49,10 +49,9 @@ ATTENTION, ATTENTION_HALF = (
 )
 
 
-def save_buttons(
-    subject: Subject, chosen: HeadChoice, view: RecordView, through: LensChoice, query: int
-) -> None:
-    """Draws the two buttons; the web page shows the `view`, and opens at the chosen head and `query`."""
+def save_buttons(shown: ShownHead) -> None:
+    """Draws the two buttons; the web page opens at the chosen head and query."""
+    subject = shown.subject
     with st.container(horizontal=True, gap="small", key="downloads"):
         if n_bytes(subject.record) <= upload_limit_mb() * MB:
             name = file_name(subject.name, suffix="npz")
@@ -62,10 +61,10 @@ def save_buttons(
         make = partial(
             page,
             subject,
-            view,
-            (chosen.layer, chosen.head, query),
-            about=partial(sentences_about_heads, subject, view, through),
-            by_layer=not chosen.lens.has_heads,
+            shown.view,
+            (*shown.head, shown.query),
+            about=partial(sentences_about_heads, shown),
+            by_layer=not shown.lens.has_heads,
         )
         _draw_button(
             "Save as web page", make, file_name(subject.name, "heads", suffix="html"), "view", help=_PAGE
