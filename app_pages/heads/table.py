@@ -21,10 +21,11 @@ from app_pages.heads.numbers import (
     say_source,
 )
 from app_pages.heads.relations_tab import followed_relations, relation_table
-from app_pages.heads.table_file import choose_table_file
+from app_pages.heads.table_file import Followed, choose_table_file
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
-from app_pages.subject.subject import Subject
+from app_pages.subject.stored_results import over
+from app_pages.subject.subject import LiveSubject, Subject
 from model.measures.head_roles import HeadRole, possible_roles
 from viz.builders.number_format import head_name, percent
 from viz.heads.head_scatter import head_scatter
@@ -79,7 +80,8 @@ def draw_table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
             choose_table_file(
                 numbers,
                 [(row.layer, row.head) for row in rows],
-                None if relation_source is None else followed,
+                None if relation_source is None else Followed(followed, over(relation_source)),
+                subject.checkpoint if isinstance(subject, LiveSubject) else "",
             )
     say_head(subject, chosen)
     if rows:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -10,32 +11,45 @@ from app_pages.controls.heads_controls import HERE
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import Numbers
 from app_pages.show.download import name_parts
+from app_pages.subject.stored_results import over
 from viz.builders.number_format import format_number, head_name, percent
 from viz.export.figure_csv import frame_csv
 from viz.export.file_formats import MIME
-from viz.export.latex_table import latex_table
+from viz.export.latex_table import TEXT_WIDTH, latex_table
 from viz.export.safe_text import file_name
 from viz.heads.relation_dots import BestHead
 
-Followed = Mapping[
-    tuple[int, int], Sequence[BestHead]
-]  # by layer and head, the relations that it follows beyond an offset
 CSV, LATEX = "CSV", "LaTeX"
 _SUFFIXES = {CSV: "csv", LATEX: "tex"}
+# In LaTeX the first four of these that exist are chosen at first: beside role and relation there is no room for more.
+_COMPARED = ("entropy", "distance", "importance", "zero", "confidence", "sink", "previous", "next")
+_N_COMPARED = 4
 
 
-def choose_table_file(numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None) -> None:
+class Followed(NamedTuple):
+    """Relations that heads follow beyond any fixed offset."""
+
+    by_head: Mapping[tuple[int, int], Sequence[BestHead]]  # by layer and head, the largest share first
+    measured_over: str  # such as "250 sentences of UD English PUD"
+
+
+def choose_table_file(
+    numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None, encoder: str
+) -> None:
     """Draws the menu that downloads the rows of the table: `heads` as (layer, head), in the order in which they stand.
 
-    `followed` is None where relations were not measured; the files then have no column for them.
+    `followed` is None where relations were not measured; the files then have no column for them. `encoder` is its name, "" for a
+    record.
     """
     with st.popover("Download", key="heads_file", icon=":material/download:", on_change="rerun") as menu:
         if menu.open:
-            _draw_menu(numbers, heads, followed)
+            _draw_menu(numbers, heads, followed, encoder)
 
 
 @st.fragment
-def _draw_menu(numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None) -> None:
+def _draw_menu(
+    numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None, encoder: str
+) -> None:
     kind = st.segmented_control(
         "Format",
         tuple(_SUFFIXES),
@@ -45,15 +59,27 @@ def _draw_menu(numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Fol
         label_visibility="collapsed",
     )
     suffix = _SUFFIXES[kind or CSV]
+    content = partial(csv_bytes, numbers, heads, followed)
     if suffix == "csv":
         st.caption("All digits, one row a head.")
     else:
-        over = "this input" if numbers.first == HERE else f"the mean over {numbers.data}"
-        st.caption(f"A table for the package booktabs, of the numbers on {over}.")
+        measures = st.multiselect(
+            "Measures",
+            tuple(numbers.values),
+            default=compared_measures(numbers),
+            format_func=lambda name: COLUMNS[name].title,
+            key="heads_file_measures",
+        )
+        content = partial(latex_bytes, numbers, heads, measures, followed, encoder)
+        values = "this input" if numbers.first == HERE else f"the means over {numbers.data}"
+        st.caption(
+            f"For the package booktabs, of {values}. At most {TEXT_WIDTH:g} cm wide, as the text of the class article is: more "
+            "measures go on in a second table below."
+        )
     name = file_name(*name_parts("heads_table"), suffix=suffix)
     st.download_button(
         "Download",
-        partial(table_bytes, numbers, heads, suffix, followed),
+        content,
         file_name=name,
         mime=MIME[suffix],
         key="heads_file_button",
@@ -64,13 +90,40 @@ def _draw_menu(numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Fol
     st.caption(name)
 
 
-def table_bytes(
-    numbers: Numbers, heads: Sequence[tuple[int, int]], suffix: str, followed: Followed | None = None
+def csv_bytes(numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None = None) -> bytes:
+    """The table with all that is known of the heads as CSV, in UTF-8."""
+    return frame_csv(every_number(numbers, heads, followed))
+
+
+def latex_bytes(
+    numbers: Numbers,
+    heads: Sequence[tuple[int, int]],
+    measures: Sequence[str],
+    followed: Followed | None = None,
+    encoder: str = "",
 ) -> bytes:
-    """The table as "csv" or "tex", in UTF-8."""
-    if suffix == "csv":
-        return frame_csv(every_number(numbers, heads, followed))
-    return f"{latex_table(compared_numbers(numbers, heads, followed))}\n".encode()
+    """The table with the given measures in LaTeX, in UTF-8."""
+    table = compared_numbers(numbers, heads, measures, followed)
+    return f"{latex_table(table, note=note(numbers, followed, encoder))}\n".encode()
+
+
+def compared_measures(numbers: Numbers) -> list[str]:
+    """Those measures that a table in LaTeX has at first, in their order on the page."""
+    chosen = [name for name in _COMPARED if name in numbers.values][:_N_COMPARED]
+    return [name for name in numbers.values if name in chosen]
+
+
+def note(numbers: Numbers, followed: Followed | None = None, encoder: str = "") -> str:
+    """What was measured, in plain text, as it stands below the table in LaTeX."""
+    values = "Numbers of one input"
+    if numbers.first != HERE and numbers.stored is not None:
+        values = f"Means over {over(numbers.stored.source)}"
+    sentences = [f"{values}{f', encoder {encoder}' * bool(encoder)}."]
+    if followed is not None:
+        sentences.append(
+            f"Relation: share of its links that the head follows, over {followed.measured_over}."
+        )
+    return " ".join(sentences)
 
 
 def every_number(
@@ -90,7 +143,7 @@ def every_number(
         columns["relation"] = [
             ", ".join(
                 f"{best.relation} {best.direction} {format_number(best.share, '.4f')}"
-                for best in followed.get(index, ())
+                for best in followed.by_head.get(index, ())
             )
             for index in heads
         ]
@@ -107,24 +160,28 @@ def every_number(
 
 
 def compared_numbers(
-    numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None = None
+    numbers: Numbers,
+    heads: Sequence[tuple[int, int]],
+    measures: Sequence[str],
+    followed: Followed | None = None,
 ) -> pd.DataFrame:
-    """A row for each of the heads: its name, its role, the relation that it follows most, with the share of links, and the
-    measures that the page compares.
+    """A row for each of the heads: its name, its roles without the word head, the relation that it follows most, with the share
+    of links, and the given measures, on the data that the page compares.
     """
     columns: dict[str, list] = {
         "head": [head_name(*index) for index in heads],
-        "role": [_role(numbers, *index) for index in heads],
+        "role": [_role(numbers, *index).replace(" head", "") for index in heads],
     }
     if followed is not None:
         columns["relation"] = [
             ", ".join(
-                f"{best.relation} {percent(best.share, 0)}" for best in list(followed.get(index, ()))[:1]
+                f"{best.relation} {percent(best.share, 0)}"
+                for best in list(followed.by_head.get(index, ()))[:1]
             )
             for index in heads
         ]
-    for name, values in numbers.values.items():
-        columns[_title(numbers, name)] = [float(values[index]) for index in heads]
+    for name in measures:
+        columns[_title(numbers, name)] = [float(numbers.values[name][index]) for index in heads]
     return pd.DataFrame(columns)
 
 

@@ -1,54 +1,49 @@
-"""A data frame as a LaTeX table, in the form of the package booktabs."""
+r"""A data frame as a LaTeX table, in the form of the package booktabs, no wider than the text around it."""
 
-import math
-import re
-from collections.abc import Sequence
-from numbers import Real
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import NamedTuple
 
 import pandas as pd
 
-from ..builders.number_format import format_tex
-from .safe_text import clean
+from .latex_columns import Column, columns, escaped, heading_lines
 
-_DIGITS = 3  # of the largest number of a column
+TEXT_WIDTH = 12.1  # cm, of the class article at 10 pt
 _LONGEST = 40  # rows; more do not fit on a page
-_TEXT_WIDTH = 455  # points: a page of A4 with margins of 2.5 cm
-_LETTER = 4.9  # points, of which letters and digits at 10 pt are wide on average, measured over such tables
-_SMALLER = (
-    ("", 1.0, 6),
-    ("\\small", 0.9, 4),
-    ("\\footnotesize", 0.8, 3),
-    ("\\scriptsize", 0.7, 2),
-)  # font, times 10 pt, and points beside each column
-_MOST_DECIMALS = 4  # a smaller largest number is written with a power of ten
-_ESCAPED = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "−": "$-$",
-    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-}
-_MARKUP = re.compile(r"\\times|\\(?=[&%$#_{}])|[${}^]")  # what takes no room, or little
-_SPECIAL = re.compile("|".join(map(re.escape, _ESCAPED)))
+_POINTS = 72.27 / 2.54  # of TeX, in a centimetre
+_INDENT = 15  # points, of a paragraph in the class article
+_NARROWEST = 80  # points, of a column whose texts are broken into lines
 
 
-def latex_table(frame: pd.DataFrame) -> str:
-    r"""The frame as a LaTeX table without its index: texts at the left, escaped, and numbers at the right.
+class _Font(NamedTuple):
+    command: str  # "" for the font around the table
+    size: float  # points, of letters that are as wide for their size as those at 10 pt
+    gap: float  # points beside each column
 
-    A column of numbers has as many decimals as three digits of its largest number need; a number that would then be 0
-    and is not is written with a power of ten. A number that is missing is a dash. Beyond 40 rows the table is a `longtable`,
-    which goes on over several pages. A table that would be wider than 16 cm has a smaller font. Comments on top say which
-    packages it needs, and whether it is too wide even so.
+
+_FONTS = (_Font("", 10, 6), _Font("\\small", 9.26, 4), _Font("\\small", 9.26, 3))
+
+
+def latex_table(frame: pd.DataFrame, *, note: str = "", width_cm: float = TEXT_WIDTH) -> str:
+    r"""The frame as a LaTeX table without its index: texts at the left, escaped, and numbers at the right; below it the `note`,
+    plain text such as what was measured.
+
+    A column of numbers has as many decimals as three digits of its largest number need; if that is below 0.01 or from a
+    million on, the heading says which power of ten is the unit. A number that would be 0 and is not is written as below half
+    of the last decimal. A number that is missing is a dash. Beyond 40 rows the table is a `longtable`, which goes on over several
+    pages.
+
+    The table is at most `width_cm` wide at 10 pt in Computer Modern; the text of the class article is 12.1 cm wide. As far as it
+    takes, headings are broken into lines, then letters are `\small`, then texts are broken into lines, and then the table goes on
+    below itself, in parts that begin with the columns that tell the rows apart. Comments on top say which packages it needs,
+    and whether it is too wide even so, because of a word that cannot be broken.
 
     >>> import pandas as pd
     >>> from loupe import latex_table
     >>> print(latex_table(pd.DataFrame({"head": ["L0 H1"], "share_of [SEP]": [0.25]})))
     % \usepackage{booktabs}
-    \begin{tabular}{lr}
+    \begin{tabular}{@{}lr@{}}
     \toprule
     head & share\_of [SEP] \\
     \midrule
@@ -56,66 +51,124 @@ def latex_table(frame: pd.DataFrame) -> str:
     \bottomrule
     \end{tabular}
     """
-    columns = [_cells(frame.iloc[:, index]) for index in range(frame.shape[1])]
-    alignment = "".join("r" if is_numeric else "l" for is_numeric, _ in columns)
-    rows = [f"{' & '.join(row)} \\\\" for row in zip(*(cells for _, cells in columns), strict=True)]
-    heading = f"{' & '.join(_escaped(name) for name in frame.columns)} \\\\"
+    room = width_cm * _POINTS
+    font, parts = _layout(columns(frame), room)
     is_long = len(frame) > _LONGEST
+    packages = ["booktabs"]
+    if is_long:
+        packages.append("longtable")
+    if _n_broken(parts):
+        packages.append("array")
+    widths = [_width(part, font) for part in parts]
+    tables = [_table(part, is_long=is_long) for part in parts[:-1]]
+    tables.append(_table(parts[-1], is_long=is_long, note=escaped(note), width=widths[-1]))
+    # The first line of a paragraph begins with an indent, for which a wide table leaves no room.
+    start = "" if is_long or max(widths) <= room - _INDENT else "\\noindent\n"
+    body = "\n\n\\medskip\n".join(start + table for table in tables)
+    lines = [f"% \\usepackage{{{','.join(packages)}}}"]
+    if max(widths) > room:
+        lines.append(f"% wider than {width_cm:g} cm even so: a word is too long to be broken")
+    if font.command:
+        lines.append(f"{{{font.command}\\setlength{{\\tabcolsep}}{{{font.gap}pt}}%")
+        body += "\\par}" if len(parts) > 1 else "%\n}"
+    return "\n".join([*lines, body])
+
+
+def _layout(one_line: Sequence[Column], room: float) -> tuple[_Font, Sequence[Sequence[Column]]]:
+    """The largest font in which the columns fit into `room` points, and the columns with the fewest lines, in as few parts as that
+    takes.
+    """
+    broken = [replace(column, heading=heading_lines(column)) for column in one_line]
+    for font in _FONTS:
+        for tried in (one_line, broken):
+            if _width(tried, font) <= room:
+                return font, [tried]
+    narrow = _with_broken_texts(broken, room, font)
+    return font, [narrow] if _width(narrow, font) <= room else _balanced_parts(broken, room, font)
+
+
+def _width(part: Sequence[Column], font: _Font) -> float:
+    return sum(column.width(font.size) for column in part) + 2 * font.gap * max(len(part) - 1, 0)
+
+
+def _with_broken_texts(part: Sequence[Column], room: float, font: _Font) -> list[Column]:
+    """The columns, with texts broken into lines that are as long as there is room for: the widest column is made as narrow as the
+    next, and so on.
+    """
+    narrow, limit = list(part), room
+    while _width(narrow, font) > room and limit > _NARROWEST:
+        limit = max(limit - 5, _NARROWEST)
+        narrow = [
+            replace(column, broken_at=limit) if column.is_text and column.width(font.size) > limit else column
+            for column in part
+        ]
+    return narrow
+
+
+def _balanced_parts(whole: Sequence[Column], room: float, font: _Font) -> Sequence[Sequence[Column]]:
+    """The columns in as few parts as fit, about equally wide, and no text broken for that."""
+    parts = _parts(whole, room, font)
+    for limit in range(round(room), round(room / 2), -5):
+        narrower = _parts(whole, limit, font)
+        if len(narrower) > len(parts) or _n_broken(narrower) > _n_broken(parts):
+            break
+        parts = narrower
+    return parts
+
+
+def _n_broken(parts: Sequence[Sequence[Column]]) -> int:
+    return sum(column.broken_at is not None for part in parts for column in part)
+
+
+def _parts(whole: Sequence[Column], room: float, font: _Font) -> Sequence[Sequence[Column]]:
+    """The columns in parts that fit, each of which begins with the fewest first columns that tell the rows apart; with the first
+    alone if these would take more than half of the room.
+    """
+    n_keys = _n_keys(whole)
+    narrow_keys = _with_broken_texts(whole[:n_keys], room / 2, font)
+    if _width(narrow_keys, font) > room / 2:
+        narrow_keys = _with_broken_texts(whole[:1], room / 2, font)
+    parts: list[list[Column]] = []
+    for column in whole[len(narrow_keys) :]:
+        if parts and _width([*parts[-1], column], font) <= room:
+            parts[-1].append(column)
+        else:
+            parts.append(_with_broken_texts([*narrow_keys, column], room, font))
+    return parts or [narrow_keys]
+
+
+def _n_keys(whole: Sequence[Column]) -> int:
+    """How many of the columns before the first measure tell the rows apart; all of these, but at least one, if none do."""
+    keys = [column.cells for column in whole if column.is_key]
+    for n in range(1, len(keys)):
+        if len(set(zip(*keys[:n], strict=True))) == len(keys[0]):
+            return n
+    return max(len(keys), 1)
+
+
+def _table(part: Sequence[Column], *, is_long: bool, note: str = "", width: float = 0) -> str:
     environment = "longtable" if is_long else "tabular"
-    font, gap, fits = _font(
-        [[_escaped(name), *cells] for name, (_, cells) in zip(frame.columns, columns, strict=True)]
-    )
+    headings = zip_longest(*(column.heading[::-1] for column in part), fillvalue="")
+    rows = _rows(zip(*(column.cells for column in part), strict=True))
+    heading = _rows(list(headings)[::-1])
+    end = ["\\bottomrule"]
+    if note:
+        # A little narrower than the table, whose width is an upper bound.
+        end.append(
+            f"\\multicolumn{{{len(part)}}}{{@{{}}p{{{0.95 * width:.0f}pt}}@{{}}}}{{\\rule{{0pt}}{{3ex}}\\footnotesize {note}}} \\\\"
+        )
+    head = ["\\toprule", *heading, "\\midrule"]
     return "\n".join(
         [
-            f"% \\usepackage{{booktabs{',longtable' * is_long}}}",
-            *([] if fits else ["% wider than 16 cm even in this font: leave columns out, or turn the page"]),
-            *([f"{{{font}\\setlength{{\\tabcolsep}}{{{gap}pt}}"] if font else []),
-            f"\\begin{{{environment}}}{{{alignment}}}",
-            "\\toprule",
-            heading,
-            "\\midrule",
-            *(["\\endhead", "\\bottomrule", "\\endfoot"] if is_long else []),
-            # A row that begins with [ would be read as an option of the line break before it.
-            *("{}" * row.startswith("[") + row for row in rows),
-            *([] if is_long else ["\\bottomrule"]),
+            f"\\begin{{{environment}}}{{@{{}}{''.join(column.alignment for column in part)}@{{}}}}",
+            *([*head, "\\endhead", "\\bottomrule", "\\endfoot", *end, "\\endlastfoot"] if is_long else head),
+            *rows,
+            *([] if is_long else end),
             f"\\end{{{environment}}}",
-            *(["}"] if font else []),
         ]
     )
 
 
-def _font(columns: Sequence[Sequence[str]]) -> tuple[str, int, bool]:
-    """Largest font in which columns with these cells are about as wide as a page of text at most, the points beside each of
-    them, and whether they are; "" is the font around the table.
-    """
-    letters = sum(max(len(_MARKUP.sub("", cell)) for cell in column) for column in columns)
-    for font, size, gap in _SMALLER:
-        if letters * _LETTER * size + 2 * gap * len(columns) <= _TEXT_WIDTH:
-            return font, gap, True
-    return font, gap, False
-
-
-def _cells(column: pd.Series) -> tuple[bool, list[str]]:
-    """Whether a column holds numbers, and its cells as LaTeX."""
-    values = column.tolist()
-    if pd.api.types.is_bool_dtype(column.dtype) or not pd.api.types.is_numeric_dtype(column.dtype):
-        return False, [_escaped(value) for value in values]
-    if pd.api.types.is_integer_dtype(column.dtype):
-        return True, [f"${value}$" for value in values]
-    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    decimals = max(0, _DIGITS - 1 - math.floor(math.log10(largest))) if largest else 0
-    return True, [_number(value, decimals) for value in values]
-
-
-def _number(value: Real, decimals: int) -> str:
-    number = float(value)
-    if not math.isfinite(number):
-        return "--"
-    text = f"{number:.{decimals}f}"
-    if number and (decimals > _MOST_DECIMALS or not text.strip("-0.")):
-        text = format_tex(number, ".1e")
-    return f"${text.removeprefix('-') if not text.strip('-0.') else text}$"
-
-
-def _escaped(value: Any) -> str:
-    return _SPECIAL.sub(lambda match: _ESCAPED[match[0]], " ".join(clean(str(value)).split()))
+def _rows(cells: Iterable[Sequence[str]]) -> list[str]:
+    # A row that begins with [ would be read as an option of the line break before it.
+    return [f"{'{}' * row[0].startswith('[')}{' & '.join(row)} \\\\" for row in cells]

@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -6,7 +7,15 @@ import pytest
 
 from app_pages.controls.heads_controls import HERE, OVER
 from app_pages.heads.numbers import Numbers
-from app_pages.heads.table_file import compared_numbers, every_number, table_bytes
+from app_pages.heads.table_file import (
+    Followed,
+    compared_measures,
+    compared_numbers,
+    csv_bytes,
+    every_number,
+    latex_bytes,
+    note,
+)
 from model.atlas.data_source import DataSource, Spread
 from model.atlas.results import HeadResults
 from model.record.from_arrays import from_arrays
@@ -15,6 +24,7 @@ from viz.heads.relation_dots import BestHead
 RECORD = from_arrays(np.full((1, 2, 2, 2), 0.5), ["a", "film"])
 ENTROPY, DISTANCE = np.array([[0.25, 0.125]]), np.array([[1.5, 12.0]])
 HEADS = [(0, 1), (0, 0)]
+MEASURES = ["entropy", "distance"]
 
 
 def numbers(first: str = HERE, *, stored: bool = False) -> Numbers:
@@ -30,7 +40,7 @@ def numbers(first: str = HERE, *, stored: bool = False) -> Numbers:
 
 
 def test_the_csv_holds_all_digits_of_all_heads_in_their_order() -> None:
-    table = pd.read_csv(io.BytesIO(table_bytes(numbers(), HEADS, "csv")), keep_default_na=False)
+    table = pd.read_csv(io.BytesIO(csv_bytes(numbers(), HEADS)), keep_default_na=False)
     assert list(table.columns) == ["layer", "head", "role", "entropy", "distance (tokens)"]
     assert table[["layer", "head"]].to_numpy().tolist() == [[0, 1], [0, 0]]
     assert table["entropy"].tolist() == [0.125, 0.25]
@@ -48,13 +58,13 @@ def test_with_a_data_set_there_is_a_column_each_for_this_input_mean_and_deviatio
 
 @pytest.mark.parametrize(("first", "expected"), [(HERE, [0.125, 0.25]), (OVER, [0.75, 0.5])])
 def test_the_table_in_latex_holds_what_the_page_compares(first: str, expected: list[float]) -> None:
-    table = compared_numbers(numbers(first, stored=True), HEADS)
+    table = compared_numbers(numbers(first, stored=True), HEADS, ["entropy"])
     assert table["head"].tolist() == ["L0 H1", "L0 H0"]
     assert table["entropy"].tolist() == expected
 
 
 def test_latex_is_written_with_the_digits_that_a_column_needs() -> None:
-    lines = table_bytes(numbers(), HEADS, "tex").decode().splitlines()
+    lines = latex_bytes(numbers(), HEADS, MEASURES).decode().splitlines()
     assert lines[3] == "head & role & entropy & distance (tokens) \\\\"
     assert [line.rpartition(" & ")[2] for line in lines[5:7]] == ["$12.0$ \\\\", "$1.5$ \\\\"]
     assert [line.split(" & ")[2] for line in lines[5:7]] == ["$0.125$", "$0.250$"]
@@ -77,9 +87,43 @@ def followed(relation: str, share: float, direction: str = "to head") -> BestHea
 
 
 def test_where_relations_were_measured_the_files_have_a_column_for_them() -> None:
-    relations = {(0, 1): [followed("case", 0.875), followed("obl", 0.5, "to dependent")]}
-    table = pd.read_csv(io.BytesIO(table_bytes(numbers(), HEADS, "csv", relations)), keep_default_na=False)
+    relations = Followed(
+        {(0, 1): [followed("case", 0.875), followed("obl", 0.5, "to dependent")]}, "250 sentences"
+    )
+    table = pd.read_csv(io.BytesIO(csv_bytes(numbers(), HEADS, relations)), keep_default_na=False)
     assert list(table.columns)[:4] == ["layer", "head", "role", "relation"]
     assert table["relation"].tolist() == ["case to head 0.8750, obl to dependent 0.5000", ""]
-    rows = table_bytes(numbers(), HEADS, "tex", relations).decode().splitlines()[5:7]
+    rows = latex_bytes(numbers(), HEADS, MEASURES, relations).decode().splitlines()[5:7]
     assert [row.split(" & ")[2] for row in rows] == [r"case 88 \%", ""]
+
+
+def test_below_the_table_in_latex_stands_what_was_measured() -> None:
+    assert note(numbers()) == "Numbers of one input."
+    assert (
+        note(numbers(OVER, stored=True), None, "imdb-pre-ln")
+        == "Means over 40 40 texts, encoder imdb-pre-ln."
+    )
+    with_relations = note(numbers(), Followed({}, "250 sentences"))
+    assert with_relations.endswith("share of its links that the head follows, over 250 sentences.")
+
+
+def test_at_first_the_measures_in_latex_are_four_that_exist_in_the_order_of_the_page() -> None:
+    assert compared_measures(numbers()) == ["entropy", "distance"]
+    names = ("entropy", "confidence", "distance", "sink", "importance", "zero", "mean")
+    every = replace(numbers(), here=dict.fromkeys(names, ENTROPY))
+    assert compared_measures(every) == ["entropy", "distance", "importance", "zero"]
+    without_answer = replace(numbers(), here=dict.fromkeys(names[:4], ENTROPY))
+    assert compared_measures(without_answer) == ["entropy", "confidence", "distance", "sink"]
+
+
+def test_the_measures_chosen_at_first_fit_into_the_text_of_an_article_beside_each_other() -> None:
+    """With the longest role and relation of which there are heads in the encoders that come with the project."""
+    values = np.full((1, 2), 0.25)
+    names = ("entropy", "distance", "importance", "zero")
+    over_data = replace(numbers(), here=dict.fromkeys(names, values) | {"previous": values + 0.5})
+    relations = Followed({(0, 1): [followed("advmod", 1.0)]}, "250 sentences")
+    table = latex_bytes(over_data, HEADS, compared_measures(over_data), relations).decode()
+    assert "previous-token" in table
+    assert "advmod 100" in table
+    assert "medskip" not in table  # no second table below
+    assert "too long" not in table
