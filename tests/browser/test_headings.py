@@ -1,0 +1,23 @@
+"""Headings between the parts of a page."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.watching import ready
+
+# How many pixels of each heading lie below the top of what follows it.
+COVERED = """() => [...document.querySelectorAll("[data-testid=stMarkdownContainer] :is(h2, h3)")].map((heading) => {
+    const element = heading.closest("[data-testid=stElementContainer]");
+    const next = element.nextElementSibling ?? element.closest("[data-testid=stLayoutWrapper]").nextElementSibling;
+    return heading.getBoundingClientRect().bottom - next.getBoundingClientRect().top;
+})"""
+
+
+@pytest.mark.parametrize("address", ["/training?kind=Digit", "/inside_a_head?inside=LayerNorm"])
+def test_nothing_covers_a_heading(page: Page, address: str) -> None:
+    page.goto(address)
+    ready(page)
+    expect(page.locator("[data-testid=stMarkdownContainer] h2").last).to_be_visible()
+    covered = page.evaluate(COVERED)
+    assert covered
+    assert max(covered) <= 1
