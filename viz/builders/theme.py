@@ -32,7 +32,9 @@ def page_config() -> dict[str, Any]:
     """Vega's configuration on a page, over the one that Streamlit sets: letters that are large and dark enough."""
     labels = {"labelColor": LABEL_INK, "titleColor": LABEL_INK}
     sizes = {"labelFontSize": MIDDLE, "titleFontSize": MIDDLE}
-    return dict.fromkeys(("axis", "legend", "header"), labels | sizes)
+    config: dict[str, Any] = dict.fromkeys(("axis", "legend", "header"), labels | sizes)
+    # Streamlit moves the first and the last label of an axis inwards, away from their grid lines.
+    return config | {"axis": labels | sizes | {"labelFlush": False}}
 
 
 def heading(text: str | list[str], *below: str) -> dict:

@@ -70,7 +70,7 @@ def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
         "titleColor": ink,
         "titleFontWeight": "normal",
     }
-    axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": True}
+    axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": False}
     return {
         "background": style.page_colour,
         "font": SERIF_FONT if style.serif else FONT,

@@ -9,6 +9,8 @@ from tests.viz.vision import contrast
 from viz.builders.figure import data, form
 from viz.builders.palette import ACCENT
 from viz.builders.theme import DARK_LABEL, FIT, INK, LIGHT_LABEL, heading_with_reading, in_theme, page_config
+from viz.export import export_style
+from viz.export.export_style import ExportStyle
 
 
 @pytest.mark.parametrize(("dark", "page"), [(True, "#0e1117"), (False, "#ffffff")])
@@ -57,3 +59,25 @@ def test_a_frame_on_a_page_has_a_line_under_it_and_another_line_none():
     assert (frame.line.color, other.line.color) == (ACCENT, "#787d87")
     assert under.line.width > frame.line.width
     assert (under.x0, under.x1) == (frame.x0, frame.x1)
+
+
+@pytest.mark.parametrize("config", [page_config(), export_style.config(ExportStyle())])
+def test_the_first_and_the_last_label_stand_at_their_ticks(config):
+    chart = (
+        alt.Chart(pd.DataFrame({"a": [0, 100]}))
+        .mark_point()
+        .encode(x=alt.X("a:Q", scale=alt.Scale(nice=False)))
+    )
+    scenegraph = vl_convert.vegalite_to_scenegraph(chart.to_dict() | {"config": config, "width": 200})
+    labels = [item for item in items(scenegraph["scenegraph"]) if item.get("text") in ("0", "100")]
+    assert {item["text"]: (item["x"], item["align"]) for item in labels} == {
+        "0": (0, "center"),
+        "100": (200, "center"),
+    }
+
+
+def items(node):
+    """All items of a scenegraph, from the outermost to the innermost."""
+    yield node
+    for child in node.get("items", ()):
+        yield from items(child)
