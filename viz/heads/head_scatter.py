@@ -1,18 +1,28 @@
 """Every head as a point at two of its numbers, coloured by its layer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
+import pandas as pd
 from PIL import ImageColor
 
 from ..builders.cells import head_cells
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.label_places import PLACED, LabelPlace, place_columns
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
 from ..builders.theme import INK, SMALL, heading
 
 _HEIGHT = 340
+_TYPICAL_WIDTH = 1000  # pixels of the plot
+_LETTER = 0.52  # of the size of the letters: the width of one, in the mean
+_PLACES = (
+    LabelPlace("left", 8, -10),
+    LabelPlace("left", 8, 10),
+    LabelPlace("right", -8, -10),
+    LabelPlace("right", -8, 10),
+)
 _RAMP = (
     "#0f8b8d",
     "#a487ba",
@@ -49,12 +59,13 @@ def head_scatter(
         for axis in ("x", "y")
         for end_name, end_value in _axis_ends(drawn[axis].to_numpy())
     }
+    drawn = drawn.assign(**_name_places(drawn, axis_ends))
     left_out = len(frame) - len(drawn)
     missing = f" {left_out} without one of the two." if left_out else ""
     return _chart_form(len(across), *titles).with_data(
-        drawn[["layer", "head", "name", "x", "y", "role", "selected", "label"]],
+        drawn[["layer", "head", "name", "x", "y", "role", "selected", "label", "align", "dx", "dy"]],
         values=axis_ends,
-        in_file={"x": titles[0], "y": titles[1]},
+        in_file={"x": titles[0], "y": titles[1], **dict.fromkeys(("align", "dx", "dy"))},
         height=_HEIGHT,
         title=heading(f"{titles[1]} by {titles[0]}, {source}"),
         description=f"{len(drawn)} heads by {titles[0]} across and {titles[1]} up, {source}; {head_name(*selected)} "
@@ -86,10 +97,19 @@ def _chart_form(n_layers: int, across: str, up: str) -> alt.TopLevelMixin:
             tip("role:N"),
         ],
     )
-    text = base.mark_text(align="left", dx=8, dy=-6, fontSize=SMALL, color=INK, aria=False).encode(
-        text="label:N"
-    )
+    text = base.mark_text(**PLACED, fontSize=SMALL, color=INK, aria=False).encode(text="label:N")
     return alt.layer(text, points.add_params(click_on("head", "layer", "head"))).properties(autosize="fit-x")
+
+
+def _name_places(drawn: pd.DataFrame, ends: Mapping[str, float]) -> dict[str, list]:
+    """Columns with the place of each name, if the plot has its typical width."""
+    across, up = (
+        (drawn[axis] - ends[f"{axis}_low"]) / (ends[f"{axis}_high"] - ends[f"{axis}_low"])
+        for axis in ("x", "y")
+    )
+    pixels = np.stack([across * _TYPICAL_WIDTH, (1 - up) * _HEIGHT], axis=-1)
+    widths = [len(name) * _LETTER * SMALL for name in drawn["label"]]
+    return place_columns(pixels, widths, SMALL, _PLACES)
 
 
 def _axis_ends(values: np.ndarray) -> list[tuple[str, float]]:

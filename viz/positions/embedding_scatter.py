@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.label_places import PLACED, LabelPlace, place_columns
 from ..builders.palette import ACCENT, NEUTRAL
 from ..builders.picture_marks import CHOOSE, picture_ink
 from ..builders.theme import FIT, INK, MIDDLE, SMALL
-from ..builders.token_label import FONT, label, visible
+from ..builders.token_label import FONT, label, visible, width
 from ..builders.vega_colours import colour_legend
 
 # Of middling lightness all along, so that the first and the last position read on white and on black.
@@ -21,6 +22,14 @@ _TYPICAL_WIDTH = 700
 _MARGIN = 40  # on each side, for labels
 _MOST_LABELS = 60
 _THUMBNAIL = 24
+_PLACES = (
+    LabelPlace("center", 0, -16),
+    LabelPlace("center", 0, 16),
+    LabelPlace("left", 10, 0),
+    LabelPlace("right", -10, 0),
+    LabelPlace("left", 6, -14),
+    LabelPlace("right", -6, 14),
+)
 
 
 def embedding_scatter(
@@ -64,19 +73,21 @@ def embedding_scatter(
     ]
     pictured = places[n_tokens - n_pictures : n_tokens]
     pictures = pd.DataFrame({"x": pictured[:, 0], "y": pictured[:, 1]}).join(pd.DataFrame(inks))
+    height = int(
+        np.clip(y_extent / x_extent * (_TYPICAL_WIDTH - 2 * _MARGIN) + 2 * _MARGIN, _LOWEST, _HIGHEST)
+    )
+    frame |= _name_places(frame, x_extent, y_extent, height)
     return _chart_form(axes, n_pictures > 0).with_data(
         frame,
         frames={"pictures": pictures} if n_pictures else {},
-        in_file={"x": axes[0], "y": axes[1], "word": None},
+        in_file={"x": axes[0], "y": axes[1], **dict.fromkeys(("word", "align", "dx", "dy"))},
         values={
             "last": max(n_tokens - 1, 1),
             "from": places[selected].tolist(),
             "middle": ((lowest + highest) / 2).tolist(),
             "extent": [x_extent, y_extent],
         },
-        height=int(
-            np.clip(y_extent / x_extent * (_TYPICAL_WIDTH - 2 * _MARGIN) + 2 * _MARGIN, _LOWEST, _HIGHEST)
-        ),
+        height=height,
         description=f"{len(names)} vectors in two dimensions; {visible(names[selected])} is chosen.",
     )
 
@@ -101,6 +112,20 @@ def _has_label(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
     return labelled[::-1]
 
 
+def _name_places(
+    frame: Mapping[str, Sequence], x_extent: float, y_extent: float, height: int
+) -> dict[str, list]:
+    """Columns with the place of each name, if the plot has its typical width; the chosen one has the first choice."""
+    per_pixel = max(x_extent / (_TYPICAL_WIDTH - 2 * _MARGIN), y_extent / (height - 2 * _MARGIN))
+    pixels = np.array([[x, -y] for x, y in zip(frame["x"], frame["y"], strict=True)]) / per_pixel
+    widths = [
+        width(name, MIDDLE) if is_named else 0.0
+        for name, is_named in zip(frame["label"], frame["labelled"], strict=True)
+    ]
+    columns = place_columns(pixels[::-1], widths[::-1], MIDDLE, _PLACES)
+    return {name: column[::-1] for name, column in columns.items()}
+
+
 @form
 def _chart_form(axes: tuple[str, str], with_pictures: bool) -> alt.TopLevelMixin:
     x, y = alt.X("x:Q", **_axis(0, axes[0])), alt.Y("y:Q", **_axis(1, axes[1]))
@@ -118,7 +143,7 @@ def _chart_form(axes: tuple[str, str], with_pictures: bool) -> alt.TopLevelMixin
         pictures = pictures.mark_image(width=_THUMBNAIL, height=_THUMBNAIL, tooltip=None, aria=False)
         layers.append(pictures.encode(x=x, y=y, url="url:N"))
     labels = points.transform_filter("datum.labelled").mark_text(
-        dy=-12,
+        **PLACED,
         font=FONT,
         fontSize=MIDDLE,
         color=INK,

@@ -1,0 +1,64 @@
+"""Where the names of points stand in a scatter plot, so that they do not lie on each other."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import altair as alt
+import numpy as np
+
+# Options of a text mark whose rows have the columns of `place_columns`.
+PLACED: dict[str, Any] = {
+    "baseline": "middle",
+    **{name: alt.expr(f"datum.{name}") for name in ("align", "dx", "dy")},
+}
+_DOT = 4  # pixels from the middle of a point to its edge
+
+
+class LabelPlace(NamedTuple):
+    """A place of a name beside its point, in pixels: its alignment, and its way to the right and down from the point."""
+
+    align: str
+    dx: float
+    dy: float
+
+    def box(self, point: np.ndarray, width: float, height: float) -> np.ndarray:
+        """Left, top, right and bottom of a name in this place, whose middle line stands at the height `dy`."""
+        left = point[0] + self.dx - width * {"left": 0, "center": 0.5, "right": 1}[self.align]
+        top = point[1] + self.dy - height / 2
+        return np.array([left, top, left + width, top + height])
+
+
+def label_places(
+    points: np.ndarray, widths: Sequence[float], height: float, places: Sequence[LabelPlace]
+) -> list[LabelPlace]:
+    """A place among `places` for the name of each of the `points` [point, 2], in pixels to the right and down.
+
+    Names `widths` pixels wide and `height` high are set one after the other: each takes the first place where it lies on
+    no point and on no name before it, or else the one where it covers least of them. A name of width 0 is not drawn, and takes no room.
+    """
+    taken = [np.array([x - _DOT, y - _DOT, x + _DOT, y + _DOT]) for x, y in points]
+    chosen = []
+    for point, width in zip(points, widths, strict=True):
+        if not width:
+            chosen.append(places[0])
+            continue
+        boxes = [place.box(point, width, height) for place in places]
+        best = int(np.argmin([_covered_area(box, taken) for box in boxes]))
+        chosen.append(places[best])
+        taken.append(boxes[best])
+    return chosen
+
+
+def place_columns(
+    points: np.ndarray, widths: Sequence[float], height: float, places: Sequence[LabelPlace]
+) -> dict[str, list]:
+    """The places of `label_places` as the columns of a data frame that a text mark with the options `PLACED` reads."""
+    chosen = label_places(points, widths, height, places)
+    return {name: [getattr(place, name) for place in chosen] for name in LabelPlace._fields}
+
+
+def _covered_area(box: np.ndarray, taken: Sequence[np.ndarray]) -> float:
+    """Square pixels that `box` has in common with the boxes `taken`, each counted by itself."""
+    others = np.array(taken)
+    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
+    return float(np.clip(sides, 0, None).prod(axis=1).sum())
