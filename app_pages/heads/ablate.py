@@ -157,7 +157,7 @@ def _nothing_removed_sentence(before: Side, answer: Answer) -> str:
 
 def _change_sentence(before: ForwardRecord, after: ForwardRecord) -> str:
     change = prediction_change(before, after)
-    sentence = f"{change.name[0].upper()}{change.name[1:]}: {format_number(change.value, '.2g')}"
+    sentence = f"{change.name[0].upper()}{change.name[1:]}: {format_number(change.value, '#.2g')}"
     if (predicted := before.predicted_class) is None:
         return f"{sentence}."
     old, new = (float(log_odds(record.probabilities, predicted)) for record in (before, after))
@@ -241,7 +241,7 @@ def _over_data_sentence(
     index = chosen.layer, chosen.head
     return (
         f"Over {over(stored.source, MEASURE)}, without {head_name(*index)} the change has a mean size of "
-        f"{format_number(float(spread.mean[index]), '.2g')} ± {format_number(float(spread.sd[index]), '.2g')} (standard deviation)."
+        f"{format_number(float(spread.mean[index]), '#.2g')} ± {format_number(float(spread.sd[index]), '#.2g')} (standard deviation)."
     )
 
 
@@ -287,8 +287,11 @@ def _draw_maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> Non
     for side, column in zip(sides, columns, strict=False):
         with column:
             title = f"{head_name(*head)}, {side.title.lower()}"
-            figure = attention_heatmap(side.record, *head, query=query, scale=scale, title=title)
+            figure = attention_heatmap(side.record, *head, query=query, scale=scale, title=title, beside=True)
             show(figure, key=f"ablate_map_{side.title.lower()}")
     with columns[2]:
-        figure = difference(before, after, head, query=query, title=f"{head_name(*head)}, after minus before")
+        title = f"{head_name(*head)}, after minus before"
+        figure = difference(
+            before, after, head, names=("before", "after"), query=query, title=title, beside=True
+        )
         show(figure, key="ablate_difference")

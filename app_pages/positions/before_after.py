@@ -91,7 +91,7 @@ def _draw_map(
     title = f"{side.title}, {head_name(chosen.layer, chosen.head)}"
     part = _part(len(tokens), own_query or 0)
     figure = weight_heatmap(
-        pattern, tokens, mask=mask, query=own_query, scale=scale, title=title, window=part
+        pattern, tokens, mask=mask, query=own_query, scale=scale, title=title, window=part, beside=True
     )
     show(figure, key=key)
     _say_part(part, len(tokens))
@@ -115,7 +115,9 @@ def _draw_difference(chosen: HeadChoice, before: Side, after: Side, query: int) 
     head = chosen.layer, chosen.head
     title = f"{head_name(chosen.layer, chosen.head)}, after minus before"
     part = _part(len(before.record), query)
-    figure = two_sides.difference(before, after, head, names=("before", "after"), title=title, window=part)
+    figure = two_sides.difference(
+        before, after, head, names=("before", "after"), title=title, window=part, beside=True
+    )
     show(figure, key="positions_try_difference")
     _say_part(part, len(before.record))
     largest = format_number(largest_change(*two_sides.head_patterns(before, after, head)), ".2g")

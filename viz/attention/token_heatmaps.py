@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # figures are drawn without what model/ imports
 
 _N_STRONGEST, _ROUNDS_TO_0 = 3, 0.005  # cells that the text for screen readers names, and what it leaves out
 MOST_WRITTEN = 20  # keys; in a map of more, a cell has no room for its number
+_MOST_WRITTEN_BESIDE = 12  # the same of a map that is one of several side by side
 
 
 class MapOptions(TypedDict, total=False):
@@ -32,6 +33,7 @@ class MapOptions(TypedDict, total=False):
     zoom: tuple[int, int] | None  # the first and the last position that both axes show
     window: tuple[range, range] | None  # the queries and the keys that are drawn at all
     notes: Sequence[str]  # lines below the map
+    beside: bool  # one of several maps side by side, with small cells
 
 
 def attention_heatmap(
@@ -77,7 +79,7 @@ def weight_heatmap(
     same.
 
     A masked cell shows no weight, since the zero there says nothing about the head. With the option `query`, the
-    weights of that query are written in their cells if there are at most `MOST_WRITTEN` keys. `numbers` are the positions of the tokens, by default counted from 0. `description` is
+    weights of that query are written in their cells if there are at most 20 keys, or 12 in a map that stands `beside` others. `numbers` are the positions of the tokens, by default counted from 0. `description` is
     the first sentence for screen readers; the second names the strongest keys.
     """
     n_keys, query, title = weights.shape[-1], options.get("query"), options.get("title", "")
@@ -86,7 +88,7 @@ def weight_heatmap(
     else:
         colours = attention_scale(scale, int(mask[query].sum()), "the allowed keys")
     cell_texts = None
-    if query is not None and n_keys <= MOST_WRITTEN:
+    if query is not None and n_keys <= (_MOST_WRITTEN_BESIDE if options.get("beside") else MOST_WRITTEN):
         cell_texts = np.full(weights.shape, "", dtype=object)
         cell_texts[query] = [two_digits(weight) for weight in weights[query]]
     return _token_heatmap(
@@ -224,6 +226,7 @@ def _token_heatmap(
     numbers: Sequence[int] | None = None,
     notes: Sequence[str] = (),
     under_hatching: bool = False,
+    beside: bool = False,
 ) -> PlotlyFigure:
     """A heatmap of `values` [query, key] over `tokens`; with `zoom` it is lower, since two such heatmaps are shown side
     by side.
@@ -262,4 +265,5 @@ def _token_heatmap(
         height=640 if zoom is None else 540,
         square=True,
         tokens="xy",
+        beside=beside,
     )

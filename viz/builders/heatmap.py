@@ -32,6 +32,7 @@ _TITLE = 40  # pixels
 MARGIN = {"l": 104, "r": 2, "t": 26, "b": 84, "pad": 2}
 _BAR, _MIDDLE_OF_BAR, _WAY_TO_FILE = 56, 13, 26
 _ALL_NAMED = 32  # positions; of more, Plotly leaves out names that have no room
+_ALL_NAMED_BESIDE = 20  # the same of a map that is one of several side by side
 _MOST_LARGE = 20  # positions; of more, names have smaller letters
 _SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -59,6 +60,7 @@ def heatmap(
     marks: Iterable[dict] = (),
     under_hatching: bool = False,
     tokens: str = "",
+    beside: bool = False,
 ) -> PlotlyFigure:
     """A heatmap of values [row, column], row 0 on top, in `colours` as `colour_scale` returns them.
 
@@ -68,7 +70,8 @@ def heatmap(
     number. A frame surrounds the columns and rows in
     `framed`; the axes are zoomed to the columns and rows in `shown`. `written` [row, column] are texts in the cells,
     `above` the height of the colour bar and `standoff` the distance from tick labels to axis title, both in pixels, and
-    `marks` further Plotly traces on the same axes.
+    `marks` further Plotly traces on the same axes. A map that stands `beside` others has small cells: its names have small
+    letters, so that up to 20 rows and columns are all named.
     """
     rows, columns = values.shape
     is_shown = mask is None or under_hatching or mask
@@ -97,6 +100,10 @@ def heatmap(
         }
     if x is not None:
         layout["xaxis"] |= _horizontal_axis_names(x, titles[0], "x" in tokens)
+    if beside and max(values.shape) <= _ALL_NAMED_BESIDE:
+        for axis in ("xaxis", "yaxis"):
+            small = layout[axis]["tickfont"] | {"size": SMALL}
+            layout[axis] |= {"tickmode": "linear", "dtick": 1, "tickfont": small}
     if square:
         layout["xaxis"] |= {"constraintoward": "left"}
         layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}

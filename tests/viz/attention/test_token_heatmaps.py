@@ -282,3 +282,13 @@ def test_of_a_difference_only_the_window_is_sent():
 def test_of_scores_only_the_window_is_sent():
     (trace,) = score_heatmap(WEIGHTS, TOKENS, window=(range(4), range(1))).specification.data
     assert np.shape(trace.z) == (4, 1)
+
+
+def test_beside_other_maps_there_is_room_for_fewer_numbers():
+    def written(n, **options):
+        tokens = [f"t{number}" for number in range(n)]
+        return weight_heatmap(np.eye(n), tokens, query=0, **options).specification.data[0].text is not None
+
+    assert written(13)
+    assert written(12, beside=True)
+    assert not written(13, beside=True)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.heatmap import attention_scale, colour_scale, compact, heatmap, position_labels
 from viz.builders.palette import DIFFERENCE, WEIGHTS, WeightScale
+from viz.builders.theme import MIDDLE, SMALL
 
 OPTIONS = {"colours": colour_scale("weight", "0 to 1", 1), "number": ": %{z}", "description": "of nothing"}
 
@@ -115,3 +116,23 @@ def test_compact_maps_have_one_size_of_plot_and_the_ends_of_their_scale_beside_t
         assert not drawn.layout.yaxis.automargin
         assert [text.text for text in drawn.layout.annotations][:3] == ["<b>Map</b>", "1", "0"]
     assert short.layout.margin == long.layout.margin
+
+
+def test_up_to_20_positions_beside_other_maps_are_all_named_in_small_letters():
+    def axes(n, beside):
+        names = [f"t{number}" for number in range(n)]
+        layout = heatmap(
+            np.eye(n),
+            x=names,
+            y=names,
+            titles=("key", "query"),
+            colours=colour_scale("weight", "0 to 1", 1),
+            cell="",
+            description="",
+            height=300,
+            beside=beside,
+        ).specification.layout
+        return [(axis.tickmode, axis.dtick, axis.tickfont.size) for axis in (layout.xaxis, layout.yaxis)]
+
+    assert axes(20, beside=True) == [("linear", 1, SMALL)] * 2
+    assert axes(21, beside=True) == axes(20, beside=False) == [(None, None, MIDDLE)] * 2
