@@ -76,21 +76,21 @@ COLUMNS = {
         formula=r"$\left| z^{\top} \, \partial L / \partial z \right|$, how fast the loss $L$, {loss}, changes when the output "
         "$z$ of the head is scaled down a little (Michel et al. 2019): a first-order estimate, to be compared with true "
         "ablation",
-        form=".2g",
+        form="#.2g",
         is_share=False,
     ),
     "zero": Column(
         title="zeroed",
         words="how much the answer changes when the head puts out zeros",
         formula="{answer} with zeros in the place of the output $z$ of the head",
-        form=".2g",
+        form="#.2g",
         is_share=False,
     ),
     "mean": Column(
         title="mean-ablated",
         words="how much the answer changes when the head puts out its mean over the data set",
         formula="the same with the mean of $z$ over the data set in its place",
-        form=".2g",
+        form="#.2g",
         is_share=False,
     ),
 }

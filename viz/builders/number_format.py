@@ -96,6 +96,7 @@ def _digits_and_exponent(value: float, spec: str) -> tuple[str, int]:
     written).
     """
     digits, _, power = f"{value:{spec}}".partition("e")
+    digits = digits.removesuffix(".")  # which "#" leaves behind a whole number
     if not any(digit in digits for digit in "123456789"):
         return digits.lstrip("+-"), 0
     return digits, int(power or 0)

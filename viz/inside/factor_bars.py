@@ -54,7 +54,7 @@ def _column_frame(title: str, numbers: np.ndarray, names: Sequence[str], index: 
             "zero": zero,
             "tip": zero + numbers * width,
             "edge": index + _NUMBERS,
-            "number": [format_number(number, "#.3g").rstrip(".") for number in numbers],
+            "number": [format_number(number, "#.3g") for number in numbers],
         }
     )
 

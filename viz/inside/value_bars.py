@@ -35,7 +35,7 @@ def value_bars(
         "name": list(values),
         "value": numbers,
         "before": earlier,
-        "number": [format_number(bar_value, "#.3g").rstrip(".") for bar_value in numbers],
+        "number": [format_number(bar_value, "#.3g") for bar_value in numbers],
         "at": furthest,
         "left": furthest < 0,
     }

@@ -74,7 +74,9 @@ def _chart_form(
             "shown:Q",
             title=f"{x_title} + 1" if log_x else x_title,
             scale=alt.Scale(type="log" if log_x else "linear", nice=False),
-            axis=alt.Axis(format="~s", labelOverlap=True, tickCount=6),
+            axis=alt.Axis(
+                format="~s", labelExpr="datum.value ? datum.label : '0'", labelOverlap=True, tickCount=6
+            ),
         ),
         alt.Y(
             "value:Q",

@@ -25,3 +25,8 @@ def test_the_output_of_two_positions_by_hand() -> None:
         r"V = \begin{pmatrix} 4.00 & -8.00 \\ 0.00 & 4.00 \end{pmatrix}, \quad "
         r"\mathrm{out} = A\,V = \begin{pmatrix} 4.00 & -8.00 \\ 1.00 & 1.00 \end{pmatrix}"
     )
+
+
+def test_a_large_denominator_has_four_digits() -> None:
+    *_, denominator = in_numbers(np.array([[0.0, 0.0], [11.11, 14.13]]), np.eye(2))
+    assert denominator == r"Z_2 = e^{11.11} + e^{14.13} = {1.436 \times 10^{6}}"

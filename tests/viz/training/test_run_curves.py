@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from tests.viz.scene import drawn
+from tests.viz.scene import drawn, scene
 from viz.training.run_curves import run_curves, shades
 
 RUNS = {"pre": "#112233", "post": "#445566"}
@@ -58,3 +58,10 @@ def test_missing_columns_are_named():
 @pytest.mark.parametrize("n", [1, 2, 5, 13])
 def test_lines_have_a_colour_each(n):
     assert len(set(shades(n))) == n
+
+
+def test_step_0_is_no_thousand():
+    table = TABLE.assign(step=[0, 60_000] * 2)
+    drawing = str(scene(run_curves(table, y_title="loss", runs=RUNS), width=400))
+    assert "'60k'" in drawing
+    assert "'0k'" not in drawing
