@@ -147,8 +147,8 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
         for name, n in source.samples.items():
             if name in COLUMNS:
                 titles.setdefault(n, []).append(COLUMNS[name].title)
-        fewer = [f"{n:,} of them: {', '.join(measured)}" for n, measured in titles.items()]
-        st.caption(f"Not measured on all of the data set, but on {'; on '.join(fewer)}.")
+        fewer = [f"{', '.join(measured)} on {n:,}" for n, measured in titles.items()]
+        st.caption(f"Over the data set, some numbers were measured on fewer examples: {'; '.join(fewer)}.")
 
 
 def explain_numbers(numbers: Numbers) -> None:

@@ -68,16 +68,18 @@ def draw_methods(
     arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name], answer.word)
     st.markdown(f"**The chosen mask, applied in five ways, seen in {head}**")
     by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
-    if (after.mask == unmasked.mask).all():
+    forbids_nothing = (after.mask == unmasked.mask).all()
+    if forbids_nothing:
         remedy = _REMEDIES.get(choice.kind, "")
         st.info(f"The chosen mask forbids nothing, so every way gives the same{remedy}.")
     rows = {name: _measured(result) | _answer(result, unmasked, answer) for name, result in by_method.items()}
     st.table(pd.DataFrame(rows).T)
-    st.markdown(
-        "Multiplied by 0 **after** the softmax, the remaining weights are not renormalised: the rows add up "
-        "to less than 1."
-    )
-    show(row_sums(by_method[ZEROED].pattern, after.tokens, query=query), key="masks_row_sums")
+    if not forbids_nothing:
+        st.markdown(
+            "Multiplied by 0 **after** the softmax, the remaining weights are not renormalised: the rows add up "
+            "to less than 1."
+        )
+        show(row_sums(by_method[ZEROED].pattern, after.tokens, query=query), key="masks_row_sums")
 
     st.markdown(f"**A fully masked row: query {query} may attend to no key in {head}**")
     fully_masked: dict[str, MaskedHead] = _masked_head_by_method(*arguments, closed=query)

@@ -30,7 +30,7 @@ def draw_shift() -> None:
         k = FREQUENCY.choose(most=d_model // 2 - 1)
     angles = frequencies(d_model)
     st.markdown(
-        rf"From $p_{{{t}}}$ (grey hands) to $p_{{{t + offset}}}$ (green): each clock turned by its own "
+        rf"From $p_{{{t}}}$ (faint hands) to $p_{{{t + offset}}}$ (bold hands): each clock turned by its own "
         rf"$\omega_k \varphi$, $\varphi = {offset}$"
     )
     chart = clock_hands(angles * (t + offset), wavelengths(d_model), before=angles * t)

@@ -77,7 +77,10 @@ def _summary_rows(config: ModelConfig) -> tuple[tuple[str, str], ...]:
         ("parameters", f"{n_parameters:,}"),
         ("input", input_text),
         ("output", "; ".join(_output_phrases(config))),
-        ("memory", f"{max(1, _megabytes(config, n_parameters)):,.0f} MB of memory with its longest input"),
+        (
+            "memory",
+            f"{max(1, _megabytes(config, n_parameters)):,.0f} MB of memory with {'a picture' if config.n_patches else 'its longest input'}",
+        ),
     )
 
 

@@ -103,6 +103,7 @@ def shift_of_positions(matrix: np.ndarray, *, pair: int) -> PlotlyFigure:
         height=480,
         above=_ABOVE,
         square=True,
+        standoff=STANDOFF,
         framed=(block, block),
         description=f"Heatmap of the {d_model}×{d_model} shift matrix: blocks of two by two along the diagonal",
     )

@@ -375,7 +375,7 @@ def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_he
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.NUMBERS_OF.to("data set"))
     assert columns(app)[-2:] == ["importance", "zero"]
     assert [cell["text"] for cell in rows(app)["L0 H0"]["numbers"][-2:]] == ["0.5 ± 0.05", "2 ± 0.05"]
-    assert "Not measured on all of the data set, but on 30 of them: next." in said(app)
+    assert "Over the data set, some numbers were measured on fewer examples: next on 30." in said(app)
 
 
 @pytest.mark.parametrize(

@@ -338,6 +338,7 @@ def test_a_mask_of_nothing_says_what_there_is_to_do(open_masks: Open, kind: str,
     app = open_masks(PART.to("Ways of masking"), masks_kind=kind)
     (info,) = (info.value for info in app.info if "forbids nothing" in info.value)
     assert info.endswith(f"the same{remedy}")
+    assert not any("add up to less than 1" in text.value for text in app.markdown)  # which they do not here
 
 
 def test_the_class_token_s_weight_stands_beside_the_digit(open_masks: Open) -> None:
