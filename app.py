@@ -46,10 +46,12 @@ def import_all() -> None:
     gc.disable()
     with server_start.taking_turns():
         server_start.link_torch()
+        server_start.defer_rest_of_torch()
         import_module("app_pages.inputs.first_example").read_first_example()
         import_parts(f"app_pages.{frame.FIRST.name}.")
         gc.freeze()
         frame.DRAWN.wait(AT_MOST)
+    server_start.import_rest_of_torch()
     sleep(REST)
     import_parts("app_pages.")
     import_module("model.sources.upload_folders").delete_left_behind()

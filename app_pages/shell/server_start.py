@@ -6,11 +6,16 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from threading import RLock
+from types import ModuleType
 
 PATIENCE = 0.0005  # seconds; Python's own is ten times as long
 _TORCH = "libtorch_cpu.so"  # nine tenths of what is linked with torch
+_META = "torch._meta_registrations"  # how operators act on tensors that have a shape and no values
+_LOCK = RLock()
 
 
 def send_at_once() -> None:
@@ -39,6 +44,36 @@ def taking_turns() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(before)
+
+
+class _Deferred(ModuleType):
+    """Stands in for a module of torch until a name in it is asked for."""
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):  # the import system looks for these
+            raise AttributeError(name)
+        import_rest_of_torch()
+        return getattr(import_module(_META), name)
+
+
+def defer_rest_of_torch() -> None:
+    """Lets the next `import torch` leave out a quarter of its work: what `torch.compile` needs to know about operators.
+
+    `import_rest_of_torch` makes up for it. Where torch has been imported, or has no such module, nothing changes.
+    """
+    torch = find_spec("torch")
+    if "torch" in sys.modules or torch is None or torch.origin is None:
+        return
+    if Path(torch.origin).with_name(f"{_META.rpartition('.')[2]}.py").is_file():
+        sys.modules[_META] = _Deferred(_META)
+
+
+def import_rest_of_torch() -> None:
+    """Imports what `defer_rest_of_torch` left out; where nothing was, or it is there by now, nothing changes."""
+    with _LOCK:
+        if isinstance(sys.modules.get(_META), _Deferred):
+            del sys.modules[_META]
+            import_module(_META)
 
 
 def link_torch() -> None:

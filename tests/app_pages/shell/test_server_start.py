@@ -42,3 +42,35 @@ def test_torch_works_whether_or_not_its_library_was_linked_before(library: str) 
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.split() == ["3.0"], done.stderr
+
+
+# a Fourier transform of a tensor without values is one of the operators that torch explains in the deferred module
+_FOURIER = "torch.fft.rfft(torch.empty(4, 6, device='meta')).shape"
+
+
+@pytest.mark.parametrize(
+    "then",
+    [
+        "server_start.import_rest_of_torch()",
+        "from torch._meta_registrations import register_meta",
+        "import torch._meta_registrations as left_out\nleft_out.register_meta",
+    ],
+)
+def test_what_the_import_of_torch_left_out_is_there_once_it_is_wanted(then: str) -> None:
+    script = (
+        "import sys\nfrom app_pages.shell import server_start\nserver_start.defer_rest_of_torch()\nimport torch\n"
+        "print((torch.eye(3) @ torch.ones(3)).sum().item())\n"
+        f"try:\n    {_FOURIER}\nexcept NotImplementedError:\n    print('deferred')\n"
+        f"{then}\nprint(*{_FOURIER})\nserver_start.import_rest_of_torch()\nserver_start.defer_rest_of_torch()\n"
+        "print(*torch._meta_registrations.register_meta.__module__.split('.'))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["3.0", "deferred", "4 4", "torch _meta_registrations"], done.stderr
+
+
+def test_a_torch_without_that_module_is_imported_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_start, "_META", "torch._of_another_version")
+    monkeypatch.delitem(sys.modules, "torch")
+    server_start.defer_rest_of_torch()
+    assert "torch._of_another_version" not in sys.modules
+    server_start.import_rest_of_torch()
