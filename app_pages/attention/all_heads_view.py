@@ -11,7 +11,7 @@ from app_pages.attention.attribution_target import can_attribute, choose_attribu
 from app_pages.attention.detail import draw_cells
 from app_pages.attention.head_summary import head_sentence
 from app_pages.attention.record_view import RecordView
-from app_pages.attention.sentence_links import SentenceLinks, matrix_links
+from app_pages.attention.sentence_links import Outlines
 from app_pages.attention.shown_head import ShownHead
 from app_pages.attention.window import LARGE
 from app_pages.controls.attention_controls import ON_PICTURE, SMALL_MAPS
@@ -26,14 +26,15 @@ from app_pages.toolkit.markdown import plain
 from model.inputs import Picture, preprocessed_picture
 from model.lenses import ATTENTION
 from viz.attention.head_overview import head_maxima, head_overview
+from viz.attention.matrix_links import with_outlines
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.number_format import format_number
 from viz.builders.palette import WeightScale
 
 
-def draw_all_heads(shown: ShownHead, links: SentenceLinks | None = None) -> None:
-    """Draws the linked chart of all heads, with the `links` of the sentence, and the line on whether the shown map explains
-    the answer.
+def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
+    """Draws the linked chart of all heads, with the `outlined` links of the sentence, and the line on whether the shown map
+    explains the answer.
     """
     record, lens = shown.view.record, shown.lens
     is_own_scale = shown.chosen.scale == "own"
@@ -63,13 +64,13 @@ def draw_all_heads(shown: ShownHead, links: SentenceLinks | None = None) -> None
             reach="each map's own maximum" if is_own_scale else "1",
             picture=_picture(shown.subject),
             on_picture=SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE,
-            links=None if links is None else matrix_links(links, record),
+            links=None if outlined is None else outlined.links,
             hiding=check,
         )
     if max(shown.pattern.shape) > LARGE and record.unit == "token":
         with st.expander("This head cell by cell", key="cell_by_cell", on_change="rerun") as cells:
             if cells.open:
-                draw_cells(shown)
+                draw_cells(shown, [] if outlined is None else outlined.links)
 
 
 def _draw_verdict(shown: ShownHead) -> Hiding | None:
@@ -101,8 +102,8 @@ def _draw_verdict(shown: ShownHead) -> Hiding | None:
     return _hiding(checked, view) if attributed is None else colouring_of(subject, attributed)
 
 
-def download_buttons(shown: ShownHead) -> None:
-    """Draws the buttons that make files of the overview and of the chosen head's map."""
+def download_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None:
+    """Draws the buttons that make files of the overview and of the chosen head's map, with the `outlined` links."""
     chosen, view, record = shown.chosen, shown.view, shown.view.record
     download(
         lambda: head_overview(
@@ -115,16 +116,21 @@ def download_buttons(shown: ShownHead) -> None:
         ),
         "overview",
     )
+    links, note = outlined or Outlines([], "")
     download(
-        lambda: weight_heatmap(
-            shown.pattern,
-            record.tokens,
-            query=shown.query,
-            mask=record.mask[shown.head],
-            scale=chosen.of_head(record),
-            keys=None if record.keys is None else record.keys.tokens,
-            numbers=record.numbers,
-            notes=view.notes_on(shown.pattern),
+        lambda: with_outlines(
+            weight_heatmap(
+                shown.pattern,
+                record.tokens,
+                query=shown.query,
+                mask=record.mask[shown.head],
+                scale=chosen.of_head(record),
+                keys=None if record.keys is None else record.keys.tokens,
+                numbers=record.numbers,
+                notes=[*view.notes_on(shown.pattern), *filter(None, [note])],
+            ),
+            links,
+            shown.head,
         ),
         "matrix",
     )

@@ -6,7 +6,7 @@ from app_pages.attention.all_heads_view import download_buttons, draw_all_heads,
 from app_pages.attention.detail import draw_one_map
 from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
-from app_pages.attention.sentence_links import choose_links
+from app_pages.attention.sentence_links import choose_links, outlines
 from app_pages.attention.shown_head import ShownHead
 from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
 from app_pages.attention.try_links import try_links
@@ -47,9 +47,11 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
     shown = ShownHead(
         subject=subject, chosen=chosen, through=through, view=view, query=query, kind=kind, answer=answer
     )
+    outlined = None
     if part == HEAD and form == MATRIX:
-        links = choose_links(subject, chosen) if through.lens.name == ATTENTION else None
-        draw_all_heads(shown, links)
+        if through.lens.name == ATTENTION:
+            outlined = outlines(choose_links(subject, chosen), view.record)
+        draw_all_heads(shown, outlined)
     else:
         draw_one_map(shown, part, form)
     with st.container(horizontal=True, gap="small", key="below"):
@@ -58,8 +60,8 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
                 link_to_steps(shown)
             if through.lens.name == ATTENTION:
                 draw_head_name(subject, chosen.layer, chosen.head)
-            download_buttons(shown)
-        save_buttons(shown)
+            download_buttons(shown, outlined)
+        save_buttons(shown, outlined)
     if through.lens.name == ATTENTION:
         about_lens(subject, through.lens)
     measures_note(view.record.units, view.measures, through.lens)

@@ -24,6 +24,7 @@ from app_pages.toolkit.markdown import plain
 from model.lenses import ATTENTION, Lens
 from model.measures.head_measures import combine_heads
 from model.record import AttentionRecord, Positions
+from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.heatmap import position_labels
 from viz.builders.number_format import format_number, head_name
@@ -89,13 +90,15 @@ def draw_one_map(shown: ShownHead, part: str, form: str) -> None:
         st.caption(why)
 
 
-def draw_cells(shown: ShownHead) -> None:
-    """Draws a part of the head's map cell by cell, and beside it the whole, where a click moves that part."""
+def draw_cells(shown: ShownHead, links: Sequence[MatrixLink] = ()) -> None:
+    """Draws a part of the head's map cell by cell, with the `links` outlined, and beside it the whole, where a click moves that
+    part.
+    """
     drawn = _map(shown, shown.pattern, head_name(*shown.head))
     ranges = window(drawn.pattern, drawn.query)
     with st.container(horizontal=True, gap="small"):
         with st.container(key="weights"):
-            _draw_matrix(drawn, ranges, key="matrix_cells")
+            _draw_matrix(drawn, ranges, key="matrix_cells", links=links, head=shown.head)
         if ranges is not None:
             with st.container(width=190):
                 choose_window(drawn.pattern, ranges, drawn.scale)
@@ -167,9 +170,15 @@ def _draw_map(shown: ShownHead, pattern: np.ndarray, part: str, form: str, name:
                 _draw_matrix(drawn, None)
 
 
-def _draw_matrix(drawn: _Map, shown: tuple[range, range] | None, key: str = "matrix") -> None:
+def _draw_matrix(
+    drawn: _Map,
+    shown: tuple[range, range] | None,
+    key: str = "matrix",
+    links: Sequence[MatrixLink] = (),
+    head: tuple[int, int] = (0, 0),
+) -> None:
     """Draws the weights as a heatmap with this `key`; `shown` are the visible ranges of queries and keys, None if all are
-    visible.
+    visible. `links` are outlined, solid where the `head` follows them.
     """
     record = drawn.record
     figure = weight_heatmap(
@@ -185,7 +194,7 @@ def _draw_matrix(drawn: _Map, shown: tuple[range, range] | None, key: str = "mat
         description=f"Attention of {drawn.name}, queries down, keys across",
     )
     with st.container(key="matrix_place"):
-        show(figure, key=key, height="stretch")
+        show(with_outlines(figure, links, head, shown), key=key, height="stretch")
         rows = range(len(record)) if shown is None else shown[0]
         row_clicks("matrix_place", len(rows), lambda row: take_query(record.number(rows[row])))
         arrow_keys("matrix_place", step, name="The map of the chosen head")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from app_pages.attention.all_heads_view import sentences_about_heads
 from app_pages.attention.record_view import RecordView
+from app_pages.attention.sentence_links import Outlines
 from app_pages.attention.shown_head import ShownHead
 from app_pages.inputs.record_input import upload_limit_mb
 from app_pages.subject.cache import MB, consistent
@@ -49,8 +50,8 @@ ATTENTION, ATTENTION_HALF = (
 )
 
 
-def save_buttons(shown: ShownHead) -> None:
-    """Draws the two buttons; the web page opens at the chosen head and query."""
+def save_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None:
+    """Draws the two buttons; the web page opens at the chosen head and query, with the links `outlined`."""
     subject = shown.subject
     with st.container(horizontal=True, gap="small", key="downloads"):
         if n_bytes(subject.record) <= upload_limit_mb() * MB:
@@ -65,6 +66,7 @@ def save_buttons(shown: ShownHead) -> None:
             (*shown.head, shown.query),
             about=partial(sentences_about_heads, shown),
             by_layer=not shown.lens.has_heads,
+            outlined=outlined,
         )
         _draw_button(
             "Save as web page", make, file_name(subject.name, "heads", suffix="html"), "view", help=_PAGE
@@ -139,17 +141,22 @@ def page(
     *,
     about: Callable[[], Sequence[str]] | None = None,
     by_layer: bool = False,
+    outlined: Outlines | None = None,
 ) -> bytes:
-    """HTML page of the `view`, opened at the `chosen` layer, head and query; `about` gives a sentence for each head."""
+    """HTML page of the `view`, opened at the `chosen` layer, head and query, with the links `outlined`; `about` gives a sentence
+    for each head.
+    """
+    links, note = outlined or Outlines([], "")
     return offline_page(
         view.record,
         title=f"Attention of {subject.name}",
         settings=subject.settings,
         picture=None if subject.picture is None else preprocessed_picture(subject.picture, subject.record),
         chosen=chosen,
-        notes=view.notes,
+        notes=[*view.notes, *filter(None, [note])],
         what=view.quantity,
         measures=view.measures,
         about=about and about(),
         by_layer=by_layer,
+        links=links or None,
     )

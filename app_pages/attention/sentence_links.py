@@ -30,6 +30,13 @@ class SentenceLinks(NamedTuple):
     n_left_out: int
 
 
+class Outlines(NamedTuple):
+    """Links in the rows and columns of a shown record, and a note for files on what they are."""
+
+    links: list[MatrixLink]
+    note: str  # "" where there are none
+
+
 def choose_links(subject: Subject, head: HeadChoice) -> SentenceLinks | None:
     """Draws the choice of the links that are outlined, for a text that is a sentence of the treebank that comes with the
     project, or of the file on coreference, and says how many of them the chosen head follows.
@@ -62,6 +69,16 @@ def _sentence_of(subject: Subject) -> LinkedText | None:
     return linked_sentence(text) if isinstance(text, Text) else None
 
 
+def outlines(chosen: SentenceLinks | None, record: AttentionRecord) -> Outlines | None:
+    """The links as they are outlined in the maps of a shown `record`; None for inputs that never have any."""
+    if chosen is None:
+        return None
+    links = matrix_links(chosen, record)
+    query, key = _ends(chosen.direction)
+    note = f"outlined: links from {query} to {key}, solid where the head follows them"
+    return Outlines(links, note if links else "")
+
+
 def matrix_links(chosen: SentenceLinks, record: AttentionRecord) -> list[MatrixLink]:
     """The links in rows and columns of a shown `record`, whose pieces may be merged and whose special tokens may be hidden.
 
@@ -88,11 +105,16 @@ def matrix_links(chosen: SentenceLinks, record: AttentionRecord) -> list[MatrixL
 
 def _say_links(chosen: SentenceLinks, head: HeadChoice) -> None:
     """Writes how many of the links the chosen head follows, and what the outlines are."""
-    ends = ("dependent", "head word") if chosen.direction == TO_HEAD else ("head word", "dependent")
+    ends = _ends(chosen.direction)
     st.caption(
         f"{_hits_sentence(chosen.links, head.layer, head.head)}{_left_out_sentence(chosen.n_left_out)} Outlined: from the {ends[0]} "
         f"(row) to its {ends[1]} (column), solid where the row gives that word more weight than any other word."
     )
+
+
+def _ends(direction: str) -> tuple[str, str]:
+    """What a row and a column of an outlined cell are."""
+    return ("dependent", "head word") if direction == TO_HEAD else ("head word", "dependent")
 
 
 def _hits_sentence(links: Sequence[LinkCells], layer: int, head: int) -> str:

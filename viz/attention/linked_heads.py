@@ -179,7 +179,15 @@ def linked_heads(
         cells = {"position": np.arange(n_queries)}
     if links is not None:
         labels = cell_labels(links, (n_queries, n_keys))
-        cells["link"] = labels.ravel().tolist() if has_cells else [""] * n_queries
+        if has_cells:
+            cells["link"] = labels.ravel().tolist()
+        else:  # above the rows, the cells of links, so that the pointer finds their names
+            linked = np.argwhere(labels != "")
+            cells = {
+                "position": np.concatenate([np.arange(n_queries), linked[:, 0]]),
+                "key": np.concatenate([np.full(n_queries, np.nan), linked[:, 1]]),
+                "link": [""] * n_queries + labels[tuple(linked.T)].tolist(),
+            }
     cells["stamp"] = [stamp] * len(cells["position"])
     heads["stamp"] = [stamp] * len(indices)
     frames: dict[str, Any] = {"state": state, "cells": cells}
@@ -958,10 +966,13 @@ def _legend_marks() -> list[alt.Chart]:
 
 
 def _cells(shows: Shows) -> alt.Chart:
-    """What the pointer finds on the large map: its cells or, in a map with too many of them, its rows."""
+    """What the pointer finds on the large map: its cells or, in a map with too many of them, its rows and the cells of links."""
     x, x2 = "map_x", "map_x + map_width"
     if shows.cells:
         x, x2 = "map_x + cell * datum.key", "datum._x + cell"
+    elif shows.links:
+        x = "isValid(datum.key) ? map_x + cell * datum.key : map_x"
+        x2 = "datum._x + (isValid(datum.key) ? cell : map_width)"
     return _answers(
         box_between(
             alt.Chart(data("cells")),

@@ -1,17 +1,21 @@
 """Links between the words of a sentence, as outlined cells of the large map: solid where the shown head follows them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from html import escape
 from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
 
-from ..builders.figure import data
+from ..builders.figure import PlotlyFigure, data
 from ..builders.palette import CATEGORIES
 from ..builders.picture_marks import box_between
 
 COLOUR = CATEGORIES[3]  # no weight has it, on a light page or on a dark one
 _DASHES = [4, 3]
+_WIDE, _THIN = 3, 1.5  # pixels, of an outline of a link that the head follows and of another
+_INSET = 0.04  # of a cell, from its edge to an outline in a heatmap
 
 
 class MatrixLink(NamedTuple):
@@ -57,6 +61,63 @@ def link_outlines() -> alt.Chart:
         f"top + cell * datum.end_query - {inset}",
         fill=None,
         stroke=COLOUR,
-        strokeWidth=alt.expr(f"{is_hit} ? 3 : 1.5"),
+        strokeWidth=alt.expr(f"{is_hit} ? {_WIDE} : {_THIN}"),
         strokeDash=alt.expr(f"{is_hit} ? [] : {_DASHES}"),
     )
+
+
+def with_outlines(
+    heatmap: PlotlyFigure,
+    links: Sequence[MatrixLink],
+    head: tuple[int, int],
+    window: tuple[range, range] | None = None,
+) -> PlotlyFigure:
+    """The heatmap [query, key] of the `head` (layer, head) with the links outlined, which are named in the tooltips of their cells.
+
+    `window` are the queries and the keys that the heatmap shows; what lies outside is left out.
+    """
+    if not links:
+        return heatmap
+    n_rows, n_columns = heatmap.frame.shape
+    rows, columns = window or (range(n_rows), range(n_columns))
+    labels = cell_labels(links, (_end(rows, links), _end(columns, links)))[
+        rows.start : rows.stop, columns.start : columns.stop
+    ]
+    named = [[f"<br>{escape(text, quote=False)}" * bool(text) for text in row] for row in labels.tolist()]
+    first, *others = heatmap._traces
+    template = first["hovertemplate"].replace("<extra>", "%{customdata}<extra>")
+    shapes = [
+        _outline(row_range, column_range, is_hit=bool(link.hits[head]))
+        for link in links
+        if (row_range := _inside(link.queries, rows)) and (column_range := _inside(link.keys, columns))
+    ]
+    layout = {**heatmap._layout, "shapes": [*heatmap._layout.get("shapes", ()), *shapes]}
+    named_trace = {**first, "customdata": np.array(named, dtype=object), "hovertemplate": template}
+    return replace(heatmap, _traces=[named_trace, *others], _layout=layout)
+
+
+def _end(shown: range, links: Sequence[MatrixLink]) -> int:
+    return max(shown.stop, *(end.stop for link in links for end in (link.queries, link.keys)))
+
+
+def _inside(cells: range, shown: range) -> range:
+    """Those of the cells that are shown, counted from the first that is."""
+    return range(
+        max(cells.start, shown.start) - shown.start, max(min(cells.stop, shown.stop) - shown.start, 0)
+    )
+
+
+def _outline(rows: range, columns: range, *, is_hit: bool) -> dict[str, Any]:
+    """Plotly's shape of a link."""
+    low, high = -0.5 + _INSET, -0.5 - _INSET
+    line = {"color": COLOUR, "width": _WIDE if is_hit else _THIN}
+    if not is_hit:
+        line["dash"] = ",".join(f"{length}px" for length in _DASHES)
+    return {
+        "type": "rect",
+        "x0": columns.start + low,
+        "x1": columns.stop + high,
+        "y0": rows.start + low,
+        "y1": rows.stop + high,
+        "line": line,
+    }

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..attention import linked_heads as chart
+from ..attention.matrix_links import MatrixLink
 from ..builders.figure import VegaFigure
 from ..builders.palette import WEIGHT, WeightScale
 from .export_style import ExportStyle, config
@@ -59,12 +60,13 @@ def offline_page(
     measures: Mapping[str, np.ndarray] | None = None,
     about: Sequence[str] | None = None,
     by_layer: bool = False,
+    links: Sequence[MatrixLink] | None = None,
 ) -> bytes:
     """The HTML file of a record with its `settings`, which opens at the `chosen` (layer, head, query).
 
     `picture` is uint8 [height, width] or [height, width, 3]. `notes` say how what it shows differs from the record, and
-    `what` names its numbers. `measures`, `about` and `by_layer` are those of `linked_heads`. A record with an answer
-    shows that too.
+    `what` names its numbers. `measures`, `about`, `by_layer` and `links` are those of `linked_heads`. A record with an
+    answer shows that too.
     """
     shown_settings = {name: str(settings[key]) for key, name in _SETTINGS.items() if settings.get(key)}
     classes = {}
@@ -100,6 +102,7 @@ def offline_page(
         picture=picture,
         channel=_CHANNEL,
         notes=notes,
+        links=links,
     )
     script_data = chart.script_data(
         record, channel=_CHANNEL, chart_selector="#chart", kept=chosen, has_picture=picture is not None

@@ -159,8 +159,9 @@ def _visible_range(axis: Mapping, n: int) -> tuple[int, int]:
 
 def _axis_content(axis: Mapping, labels: Any, shown: range) -> dict:
     names = labels if labels is not None else axis.get("ticktext")
+    title = [_plain_text(line) for line in ((axis.get("title") or {}).get("text") or "").split("<br>")]
     return {
-        "title": _plain_text((axis.get("title") or {}).get("text") or ""),
+        "title": title if len(title) > 1 else title[0],
         "names": None if names is None else [_plain_text(name) for name in names],
         "unnamed": axis.get("showticklabels") is False,
         "font": (axis.get("tickfont") or {}).get("family"),
@@ -258,6 +259,8 @@ def _mark_layers(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]
     for frame in panel["frames"]:
         corners = {name.removesuffix("0").replace("1", "2"): frame[name] for name in ("x0", "x1", "y0", "y1")}
         line = {"stroke": frame["line"]["color"], "strokeWidth": frame["line"]["width"]}
+        if dash := frame["line"].get("dash"):
+            line["strokeDash"] = [float(length.removesuffix("px")) for length in dash.split(",")]
         box = {"x": x, "y": y, "x2": {"field": "x2"}, "y2": {"field": "y2"}}
         lines = [line]
         if line["stroke"] == ACCENT:

@@ -1,19 +1,23 @@
 """The links of a sentence over the matrix, and how many of them the chosen head follows."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.attention import sentence_links
+from app_pages.attention import all_heads_view, save_buttons, sentence_links
+from app_pages.attention.sentence_links import SentenceLinks, outlines
 from app_pages.subject import cache
 from app_pages.subject.linked_sentences import linked_sentence, treebank_sentences
+from model.atlas.link_cells import link_cells
 from model.atlas.linked_inputs import Link, LinkedText
 from model.capture import capture
 from model.inputs import Text
 from model.measures.word_view import view
 from tests.app_pages.linked import captions, linked
+from viz.attention.matrix_links import COLOUR
 
 Open = Callable[..., AppTest]
 WORDS = ("great", "films", "not", "xyz")
@@ -97,6 +101,40 @@ def test_links_that_the_encoder_does_not_read_are_counted(
     )
     monkeypatch.setattr(sentence_links, "linked_sentence", lambda _: joined)
     assert "1 more has a word that the tokenizer joins with another" in captions(open_sentence(links="true"))
+
+
+def test_a_file_says_what_is_outlined() -> None:
+    record = capture(cache.loaded("imdb-pre-ln"), TEXT)
+    links = link_cells(cache.loaded("imdb-pre-ln"), SENTENCE, "to dependent")
+    outlined = outlines(SentenceLinks(tuple(links), "to dependent", 0), record)
+    assert outlined is not None
+    assert outlined.note == "outlined: links from head word to dependent, solid where the head follows them"
+    assert len(outlined.links) == len(links)
+    assert outlines(SentenceLinks((), "to head", 0), record) == ([], "")
+    assert outlines(None, record) is None
+
+
+def test_the_saved_map_and_web_page_have_the_outlines(
+    open_sentence: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: dict = {}
+    monkeypatch.setattr(all_heads_view, "download", lambda figure, key: drawn.update({key: figure()}))
+
+    def draw_button(*arguments: Any, **_options: Any) -> None:
+        _, make, _, key = arguments
+        drawn[key] = make
+
+    monkeypatch.setattr(save_buttons, "_draw_button", draw_button)
+    assert not open_sentence(links="true").exception
+    assert (
+        len([shape for shape in drawn["matrix"].specification.layout.shapes if shape.line.color == COLOUR])
+        == 3
+    )
+    assert "outlined: links from dependent to head word" in str(
+        drawn["matrix"].specification.layout.xaxis.title.text
+    )
+    assert drawn["view"].keywords["outlined"].links[0].label == "amod: great → films"
+    assert b"outlined: links from dependent to head word" in drawn["view"]()
 
 
 def test_for_other_inputs_there_is_nothing_to_choose(open_sentence: Open, open_app: Open) -> None:

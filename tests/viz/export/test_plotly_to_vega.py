@@ -94,6 +94,11 @@ def test_rows_and_columns_have_their_names():
     assert (axis(figure, "x")["title"], axis(figure, "y")["title"]) == ("key", "query")
 
 
+def test_a_note_stands_on_a_line_of_its_own_below_the_name_of_the_axis():
+    figure = weight_heatmap(PATTERN, TOKENS, notes=["special tokens are hidden", "a < b"])
+    assert axis(figure, "x")["title"] == ["key", "special tokens are hidden", "a < b"]
+
+
 def test_names_are_left_out_where_there_is_no_room():
     many = [f"token{number}" for number in range(100)]
     figure = weight_heatmap(np.full((100, 100), 0.01, np.float32), many)
