@@ -9,6 +9,7 @@ from app_pages.compare.pairing import choose_furthest_pair, map_name, say_pair, 
 from app_pages.compare.seed_curves import draw_distances_beside_seeds
 from app_pages.compare.stored_comparisons import stored_comparison
 from app_pages.controls import head_choice
+from app_pages.controls.answer_choice import choose_answers
 from app_pages.controls.compare_controls import ALL_HEADS, DISTANCES, VIEW
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
@@ -58,6 +59,8 @@ def draw_heads(
         return
     with slots.view:
         kind = choose_kind(first.subject, second.subject)
+    with slots.controls:
+        answers = choose_answers({side.title: side.subject for side in (first, second)})
     sides, pair = (first, second), (head, pairing.partner(head))
     viewed = [side.viewed(through) for side in sides]
     records = [record for record, _ in viewed]
@@ -102,9 +105,11 @@ def draw_heads(
                 st.caption("The chosen query has no counterpart here.")
             if lens.name == ATTENTION:
                 head_choice.draw_head_name(side.subject, *own_head)
-            if (reason := through.why_unchecked(side.record)) is None:
+            answer = answers[i]
+            reason = through.why_unchecked(side.record, of_masked_word=answer.is_masked_word)
+            if reason is None:
                 key, pattern = f"faithfulness_{NUMBERS[i]}", side.subject.through(through).pattern[own_head]
-                draw_faithfulness_of_side(side, pattern, kind, lens=lens.name, head=own_head, key=key)
+                draw_faithfulness_of_side(side, pattern, kind, answer, lens=lens.name, head=own_head, key=key)
             else:
                 st.caption(reason)
             _draw_download(

@@ -1,5 +1,6 @@
 """Choice of what counts as the answer: what the encoder says of the whole input, or one word in place of [MASK]."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,26 +108,76 @@ def choose_answer(subject: LiveSubject) -> Answer:
     An encoder without classes begins with the masked word, which it was trained to predict. A word that is no single token
     of the vocabulary is replaced by the first guess, with a sentence that says so.
     """
+    return choose_answers({"": subject})[0]
+
+
+def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
+    """The same choice once for several subjects, by their titles: one word, asked of each that has a masked token of that number.
+
+    Where no word is typed, it is the first guess of the first of them. Captions say where another word, or the whole input, is
+    asked.
+    """
+    positions = {title: _predicted_positions(subject) for title, subject in subjects.items()}
+    whole = [Answer()] * len(subjects)
+    if not any(positions.values()):
+        return whole
+    has_classes = any(
+        subject.record.predicted_class is not None for title, subject in subjects.items() if positions[title]
+    )
+    if ANSWER.choose((WHOLE, MASKED) if has_classes else (MASKED, WHOLE)) == WHOLE:
+        return whole
+    n_masked = max(map(len, positions.values()))
+    number = MASK_NUMBER.choose(range(1, n_masked + 1)) if n_masked > 1 else 1
+    answers, words = [], None
+    for title, subject in subjects.items():
+        name = f"{plain(title)}: " if title else ""
+        if number > len(positions[title]):
+            st.caption(
+                f"{name}there is no such masked word to predict, so the answer is that of the whole input."
+            )
+            answers.append(Answer())
+            continue
+        position = positions[title][number - 1]
+        if not subject.compute(guesses)[position]:
+            st.caption(f"{name}The ids that this encoder predicts first have no tokens in its tokenizer.")
+            answers.append(Answer())
+            continue
+        if words is None:
+            typed = WORD.choose().strip()
+            words = (typed,) if typed else ()
+        masked, problem = _masked_word(subject, words, position)
+        if problem:
+            st.caption(f"{name}{plain(problem)}. The first guess is taken instead.")
+        if problem or not words:
+            words = _spellings(subject, masked)
+        answers.append(Answer(masked, _name(subject, masked, len(positions[title]))))
+    return answers
+
+
+def _masked_word(subject: LiveSubject, words: Sequence[str], position: int) -> tuple[MaskedWord, str]:
+    """The first of the `words` that is a token of the encoder, and ""; or its first guess, and why none of them is."""
+    problem = ""
+    for word in words:
+        try:
+            return subject.compute(masked_word, word, position), ""
+        except ValueError as error:
+            problem = str(error)
+    return subject.compute(masked_word, None, position), problem
+
+
+def _predicted_positions(subject: LiveSubject) -> tuple[int, ...]:
+    """Positions of the masked tokens that the encoder predicts."""
     record = subject.record
-    positions = record.positions_with_role("mask")
-    if not positions or not record.config.masked_token_output:
-        return Answer()
-    options = (WHOLE, MASKED) if record.predicted_class is not None else (MASKED, WHOLE)
-    if ANSWER.choose(options) == WHOLE:
-        return Answer()
-    position = positions[0]
-    if len(positions) > 1:
-        position = positions[MASK_NUMBER.choose(range(1, len(positions) + 1)) - 1]
-    if not subject.compute(guesses)[position]:
-        st.caption("The ids that this encoder predicts first have no tokens in its tokenizer.")
-        return Answer()
-    word = WORD.choose().strip()
-    try:
-        answer = subject.compute(masked_word, word or None, position)
-    except ValueError as error:
-        st.caption(f"{plain(str(error))}. The first guess is taken instead.")
-        answer = subject.compute(masked_word, None, position)
-    return Answer(answer, _name(subject, answer, len(positions)))
+    return tuple(record.positions_with_role("mask")) if record.config.masked_token_output else ()
+
+
+def _spellings(subject: LiveSubject, answer: MaskedWord) -> tuple[str, ...]:
+    """The word as the vocabulary of its encoder spells it, and as one would type it."""
+    tokenizer = subject.loaded.tokenizer
+    if tokenizer is None:
+        return ()
+    spellings = tokenizer.id_to_token(answer.token_id) or "", tokenizer.decode([answer.token_id]).strip()
+    return tuple(dict.fromkeys(filter(None, spellings)))
 
 
 def _name(subject: LiveSubject, answer: MaskedWord, n_masked: int) -> str:

@@ -66,10 +66,17 @@ def faithfulness(
 
 
 def draw_faithfulness_of_side(
-    side: Side, pattern: np.ndarray, kind: KnockOutKind, *, lens: str, head: tuple[int, int], key: str
+    side: Side,
+    pattern: np.ndarray,
+    kind: KnockOutKind,
+    answer: Answer,
+    *,
+    lens: str,
+    head: tuple[int, int],
+    key: str,
 ) -> None:
-    """Draws only the line, for one side of a comparison; `key` is the prefix of its buttons' keys."""
-    checked = check_map(side.subject, pattern, kind, Answer(), key=f"{key}_check", title=side.title)
+    """Draws only the line, for one side of a comparison and its `answer`; `key` is the prefix of its buttons' keys."""
+    checked = check_map(side.subject, pattern, kind, answer, key=f"{key}_check", title=side.title)
     if checked is not None:
         line = st.container()
         checked = with_curves(side.subject, checked, key=f"{key}_curves", are_shown=False)
