@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
+from app_pages.controls.answer_choice import Answer, choose_answers
 from app_pages.controls.compare_controls import CLASS_OF, SECOND_SAYS
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_query, take_position_from_second, take_query
@@ -18,6 +19,7 @@ from app_pages.toolkit.markdown import as_code, plain
 from model.experiments.knock_out import KnockOutKind
 from model.inputs import preprocessed_picture
 from model.measures.changes import class_changes, class_under_interventions, strongest_change
+from model.record import ForwardRecord
 from viz.attention.picture_patches import knock_out_patches
 from viz.attention.token_bars import knock_out_bars
 from viz.builders.number_format import format_number, percent
@@ -31,20 +33,34 @@ _DESCRIPTIONS: dict[KnockOutKind, str] = {
 }
 
 
+_SCALES = _LOG_P, _LOG_ODDS, _DISTANCE = "log P", "the log-odds", "the cosine distance"
+_QUANTITIES = {
+    _LOG_ODDS: r"the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability hardly moves, even when "
+    "the logits do.",
+    _DISTANCE: "the cosine distance of the pooled state from what it was.",
+    _LOG_P: "the change of log P of the word at [MASK], in nats.",
+}
+
+
 class _Changes(NamedTuple):
     """How the answer of one side changes when each of `positions` is knocked out."""
 
     side: Side
     kind: KnockOutKind
-    class_name: str | None  # whose log-odds change; None without classes: the pooled state changes
+    answer: Answer
+    class_name: (
+        str | None
+    )  # whose log-odds change; None for a masked word, and without classes: the pooled state changes
     positions: Sequence[int]
-    answers: np.ndarray  # [position, class], or [position, d_model] without classes
+    answers: (
+        np.ndarray
+    )  # [position, class], [position, d_model] without classes, or [position, 1] of a masked word
     changes: np.ndarray  # [position]
 
     @property
-    def is_pooled(self) -> bool:
-        """Whether the changes are those of the pooled state, not of log-odds."""
-        return self.class_name is None
+    def scale(self) -> str:
+        """What the changes are of: only changes of one quantity have a scale in common."""
+        return _scale(self.answer, self.side.record)
 
     def probability(self, index: int) -> str:
         """Probability of the class after the knock-out of `positions[index]`, as text."""
@@ -54,26 +70,33 @@ class _Changes(NamedTuple):
 def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
     """Draws on each side how the answer changes when each position is knocked out alone."""
     sides = (first, second)
-    classes = list(dict.fromkeys(side.predicted for side in sides if side.predicted is not None))
-    quantity = _quantity_sentences(sides)
     description = st.container()
     with slots.controls:
         kind = choose_kind(first.subject, second.subject)
+        answers = choose_answers({side.title: side.subject for side in sides})
+        classes = list(
+            dict.fromkeys(
+                side.predicted
+                for side, answer in zip(sides, answers, strict=True)
+                if side.predicted is not None and not answer.is_masked_word
+            )
+        )
         class_name = classes[0] if classes else None
         if len(classes) == 2:
             class_name = classes[CLASS_OF.choose() == SECOND_SAYS]
         query = choose_query(first.compared)
     unit = first.record.unit if first.words is None else "word, with all its pieces,"
-    description.markdown(f"{_DESCRIPTIONS[kind].format(unit=unit)} {quantity}")
+    description.markdown(f"{_DESCRIPTIONS[kind].format(unit=unit)} {_quantity_sentences(sides, answers)}")
     by_side = [
-        _knock_out_changes(side, kind, class_name if side.record.has_classes else None) for side in sides
+        _knock_out_changes(side, kind, answer, class_name)
+        for side, answer in zip(sides, answers, strict=True)
     ]
-    # log-odds and cosine distances have no scale in common
     limits = {
-        is_pooled: shared_limit(
-            result.changes for result in by_side if result is not None and result.is_pooled == is_pooled
+        scale: shared_limit(
+            result.changes for result in by_side if result is not None and result.scale == scale
         )
-        for is_pooled in (False, True)
+        for scale in _SCALES
+        if any(result is not None and result.scale == scale for result in by_side)
     }
     columns = [st.container(), st.container()] if first.is_text else beside("knock_out")
     take = partial(_take_from_first, first), partial(take_position_from_second, first, second)
@@ -84,36 +107,38 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
                 continue
             st.markdown(_largest_change_sentence(result))
             position = same_position(first, side, query)
-            limit = limits[result.is_pooled]
+            limit = limits[result.scale]
             _draw_changes(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
-    st.caption(_scale_sentence([result for result in by_side if result is not None], limits))
+    st.caption(_scale_sentence(limits))
 
 
-def _quantity_sentences(sides: Sequence[Side]) -> str:
-    """What is shown: log-odds of sides with classes, the pooled state of others."""
-    has_classes = {side.record.has_classes for side in sides}
-    log_odds = (
-        r"Shown is the change of the log-odds of the class, $\ln \frac{P}{1 - P}$: near 0 or 1 a probability "
-        "hardly moves, even when the logits do."
+def _scale(answer: Answer, record: ForwardRecord) -> str:
+    if answer.is_masked_word:
+        return _LOG_P
+    return _LOG_ODDS if record.has_classes else _DISTANCE
+
+
+def _quantity_sentences(sides: Sequence[Side], answers: Sequence[Answer]) -> str:
+    """What is shown on each side, in Markdown."""
+    titles = {
+        _scale(answer, side.record): plain(side.title) for side, answer in zip(sides, answers, strict=True)
+    }
+    first, *others = sorted(titles, key=_SCALES.index)
+    why = "is not asked for a masked word" if first == _LOG_P else "has no classes"
+    of_others = [f"{titles[other]} {why}: there it is {_QUANTITIES[other]}" for other in others]
+    return " ".join([f"Shown is {_QUANTITIES[first]}", *of_others])
+
+
+def _scale_sentence(limits: Mapping[str, float]) -> str:
+    """How far the scales reach, by the quantity that they are of."""
+    ends = {scale: format_number(limit, ".3g") for scale, limit in limits.items()}
+    if len(ends) < 2:
+        return f"Both scales reach to {next(iter(ends.values()), 0)}, the largest change on either side."
+    (first, first_end), (second, second_end) = ends.items()
+    return (
+        f"The scale of {first} reaches to {first_end}, that of {second} to {second_end}, each the largest "
+        "change there. One cannot be converted into the other: compare which tokens matter, not how much."
     )
-    if has_classes == {True}:
-        return log_odds
-    if has_classes == {False}:
-        return "Shown is the cosine distance of the pooled state from what it was."
-    (without,) = (side.title for side in sides if not side.record.has_classes)
-    return f"{log_odds} {plain(without)} has no classes: there it is the cosine distance of the pooled state from what it was."
-
-
-def _scale_sentence(results: Sequence[_Changes], limits: Mapping[bool, float]) -> str:
-    """How far the scales reach; `limits` are those of log-odds (False) and of cosine distances of the pooled state (True)."""
-    log_odds, distance = (format_number(limits[is_pooled], ".3g") for is_pooled in (False, True))
-    if len({result.is_pooled for result in results}) > 1:
-        return (
-            f"The scale of the log-odds reaches to {log_odds}, that of the cosine distance to {distance}, each the largest "
-            "change there. One cannot be converted into the other: compare which tokens matter, not how much."
-        )
-    is_pooled = any(result.is_pooled for result in results)
-    return f"Both scales reach to {distance if is_pooled else log_odds}, the largest change on either side."
 
 
 def _take_from_first(first: Side, position: int) -> None:
@@ -121,17 +146,27 @@ def _take_from_first(first: Side, position: int) -> None:
     take_query(first.compared.number(position))
 
 
-def _knock_out_changes(side: Side, kind: KnockOutKind, class_name: str | None) -> _Changes | None:
-    """Effects of all knock-outs on one side, on its pooled state if `class_name` is None; None if it lacks the class."""
+def _knock_out_changes(
+    side: Side, kind: KnockOutKind, answer: Answer, class_name: str | None
+) -> _Changes | None:
+    """Effects of all knock-outs on one side: on the masked word of the `answer`, or else on the class, or on the pooled state of a
+    side without classes; None if it lacks the class.
+    """
     record = side.record
+    if answer.is_masked_word or not record.has_classes:
+        class_name = None
     # A class token that is no token of a text can be masked, and not greyed.
     positions = record.positions_with_role("patch") if kind == "grey" else range(len(side.compared))
     sets = [(position,) for position in positions] if side.words is None else side.words.groups
-    answers = knock_out_answers(side.subject, sets, kind, side.title)
+    answers = knock_out_answers(side.subject, sets, kind, side.title, answer.word)
     if class_name is not None and class_name not in record.class_names:
         return None
-    index = None if class_name is None else record.class_names.index(class_name)
-    return _Changes(side, kind, class_name, positions, answers, class_changes(record, answers, index))
+    if answer.is_masked_word:
+        changes = answer.changes(side.subject, answers)
+    else:
+        index = None if class_name is None else record.class_names.index(class_name)
+        changes = class_changes(record, answers, index)
+    return _Changes(side, kind, answer, class_name, positions, answers, changes)
 
 
 def _largest_change_sentence(result: _Changes) -> str:
@@ -142,6 +177,13 @@ def _largest_change_sentence(result: _Changes) -> str:
     unit = "position" if side.words is None else "word"
     number = f" ({unit} {position})" if side.is_text else ""
     token = f"{as_code(compared.tokens[position])}{number}"
+    if result.answer.is_masked_word:
+        before = result.answer.log_probability(side.subject)
+        log_p = plain(f"log P({result.answer.name})")
+        return (
+            f"**{side.title}**: {log_p} is {format_number(before, '+.2f')} nats; without {token} it is "
+            f"{format_number(before + change, '+.2f')}, the largest change ({format_number(change, '+.2f')} nats)."
+        )
     if result.class_name is None or record.predicted_class is None:
         return f"**{side.title}**: without {token} the pooled state moves by {format_number(change, '.2g')}, the largest change."
     probability = float(record.probabilities[record.class_names.index(result.class_name)])
@@ -164,6 +206,8 @@ def _draw_changes(
     """Draws each change at its token or patch, on a scale to `limit`; a click makes that position the query."""
     side, record, changes = result.side, result.side.record, result.changes
     quantity = POOLED if result.class_name is None else f"log-odds of {result.class_name}"
+    if result.answer.is_masked_word:
+        quantity = f"log P({result.answer.name}), nats"
     method, first_patch, is_grey = NAMES[result.kind], record.first_patch, result.kind == "grey"
     if side.subject.picture is None or record.patch_grid is None:
         bars = knock_out_bars(

@@ -128,7 +128,8 @@ def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
         return whole
     n_masked = max(map(len, positions.values()))
     number = MASK_NUMBER.choose(range(1, n_masked + 1)) if n_masked > 1 else 1
-    answers, words = [], None
+    answers: list[Answer] = []
+    words: Sequence[str] | None = None
     for title, subject in subjects.items():
         name = f"{plain(title)}: " if title else ""
         if number > len(positions[title]):

@@ -1,4 +1,4 @@
-"""The masked word as the answer in Side by side: the line below each side's heads."""
+"""The masked word as the answer in Side by side: the line below each side's heads, and knock-outs."""
 
 import re
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from model.capture.intervention import without_keys
 from model.experiments.masked_tokens import guesses
 from model.experiments.masked_word import masked_word
 from tests.model.experiments.test_masked_word import log_p
+from viz.builders.number_format import format_number
 
 Open = Callable[..., AppTest]
 TEXT, SECOND = "not [MASK] film a b x", "great [MASK] film b a x"
@@ -84,3 +85,43 @@ def test_it_is_not_asked_where_nothing_is_masked(open_compare: Open) -> None:
     app = open_compare(text="not great film", checkpoint="imdb-pre-ln")
     assert not app.exception
     assert "answer_of" not in {widget.key for widget in app.get("button_group")}
+
+
+def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare: Open) -> None:
+    app = open_compare(
+        text=TEXT, checkpoint="imdb-pre-ln", **MASKED, answer_word="great", compare_part="Knock-out"
+    )
+    assert not app.exception
+    said = [block.value.replace("\\", "") for block in app.markdown]
+    assert any("Shown is the change of log P of the word at [MASK], in nats." in text for text in said)
+    largest = []
+    for name in ("imdb-pre-ln", "imdb-post-ln"):
+        loaded = cache.loaded(name)
+        word = masked_word(loaded, TEXT, "great")
+        before = log_p(loaded, TEXT, word)
+        record = capture(loaded, TEXT)
+        changes = [
+            log_p(loaded, TEXT, word, without_keys(position)) - before for position in range(len(record))
+        ]
+        index = max(range(len(changes)), key=lambda position: abs(changes[position]))
+        numbers = [
+            format_number(value, "+.2f") for value in (before, before + changes[index], changes[index])
+        ]
+        (line,) = (text for text in said if text.startswith(f"**{name}**: log P"))
+        assert line == (
+            f"**{name}**: log P(“great” at [MASK]) is {numbers[0]} nats; without `{record.tokens[index]}` (position {index}) it is "
+            f"{numbers[1]}, the largest change ({numbers[2]} nats)."
+        )
+        largest.append(abs(changes[index]))
+    assert f"Both scales reach to {format_number(max(largest), '.3g')}, the largest change" in captions(app)
+
+
+def test_a_knock_out_of_a_word_beside_that_of_a_class_has_a_scale_of_its_own(open_compare: Open) -> None:
+    two = {"compare_what": "two inputs", "compare_text": "great film a b x not"}
+    app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **MASKED, **two, compare_part="Knock-out")
+    assert "The scale of log P reaches to" in captions(app)
+    said = " ".join(block.value for block in app.markdown)
+    assert (
+        "second text is not asked for a masked word: there it is the change of the log-odds of the class"
+        in said
+    )
