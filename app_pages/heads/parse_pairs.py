@@ -1,9 +1,13 @@
-"""Pairs of texts from a file: a table of two columns, separated by commas, semicolons or tabs, with or without a header."""
+"""Pairs of texts, or of numbers of test digits, from a file: a table of two columns, separated by commas, semicolons or tabs, with
+or without a header.
+"""
 
 import csv
 import io
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from app_pages.controls.address import LONGEST
 from app_pages.inputs.uploaded_text import csv_error_message, decode
@@ -22,20 +26,52 @@ class TextPair(NamedTuple):
     line: int
 
 
+class DigitPair(NamedTuple):
+    """The numbers of two test digits, and the line of the file that they stand in, counted from 1."""
+
+    first: int
+    second: int
+    line: int
+
+
+Pair = TypeVar("Pair", TextPair, DigitPair)
+
+
 @dataclass(frozen=True)
-class PairList:
-    """Pairs of texts, and notes about what was left out."""
+class PairList(Generic[Pair]):
+    """Pairs of texts or of digits, and notes about what was left out."""
 
     name: str  # of the file, as in a sentence
-    pairs: tuple[TextPair, ...]
+    pairs: tuple[Pair, ...]
     notes: tuple[str, ...] = ()
 
 
-def pairs_from_file(name: str, content: bytes) -> PairList:
+def pairs_from_file(name: str, content: bytes) -> PairList[TextPair]:
     """The pairs of texts in a file; of more than `MOST` the first ones.
 
     Raises ValueError, with a one-sentence message that names the line, if a line does not hold exactly two texts.
     """
+    return _read(name, content, _is_header_of_texts, _text_pair)
+
+
+def digit_pairs_from_file(name: str, content: bytes, n_digits: int) -> PairList[DigitPair]:
+    """The pairs of numbers of test digits, from 0 to `n_digits` - 1, in a file; of more than `MOST` the first ones.
+
+    Raises ValueError, with a one-sentence message that names the line, if a line does not hold exactly two such numbers.
+    """
+
+    def read_pair(cells: list[str], _separator: str, where: str, line: int) -> DigitPair:
+        return _digit_pair(cells, where, line, n_digits)
+
+    return _read(name, content, _is_header_of_numbers, read_pair)
+
+
+def _read(
+    name: str,
+    content: bytes,
+    is_header: Callable[[list[str]], bool],
+    read_pair: Callable[[list[str], str, str, int], Pair],
+) -> PairList[Pair]:
     text, quoted_name = decode(name, content)
     if len(text) > MOST_SIGNS:
         raise ValueError(f"{quoted_name} has {len(text):,} characters; at most {MOST_SIGNS:,} can be read.")
@@ -44,21 +80,20 @@ def pairs_from_file(name: str, content: bytes) -> PairList:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     separator = _separator(next(line for line in text.split("\n") if line.strip()))
     rows = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
-    pairs: list[TextPair] = []
+    pairs: list[Pair] = []
     n_pairs, is_first = 0, True
     try:
         for row in rows:
             cells = [cell.strip() for cell in row]
             if not any(cells):
                 continue
-            is_header = is_first and len(cells) == 2 and {cell.lower() for cell in cells} <= HEADINGS
-            is_first = False
-            if is_header:
+            was_first, is_first = is_first, False
+            if was_first and is_header(cells):
                 continue
             n_pairs += 1
             if n_pairs <= MOST:
                 pairs.append(
-                    _pair(cells, separator, f"Line {rows.line_num:,} of {quoted_name}", rows.line_num)
+                    read_pair(cells, separator, f"Line {rows.line_num:,} of {quoted_name}", rows.line_num)
                 )
     except csv.Error as error:
         message = csv_error_message(error, rows.line_num)
@@ -78,7 +113,29 @@ def _separator(first_line: str) -> str:
     return min(SEPARATORS, key=lambda separator: (n_cells[separator] != 2, n_cells[separator] < 2))
 
 
-def _pair(cells: list[str], separator: str, where: str, line: int) -> TextPair:
+def _is_header_of_texts(cells: list[str]) -> bool:
+    return len(cells) == 2 and {cell.lower() for cell in cells} <= HEADINGS
+
+
+def _is_header_of_numbers(cells: list[str]) -> bool:
+    return len(cells) == 2 and not any(map(str.isdigit, "".join(cells)))
+
+
+def _digit_pair(cells: list[str], where: str, line: int, n_digits: int) -> DigitPair:
+    if len(cells) != 2:
+        cells_text = "one cell" if len(cells) == 1 else f"{len(cells)} cells"
+        raise ValueError(f"{where} has {cells_text}, not the numbers of two test digits.")
+    for cell in cells:
+        if not re.fullmatch("[0-9]{1,9}", cell) or int(cell) >= n_digits:
+            shown = f"“{cell[:30]}”" if cell else "an empty cell"
+            raise ValueError(
+                f"{where} has {shown} in place of the number of a test digit, from 0 to {n_digits - 1:,}."
+            )
+    first, second = map(int, cells)
+    return DigitPair(first, second, line)
+
+
+def _text_pair(cells: list[str], separator: str, where: str, line: int) -> TextPair:
     if len(cells) == 1:
         raise ValueError(
             f"{where} has one text; the two texts of a pair stand between commas, semicolons or tabs."

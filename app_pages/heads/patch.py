@@ -54,7 +54,9 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
         source, label = _choose_second(subject)
     with slots.controls:
         taken, normalised = PATCHED.choose(), EFFECT.choose() == SHARE
-        is_over_pairs = before.unit == "token" and PATCHED_PAIRS.choose() == PAIRS_OF_FILE
+        kind = encoders.kind_of(subject.checkpoint)  # without a second digit, none can be read
+        has_pairs = kind == encoders.TEXT or (kind == encoders.DIGIT and source is not None)
+        is_over_pairs = has_pairs and PATCHED_PAIRS.choose() == PAIRS_OF_FILE
         answer = choose_answer(subject)
     if is_over_pairs:
         draw_patching_over_pairs(subject, chosen, answer, taken, normalised=normalised)

@@ -1,7 +1,7 @@
-"""Activation patching over pairs of texts from a file: the mean effect of each part, and how far it spreads."""
+"""Activation patching over pairs of texts or digits from a file: the mean effect of each part, and how far it spreads."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
@@ -11,40 +11,61 @@ from app_pages.controls.estimated_work import AT_ONCE, duration, multiply_adds
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.heads.effects import AnswerOfPairs, effects_over_pairs
 from app_pages.heads.effects_table import draw_effects_table
-from app_pages.heads.parse_pairs import MOST, PairList, TextPair, pairs_from_file
+from app_pages.heads.parse_pairs import (
+    MOST,
+    DigitPair,
+    PairList,
+    TextPair,
+    digit_pairs_from_file,
+    pairs_from_file,
+)
 from app_pages.heads.patch_effect import PARTS, SHARE_FORMULA, Columns, Quantity, quantity
 from app_pages.inputs.one_word_changed import OPPOSITES, one_word_changed
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, tell
-from app_pages.subject.shipped_inputs import sentences
+from app_pages.subject.shipped_inputs import sentences, test_digits
 from app_pages.subject.subject import LiveSubject, encoded_text
 from app_pages.toolkit.markdown import counted, plain
 from app_pages.toolkit.stoppable import is_wanted, until_done
 from model.experiments.patching_over_pairs import MeanEffects
-from model.inputs import Input, Text
+from model.inputs import Input, Picture, Text
 from viz.builders.number_format import format_number
 from viz.heads.patch_grid import Spread, patch_grid
 
 LARGEST = 5  # MB of a file
-_HELD, _PROBLEM, _ROUND = "pairs_held", "pairs_problem", "pairs_round"
-_TABLE = (
-    "A CSV or TSV file with two columns: a text, and the second text from which parts are taken. A header is not needed; a text "
-    f"that contains the separator stands in quotation marks. Up to {MOST} pairs are read."
-)
+N_EXAMPLES = 40  # pairs of digits
+_ROUND = "pairs_round"
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What pairs are of, and how they are entered."""
+
+    noun: str
+    held: str  # key in the session
+    columns: str  # what the file holds, behind "a table with two columns: "
+    read: Callable[[str, bytes], PairList]
+    examples: Callable[[], PairList]
+
+    @property
+    def problem(self) -> str:
+        """Key in the session of what is wrong with the file."""
+        return f"{self.held}_problem"
+
+    @property
+    def help(self) -> str:
+        """What a file has to hold, as Markdown."""
+        return f"A CSV or TSV file with two columns: {self.columns} Up to {MOST} pairs are read."
 
 
 def draw_patching_over_pairs(
     subject: LiveSubject, chosen: HeadChoice, answer: Answer, taken: str, *, normalised: bool
 ) -> None:
     """Draws the choice of a file, and the mean effects over its pairs."""
-    if (listed := _choose_pairs()) is None:
+    kind = _TEXTS if isinstance(subject.model_input, Text) else _DIGITS
+    if (listed := _choose_pairs(kind)) is None:
         return
-    assert isinstance(subject.model_input, Text)  # pictures have no such choice
-    template = subject.model_input
-    pairs = tuple(
-        (replace(template, text=pair.first), replace(template, text=pair.second), pair.line)
-        for pair in listed.pairs
-    )
+    pairs = _inputs(subject, listed)
     measured = AnswerOfPairs(answer.is_masked_word, WORD.held("").strip() if answer.is_masked_word else "")
     shown = quantity(
         answer, subject.record, normalised=normalised, over_pairs=True, guessed=not measured.word
@@ -62,75 +83,127 @@ def draw_patching_over_pairs(
         st.warning(plain(str(error)), icon=":material/warning:")
         return
     columns = Columns.of(subject.record.config, part)
-    _draw_effects(effects, columns, chosen, taken, shown, normalised=normalised)
+    _draw_effects(effects, columns, chosen, taken, shown, kind.noun, normalised=normalised)
 
 
-def _choose_pairs() -> PairList | None:
+def _inputs(subject: LiveSubject, listed: PairList) -> tuple[tuple[Input, Input, int], ...]:
+    """The two inputs of each pair, and its line; texts are read like that of the subject."""
+    template = subject.model_input
+    if isinstance(template, Text):
+        return tuple(
+            (replace(template, text=first), replace(template, text=second), line)
+            for first, second, line in listed.pairs
+        )
+    images, _ = test_digits()
+    return tuple(
+        (Picture.of(images[first]), Picture.of(images[second]), line) for first, second, line in listed.pairs
+    )
+
+
+def _choose_pairs(kind: _Kind) -> PairList | None:
     """Draws the upload, or the pairs that are held with a button that removes them; returns the pairs."""
     session = st.session_state
-    held: PairList | None = session.get(_HELD)
+    held: PairList | None = session.get(kind.held)
     with st.container(horizontal=True, vertical_alignment="center", key="patch_pairs_entry"):
         if held is None:
             key = f"pairs_file_{session.get(_ROUND, 0)}"
             st.file_uploader(
-                "Pairs of texts (CSV or TSV, two columns)",
+                f"Pairs of {kind.noun}s (CSV or TSV, two columns)",
                 ("csv", "tsv", "txt"),
                 key=key,
                 max_upload_size=LARGEST,
                 on_change=_take,
-                args=(lambda: _from_upload(key),),
-                help=_TABLE,
+                args=(kind, lambda: _from_upload(kind, key)),
+                help=kind.help,
             )
-            st.button("Try it with the examples", key="pairs_examples", on_click=_take, args=(example_pairs,))
+            st.button(
+                "Try it with the examples", key="pairs_examples", on_click=_take, args=(kind, kind.examples)
+            )
         else:
             notes = " ".join(("", *held.notes))
             count = counted(len(held.pairs), "pair")
-            st.markdown(plain(f"{count} of texts from {held.name}.{notes}"), width="content")
-            st.button("Other pairs", key="pairs_other", type="tertiary", on_click=_forget)
-    if problem := session.get(_PROBLEM):
+            st.markdown(plain(f"{count} of {kind.noun}s from {held.name}.{notes}"), width="content")
+            st.button("Other pairs", key="pairs_other", type="tertiary", on_click=_forget, args=(kind,))
+    if problem := session.get(kind.problem):
         st.warning(plain(problem), icon=":material/warning:")
     if held is None:
         st.caption(
-            "The mean effect over many pairs, with its spread, in place of that of the two texts above. Only this session sees the "
-            "pairs; a link to this page does not contain them."
+            f"The mean effect over many pairs, with its spread, in place of that of the two {kind.noun}s above. Only this session sees "
+            "the pairs; a link to this page does not contain them."
         )
     return held
 
 
-def _take(read: Callable[[], PairList]) -> None:
+def _take(kind: _Kind, read: Callable[[], PairList]) -> None:
     """Callback: holds the pairs that `read` returns for this session, or the message of its ValueError."""
     session = st.session_state
-    session[_PROBLEM] = None
+    session[kind.problem] = None
     try:
-        session[_HELD] = read()
+        session[kind.held] = read()
     except ValueError as error:
-        session[_PROBLEM] = str(error)
+        session[kind.problem] = str(error)
     session[_ROUND] = session.get(_ROUND, 0) + 1
 
 
-def _from_upload(key: str) -> PairList:
+def _from_upload(kind: _Kind, key: str) -> PairList:
     if (file := st.session_state[key]) is None:
         raise ValueError("No file was chosen.")
-    return pairs_from_file(file.name, file.getvalue())
+    return kind.read(file.name, file.getvalue())
 
 
-def _forget() -> None:
+def _forget(kind: _Kind) -> None:
     """Callback: removes the pairs."""
-    st.session_state[_HELD] = st.session_state[_PROBLEM] = None
+    st.session_state[kind.held] = st.session_state[kind.problem] = None
 
 
-def example_pairs() -> PairList:
+def example_pairs() -> PairList[TextPair]:
     """The example texts that hold a word with an opposite, each with the text in which it is replaced."""
     texts = [text for text in sentences().values() if OPPOSITES.keys() & set(text.lower().split())]
     pairs = [TextPair(text, one_word_changed(text), line) for line, text in enumerate(texts, 1)]
     return PairList("the examples, each with one word replaced by its opposite", tuple(pairs))
 
 
+def example_digit_pairs() -> PairList[DigitPair]:
+    """The first test digits, each with the next one of another class."""
+    labels = test_digits()[1].tolist()
+    pairs = []
+    for first, label in enumerate(labels[:N_EXAMPLES]):
+        second = next((number for number in range(first + 1, len(labels)) if labels[number] != label), None)
+        if second is not None:
+            pairs.append(DigitPair(first, second, first + 1))
+    return PairList("the first test digits, each with the next one of another class", tuple(pairs))
+
+
+def _digit_pairs(name: str, content: bytes) -> PairList[DigitPair]:
+    return digit_pairs_from_file(name, content, len(test_digits()[1]))
+
+
+_TEXTS = _Kind(
+    "text",
+    "pairs_held",
+    "a text, and the second text from which parts are taken. A header is not needed; a text that contains the separator stands in "
+    "quotation marks.",
+    pairs_from_file,
+    example_pairs,
+)
+_DIGITS = _Kind(
+    "digit",
+    "digit_pairs_held",
+    "the number of a test digit, and that of the second one from which parts are taken, as they stand where a digit is chosen. A "
+    "header is not needed.",
+    _digit_pairs,
+    example_digit_pairs,
+)
+
+
 def _work(subject: LiveSubject, pairs: tuple[tuple[Input, Input, int], ...]) -> int:
     """Multiply-adds that all pairs take: a change in one layer reruns only the layers after it."""
     config = subject.record.config
     n_forwards = -(-(config.n_heads + 3) * config.n_layers // 2)
-    lengths = (len(encoded_text(subject.checkpoint, first)) for first, *_ in pairs if isinstance(first, Text))
+    lengths = (
+        len(encoded_text(subject.checkpoint, first)) if isinstance(first, Text) else len(subject.record)
+        for first, *_ in pairs
+    )
     return sum(n_forwards * multiply_adds(config, length) for length in lengths)
 
 
@@ -140,6 +213,7 @@ def _draw_effects(
     chosen: HeadChoice,
     taken: str,
     shown: Quantity,
+    noun: str,
     *,
     normalised: bool,
 ) -> None:
@@ -148,7 +222,7 @@ def _draw_effects(
     grid, table = beside("patch")
     with grid:
         st.markdown(
-            f"**Each head's {taken}, and each feed-forward, taken from the second text: mean over pairs**"
+            f"**Each head's {taken}, and each feed-forward, taken from the second {noun}: mean over pairs**"
         )
         figure = patch_grid(
             effects.mean,
@@ -165,12 +239,12 @@ def _draw_effects(
         )
         colours = " Without a colour: no effect shown." if shown.signed else ""
         st.caption(
-            f"{columns.sentence(taken, 'the second text of the pair')}{colours} A click chooses the head."
+            f"{columns.sentence(taken, f'the second {noun} of the pair')}{colours} A click chooses the head."
         )
     with table:
         st.markdown("**The same numbers, the largest first**")
         draw_effects_table(effects, columns, head, is_tested=shown.signed)
-    st.caption(" ".join([*([SHARE_FORMULA] if normalised else []), _reading_sentences(effects, shown)]))
+    st.caption(" ".join([*([SHARE_FORMULA] if normalised else []), _reading_sentences(effects, shown, noun)]))
 
 
 def _headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
@@ -193,7 +267,7 @@ def _headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
     return f"{sentence} {int(effects.is_shown.sum())} of {sizes.size} parts have an effect that is shown."
 
 
-def _reading_sentences(effects: MeanEffects, shown: Quantity) -> str:
+def _reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
     sentences_read = [
         "The interval is that of the mean over pairs (Student's t); sd is the standard deviation between pairs."
     ]
@@ -209,5 +283,10 @@ def _reading_sentences(effects: MeanEffects, shown: Quantity) -> str:
         sentences_read.append(
             f"Left out: {counted(effects.n_equal, 'pair')} whose two answers are too close to divide by their difference."
         )
-    sentences_read.append("Positions differ from pair to pair, so states are shown for a single pair alone.")
+    if noun == "text":
+        sentences_read.append(
+            "Positions differ from pair to pair, so states are shown for a single pair alone."
+        )
+    else:
+        sentences_read.append("States of single patches are shown for a single pair alone.")
     return " ".join(sentences_read)

@@ -1,7 +1,7 @@
 import pytest
 
 from app_pages.controls.address import LONGEST
-from app_pages.heads.parse_pairs import MOST, MOST_SIGNS, pairs_from_file
+from app_pages.heads.parse_pairs import MOST, MOST_SIGNS, digit_pairs_from_file, pairs_from_file
 
 EXPECTED = [("A good film.", "A bad film."), ("the best", "the worst")]
 
@@ -62,3 +62,54 @@ def test_of_many_pairs_the_first_are_read() -> None:
     listed = pairs_from_file("a.tsv", "".join(f"a {n}\tb {n}\n" for n in range(MOST + 5)).encode())
     assert len(listed.pairs) == MOST
     assert listed.notes == (f"There are {MOST + 5} pairs, of which the first {MOST} are read.",)
+
+
+def read_digits(content: str) -> list[tuple[int, int, int]]:
+    return [tuple(pair) for pair in digit_pairs_from_file("d.csv", content.encode(), 10_000).pairs]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", ", "])
+@pytest.mark.parametrize("header", ["", "first{}second\n", "digit{}taken from\n"])
+def test_pairs_of_digits_are_two_columns_of_their_numbers(separator: str, header: str) -> None:
+    content = header.format(separator) + f"3{separator}18\n\n0{separator}9999\n"
+    first_line = 2 if header else 1
+    assert read_digits(content) == [(3, 18, first_line), (0, 9999, first_line + 2)]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            "1,2\n3,10000\n",
+            "Line 2 of “d.csv” has “10000” in place of the number of a test digit, from 0 to 9,999.",
+        ),
+        (
+            "1,2\n3,-4\n",
+            "Line 2 of “d.csv” has “-4” in place of the number of a test digit, from 0 to 9,999.",
+        ),
+        (
+            "1,2\n3,4.5\n",
+            "Line 2 of “d.csv” has “4.5” in place of the number of a test digit, from 0 to 9,999.",
+        ),
+        (
+            "1,2\n3,\n",
+            "Line 2 of “d.csv” has an empty cell in place of the number of a test digit, from 0 to 9,999.",
+        ),
+        (
+            "1,2\n3,four\n",
+            "Line 2 of “d.csv” has “four” in place of the number of a test digit, from 0 to 9,999.",
+        ),
+        (
+            "1,2\n３,4\n",
+            "Line 2 of “d.csv” has “３” in place of the number of a test digit, from 0 to 9,999.",
+        ),
+        ("1,2,3\n", "Line 1 of “d.csv” has 3 cells, not the numbers of two test digits."),
+        ("12\n", "Line 1 of “d.csv” has one cell, not the numbers of two test digits."),
+        ("first,second\n", "“d.csv” holds a header and no pair."),
+        ("", "“d.csv” is empty."),
+    ],
+)
+def test_what_is_no_table_of_digits_is_refused_in_one_sentence(content: str, said: str) -> None:
+    with pytest.raises(ValueError) as error:  # noqa: PT011 - what it says is looked at
+        read_digits(content)
+    assert str(error.value) == said

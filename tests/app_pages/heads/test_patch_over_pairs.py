@@ -6,9 +6,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.heads import patch_over_pairs
-from app_pages.heads.parse_pairs import PairList, TextPair
-from app_pages.heads.patch_over_pairs import example_pairs
+from app_pages.heads.parse_pairs import DigitPair, PairList, TextPair
+from app_pages.heads.patch_over_pairs import example_digit_pairs, example_pairs
 from app_pages.subject import cache
+from app_pages.subject.shipped_inputs import test_digits as digits
 from model.experiments.patching_over_pairs import patch_pairs
 from tests.app_pages.charts import table as table_of
 
@@ -133,3 +134,60 @@ def test_a_pair_without_a_masked_word_is_named_by_its_line(open_pairs: Callable[
     texts = [("a [MASK] film", "not [MASK] film"), ("great film", "a film")]
     app = open_pairs(texts, text="not [MASK] film", answer_of="masked word")
     assert "The pair in line 3 cannot be read: the text has no [MASK]" in said(app).replace("\\", "")
+
+
+DIGITS = {"kind": "Digit", "checkpoint": "mnist-pre-ln", "text": "not great film"}
+NUMBERS = [(0, 1), (2, 5), (7, 3)]
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_of_pairs_of_digits_the_means_are_those_of_the_library(
+    open_pairs: Callable[..., AppTest], normalised: bool
+) -> None:
+    app = open_pairs(**DIGITS, patch_effect="share of the way" if normalised else "change")
+    listed = tuple(DigitPair(*pair, line) for line, pair in enumerate(NUMBERS, 1))
+    app.session_state["digit_pairs_held"] = PairList("“d.csv”", listed)
+    app.run()
+    assert "3 pairs of digits from “d.csv”." in said(app)
+    start = "share of the way" if normalised else MEAN
+    rows = table_of(app, start, "layer", "column", "value", "sd", "low", "high", "n")
+    rows = rows.sort_values(["layer", "column"])
+    loaded, (images, _) = cache.loaded("mnist-pre-ln"), digits()
+    pairs = [(images[first], images[second]) for first, second in NUMBERS]
+    heads, feed_forwards = (
+        patch_pairs(loaded, pairs, kind, normalised=normalised) for kind in ("z", "feed-forward")
+    )
+    for name, column in (("mean", "value"), ("sd", "sd"), ("low", "low"), ("high", "high")):
+        expected = np.concatenate((getattr(heads, name), getattr(feed_forwards, name)), axis=1)
+        np.testing.assert_allclose(rows[column], expected.ravel(), rtol=1e-3, atol=1e-4)
+    assert set(rows["n"]) == {heads.n}
+    assert "taken from the second digit: mean over pairs" in said(app)
+    assert "text" not in said(app).split("mean over pairs")[1].split("What")[0]
+
+
+def test_without_pairs_of_digits_it_asks_for_a_file_and_offers_examples(
+    open_pairs: Callable[..., AppTest],
+) -> None:
+    app = open_pairs(**DIGITS)
+    (upload,) = app.get("file_uploader")
+    assert upload.proto.label == "Pairs of digits (CSV or TSV, two columns)"
+    app.button(key="pairs_examples").click().run()
+    assert not app.exception
+    assert "the first test digits, each with the next one of another class" in said(app)
+    app.button(key="pairs_other").click().run()
+    assert app.get("file_uploader")
+
+
+def test_pairs_of_texts_and_of_digits_are_held_apart(open_pairs: Callable[..., AppTest]) -> None:
+    app = open_pairs(**DIGITS)
+    app.session_state["pairs_held"] = held(TEXTS)
+    app.run()
+    assert not app.exception
+    assert app.get("file_uploader")
+
+
+def test_the_example_digits_differ_in_their_class() -> None:
+    labels = digits()[1]
+    pairs = example_digit_pairs().pairs
+    assert len(pairs) >= 20
+    assert all(labels[pair.first] != labels[pair.second] for pair in pairs)
