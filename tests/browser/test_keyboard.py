@@ -4,7 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.linked import click_head, click_row, tokens
+from app_pages.controls.address import LONGEST
+from tests.browser.linked import click_head, click_row, point_at_head, tokens, wait_until_told
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
 
@@ -118,3 +119,29 @@ def test_arrow_keys_move_in_a_box_of_text(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"[?&]text=great\+plot"))
     # A head that the arrow had chosen would stand there by now.
     expect(page).not_to_have_url(re.compile(r"[?&]head="))
+
+
+def test_arrow_keys_show_the_next_head_though_the_pointer_rests_on_another(page: Page) -> None:
+    page.goto("/")
+    click_head(page, 1, 1)
+    expect(page).to_have_url(re.compile(r"[?&]layer=1"))
+    ready(page)
+    wait_until_told(page, layer=1, head=1, over_layer=1, over_head=1)
+    page.keyboard.press("ArrowDown")
+    wait_until_told(page, layer=2, head=1, over_layer=None, over_head=None)
+    point_at_head(page, 0, 1)
+    wait_until_told(page, layer=2, head=1, over_layer=0, over_head=1)
+
+
+def test_of_a_text_that_is_too_long_the_beginning_is_pasted_and_that_is_said(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/?text=great+film")
+    ready(page)
+    box = page.get_by_role("textbox", name="Text")
+    box.press("End")
+    page.evaluate("navigator.clipboard.writeText(' film'.repeat(1000))")
+    page.keyboard.press("Control+V")
+    expect(box).to_have_value(("great film" + " film" * 1000)[:LONGEST])
+    assert box.evaluate("box => box.validationMessage") == "The text is cut after 3,500 characters."
+    page.keyboard.press("Backspace")
+    assert box.evaluate("box => box.validationMessage") == ""

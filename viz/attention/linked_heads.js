@@ -234,6 +234,12 @@ class Panel {
     tellCharts();
   }
 
+  // By the keyboard: the choice is shown, wherever the pointer rests, until the pointer moves on.
+  chooseByKey(change) {
+    this.point({});
+    this.choose(change);
+  }
+
   choose(change) {
     this.kept = { ...this.kept, ...change };
     for (const panel of this.others()) {
@@ -276,7 +282,7 @@ class Panel {
   clicked() {
     if (!this.inChart) return;
     const change = {};
-    const { over_layer: layer, over_head: head, over_query: query } = this.over;
+    const { over_layer: layer, over_head: head, over_query: query } = this.marked();
     if (layer !== undefined) Object.assign(change, { layer, head });
     if (query !== undefined) change.query = query;
     if (Object.keys(change).length) this.choose(change);
@@ -291,8 +297,8 @@ class Panel {
     const { layers, heads, n_queries: nQueries, n_keys: nKeys } = this.data;
     const turn = (value, change, n) => (value + change + n) % n;
     const { layer, head, query } = this.kept;
-    if (!event.shiftKey) return this.choose({ layer: turn(layer, step[0], layers), head: turn(head, step[1], heads) });
-    if (step[0]) return this.choose({ query: turn(query, step[0], nQueries) });
+    if (!event.shiftKey) return this.chooseByKey({ layer: turn(layer, step[0], layers), head: turn(head, step[1], heads) });
+    if (step[0]) return this.chooseByKey({ query: turn(query, step[0], nQueries) });
     const key = this.over.over_key ?? (step[1] > 0 ? -1 : 0);
     this.point({ over_query: query, over_key: turn(key, step[1], nKeys) });
   }

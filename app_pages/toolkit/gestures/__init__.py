@@ -1,7 +1,7 @@
 """Browser components for what Streamlit has no widget for.
 
 Copying the address, arrow keys on head maps, clicks on rows of a matrix. On every page: steps of the browser's history, the
-Enter key in text boxes, colour bars that keep their colours, names and landmarks for screen readers, and figures that stay visible until the next ones are drawn.
+Enter key in text boxes, pasted texts that are too long, colour bars that keep their colours, names and landmarks for screen readers, and figures that stay visible until the next ones are drawn.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,9 @@ _blinking = _component(
 )
 _arrows, _rows = _component("arrow_keys"), _component("row_clicks")
 _kept, _scrolling = _component("kept_figures"), _component("scrolling")
-_on_every_page = {name: _component(name) for name in ("history", "gradients", "enter_applies", "landmarks")}
+_on_every_page = {
+    name: _component(name) for name in ("history", "gradients", "enter_applies", "long_paste", "landmarks")
+}
 STEPS = {"ArrowLeft": (0, -1), "ArrowRight": (0, 1), "ArrowUp": (-1, 0), "ArrowDown": (1, 0)}
 
 
