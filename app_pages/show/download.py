@@ -18,6 +18,7 @@ from model.lenses import ATTENTION, LENSES
 from viz.builders.figure import Figure
 from viz.export.cell_numbers import number_choices
 from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, CellNumbers, ExportStyle
+from viz.export.figure_csv import table
 from viz.export.file_formats import MIME, PICTURES, TABLES, figure_bytes
 from viz.export.greys import shows_signs
 from viz.export.safe_text import file_name
@@ -58,8 +59,8 @@ def _draw_menu(figure: Figure, key: str) -> None:
     if file_format in PICTURES:
         style = _choose_details(_choose_style(key), figure, key)
     if file_format in TABLES:
-        rows, columns = figure.frame.shape
-        st.caption(f"The data of the figure: {rows:,} rows × {columns:,} columns.")
+        rows, columns = table(figure).shape
+        st.caption(f"The numbers of the figure: {rows:,} rows × {columns:,} columns.")
     name = file_name(*name_parts(key), suffix=file_format)
     content: bytes | Callable[[], bytes] = partial(figure_bytes, figure, file_format, style)
     if style.numbers == "all":  # whether they fit shows when they are drawn

@@ -5,6 +5,7 @@ import io
 import pandas as pd
 
 from ..builders.figure import Figure, VegaFigure
+from ..builders.number_format import THIN
 from .safe_text import clean
 
 # Columns that only the drawing needs: pictures, pixels, inks, what is framed, and numbers once more as text.
@@ -44,7 +45,7 @@ def table(figure: Figure) -> pd.DataFrame:
         " ".join(map(str, (level for level in name if level != ""))) if isinstance(name, tuple) else str(name)
         for name in frame.columns
     ]
-    frame = frame.set_axis([clean(name.strip()) for name in names], axis=1)
+    frame = frame.set_axis([clean(name.strip().replace(THIN, " ")) for name in names], axis=1)
     return _clean_texts(frame)
 
 

@@ -189,3 +189,14 @@ def test_the_name_says_what_is_in_the_file(
 ) -> None:
     monkeypatch.setattr(st, "session_state", {"layer": 2, "head": 1, "checkpoint": "imdb-pre-ln"} | held)
     assert file_name(*name_parts(key), suffix="svg") == f"{name}.svg"
+
+
+def test_the_menu_counts_the_columns_of_the_file() -> None:
+    app = AppTest.from_function(page_of_many_tokens, default_timeout=60)
+    app.session_state["file_of_matrix"] = True
+    app.session_state["exported"] = {"kind": "csv"}
+    app.run()
+    assert not app.exception
+    assert next(caption.value for caption in app.caption).endswith(
+        "40 rows × 41 columns."
+    )  # one holds the names

@@ -181,3 +181,10 @@ def test_what_could_not_be_computed_is_empty():
 def test_other_kinds_are_refused():
     with pytest.raises(ValueError, match="png, svg, pdf, csv, parquet, got 'gif'"):
         figure_bytes(VegaFigure({}, {"frame": pd.DataFrame()}), "gif")
+
+
+def test_a_name_with_a_percentage_has_a_common_space():
+    figure = VegaFigure(
+        {"description": ""}, {"frame": pd.DataFrame({"x": [1.0]})}, {"x": "axis (33.5\u2009%)"}
+    )
+    assert list(table(figure).columns) == ["axis (33.5 %)"]
