@@ -42,7 +42,10 @@ def choose_sides(subject: LiveSubject, slots: Slots, what: str) -> tuple[Side, S
         with slots.answer:
             name = _choose_other_encoder(subject, kind)
         if name is None:
-            return f"No other encoder reads a {kind.lower()}; two inputs can be compared in {subject.checkpoint}."
+            return (
+                f"No other encoder in the list reads a {kind.lower()}: open one on the page Your own, or compare two inputs in "
+                f"{subject.checkpoint}."
+            )
         if subject.label is not None:
             with slots.beside:
                 _draw_next_disagreement(subject.checkpoint, name)

@@ -102,6 +102,7 @@ def _pattern(chosen: HeadChoice, unmasked: Side, after: Side, shown: _Shown) -> 
         query=shown.query,
         zoom=shown.zoom,
         window=shown.window,
+        beside=after.record.unit == "patch",  # the picture itself takes room from the maps
     )
 
 

@@ -15,7 +15,7 @@ from ..builders.palette import ACCENT
 from ..builders.theme import INK, SMALL, heading
 
 _HEIGHT = 340
-_TYPICAL_WIDTH = 1000  # pixels of the plot
+_TYPICAL_WIDTH = 600  # pixels of the plot, in a file; on a page it is wider
 _LETTER = 0.52  # of the size of the letters: the width of one, in the mean
 _PLACES = (
     LabelPlace("left", 8, -10),

@@ -95,7 +95,7 @@ def test_without_another_checkpoint_two_inputs_remain(open_compare: Open, checkp
     (checkpoints / "imdb-pre-ln").rename(checkpoints.parent / "elsewhere")
     app = open_compare(checkpoint="imdb-post-ln")
     assert titles(app) == []
-    assert app.info[0].value.startswith("No other encoder reads a text")
+    assert app.info[0].value.startswith("No other encoder in the list reads a text")
     app.segmented_control(key="compare_what").set_value("two inputs").run()
     assert_sides(app, "first text", "second text")
 
