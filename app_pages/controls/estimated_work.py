@@ -34,4 +34,6 @@ def multiply_adds(config: ModelConfig, n: int) -> int:
 def duration(n: int) -> str:
     """Rough time that `n` multiply-adds take, as text."""
     seconds = n / A_SECOND
-    return f"about {max(1, round(seconds))} s" if seconds < 90 else f"about {round(seconds / 60)} min"
+    if seconds < 90:
+        return f"about {max(1, round(seconds))} s"
+    return f"about {round(seconds / 60)} min" if seconds < 90 * 60 else f"about {round(seconds / 3600)} h"

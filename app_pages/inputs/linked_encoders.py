@@ -11,8 +11,8 @@ from model.huggingface.inner_encoders import split_name
 from model.sources import locations
 from model.sources.uploads import UPLOAD
 
-KEYS = ("checkpoint", "compare_with")  # of the address, under which an encoder's name stands
-_GONE, _INSTEAD = "own_gone", "own_instead"
+FIRST, SECOND = "checkpoint", "compare_with"  # of the address: under which an encoder's name stands
+_GONE, _GONE_SECOND, _INSTEAD = "own_gone", "own_gone_second", "own_instead"
 
 
 def open_linked_encoders() -> None:
@@ -22,7 +22,7 @@ def open_linked_encoders() -> None:
         if (reason := _missing(name)) is not None:
             remove(name)
             missing[name] = reason
-    for key in KEYS:
+    for key in (FIRST, SECOND):
         linked = st.query_params.get(key)
         if linked is None:
             continue
@@ -38,6 +38,8 @@ def open_linked_encoders() -> None:
             _take_former_kind(linked)
     if missing:
         st.session_state[_GONE] = missing
+        names = st.query_params.get(FIRST), st.query_params.get(SECOND)
+        st.session_state[_GONE_SECOND] = names[1] if names[0] != names[1] else None
         st.session_state.pop(_INSTEAD, None)
 
 
@@ -50,6 +52,8 @@ def say_gone(shown: str | None) -> None:
         return
     for name, reason in st.session_state[_GONE].items():
         instead = f" {shown} is shown instead." if shown else ""
+        if name == st.session_state[_GONE_SECOND]:
+            instead = " Another one is compared instead."
         st.warning(
             f"{locations.printable_name(name)} cannot be opened: {plain(str(reason))}.{instead}",
             icon=":material/search_off:",

@@ -63,7 +63,7 @@ def check_map(
     record = subject.record
     positions = explained_positions(record, answer.word)
     work_key = ("effects", subject, kind, answer.word)
-    label = f"Check this map by knocking out {len(positions)} {record.units}"
+    label = f"Check this map by knocking out {len(positions):,} {record.units}"
     if not is_wanted(subject, work_key, _n_forwards(positions), label, key):
         return None
     with until_done(work_key):

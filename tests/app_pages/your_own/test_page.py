@@ -272,3 +272,10 @@ def test_names_of_classes_are_no_markdown(open_app: Open, root: Path, part: str)
     chosen = {"compare_what": "two inputs", "compare_part": part}
     app = open_app(COMPARE, CHECKPOINT.to("my-bert"), **chosen)
     assert IMAGE not in markdown(app)
+
+
+def test_of_a_second_encoder_that_is_gone_the_first_is_not_said_to_take_its_place(open_app: Open) -> None:
+    app = open_app("app_pages/compare/page.py", compare_with="gone", forgiven=["compare_with"])
+    assert not app.exception
+    (said,) = app.warning
+    assert said.value.endswith("no encoder is called gone. Another one is compared instead.")
