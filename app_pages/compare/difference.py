@@ -7,6 +7,7 @@ from app_pages.compare.pairing import choose_furthest_pair, map_name, say_pair, 
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.show.all_heads import clickable_heads
+from app_pages.show.drawn_part import drawn_part, say_part
 from app_pages.show.show import show
 from app_pages.subject import two_sides
 from app_pages.subject.subject import LensChoice
@@ -33,10 +34,13 @@ def draw_difference(
         st.info(f"{reason} Their weights cannot be subtracted.")
     elif partner is not None:
         title = f"{second.title} {map_name(partner, lens)} minus {first.title} {map_name(head, lens)}"
+        n = len(two_sides.common_tokens(first, second))
+        part = drawn_part(n, 0)
         figure = two_sides.difference(
-            first, second, head, partner, lens=through, title=title, notes=through.notes
+            first, second, head, partner, lens=through, title=title, notes=through.notes, window=part
         )
         show(figure, key="difference")
+        say_part(part, n, around="")
     say_pair(first, second, pairing, chosen)
 
 

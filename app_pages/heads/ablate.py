@@ -25,6 +25,7 @@ from app_pages.heads.effects import (
 )
 from app_pages.heads.numbers import measuring_sentence
 from app_pages.show.all_heads import overview_of
+from app_pages.show.drawn_part import drawn_part, say_part
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import beside, predictions, tell
@@ -283,15 +284,20 @@ def _draw_maps(chosen: HeadChoice, before: Side, after: Side, query: int) -> Non
             overview_of(record, head_summary(record), selected=head, scale="own", key=key, small=True)
     st.caption("Each map from 0 to its own maximum. A click chooses the head that is shown below.")
     scale = weight_scale("own", "the maximum of both", *(side.record.pattern[head] for side in sides))
+    n = len(before.record)
+    part = drawn_part(n, query)
     columns = beside("ablate_maps", 3)
     for side, column in zip(sides, columns, strict=False):
         with column:
             title = f"{head_name(*head)}, {side.title.lower()}"
-            figure = attention_heatmap(side.record, *head, query=query, scale=scale, title=title, beside=True)
+            figure = attention_heatmap(
+                side.record, *head, query=query, scale=scale, title=title, window=part, beside=True
+            )
             show(figure, key=f"ablate_map_{side.title.lower()}")
     with columns[2]:
         title = f"{head_name(*head)}, after minus before"
         figure = difference(
-            before, after, head, names=("before", "after"), query=query, title=title, beside=True
+            before, after, head, names=("before", "after"), query=query, title=title, window=part, beside=True
         )
         show(figure, key="ablate_difference")
+    say_part(part, n)

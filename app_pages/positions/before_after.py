@@ -7,6 +7,7 @@ import streamlit as st
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query, take_position_from_second
 from app_pages.controls.positions_controls import BACK, DIFFERENCE, MAPS, ROWS, SIDE_BY_SIDE
+from app_pages.show.drawn_part import drawn_part, say_part
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.prediction import prediction
 from app_pages.show.show import show
@@ -19,9 +20,6 @@ from model.measures.changes import largest_change
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
-
-MOST_DRAWN = 512  # positions; a browser takes a minute for two maps of 1,370 × 1,370 cells
-DRAWN = 128  # of more positions
 
 
 def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after: Side) -> None:
@@ -89,37 +87,24 @@ def _draw_map(
         pattern, mask = two_sides.put_back(side, pattern), two_sides.put_back(side, mask)
         tokens, own_query = before.record.tokens, query
     title = f"{side.title}, {head_name(chosen.layer, chosen.head)}"
-    part = _part(len(tokens), own_query or 0)
+    part = drawn_part(len(tokens), own_query or 0)
     figure = weight_heatmap(
         pattern, tokens, mask=mask, query=own_query, scale=scale, title=title, window=part, beside=True
     )
     show(figure, key=key)
-    _say_part(part, len(tokens))
-
-
-def _part(n: int, query: int) -> tuple[range, range] | None:
-    """The queries and the keys of a map of `n` positions that are drawn, around the query; None for all."""
-    if n <= MOST_DRAWN:
-        return None
-    start = min(max(query - DRAWN // 2, 0), n - DRAWN)
-    return (range(start, start + DRAWN),) * 2
-
-
-def _say_part(part: tuple[range, range] | None, n: int) -> None:
-    if part is not None:
-        st.caption(f"Of {n:,} positions, {part[0].start} to {part[0].stop - 1} are drawn, around the query.")
+    say_part(part, len(tokens))
 
 
 def _draw_difference(chosen: HeadChoice, before: Side, after: Side, query: int) -> None:
     """Draws a heatmap [query, key] of the chosen head's weights after minus before, both in the order of the input."""
     head = chosen.layer, chosen.head
     title = f"{head_name(chosen.layer, chosen.head)}, after minus before"
-    part = _part(len(before.record), query)
+    part = drawn_part(len(before.record), query)
     figure = two_sides.difference(
         before, after, head, names=("before", "after"), title=title, window=part, beside=True
     )
     show(figure, key="positions_try_difference")
-    _say_part(part, len(before.record))
+    say_part(part, len(before.record))
     largest = format_number(largest_change(*two_sides.head_patterns(before, after, head)), ".2g")
     remark = "" if after.order is None else ", with rows and columns put back in order"
     st.caption(f"Largest change of any weight in this head: {largest}{remark}.")

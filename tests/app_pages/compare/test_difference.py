@@ -5,10 +5,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.address import Control
-from app_pages.show import all_heads
+from app_pages.show import all_heads, drawn_part
 from app_pages.subject.subject import LiveSubject
 from model.measures.head_measures import entropy
-from tests.app_pages.charts import table
+from tests.app_pages.charts import shown, table, weights
 from tests.tolerance import rounding
 
 Open = Callable[..., AppTest]
@@ -38,5 +38,13 @@ def test_the_change_is_that_of_the_second_minus_the_first(open_app: Open) -> Non
     app = open_app(PAGE, text=TEXT, **BY_NUMBER)
     first, second = (LiveSubject(f"imdb-{end}-ln", TEXT).record for end in ("pre", "post"))
     means = [entropy(record.pattern, record.mask).mean(axis=-1) for record in (first, second)]
-    shown = table(app, "change of entropy", "layer", "head", "value").sort_values(["layer", "head"])
-    np.testing.assert_allclose(shown["value"], (means[1] - means[0]).ravel(), atol=rounding(8 * 5))
+    changes = table(app, "change of entropy", "layer", "head", "value").sort_values(["layer", "head"])
+    np.testing.assert_allclose(changes["value"], (means[1] - means[0]).ravel(), atol=rounding(8 * 5))
+
+
+def test_of_many_positions_the_first_are_drawn(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn_part, "MOST_DRAWN", 4)
+    monkeypatch.setattr(drawn_part, "DRAWN", 2)
+    app = open_app(PAGE, text=TEXT, **BY_NUMBER)
+    assert weights(shown(app, "difference")).shape == (2, 2)
+    assert "Of 5 positions, 0 to 1 are drawn." in [caption.value for caption in app.caption]

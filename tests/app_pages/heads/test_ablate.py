@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.heads.ablate import NO_PROOF
+from app_pages.show import drawn_part
 from app_pages.subject import cache
 from model.atlas.data_source import DataSource, Spread
 from model.atlas.results import HEADS, HeadResults, write_results
@@ -13,8 +14,8 @@ from model.capture import capture
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.probabilities import probabilities
 from model.measures.changes import class_changes
+from tests.app_pages.charts import shown, weights
 from tests.app_pages.charts import table as table_of
-from tests.app_pages.charts import weights
 from tests.app_pages.heads.conftest import source
 
 Open = Callable[..., AppTest]
@@ -162,3 +163,14 @@ def test_what_takes_long_waits_for_a_click(open_ablate: Open, monkeypatch) -> No
     app.run()
     assert "–" not in set(grid(app)["written"])
     assert "ablate_all" not in [each.key for each in app.button]
+
+
+def test_of_many_positions_the_maps_show_those_around_the_query(
+    open_ablate: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drawn_part, "MOST_DRAWN", 4)
+    monkeypatch.setattr(drawn_part, "DRAWN", 2)
+    app = open_ablate(ablated="h0-1", query="3 film")
+    for key in ("ablate_map_before", "ablate_map_after", "ablate_difference"):
+        assert weights(shown(app, key)).shape == (2, 2)
+    assert "Of 5 positions, 2 to 3 are drawn, around the query." in captions(app)
