@@ -59,7 +59,7 @@ def in_numbers(scores: np.ndarray, pattern: np.ndarray) -> tuple[str, str, str]:
     return (
         f"S + M = {_lower_triangle(n, lambda i, j: format_tex(scores[i, j], '.2f'), masked=MINUS_INFINITY)}",
         f"A = {_lower_triangle(n, lambda i, j: f'{pattern[i, j]:.3f}', masked='0')}",
-        rf"Z_{n} = {terms} = {format_tex(softmax_normaliser(scores[-1]), '#.4g')}",
+        rf"Z_{n} = {terms} = {format_tex(float(softmax_normaliser(scores[-1])), '#.4g')}",
     )
 
 

@@ -11,7 +11,8 @@ from ..builders.theme import FIT
 from ..builders.token_label import FONT, label, visible
 
 _HEIGHT = 200
-_EACH_NAMED = 40  # queries; more have no room for their tokens
+_EACH_NAMED = 24  # queries; of more, those are left out whose tokens have no room
+_SOME_NAMED = 40  # queries; of more, none is named
 _NAMED = 60  # beyond so many tokens their names would cover each other
 
 
@@ -22,7 +23,7 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
         "sum": pattern.sum(axis=-1).astype(float),
         "selected": np.arange(len(tokens)) == query,
     }
-    return _row_sums_form(len(tokens) <= _EACH_NAMED).with_data(
+    return _row_sums_form(len(tokens) <= _SOME_NAMED, len(tokens) > _EACH_NAMED).with_data(
         sums,
         frames={"line": {"one": [1]}},
         height=_HEIGHT,
@@ -31,8 +32,15 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
 
 
 @form
-def _row_sums_form(has_names: bool) -> alt.TopLevelMixin:
-    names = alt.Axis(labels=has_names, ticks=False, labelAngle=-50, labelLimit=0, labelFont=FONT)
+def _row_sums_form(has_names: bool, are_crowded: bool) -> alt.TopLevelMixin:
+    names = alt.Axis(
+        labels=has_names,
+        labelOverlap=are_crowded,
+        ticks=False,
+        labelAngle=-50,
+        labelLimit=0,
+        labelFont=FONT,
+    )
     y_options: Kwargs = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
     bars = alt.Chart(data()).mark_bar(color=EMPHASIS)
     bars = bars.encode(

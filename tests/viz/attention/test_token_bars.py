@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn, scene, whole
 from viz.attention.token_bars import knock_out_bars, row_sums
 from viz.builders.palette import ACCENT, FALLS, RISES
 
@@ -12,6 +12,19 @@ def test_a_bar_is_as_high_as_its_row_sums_up_to():
     assert heights[1] == pytest.approx(heights[0] / 4)
     assert one["y"] == pytest.approx(bars[0]["y"])
     assert [bar["stroke"] == ACCENT for bar in bars] == [False, True]
+
+
+@pytest.mark.parametrize(("n", "named"), [(24, 24), (25, 13), (41, 0)])
+def test_up_to_24_queries_are_all_named(n, named):
+    figure = row_sums(np.eye(n), ["a"] * n, query=0)
+    labels = [item for item in items(scene(figure, width=400)) if str(item.get("text", "")).endswith(" a")]
+    assert sum(label.get("opacity", 1) > 0 for label in labels) == named
+
+
+def items(node):
+    yield node
+    for child in node.get("items", ()):
+        yield from items(child)
 
 
 TOKENS = ("[CLS]", "not", "not")
