@@ -374,7 +374,10 @@ def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_he
     store_heads("imdb-pre-ln", **worth)
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.NUMBERS_OF.to("data set"))
     assert columns(app)[-2:] == ["importance", "zero"]
-    assert [cell["text"] for cell in rows(app)["L0 H0"]["numbers"][-2:]] == ["0.5 ± 0.05", "2 ± 0.05"]
+    assert [cell["text"] for cell in rows(app)["L0 H0"]["numbers"][-2:]] == [
+        "0.50 ± 0.050",
+        "2.0 ± 0.050",
+    ]
     assert "Over the data set, some numbers were measured on fewer examples: next on 30." in said(app)
 
 
