@@ -369,14 +369,23 @@ def _get(
 
 
 def _make_of_same_files(key: Key, make: Callable[[], Value]) -> Value:
+    """Result of `make`. Raises ReplacedError if the files are no longer those of the key, or others were there for a moment."""
+    if (before := _file_states(key)) is None:
+        raise ReplacedError
     value = make()
-    try:
-        is_same = all(checkpoint.fingerprint(name) == files for name, files in key.checkpoints)
-    except OSError:  # gone meanwhile
-        is_same = False
-    if not is_same:
+    if _file_states(key) != before:
         raise ReplacedError
     return value
+
+
+def _file_states(key: Key) -> list[dict[str, tuple[int, ...]]] | None:
+    """The states of the files of the key's checkpoints; None where they are not those of the key."""
+    try:
+        states = [checkpoint.file_states(name) for name, _ in key.checkpoints]
+        is_same = all(checkpoint.fingerprint(name) == files for name, files in key.checkpoints)
+    except OSError:  # gone meanwhile
+        return None
+    return states if is_same else None
 
 
 def _get_with_memory(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:

@@ -27,6 +27,7 @@ from torch import Tensor
 from .. import huggingface
 from ..config import MOST_PATTERNS, ModelConfig
 from ..device import find_device
+from ..files.content import file_state
 from ..files.encoder_files import CONFIG, HISTORY, PREDICTIONS, READ, RECORDING, TOKENIZER, WEIGHTS
 from ..files.errors import errors_in_one_sentence
 from ..files.json_file import folder_and_name, read_object
@@ -149,17 +150,29 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
 def fingerprint(name_or_path: str | Path) -> str:
     """A hash of all files of a checkpoint that may be read, including the recording of its training and the predictions.
 
-    The hash of a file is cached until its size, modification time or inode changes. Raises FileNotFoundError if there is
-    no such checkpoint.
+    The hash of a file is cached until its state changes (`model.files.content.file_state`). Raises FileNotFoundError if
+    there is no such checkpoint.
     """
     folder, inner = split_path(_find_folder(name_or_path))
+    hashes = {name: _cached_file_hash(folder / name, state) for name, state in _states(folder).items()}
+    return hashlib.sha256(json.dumps([hashes, inner] if inner else hashes).encode()).hexdigest()
+
+
+def file_states(name_or_path: str | Path) -> dict[str, tuple[int, ...]]:
+    """The states of those files, by name: they are the same later only if no file was replaced meanwhile, not even for a moment.
+
+    Raises FileNotFoundError if there is no such checkpoint.
+    """
+    return _states(split_path(_find_folder(name_or_path))[0])
+
+
+def _states(folder: Path) -> dict[str, tuple[int, ...]]:
     names = list(OWN_FILES)
     if huggingface.is_foreign(folder):
         names = sorted(
             str(path.relative_to(folder)) for pattern in FOREIGN_FILES for path in folder.glob(pattern)
         )
-    hashes = {name: _file_hash(folder / name) for name in names if (folder / name).is_file()}
-    return hashlib.sha256(json.dumps([hashes, inner] if inner else hashes).encode()).hexdigest()
+    return {name: file_state(folder / name) for name in names if (folder / name).is_file()}
 
 
 def weights_hash(name_or_path: str | Path) -> str:
@@ -176,19 +189,17 @@ def weights_hash(name_or_path: str | Path) -> str:
 
 
 def _file_hash(path: Path) -> str:
-    status = path.stat()
-    return _cached_file_hash(path, status.st_size, status.st_mtime_ns, status.st_ino)
+    return _cached_file_hash(path, file_state(path))
 
 
 @lru_cache(maxsize=1024)
-def _cached_file_hash(path: Path, size: int, *state: int) -> str:
-    """SHA-256 of a file's content; for a file larger than `LARGEST_FILE`, its size and `state` (modification time, inode)
-    as JSON.
+def _cached_file_hash(path: Path, state: tuple[int, ...]) -> str:
+    """SHA-256 of a file's content; for a file larger than `LARGEST_FILE`, its `state`, which begins with its size, as JSON.
 
     A sparse file can claim terabytes, which would take hours to read.
     """
-    if size > LARGEST_FILE:
-        return json.dumps([size, *state])
+    if state[0] > LARGEST_FILE:
+        return json.dumps(state)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

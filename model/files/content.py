@@ -17,6 +17,16 @@ def check_regular(path: Path) -> None:
     raise ValueError("it is not a file")
 
 
+def file_state(path: Path) -> tuple[int, int, int, int]:
+    """Size, times of modification and of change, and inode of a file: what changes with its content.
+
+    A copy can have the modification time of its original and the inode of a file that is gone; its time of change is new.
+    Raises OSError if there is no such file.
+    """
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
 def read_bounded(path: Path, largest: int) -> bytes:
     """The bytes of a regular file.
 

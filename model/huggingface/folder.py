@@ -10,6 +10,7 @@ import torch
 from tokenizers import Tokenizer
 
 from ..config import ModelConfig
+from ..files.content import file_state
 from ..files.encoder_files import (
     ADAPTER,
     CONFIG,
@@ -71,14 +72,14 @@ def is_foreign(folder: Path) -> bool:
         return True
     path = folder / CONFIG
     try:
-        file_status = path.stat()
+        state = file_state(path)
     except OSError:
         return False
-    return _is_transformers_config(path, file_status.st_size, file_status.st_mtime_ns, file_status.st_ino)
+    return _is_transformers_config(path, state)
 
 
 @lru_cache(maxsize=1024)
-def _is_transformers_config(path: Path, *_state: int) -> bool:
+def _is_transformers_config(path: Path, _state: tuple) -> bool:
     """Whether the file is a config.json of `transformers`; `_state` makes the cache distinguish versions of the file."""
     try:
         values = read_object(path, CONFIG)

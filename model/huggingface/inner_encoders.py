@@ -10,6 +10,7 @@ from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
 
+from ..files.content import file_state
 from ..files.encoder_files import CONFIG, INDEX, WEIGHTS
 from ..files.json_file import read_object
 from .clip import PATCHES, TOKENS
@@ -29,9 +30,7 @@ def inner_names(folder: Path) -> tuple[str, ...]:
     """Names of the two encoders in a folder, "vision_model" and "text_model"; none for any other folder, or a damaged one."""
     try:
         state = tuple(
-            (status.st_size, status.st_mtime_ns, status.st_ino)
-            for name in (CONFIG, WEIGHTS, INDEX)
-            if (path := folder / name).is_file() and (status := path.stat())
+            file_state(folder / name) for name in (CONFIG, WEIGHTS, INDEX) if (folder / name).is_file()
         )
     except OSError:
         return ()

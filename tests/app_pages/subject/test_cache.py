@@ -394,6 +394,24 @@ def test_what_was_made_while_the_checkpoint_was_replaced_is_made_again_of_the_ne
     assert cache.of(make, "mnist-pre-ln")[0] == 3  # kept
 
 
+def test_what_was_made_while_other_files_were_there_for_a_moment_is_made_again(checkpoints: Path) -> None:
+    """The files are the same before and after, and yet not those that were read."""
+    path = checkpoints / "mnist-pre-ln" / "model.safetensors"
+    content, seen = path.read_bytes(), []
+
+    def read(_: Loaded) -> bytes:
+        if not seen:
+            path.write_bytes(bytes(len(content)))
+        seen.append(path.read_bytes())
+        if seen[-1] != content:
+            path.write_bytes(content)
+        return seen[-1]
+
+    read.__qualname__ = "read"
+    assert cache.of(read, "mnist-pre-ln") == content
+    assert seen == [bytes(len(content)), content]
+
+
 def test_in_the_run_of_a_page_all_begins_anew(checkpoints: Path) -> None:
     make = Replacing(checkpoints / "mnist-pre-ln", 1)
     with cache.one_run():

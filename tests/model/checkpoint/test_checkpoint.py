@@ -244,6 +244,27 @@ def test_a_replaced_checkpoint_has_another_fingerprint(digit):
     assert fingerprint("digit") == first
 
 
+def test_a_copy_that_looks_as_old_as_what_it_replaces_is_told_apart(digit):
+    """`cp -p` keeps the time of modification, and the new file may get the inode of the old one."""
+    path = digit / "model.safetensors"
+    first, before = fingerprint("digit"), path.stat()
+    with path.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"!")
+    while (
+        path.stat().st_ctime_ns == before.st_ctime_ns
+    ):  # the clock of a file system ticks every few milliseconds
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    after = path.stat()
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (
+        before.st_size,
+        before.st_mtime_ns,
+        before.st_ino,
+    )
+    assert fingerprint("digit") != first
+
+
 @pytest.mark.usefixtures("digit")
 def test_files_are_hashed_once(monkeypatch):
     first = fingerprint("digit")
