@@ -113,7 +113,7 @@ def _say_links(chosen: SentenceLinks, head: HeadChoice) -> None:
 
 
 def _ends(direction: str) -> tuple[str, str]:
-    """What a row and a column of an outlined cell are."""
+    """Which ends of a link stand in the row and in the column of its outlined cell."""
     return ("dependent", "head word") if direction == TO_HEAD else ("head word", "dependent")
 
 

@@ -130,7 +130,7 @@ def _quantity_sentences(sides: Sequence[Side], answers: Sequence[Answer]) -> str
 
 
 def _scale_sentence(limits: Mapping[str, float]) -> str:
-    """How far the scales reach, by the quantity that they are of."""
+    """Sentence on the largest values of the colour scales; `limits` holds them by quantity."""
     ends = {scale: format_number(limit, ".3g") for scale, limit in limits.items()}
     if len(ends) < 2:
         return f"Both scales reach to {next(iter(ends.values()), 0)}, the largest change on either side."

@@ -112,7 +112,8 @@ def choose_answer(subject: LiveSubject) -> Answer:
 
 
 def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
-    """The same choice once for several subjects, by their titles: one word, asked of each that has a masked token of that number.
+    """One choice of a word for several subjects, by their titles: each subject is asked for this word at its masked token of the
+    same number.
 
     Where no word is typed, it is the first guess of the first of them. Captions say where another word, or the whole input, is
     asked.
@@ -140,7 +141,9 @@ def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
             continue
         position = positions[title][number - 1]
         if not subject.compute(guesses)[position]:
-            st.caption(f"{name}The ids that this encoder predicts first have no tokens in its tokenizer.")
+            st.caption(
+                f"{name}The first guesses of this encoder are numbers for which its tokenizer has no token."
+            )
             answers.append(Answer())
             continue
         if words is None:
@@ -156,7 +159,7 @@ def choose_answers(subjects: Mapping[str, LiveSubject]) -> list[Answer]:
 
 
 def _masked_word(subject: LiveSubject, words: Sequence[str], position: int) -> tuple[MaskedWord, str]:
-    """The first of the `words` that is a token of the encoder, and ""; or its first guess, and why none of them is."""
+    """The first of the `words` that is one token of the encoder, with ""; if none is, its first guess, with the reason."""
     problem = ""
     for word in words:
         try:

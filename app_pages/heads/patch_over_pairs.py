@@ -39,7 +39,7 @@ _ROUND = "pairs_round"
 
 @dataclass(frozen=True)
 class _Kind:
-    """What pairs are of, and how they are entered."""
+    """A kind of pair, of texts or of digits, and how its list is entered."""
 
     noun: str
     held: str  # key in the session

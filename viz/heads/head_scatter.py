@@ -9,7 +9,7 @@ from PIL import ImageColor
 
 from ..builders.cells import head_cells
 from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..builders.label_places import PLACED, LabelPlace, place_columns
+from ..builders.label_placement import PLACED, LabelPlacement, placement_columns
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
 from ..builders.theme import INK, SMALL, heading
@@ -17,11 +17,11 @@ from ..builders.theme import INK, SMALL, heading
 _HEIGHT = 340
 _TYPICAL_WIDTH = 600  # pixels of the plot, in a file; on a page it is wider
 _LETTER = 0.52  # of the size of the letters: the width of one, in the mean
-_PLACES = (
-    LabelPlace("left", 8, -10),
-    LabelPlace("left", 8, 10),
-    LabelPlace("right", -8, -10),
-    LabelPlace("right", -8, 10),
+_PLACEMENTS = (
+    LabelPlacement("left", 8, -10),
+    LabelPlacement("left", 8, 10),
+    LabelPlacement("right", -8, -10),
+    LabelPlacement("right", -8, 10),
 )
 _RAMP = (
     "#0f8b8d",
@@ -59,7 +59,7 @@ def head_scatter(
         for axis in ("x", "y")
         for end_name, end_value in _axis_ends(drawn[axis].to_numpy())
     }
-    drawn = drawn.assign(**_name_places(drawn, axis_ends))
+    drawn = drawn.assign(**_name_placements(drawn, axis_ends))
     left_out = len(frame) - len(drawn)
     missing = f" {left_out} without one of the two." if left_out else ""
     return _chart_form(len(across), *titles).with_data(
@@ -101,7 +101,7 @@ def _chart_form(n_layers: int, across: str, up: str) -> alt.TopLevelMixin:
     return alt.layer(text, points.add_params(click_on("head", "layer", "head"))).properties(autosize="fit-x")
 
 
-def _name_places(drawn: pd.DataFrame, ends: Mapping[str, float]) -> dict[str, list]:
+def _name_placements(drawn: pd.DataFrame, ends: Mapping[str, float]) -> dict[str, list]:
     """Columns with the place of each name, if the plot has its typical width."""
     across, up = (
         (drawn[axis] - ends[f"{axis}_low"]) / (ends[f"{axis}_high"] - ends[f"{axis}_low"])
@@ -109,7 +109,7 @@ def _name_places(drawn: pd.DataFrame, ends: Mapping[str, float]) -> dict[str, li
     )
     pixels = np.stack([across * _TYPICAL_WIDTH, (1 - up) * _HEIGHT], axis=-1)
     widths = [len(name) * _LETTER * SMALL for name in drawn["label"]]
-    return place_columns(pixels, widths, SMALL, _PLACES)
+    return placement_columns(pixels, widths, SMALL, _PLACEMENTS)
 
 
 def _axis_ends(values: np.ndarray) -> list[tuple[str, float]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..builders.label_places import PLACED, LabelPlace, place_columns
+from ..builders.label_placement import PLACED, LabelPlacement, placement_columns
 from ..builders.palette import ACCENT, NEUTRAL
 from ..builders.picture_marks import CHOOSE, picture_ink
 from ..builders.theme import FIT, INK, MIDDLE, SMALL
@@ -22,13 +22,13 @@ _TYPICAL_WIDTH = 700
 _MARGIN = 40  # on each side, for labels
 _MOST_LABELS = 60
 _THUMBNAIL = 24
-_PLACES = (
-    LabelPlace("center", 0, -16),
-    LabelPlace("center", 0, 16),
-    LabelPlace("left", 10, 0),
-    LabelPlace("right", -10, 0),
-    LabelPlace("left", 6, -14),
-    LabelPlace("right", -6, 14),
+_PLACEMENTS = (
+    LabelPlacement("center", 0, -16),
+    LabelPlacement("center", 0, 16),
+    LabelPlacement("left", 10, 0),
+    LabelPlacement("right", -10, 0),
+    LabelPlacement("left", 6, -14),
+    LabelPlacement("right", -6, 14),
 )
 
 
@@ -76,7 +76,7 @@ def embedding_scatter(
     height = int(
         np.clip(y_extent / x_extent * (_TYPICAL_WIDTH - 2 * _MARGIN) + 2 * _MARGIN, _LOWEST, _HIGHEST)
     )
-    frame |= _name_places(frame, x_extent, y_extent, height)
+    frame |= _name_placements(frame, x_extent, y_extent, height)
     return _chart_form(axes, n_pictures > 0).with_data(
         frame,
         frames={"pictures": pictures} if n_pictures else {},
@@ -112,7 +112,7 @@ def _has_label(frame: Mapping[str, Sequence], *, alone: bool) -> list[bool]:
     return labelled[::-1]
 
 
-def _name_places(
+def _name_placements(
     frame: Mapping[str, Sequence], x_extent: float, y_extent: float, height: int
 ) -> dict[str, list]:
     """Columns with the place of each name, if the plot has its typical width; the chosen one has the first choice."""
@@ -122,7 +122,7 @@ def _name_places(
         width(name, MIDDLE) if is_named else 0.0
         for name, is_named in zip(frame["label"], frame["labelled"], strict=True)
     ]
-    columns = place_columns(pixels[::-1], widths[::-1], MIDDLE, _PLACES)
+    columns = placement_columns(pixels[::-1], widths[::-1], MIDDLE, _PLACEMENTS)
     return {name: column[::-1] for name, column in columns.items()}
 
 

@@ -92,8 +92,8 @@ def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare: Open)
         text=TEXT, checkpoint="imdb-pre-ln", **MASKED, answer_word="great", compare_part="Knock-out"
     )
     assert not app.exception
-    said = [block.value.replace("\\", "") for block in app.markdown]
-    assert any("Shown is the change of log P of the word at [MASK], in nats." in text for text in said)
+    sentences = [block.value.replace("\\", "") for block in app.markdown]
+    assert any("Shown is the change of log P of the word at [MASK], in nats." in text for text in sentences)
     largest = []
     for name in ("imdb-pre-ln", "imdb-post-ln"):
         loaded = cache.loaded(name)
@@ -107,7 +107,7 @@ def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare: Open)
         numbers = [
             format_number(value, "+.2f") for value in (before, before + changes[index], changes[index])
         ]
-        (line,) = (text for text in said if text.startswith(f"**{name}**: log P"))
+        (line,) = (text for text in sentences if text.startswith(f"**{name}**: log P"))
         assert line == (
             f"**{name}**: log P(“great” at [MASK]) is {numbers[0]} nats; without `{record.tokens[index]}` (position {index}) it is "
             f"{numbers[1]}, the largest change ({numbers[2]} nats)."
@@ -120,8 +120,8 @@ def test_a_knock_out_of_a_word_beside_that_of_a_class_has_a_scale_of_its_own(ope
     two = {"compare_what": "two inputs", "compare_text": "great film a b x not"}
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **MASKED, **two, compare_part="Knock-out")
     assert "The scale of log P reaches to" in captions(app)
-    said = " ".join(block.value for block in app.markdown)
+    shown = " ".join(block.value for block in app.markdown)
     assert (
         "second text is not asked for a masked word: there it is the change of the log-odds of the class"
-        in said
+        in shown
     )

@@ -33,7 +33,7 @@ def test_lines_are_counted_from_1_and_empty_ones_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ("", "“a.csv” is empty."),
         (" \n \n", "“a.csv” is empty."),
@@ -51,10 +51,10 @@ def test_lines_are_counted_from_1_and_empty_ones_are_left_out() -> None:
         ("x" * (MOST_SIGNS + 1), "“a.csv” has 2,000,001 characters; at most 2,000,000 can be read."),
     ],
 )
-def test_what_is_no_table_of_pairs_is_refused_in_one_sentence(content: str, said: str) -> None:
+def test_what_is_no_table_of_pairs_is_refused_in_one_sentence(content: str, message: str) -> None:
     with pytest.raises(ValueError) as error:  # noqa: PT011 - what it says is looked at
         read(content)
-    assert str(error.value).startswith(said)
+    assert str(error.value).startswith(message)
     assert "\n" not in str(error.value)
 
 
@@ -77,7 +77,7 @@ def test_pairs_of_digits_are_two_columns_of_their_numbers(separator: str, header
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (
             "1,2\n3,10000\n",
@@ -109,7 +109,7 @@ def test_pairs_of_digits_are_two_columns_of_their_numbers(separator: str, header
         ("", "“d.csv” is empty."),
     ],
 )
-def test_what_is_no_table_of_digits_is_refused_in_one_sentence(content: str, said: str) -> None:
+def test_what_is_no_table_of_digits_is_refused_in_one_sentence(content: str, message: str) -> None:
     with pytest.raises(ValueError) as error:  # noqa: PT011 - what it says is looked at
         read_digits(content)
-    assert str(error.value) == said
+    assert str(error.value) == message

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import altair as alt
 import numpy as np
 
-# Options of a text mark whose rows have the columns of `place_columns`.
+# Options of a text mark whose rows have the columns of `placement_columns`.
 PLACED: dict[str, Any] = {
     "baseline": "middle",
     **{name: alt.expr(f"datum.{name}") for name in ("align", "dx", "dy")},
@@ -14,7 +14,7 @@ PLACED: dict[str, Any] = {
 _DOT = 4  # pixels from the middle of a point to its edge
 
 
-class LabelPlace(NamedTuple):
+class LabelPlacement(NamedTuple):
     """A place of a name beside its point, in pixels: its alignment, and its way to the right and down from the point."""
 
     align: str
@@ -28,10 +28,10 @@ class LabelPlace(NamedTuple):
         return np.array([left, top, left + width, top + height])
 
 
-def label_places(
-    points: np.ndarray, widths: Sequence[float], height: float, places: Sequence[LabelPlace]
-) -> list[LabelPlace]:
-    """A place among `places` for the name of each of the `points` [point, 2], in pixels to the right and down.
+def place_labels(
+    points: np.ndarray, widths: Sequence[float], height: float, placements: Sequence[LabelPlacement]
+) -> list[LabelPlacement]:
+    """A place among `placements` for the name of each of the `points` [point, 2], in pixels to the right and down.
 
     Names `widths` pixels wide and `height` high are set one after the other: each takes the first place where it lies on
     no point and on no name before it, or else the one where it covers least of them. A name of width 0 is not drawn, and takes no room.
@@ -40,21 +40,21 @@ def label_places(
     chosen = []
     for point, width in zip(points, widths, strict=True):
         if not width:
-            chosen.append(places[0])
+            chosen.append(placements[0])
             continue
-        boxes = [place.box(point, width, height) for place in places]
+        boxes = [placement.box(point, width, height) for placement in placements]
         best = int(np.argmin([_covered_area(box, taken) for box in boxes]))
-        chosen.append(places[best])
+        chosen.append(placements[best])
         taken.append(boxes[best])
     return chosen
 
 
-def place_columns(
-    points: np.ndarray, widths: Sequence[float], height: float, places: Sequence[LabelPlace]
+def placement_columns(
+    points: np.ndarray, widths: Sequence[float], height: float, placements: Sequence[LabelPlacement]
 ) -> dict[str, list]:
-    """The places of `label_places` as the columns of a data frame that a text mark with the options `PLACED` reads."""
-    chosen = label_places(points, widths, height, places)
-    return {name: [getattr(place, name) for place in chosen] for name in LabelPlace._fields}
+    """The places of `place_labels` as the columns of a data frame that a text mark with the options `PLACED` reads."""
+    chosen = place_labels(points, widths, height, placements)
+    return {name: [getattr(placement, name) for placement in chosen] for name in LabelPlacement._fields}
 
 
 def _covered_area(box: np.ndarray, taken: Sequence[np.ndarray]) -> float:
