@@ -21,6 +21,11 @@ _watching: ContextVar[tuple[Mapping["HookPoint", Watcher], ...]] = ContextVar("w
 class HookPoint(nn.Module):
     """Identity module at which `watch` reads or replaces the activation."""
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether a `watch` that is open in this thread reads or replaces the activation."""
+        return any(self in watchers for watchers in _watching.get())
+
     def forward(self, activation: Tensor) -> Tensor:
         for watchers in _watching.get():
             if (watcher := watchers.get(self)) is not None:
@@ -52,7 +57,7 @@ def hook_points(model: nn.Module) -> Mapping[str, HookPoint]:
 def is_watched(model: nn.Module, names: Iterable[str]) -> bool:
     """Whether a `watch` that is open in this thread reads or replaces the activation at one of the hook points `names`."""
     points = hook_points(model)
-    return any(points[name] in watchers for name in names for watchers in _watching.get())
+    return any(points[name].is_watched for name in names)
 
 
 @contextmanager

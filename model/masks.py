@@ -1,6 +1,6 @@
 """Masks: boolean tensors, True where a query may attend to a key."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from jaxtyping import Bool
@@ -43,15 +43,23 @@ def combine(
     return None if allowed is None else allowed.expand(-1, shape[1], -1, -1, -1)
 
 
-def causal(n: int) -> Bool[Tensor, "query key"]:
+def causal(n: int, device: torch.device | None = None) -> Bool[Tensor, "query key"]:
     """Causal mask: True if the key is the query itself or an earlier position."""
-    return torch.ones(n, n, dtype=torch.bool).tril()
+    return torch.ones(n, n, dtype=torch.bool, device=device).tril()
 
 
 def local_window(n: int, radius: int) -> Bool[Tensor, "query key"]:
     """Mask that is True if the key is at most `radius` positions away from the query."""
-    position = torch.arange(n)
-    return (position[:, None] - position).abs() <= radius
+    return local_windows(n, [radius])[0]
+
+
+def local_windows(
+    n: int, radii: Sequence[int], device: torch.device | None = None
+) -> Bool[Tensor, "window query key"]:
+    """A mask for each of the `radii`, True if the key is at most so many positions away from the query."""
+    position = torch.arange(n, device=device)
+    distance = (position[:, None] - position).abs()
+    return torch.stack([distance <= radius for radius in radii])
 
 
 def patch_window(grid: tuple[int, int], radius: int, n_before: int) -> Bool[Tensor, "query key"]:

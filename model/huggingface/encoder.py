@@ -12,7 +12,7 @@ from ..config import ModelConfig
 from ..family_options import TokenChoice
 from ..hooks import HookPoint
 from ..linear import Linear, linear_map
-from ..masks import FullMask, Mask, causal, local_window, real_positions
+from ..masks import FullMask, Mask, causal, local_windows, real_positions
 from ..parts.attention_pooling import AttentionPooling
 from ..parts.block import add_grid_bias, replace_parts
 from ..parts.disentangled import DisentangledAttention, RelativePositions
@@ -177,10 +177,9 @@ class ImportedEncoder(Transformer):
     def full_mask(self, inputs: Inputs, mask: Mask | None = None) -> FullMask | None:
         """The mask of `Transformer.full_mask`; no later key in a causal encoder, and in layers with a window none beyond it."""
         full_mask = super().full_mask(inputs, mask)
-        own_mask = own_full_mask(self.config, inputs.shape[1] if self.config.is_text else None)
+        own_mask = own_full_mask(self.config, inputs.shape[1] if self.config.is_text else None, inputs.device)
         if own_mask is None:
             return full_mask
-        own_mask = own_mask.to(inputs.device)
         return own_mask if full_mask is None else full_mask & own_mask
 
     def _add_relative_bias(self, n_buckets: int) -> None:
@@ -199,13 +198,15 @@ class ImportedEncoder(Transformer):
             _share_layers_of_block(block, first_block)
 
 
-def own_full_mask(config: ModelConfig, n: int | None = None) -> FullMask | None:
+def own_full_mask(
+    config: ModelConfig, n: int | None = None, device: torch.device | None = None
+) -> FullMask | None:
     """Keys that each query may attend to by the encoder's build, for a text of `n` tokens or a picture; None for all keys."""
     parts, n = config.family.parts, n or config.n_positions
-    own_mask = causal(n).expand(1, config.n_layers, 1, n, n) if parts.causal else None
+    own_mask = causal(n, device).expand(1, config.n_layers, 1, n, n) if parts.causal else None
     if parts.windows:
-        by_layer = torch.stack([local_window(n, n if window is None else window) for window in parts.windows])
-        window_mask = by_layer[None, :, None]
+        radii = [n if window is None else window for window in parts.windows]
+        window_mask = local_windows(n, radii, device)[None, :, None]
         own_mask = window_mask if own_mask is None else own_mask & window_mask
     return own_mask
 

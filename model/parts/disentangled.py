@@ -6,6 +6,7 @@ by sqrt(d_k) times the root of the number of these terms.
 """
 
 import math
+from functools import lru_cache
 
 import torch
 from jaxtyping import Float, Int
@@ -65,8 +66,12 @@ class DisentangledAttention(Attention):
         q = q / self.scale
         scores = self.content_to_content(q @ k.transpose(-2, -1))
         vectors = self.positions()
-        numbers = numbers_in_batch(self.position_numbers, torch.arange(q.shape[-2]), len(q))
-        index = relative_positions(numbers, self.options)[:, None].to(q.device).expand(*scores.shape)
+        if self.position_numbers.is_watched:
+            numbers = numbers_in_batch(self.position_numbers, torch.arange(q.shape[-2]), len(q))
+            by_input = relative_positions(numbers, self.options).to(q.device)
+        else:
+            by_input = _relative_positions_by_length(q.shape[-2], self.options, q.device)
+        index = by_input[:, None].expand(*scores.shape)
         if self.content_to_position is not None:
             position_keys = self._heads(self.position_k or self.w_k, vectors)
             by_position = q @ position_keys.transpose(-2, -1)
@@ -82,6 +87,14 @@ class DisentangledAttention(Attention):
         self, linear: nn.Linear, vectors: Float[Tensor, "relative_position d_model"]
     ) -> Float[Tensor, "head relative_position d_k"]:
         return linear(vectors).unflatten(-1, (self.n_heads, -1)).transpose(0, 1)
+
+
+@lru_cache(maxsize=2)  # all layers have the same
+@torch.inference_mode(False)  # or they could not be used where gradients are asked for
+def _relative_positions_by_length(
+    n: int, options: Disentangled, device: torch.device
+) -> Int[Tensor, "1 query key"]:
+    return relative_positions(torch.arange(n)[None], options).to(device)
 
 
 def relative_positions(

@@ -2,6 +2,8 @@
 2020, 2.1). Scores of the class token have three biases of their own.
 """
 
+from functools import lru_cache
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -37,7 +39,7 @@ class GridBias(nn.Module):
 
     def forward(self) -> Float[Tensor, "head query key"]:
         """Bias for each query and key; the class token is the first position."""
-        index = offset_index(self.rows, self.columns).to(self.table.device)
+        index = _offset_index_on(self.rows, self.columns, self.table.device)
         return self.table[index].permute(2, 0, 1)
 
 
@@ -72,6 +74,12 @@ class GridBiasedScores(HookPoint):
     def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
         bias = self.bias(activation.shape[-1]).expand_as(activation)
         return super().forward(self.content(activation) + self.added(bias))
+
+
+@lru_cache(maxsize=2)  # all layers have the same
+@torch.inference_mode(False)  # or it could not be used where gradients are asked for
+def _offset_index_on(rows: int, columns: int, device: torch.device) -> Int[Tensor, "query key"]:
+    return offset_index(rows, columns).to(device)
 
 
 def offset_index(rows: int, columns: int) -> Int[Tensor, "query key"]:

@@ -5,6 +5,7 @@ a head are rotated by the row's coordinate, the other half by the column's: by 2
 """
 
 import math
+from functools import lru_cache
 
 import torch
 from jaxtyping import Float
@@ -12,7 +13,7 @@ from torch import Tensor
 
 from ..config import ModelConfig
 from ..family_options import Rotary
-from .rotary import Rotated, frequencies
+from .rotary import Factors, Heads, Rotated, factors, frequencies
 
 
 class GridRotated(Rotated):
@@ -27,20 +28,51 @@ class GridRotated(Rotated):
         """Frequencies of the pairs of a head: first those rotated by the row, in radians per row of patches, then those rotated
         by the column, in radians per column.
         """
-        by_coordinate = 2 * math.pi * frequencies(self.base, self.n_rotated // 2)
-        return torch.cat((by_coordinate * 2 / self.rows, by_coordinate * 2 / self.columns))
+        return _frequencies(self.base, self.n_rotated, (self.rows, self.columns))
 
     def numbers(self, n_positions: int) -> Float[Tensor, "position 2"]:
         """Row and column of each position, counted from the middle of the picture; 0 for class token and registers, the first of
         the `n_positions`.
         """
-        device = self.frequencies().device
-        row = torch.arange(self.rows, device=device) - (self.rows - 1) / 2
-        column = torch.arange(self.columns, device=device) - (self.columns - 1) / 2
-        of_patches = torch.cartesian_prod(row, column)
-        return torch.cat((of_patches.new_zeros(n_positions - len(of_patches), 2), of_patches))
+        return _rows_and_columns((self.rows, self.columns), n_positions)
 
     def angles_of(self, numbers: Float[Tensor, "batch position 2"]) -> Float[Tensor, "batch position pair"]:
         """Angle by which each pair of numbers is rotated at these rows and columns, in radians, in the order of `frequencies`."""
-        by_row, by_column = self.frequencies().chunk(2)
-        return torch.cat((numbers[..., :1] * by_row, numbers[..., 1:] * by_column), dim=-1)
+        return _angles(self.frequencies(), numbers)
+
+    def own_factors(self, n_positions: int, activation: Heads) -> Factors:
+        grid = self.rows, self.columns
+        device, dtype = activation.device, activation.dtype
+        return _factors_by_grid(self.base, self.n_rotated, grid, n_positions, self.interleaved, device, dtype)
+
+
+def _frequencies(base: float, width: int, grid: tuple[int, int]) -> Float[Tensor, " pair"]:
+    by_coordinate = 2 * math.pi * frequencies(base, width // 2)
+    return torch.cat([by_coordinate * 2 / n_steps for n_steps in grid])
+
+
+def _rows_and_columns(grid: tuple[int, int], n_positions: int) -> Float[Tensor, "position 2"]:
+    of_patches = torch.cartesian_prod(*(torch.arange(n_steps) - (n_steps - 1) / 2 for n_steps in grid))
+    return torch.cat((of_patches.new_zeros(n_positions - len(of_patches), 2), of_patches))
+
+
+def _angles(
+    frequency: Float[Tensor, " pair"], numbers: Float[Tensor, "*batch position 2"]
+) -> Float[Tensor, "*batch position pair"]:
+    by_row, by_column = frequency.chunk(2)
+    return torch.cat((numbers[..., :1] * by_row, numbers[..., 1:] * by_column), dim=-1)
+
+
+@lru_cache(maxsize=8)
+@torch.inference_mode(False)
+def _factors_by_grid(
+    base: float,
+    width: int,
+    grid: tuple[int, int],
+    n_positions: int,
+    interleaved: bool,
+    device: torch.device,
+    dtype: torch.dtype,
+) -> Factors:
+    angle = _angles(_frequencies(base, width, grid), _rows_and_columns(grid, n_positions))
+    return factors(angle.to(device, dtype), interleaved=interleaved)

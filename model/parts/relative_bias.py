@@ -1,6 +1,7 @@
 """A learned bias on each score, by the distance between key and query (Raffel et al. 2020, 2.1)."""
 
 import math
+from functools import lru_cache
 
 import torch
 from jaxtyping import Float, Int
@@ -25,10 +26,22 @@ class BiasedScores(HookPoint):
 
     def forward(self, activation: Float[Tensor, "batch head query key"]) -> Tensor:
         (table,) = self._bias
-        numbers = numbers_in_batch(self.position_numbers, torch.arange(activation.shape[-1]), len(activation))
-        buckets = relative_buckets(numbers, table.num_embeddings, self._furthest).to(activation.device)
+        n, n_buckets, device = activation.shape[-1], table.num_embeddings, activation.device
+        if self.position_numbers.is_watched:
+            numbers = numbers_in_batch(self.position_numbers, torch.arange(n), len(activation))
+            buckets = relative_buckets(numbers, n_buckets, self._furthest).to(device)
+        else:
+            buckets = _buckets_by_length(n, n_buckets, self._furthest, device)
         bias = table(buckets).permute(0, 3, 1, 2).expand_as(activation)
         return super().forward(activation + self.added(bias))
+
+
+@lru_cache(maxsize=2)  # all layers have the same
+@torch.inference_mode(False)  # or they could not be used where gradients are asked for
+def _buckets_by_length(
+    n: int, n_buckets: int, furthest: int, device: torch.device
+) -> Int[Tensor, "1 query key"]:
+    return relative_buckets(torch.arange(n)[None], n_buckets, furthest).to(device)
 
 
 def relative_buckets(

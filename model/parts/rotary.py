@@ -4,6 +4,9 @@ A pair of numbers (a, b) of a head becomes (a cos θ − b sin θ, a sin θ + b 
 frequency. The product of a rotated query and a rotated key depends on their distance alone.
 """
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
@@ -13,6 +16,13 @@ from ..hooks import HookPoint
 from .position_numbers import Numbers, numbers_in_batch
 
 Heads = Float[Tensor, "batch head position width"]
+
+
+class Factors(NamedTuple):
+    """What vectors are multiplied by when they are rotated, for each number of the pairs and not only for each pair."""
+
+    cos: Float[Tensor, "*axes position width"]
+    sin: Float[Tensor, "*axes position width"]  # negative for the first number of a pair
 
 
 def frequencies(base: float, width: int) -> Float[Tensor, " pair"]:
@@ -32,18 +42,34 @@ def angles_at(
     return positions[..., None] * frequency
 
 
-def rotate(x: Heads, angle: Float[Tensor, "*axes position pair"], *, interleaved: bool = False) -> Heads:
-    """The vectors `x` with their first 2 · pair numbers rotated; the others stay.
-
-    A pair is made of the numbers i and i + width / 2, or, if `interleaved`, of the numbers 2i and 2i + 1.
-    """
-    n_rotated = 2 * angle.shape[-1]
-    rotated, unchanged = x[..., :n_rotated], x[..., n_rotated:]
-    pairs = rotated.unflatten(-1, (-1, 2) if interleaved else (2, -1))
-    a, b = pairs.unbind(-1 if interleaved else -2)
+def factors(angle: Float[Tensor, "*axes position pair"], *, interleaved: bool = False) -> Factors:
+    """Factors of a rotation by these angles, for pairs as `rotate` makes them."""
     cos, sin = angle.cos(), angle.sin()
-    turned = torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1 if interleaved else -2)
-    return torch.cat((turned.flatten(-2), unchanged), dim=-1)
+    dim = -1 if interleaved else -2
+    return Factors(*(torch.stack(pair, dim).flatten(-2) for pair in ((cos, cos), (-sin, sin))))
+
+
+def rotate(x: Heads, by: Factors, *, interleaved: bool = False) -> Heads:
+    """The vectors `x` with as many of their first numbers rotated as there are factors; the others stay.
+
+    A pair is made of the numbers i and i + width / 2, or, if `interleaved`, of the numbers 2i and 2i + 1. Each number times
+    its cos plus its partner times its sin is the rotation (Su et al. 2021, eq. 34) in the fewest passes over the vectors.
+    """
+    n_rotated = by.cos.shape[-1]
+    rotated, unchanged = x[..., :n_rotated], x[..., n_rotated:]
+    partners = rotated.unflatten(-1, (-1, 2) if interleaved else (2, -1)).flip(-1 if interleaved else -2)
+    turned = rotated * by.cos + partners.flatten(-2) * by.sin
+    return torch.cat((turned, unchanged), dim=-1) if unchanged.shape[-1] else turned
+
+
+# Layers share them, and so do the next texts of this length: made in each layer, they took a third of the launches of a GPU.
+@lru_cache(maxsize=8)
+@torch.inference_mode(False)  # or they could not be used where gradients are asked for
+def _factors_by_length(
+    base: float, width: int, n_positions: int, interleaved: bool, device: torch.device, dtype: torch.dtype
+) -> Factors:
+    angle = angles(base, width, n_positions).to(device, dtype)
+    return factors(angle, interleaved=interleaved)
 
 
 class Rotated(HookPoint):
@@ -78,8 +104,18 @@ class Rotated(HookPoint):
         """Angle by which each pair of numbers is rotated at positions with these numbers, in radians."""
         return angles_at(self.frequencies(), numbers)
 
+    def own_factors(self, n_positions: int, activation: Heads) -> Factors | None:
+        """Factors for positions whose numbers nothing changes, kept by length; None where frequencies are trained."""
+        if self.stored_frequencies is not None:
+            return None
+        return _factors_by_length(
+            self.base, self.n_rotated, n_positions, self.interleaved, activation.device, activation.dtype
+        )
+
     def forward(self, activation: Heads) -> Tensor:
         n_inputs, _, n_positions, _ = activation.shape
-        numbers = numbers_in_batch(self.position_numbers, self.numbers(n_positions), n_inputs)
-        angle = self.angles_of(numbers)[:, None].to(activation)
-        return super().forward(rotate(self.content(activation), angle, interleaved=self.interleaved))
+        by = None if self.position_numbers.is_watched else self.own_factors(n_positions, activation)
+        if by is None:
+            numbers = numbers_in_batch(self.position_numbers, self.numbers(n_positions), n_inputs)
+            by = factors(self.angles_of(numbers)[:, None].to(activation), interleaved=self.interleaved)
+        return super().forward(rotate(self.content(activation), by, interleaved=self.interleaved))

@@ -12,8 +12,8 @@ def test_a_pair_is_turned_by_its_frequency_times_the_position() -> None:
     np.testing.assert_allclose(theory.rotary_frequencies(4, 10_000.0), [1, 0.01])
     turned = theory.rotated(np.array([1.0, 0.0, 0.0, 1.0]), 3, 10_000.0)
     np.testing.assert_allclose(turned, [np.cos(3), np.sin(3), -np.sin(0.03), np.cos(0.03)])
-    angle = rotary.angles(10_000.0, 4, 4)
-    by_torch = rotary.rotate(torch.tensor([1.0, 0, 0, 1]).expand(1, 1, 4, 4), angle, interleaved=True)
+    by = rotary.factors(rotary.angles(10_000.0, 4, 4), interleaved=True)
+    by_torch = rotary.rotate(torch.tensor([1.0, 0, 0, 1]).expand(1, 1, 4, 4), by, interleaved=True)
     np.testing.assert_allclose(by_torch[0, 0, 3], turned, atol=1e-6)
 
 
