@@ -1,4 +1,4 @@
-"""python -m benchmarks.capture [--rounds 30] [--against FOLDER]
+"""python -m benchmarks.capture [--rounds 30] [--against FOLDER] [--device cuda]
 
 What it costs to look, each as a ratio to the plain forward of the same encoder: `model.capture.capture`, which
 keeps everything, `model.capture.activations` of the patterns alone, the same encoder with torch's fused attention
@@ -9,6 +9,9 @@ of this version's capture to that one's.
 
 Medians of interleaved rounds, in processor time of the one thread, so that other work on the machine counts
 little: read the ratios, the times drift.
+
+With --device, the shapes of BERT-base and ModernBERT on that device instead, in time of the clock, each as a ratio to
+`transformers` with its attention written out and its weights copied to the CPU, which is what its user gets.
 """
 
 import argparse
@@ -53,8 +56,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--against", type=Path, metavar="FOLDER")
+    parser.add_argument("--device", help="such as cuda")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.device:
+        from benchmarks.capture_on_device import print_ratios  # it needs transformers
+
+        return print_ratios(options.device, options.rounds)
     torch.set_num_threads(1)
     keep_freed_memory()  # as the app does
     if options.serve:

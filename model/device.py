@@ -98,6 +98,12 @@ def available_memory() -> int | None:
     return min(sizes, default=None)
 
 
+def available_on_gpu(device: torch.device) -> int:
+    """Memory that torch can still take on a GPU, in bytes: what nobody holds, and what torch keeps there for reuse."""
+    free, _ = torch.cuda.mem_get_info(device)
+    return free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+
+
 def _numbers(path: Path) -> dict[str, int]:
     """The number behind each name of a file in which every line is a name and a number."""
     return {name: int(number) for name, number, *_ in map(str.split, path.read_text().splitlines())}

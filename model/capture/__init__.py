@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..config import ModelConfig
-from ..device import available_memory
+from ..device import OutOfMemory, available_memory, available_on_gpu
 from ..hooks import hook_points, watch
 from ..inputs import InputLike
 from ..loaded import Loaded
@@ -21,6 +21,7 @@ from ..record import ForwardRecord
 from ..record.from_arrays import positions as fields_of
 from ..transformer import Transformer
 from .intervention import Intervention
+from .to_host import to_host
 
 BY_LAYER = ("scores", "pattern", "q", "k", "v", "z")
 FLOAT = 4  # bytes of a float32
@@ -66,8 +67,8 @@ def capture(
 
     Text beyond the encoder's positions is left out (`model.inputs.text.encode` counts it). Under an `intervention` the
     record holds the changed activations, and reordered content in its new order. Replacements by a `watch` around this call
-    come first. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was not computed, and
-    MemoryError for a record that the free memory cannot hold.
+    come first. Raises ValueError for input of the wrong kind, RuntimeError for an activation that was not computed, MemoryError
+    for a record that the free memory cannot hold, and `torch.OutOfMemoryError` where that of the GPU cannot.
 
     >>> from loupe import capture, load
     >>> record = capture(load("checkpoints/imdb-pre-ln"), "A gripping film.")
@@ -80,7 +81,9 @@ def capture(
     model = loaded.model
     inputs, positions = intervention.prepare(loaded, model_input)
     positions = intervention.positions_as_read(positions)
-    buffers = _buffers(model.config, len(positions), loaded.device)
+    shapes = _shapes(model.config, len(positions))
+    flat_buffer = _flat_buffer(shapes, loaded.device)
+    buffers = _by_name(flat_buffer, shapes)
     buffer_by_hook = _buffers_by_hook(buffers)
     with torch.inference_mode():
         mask = intervention.mask(model, inputs)
@@ -99,20 +102,21 @@ def capture(
         pooled = model.pool(states[-1:], inputs)
     if mask is None or intervention.masking.method == "ignored":
         mask = torch.ones(1, 1, 1, 1, 1, dtype=torch.bool)
+    arrays = {name: view.numpy() for name, view in _by_name(to_host(flat_buffer), shapes).items()}
     return ForwardRecord(
         config=model.config,
-        mask=_to_numpy(mask[0].expand(buffers["pattern"].shape)),
-        logits=_to_numpy(logits[0]),
-        logits_by_layer=_to_numpy(logits_by_layer),
-        pooled=_to_numpy(pooled[-1]),
-        token_logits=_to_numpy(captured["token_logits"][0]) if "token_logits" in captured else None,
-        scores=_to_numpy(buffers["scores"]),
-        pattern=_to_numpy(buffers["pattern"]),
-        q=_to_numpy(buffers["q"]),
-        k=_to_numpy(buffers["k"]),
-        v=_to_numpy(buffers["v"]),
-        z=_to_numpy(buffers["z"]),
-        residual=_to_numpy(buffers["residual"]),
+        mask=to_host(mask[0]).expand(shapes["pattern"]).numpy(),
+        logits=to_host(logits[0]).numpy(),
+        logits_by_layer=to_host(logits_by_layer).numpy(),
+        pooled=to_host(pooled[-1]).numpy(),
+        token_logits=to_host(captured["token_logits"][0]).numpy() if "token_logits" in captured else None,
+        scores=arrays["scores"],
+        pattern=arrays["pattern"],
+        q=arrays["q"],
+        k=arrays["k"],
+        v=arrays["v"],
+        z=arrays["z"],
+        residual=arrays["residual"],
         **fields_of(positions),
     )
 
@@ -194,37 +198,54 @@ def _activations(
     return {name: captured[name] for name in names}
 
 
-def _buffers(config: ModelConfig, n: int, device: torch.device) -> dict[str, Tensor]:
-    """Uninitialised tensors by name, in the final shapes of a record's arrays for `n` positions. Stacking the layers
-    afterwards would take a quarter longer.
-    """
+def _shapes(config: ModelConfig, n: int) -> dict[str, tuple[int, ...]]:
+    """Shapes, by name, of a record's arrays for `n` positions, which are filled as the forward pass goes along."""
     layers, heads = config.n_layers, config.n_heads
-    shapes = {
+    return {
         **dict.fromkeys(("scores", "pattern"), (layers, heads, n, n)),
         **dict.fromkeys(("q", "k"), (layers, heads, n, config.d_k)),
         **dict.fromkeys(("v", "z"), (layers, heads, n, config.d_v)),
         "residual": (1 + 2 * layers, n, config.d_model),
     }
-    sizes = [math.prod(shape) for shape in shapes.values()]
-    _need_memory(FLOAT * sum(sizes), f"{n:,} positions in {layers} × {heads} heads")
-    # One piece, and numpy's: for that the system gives large pages, which come faster than many small ones.
-    flat_buffers = torch.from_numpy(np.empty(sum(sizes), np.float32)).to(device).split(sizes)
-    return {
-        name: flat_buffer.view(shape)
-        for flat_buffer, (name, shape) in zip(flat_buffers, shapes.items(), strict=True)
-    }
 
 
-def _need_memory(n_bytes: int, what: str) -> None:
-    """Raises MemoryError if fewer bytes are free than these and what is computed beside them.
+def _flat_buffer(shapes: Mapping[str, tuple[int, ...]], device: torch.device) -> Float[Tensor, " number"]:
+    """One uninitialised tensor for all arrays of these shapes. Stacking the layers afterwards would take a quarter longer.
+
+    Raises as `capture` does for what the free memory cannot hold.
+    """
+    n_numbers = sum(map(math.prod, shapes.values()))
+    layers, heads, n, _ = shapes["pattern"]
+    what = f"{n:,} positions in {layers} × {heads} heads"
+    _need_memory(FLOAT * n_numbers, what, device)
+    if device.type != "cpu":
+        return torch.empty(n_numbers, device=device)
+    # numpy asks the system for large pages, which come faster than many small ones
+    return torch.from_numpy(np.empty(n_numbers, np.float32))
+
+
+def _by_name(
+    flat_buffer: Float[Tensor, " number"], shapes: Mapping[str, tuple[int, ...]]
+) -> dict[str, Tensor]:
+    """The parts of the buffer by name, each in its shape."""
+    parts = flat_buffer.split([math.prod(shape) for shape in shapes.values()])
+    return {name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
+
+
+def _need_memory(n_bytes: int, what: str, device: torch.device) -> None:
+    """Raises MemoryError if fewer bytes are free than these and what is computed beside them, and OutOfMemory if fewer are on
+    the GPU.
 
     Without it the system would end the process: it hands out more memory than there is, and counts when it is written to.
     """
-    free = None if n_bytes < SMALL else available_memory()
-    if free is not None and n_bytes * BESIDE > free:
-        raise MemoryError(
-            f"a forward pass over {what} takes {n_bytes * BESIDE / GB:.1f} GB of memory, and {max(free, 0) / GB:.1f} GB are free"
-        )
+    if n_bytes < SMALL:
+        return
+    needed, free = n_bytes * BESIDE, available_memory()
+    sentence = f"a forward pass over {what} takes {needed / GB:.1f} GB of memory"
+    if free is not None and needed > free:
+        raise MemoryError(f"{sentence}, and {max(free, 0) / GB:.1f} GB are free")
+    if device.type == "cuda" and needed > (free_on_gpu := available_on_gpu(device)):
+        raise OutOfMemory(f"{sentence}, and {free_on_gpu / GB:.1f} GB are free on the GPU")
 
 
 def _buffers_by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -238,7 +259,3 @@ def _buffers_by_hook(buffers: Mapping[str, Tensor]) -> dict[str, Tensor]:
         for layer, view in enumerate(buffers[name].unsqueeze(1).unbind()):
             views_by_hook[f"blocks.{layer}.attention.{name}"] = view
     return views_by_hook
-
-
-def _to_numpy(values: Tensor) -> np.ndarray:
-    return values.cpu().numpy()

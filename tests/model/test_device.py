@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from model import device
-from model.device import available_memory, find_device, machine_memory
+from model.device import available_memory, available_on_gpu, find_device, machine_memory
 
 
 def test_a_device_by_name():
@@ -147,3 +147,10 @@ def test_of_a_system_that_cannot_be_asked_nobody_knows_what_is_free(
     monkeypatch.setattr(device, "MACHINE", tmp_path / "none")
     monkeypatch.setattr(device, "CONTAINER_LIMIT", tmp_path / "none")
     assert available_memory() is None
+
+
+def test_what_torch_keeps_on_a_gpu_for_reuse_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _device: (1000, 8000))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda _device: 700)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda _device: 300)
+    assert available_on_gpu(torch.device("cuda")) == 1400
