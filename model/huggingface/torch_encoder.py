@@ -3,30 +3,33 @@
     {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4, "norm_first": false, "activation": "relu",
      "vocab_size": 6000, "names": {"embedding": "tok.weight", "positions": "pos", "classifier": "head"}}
 
-The encoder's layers are found by their names ("layers.0.self_attn.in_proj_weight"), after any prefix. Layers before and
-after the encoder are the user's own: `names` holds the names of the embedding, of the positions (sinusoids if there is no
-name), of a norm after their sum ("embedding_norm"), and of the classifier.
+The encoder's layers are found by their names ("layers.0.self_attn.in_proj_weight"), after any prefix, with or without
+biases. Layers before and after the encoder are the user's own: `names` holds the names of the embedding, of the positions
+(sinusoids if there is no name; a parameter or a buffer, [position, d_model] with axes of length 1 anywhere), of a norm after
+their sum ("embedding_norm"), and of the classifier.
 """
 
+import math
 from collections.abc import Mapping
 from reprlib import repr as shortened
 from typing import Any
 
 from ..config import ModelConfig, Pooling
-from ..family_options import Family
+from ..family_options import Family, LinearMap, Parts
+from ..files.errors import single_line
 from ..schema import convert
 from .tensor_map import MOST_LAYERS, Layout, Reading, Source
 from .weights import Stored
 
 MODEL_TYPE = "torch.nn.TransformerEncoder"
 FIRST = "layers.0.self_attn.in_proj_weight"
-BLOCK = {
+LINEAR = {
     "attention.w_o": "self_attn.out_proj",
     "feed_forward.expand": "linear1",
     "feed_forward.contract": "linear2",
-    "norm_attention": "norm1",
-    "norm_feed_forward": "norm2",
 }
+NORMS = {"norm_attention": "norm1", "norm_feed_forward": "norm2"}
+LINEAR_MAPS: tuple[LinearMap, ...] = ("w_q", "w_k", "w_v", "w_o", "expand", "contract")
 OUTER_TENSORS = ("embedding", "positions", "embedding_norm", "classifier")
 
 
@@ -46,15 +49,16 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     vocab_size, table_shape = _shape_of(stored, outer_names.get("embedding", "embedding.weight"))[0], None
     if "positions" in outer_names:
         table_shape = _shape_of(stored, outer_names["positions"])
-        if table_shape[-1] != d_model or any(length != 1 for length in table_shape[:-2]):
+        if table_shape[-1] != d_model or sum(length > 1 for length in table_shape[:-1]) > 1:
             raise ValueError(
                 f"{outer_names['positions']} has shape {table_shape}, but should hold {d_model} numbers for each position"
             )
-    n_stored = table_shape[-2] if table_shape else layout.whole_number("n_positions", 512)
+    n_stored = math.prod(table_shape[:-1]) if table_shape else layout.whole_number("n_positions", 512)
     widths = layout.widths(d_model, layout.whole_number("n_heads"))
     classifier = outer_names.get("classifier")
     labels = layout.class_labels(layout.n_output_rows(f"{classifier}.weight")) if classifier else ()
     is_pre_norm = layout.flag("norm_first", False)
+    has_bias = layout.has_tensor("layers.0.self_attn.in_proj_bias")
     config = ModelConfig(
         d_model=d_model,
         n_heads=widths.n_heads,
@@ -74,7 +78,7 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
         pooling=convert(values.get("pooling", "mean"), Pooling, "pooling"),
         activation=layout.activation("activation", "relu"),
         layer_norm_eps=layout.real_number("layer_norm_eps", 1e-5),
-        family=Family(name=MODEL_TYPE),
+        family=Family(name=MODEL_TYPE, parts=Parts() if has_bias else Parts(without_bias=LINEAR_MAPS)),
     )
     layout.sources["embedding.tokens.weight"] = Source(outer_names.get("embedding", "embedding.weight"))
     if table_shape:
@@ -84,15 +88,44 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     if classifier:
         _map_outer_layer(layout, "classifier", classifier)
     layers = [f"layers.{layer}" for layer in range(n_layers)]
-    layout.map_blocks(layers, BLOCK)
+    layout.map_blocks(layers, LINEAR, bias=has_bias)
+    for name in NORMS:
+        for layer, stored_layer in enumerate(layers):
+            _map_norm(layout, f"blocks.{layer}.{name}", f"{stored_layer}.{NORMS[name]}")
     for layer, name in enumerate(layers):
         for row, projection in enumerate(("w_q", "w_k", "w_v")):  # one above the other in one matrix
             target, source = f"blocks.{layer}.attention.{projection}", f"{name}.self_attn.in_proj"
             layout.map_tensor(f"{target}.weight", f"{source}_weight", (3 * d_model, d_model), row * d_model)
-            layout.map_tensor(f"{target}.bias", f"{source}_bias", (3 * d_model,), row * d_model)
+            if has_bias:
+                layout.map_tensor(f"{target}.bias", f"{source}_bias", (3 * d_model,), row * d_model)
     if config.final_norm:
-        layout.map_linear("final_norm", "norm")
+        _map_norm(layout, "final_norm", "norm")
+    if not table_shape:
+        _note_tables(layout, d_model)
     return layout.reading(config)
+
+
+def _note_tables(layout: Layout, d_model: int) -> None:
+    """Notes the tensors that may hold positions, where config.json names none."""
+    used = {source.name for source in layout.sources.values()}
+    tables = [
+        name
+        for name, shape in sorted(layout.stored.shapes.items())
+        if name not in used and len(shape) > 1 and shape[-1] == d_model
+    ]
+    if tables:
+        layout.notes.append(
+            f"config.json names no positions, so sinusoids are added; {', '.join(map(single_line, tables[:3]))} is not read. "
+            'If it holds the positions: "names": {"positions": …}.'
+        )
+
+
+def _map_norm(layout: Layout, ours: str, theirs: str) -> None:
+    """Maps a norm, whose bias is zeros where none is stored (`bias=False`)."""
+    has_bias = layout.has_tensor(f"{theirs}.bias")
+    layout.map_linear(ours, theirs, bias=has_bias)
+    if not has_bias:
+        layout.zeros.append(f"{ours}.bias")
 
 
 def _map_outer_layer(layout: Layout, ours: str, theirs: str) -> None:

@@ -1,4 +1,5 @@
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from torch import nn
 
 from model.capture import capture
 from model.checkpoint import load
+from model.files.encoder_files import WEIGHTS
 from model.huggingface import describe
 from model.inputs import prepare
 from tests.model.huggingface.folders import SENTENCE, VOCABULARY, tokenizer
@@ -71,3 +73,53 @@ def test_names_that_are_not_there_are_said(tmp_path: Path) -> None:
         values = {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4, "names": names}
         (tmp_path / "config.json").write_text(json.dumps(values))
         assert said in describe(tmp_path).problem
+
+
+class Tutorial(nn.Module):
+    """PyTorch's tutorial on language models: sequence first, embeddings times √d, sinusoids in the buffer `pe` [n, 1, d]."""
+
+    def __init__(self, *, bias: bool) -> None:
+        super().__init__()
+        self.emb = nn.Embedding(len(VOCABULARY), 16)
+        angle = torch.arange(50)[:, None] * torch.exp(torch.arange(0, 16, 2) * (-math.log(10000.0) / 16))
+        self.register_buffer("pe", torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(1)[:, None])
+        layer = nn.TransformerEncoderLayer(16, 4, 24, bias=bias)
+        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.linear = nn.Linear(16, 3)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        states = self.emb(ids.T) * math.sqrt(16)
+        return self.linear(self.encoder(states + self.pe[: len(states)]).mean(dim=0))
+
+
+def save(folder: Path, model: nn.Module, **values: object) -> None:
+    values = {"model_type": "torch.nn.TransformerEncoder", "n_heads": 4} | values
+    (folder / "config.json").write_text(json.dumps(values))
+    save_file({name: tensor.contiguous() for name, tensor in model.state_dict().items()}, folder / WEIGHTS)
+    tokenizer().save(str(folder / "tokenizer.json"))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("positions", [{}, {"positions": "pe"}])
+def test_pytorchs_tutorial_agrees(tmp_path: Path, bias: bool, positions: dict[str, str]) -> None:
+    torch.manual_seed(1)
+    model = Tutorial(bias=bias).eval()
+    names = {"embedding": "emb.weight", "classifier": "linear"} | positions
+    save(tmp_path, model, embedding_scaled=True, names=names)
+    loaded = load(tmp_path)
+    with torch.inference_mode():
+        logits = model(prepare(loaded, SENTENCE)[0])
+    np.testing.assert_allclose(capture(loaded, SENTENCE).logits, logits[0], atol=1e-5)
+    assert loaded.config.n_positions == (50 if positions else 512)
+    # the buffer holds sinusoids, which are computed where it is not named; it could hold anything
+    noted = [note for note in describe(tmp_path).notes if "names no positions" in note]
+    assert bool(noted) != bool(positions)
+    assert all("; pe is not read" in note for note in noted)
+
+
+def test_a_table_of_positions_with_two_long_axes_is_refused(tmp_path: Path) -> None:
+    model = Tutorial(bias=True)
+    model.pe = model.pe.expand(-1, 2, -1)
+    save(tmp_path, model, names={"embedding": "emb.weight", "positions": "pe"})
+    with pytest.raises(ValueError, match=r"pe has shape \(50, 2, 16\)"):
+        load(tmp_path)
