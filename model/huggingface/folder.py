@@ -1,5 +1,6 @@
 """Recognises the encoder in a folder by its configuration and the headers of its weights, and opens it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,15 +29,12 @@ from .encoder import ImportedEncoder
 from .families import FAMILIES, family_names
 from .inner_encoders import TWO_ENCODERS, one_encoder, split_path
 from .output_layers import TIED
+from .refusals import is_own_config, refuse_adapter, refuse_other_library, refuse_tensors, wrong_shape
 from .sentence_transformers import UnsupportedPoolingError, read_modules, with_modules
 from .tensor_map import Reading
 from .tokenizer import read_tokenizer
 from .weights import Shape, Stored, stored_weights
 
-ADAPTER_ALONE = (
-    "this folder holds an adapter (LoRA) without its encoder: merge them first, "
-    "model.merge_and_unload().save_pretrained(FOLDER)"
-)
 OTHERWISE = (
     "Its attention can still be shown, as a record: loupe.from_transformers(model, tokenizer, input) takes any model of "
     'transformers, and the file of loupe.save_record(record, "record.npz", {}) opens as the input “Record”'
@@ -45,7 +43,6 @@ OTHERWISE = (
 BUFFERS = (
     "position_ids",
     "token_type_ids",
-    "attention.self.distance_embedding",
     "rotary_embeddings.inv_freq",
     "relative_position_index",
 )
@@ -75,17 +72,17 @@ def is_foreign(folder: Path) -> bool:
         state = file_state(path)
     except OSError:
         return False
-    return _is_transformers_config(path, state)
+    return _is_foreign_config(path, state)
 
 
 @lru_cache(maxsize=1024)
-def _is_transformers_config(path: Path, _state: tuple) -> bool:
-    """Whether the file is a config.json of `transformers`; `_state` makes the cache distinguish versions of the file."""
+def _is_foreign_config(path: Path, _state: tuple) -> bool:
+    """Whether the file is a config.json of another library; `_state` makes the cache distinguish versions of the file."""
     try:
         values = read_object(path, CONFIG)
     except ValueError:
         return False
-    return "model_type" in values or "architectures" in values
+    return not is_own_config(values)
 
 
 @errors_in_one_sentence()
@@ -95,8 +92,7 @@ def find(folder: Path) -> EncoderFolder:
     Raises ValueError if it cannot be shown.
     """
     folder, inner = split_path(folder)
-    if (folder / ADAPTER).is_file() and not (folder / CONFIG).is_file():
-        raise ValueError(ADAPTER_ALONE)
+    refuse_adapter(folder)
     pooling_problem = None
     try:
         sentence_modules = read_modules(folder)
@@ -105,13 +101,16 @@ def find(folder: Path) -> EncoderFolder:
         if not (folder / CONFIG).is_file():
             raise
     encoder_folder = folder / sentence_modules.encoder if sentence_modules else folder
+    refuse_adapter(encoder_folder)
     values = read_object(encoder_folder / CONFIG, CONFIG)
+    refuse_other_library(values)
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in {*FAMILIES, *TWO_ENCODERS}:
         raise RefusalError(_all_problems(encoder_folder, model_type, pooling_problem))
     if pooling_problem is not None:
         raise ValueError(pooling_problem)
     tensors = stored_weights(encoder_folder).renamed(_current_name)
+    refuse_tensors(tensors.shapes)
     if model_type in TWO_ENCODERS:
         values, tensors = one_encoder(values, tensors, inner)
     family = FAMILIES[values["model_type"]]
@@ -123,7 +122,7 @@ def find(folder: Path) -> EncoderFolder:
         reading = with_modules(reading, sentence_modules)
         if sentence_modules.dense is not None:
             tensors = tensors.with_others(sentence_modules.dense)
-    _check_shapes(reading, tensors)
+    _check_shapes(reading, tensors, values)
     return EncoderFolder(
         reading,
         tensors,
@@ -210,7 +209,7 @@ def _current_name(name: str) -> str:
     return name
 
 
-def _check_shapes(reading: Reading, stored: Stored) -> None:
+def _check_shapes(reading: Reading, stored: Stored, values: Mapping[str, Any]) -> None:
     """Raises ValueError for the first tensor that is missing, or whose shape is not that which the configuration requires."""
     expected_shapes = {
         name: tuple(value.shape)
@@ -225,7 +224,8 @@ def _check_shapes(reading: Reading, stored: Stored) -> None:
                 f"{source.name} is missing from the weights; it should have shape {expected_shape}"
             )
         if shape != expected_shape:
-            raise ValueError(f"{source.name} has shape {shape}, but config.json asks for {expected_shape}")
+            sentence = f"{source.name} has shape {shape}, but config.json asks for {expected_shape}"
+            raise wrong_shape(values, sentence)
 
 
 def _unused_tensors(reading: Reading, stored: Stored, tied: bool) -> tuple[str, ...]:
