@@ -32,9 +32,6 @@ def main() -> None:
     parser.add_argument(
         "--start", type=Path, help="checkpoint of the recipe's first phases, to go on from with the next"
     )
-    parser.add_argument(
-        "--teacher", type=Path, help="folder of the encoder that model.train.fine_tune trained further"
-    )
     parser.add_argument("--quick", action="store_true", help="a run of about a minute")
     parser.add_argument("--fresh", action="store_true", help="start over, not where the last run stopped")
     parser.add_argument("--device", default="auto")
@@ -69,7 +66,7 @@ def run(arguments: argparse.Namespace, device: torch.device) -> None:
     is_first = not distributed.is_initialized() or distributed.get_rank() == 0
     if not is_first:  # what is missing is downloaded and prepared once
         distributed.barrier()
-    setup = prepare(chosen_recipe, arguments.data, folder, device, arguments.start, arguments.teacher)
+    setup = prepare(chosen_recipe, arguments.data, folder, device, arguments.start)
     if is_first and distributed.is_initialized():
         distributed.barrier()
     finished_marker = folder / "written"

@@ -93,9 +93,6 @@ _AFTER_AVERAGING = replace(
     _EDITS, task="sentences, edits and reviews", epochs=0.5, batch_size=32, learning_rate=3e-4, warmup=0.05
 )
 
-# The labels are the answers of a larger encoder, which reads word order and negation (`model.train.reading_teacher`).
-_TAUGHT = replace(_EDITS, task="taught by a reader", epochs=0.3, learning_rate=6e-4, dropout=False)
-
 
 def recipe(name: str, quick: bool = False) -> Recipe:
     """The recipe called `name`; a run of about a minute if `quick`. Raises KeyError, with the valid names, if there is none."""
@@ -194,9 +191,4 @@ _RECIPES = {
     **_recipes_by_seed("mnist-post-ln", range(1, 2), phases=(_DIGITS, _GENTLE_DIGITS)),
     **_recipes_by_seed("sentences-pre-ln", range(SEEDS), phases=_SMALL),
     **_recipes_by_seed("sentences-post-ln", range(SEEDS), phases=_SMALL),
-    # not shipped; docs/training.md says what became of them
-    **{
-        f"{pair}-taught": Recipe(preset=pair, phases=(*_REVIEWS, _TAUGHT))
-        for pair in ("imdb-pre-ln", "imdb-post-ln")
-    },
 }
