@@ -50,7 +50,8 @@ ALSO_LOADS = {
 NOWHERE = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch.load", "transformers"}
 KEYWORDS_NOWHERE = {"allow_pickle", "use_container_width"}
 # What runs in an environment of its own, with benchmarks/requirements.txt.
-PEERS = (Path("benchmarks/beside_peers/theirs.py"), Path("benchmarks/capture_on_device.py"))
+PEERS = Path("benchmarks/beside_peers/theirs.py")
+BESIDE_TRANSFORMERS = (PEERS, Path("benchmarks/capture_on_device.py"))
 
 
 def files(*suffixes: str) -> list[Path]:
@@ -198,7 +199,7 @@ def longest(name: str, modules: Collection[str]) -> str | None:
 def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
     found = {path: forbidden(parse(path)) for path in PYTHON}
     for path in found:
-        compares = path in PEERS or path.name in ("test_resize.py", "test_from_transformers.py")
+        compares = path in BESIDE_TRANSFORMERS or path.name in ("test_resize.py", "test_from_transformers.py")
         if compares or path.is_relative_to("tests/model/huggingface"):
             found[path] = {name for name in found[path] if not below(name, {"transformers"})}
     assert not {str(path): names for path, names in found.items() if names}
