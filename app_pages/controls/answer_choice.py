@@ -16,6 +16,7 @@ from model.experiments.knock_out import changes, falls
 from model.experiments.masked_tokens import guesses
 from model.experiments.masked_word import MaskedWord, log_probability_changes, masked_word
 from model.experiments.probabilities import probabilities
+from model.inputs.text import vocabulary_texts
 from model.record import ForwardRecord
 from viz.builders.number_format import format_number, percent
 from viz.builders.token_label import visible
@@ -187,6 +188,6 @@ def _spellings(subject: LiveSubject, answer: MaskedWord) -> tuple[str, ...]:
 def _name(subject: LiveSubject, answer: MaskedWord, n_masked: int) -> str:
     """Name of the word and its place, such as "“very” at [MASK]"; of several masked tokens with the position."""
     tokenizer, record = subject.loaded.tokenizer, subject.record
-    token = None if tokenizer is None else tokenizer.id_to_token(answer.token_id)
+    token = None if tokenizer is None else vocabulary_texts(tokenizer, [answer.token_id])[0]
     label = record.labels[answer.position] if n_masked > 1 else record.tokens[answer.position]
     return f"“{visible(token or str(answer.token_id))}” at {label}"

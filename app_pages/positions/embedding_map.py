@@ -21,6 +21,7 @@ from model.inputs import Input
 from model.measures.changes import largest_change
 from model.measures.projection import pca, t_sne
 from model.record import ForwardRecord
+from model.record.letters import SPACE
 from viz.builders.number_format import format_number, percent
 from viz.positions.embedding_scatter import embedding_scatter
 from viz.positions.neighbour_bars import neighbour_bars
@@ -52,7 +53,7 @@ class DrawnVectors:
         if not self.n_words:
             return []
         pieces, _ = cache.of(embeddings.token_table, self.checkpoint)
-        return [pieces[number] for number in embeddings.first_words(pieces, self.n_words)]
+        return [pieces[number].removeprefix(SPACE) for number in embeddings.first_words(pieces, self.n_words)]
 
 
 class FlatMap(NamedTuple):

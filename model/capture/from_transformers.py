@@ -15,19 +15,9 @@ from jaxtyping import Float32
 from torch import Tensor, nn
 
 from ..files.errors import single_line
-from ..record import AttentionRecord, Role
-from ..record.from_arrays import EAGER, from_arrays, positions, roles_from_spelling
-
-# Attributes of a tokenizer, and what the token is for. Where one token has two uses, the later line counts.
-_SPECIAL_TOKENS: tuple[tuple[str, Role], ...] = (
-    ("eos_token", "separator"),
-    ("sep_token", "separator"),
-    ("bos_token", "special"),
-    ("cls_token", "class"),
-    ("pad_token", "padding"),
-    ("unk_token", "unknown"),
-    ("mask_token", "mask"),
-)
+from ..record import AttentionRecord
+from ..record.from_arrays import EAGER, from_arrays, positions
+from .model_tokens import token_positions, tokenizer_encoding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -74,7 +64,7 @@ def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelReco
         raise ValueError(
             f"{name} returns attention within {len(attentions[0])} windows, and a record needs that between all positions"
         )
-    attention = _attention_record(part, tokenizer, arguments, attentions)
+    attention = _attention_record(part, tokenizer, model_input, arguments, attentions)
     ever_attended = attention.pattern.max(axis=1, keepdims=True) > 0
     return ModelRecord(
         pattern=attention.pattern,
@@ -186,18 +176,19 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
 
 
 def _attention_record(
-    part: Any, tokenizer: Any, arguments: Mapping[str, Tensor], attentions: Any
+    part: Any, tokenizer: Any, model_input: Any, arguments: Mapping[str, Tensor], attentions: Any
 ) -> AttentionRecord:
     if "input_ids" not in arguments:
         return from_arrays(attentions, patch_grid=_patch_grid(part, arguments, attentions))
-    tokens = [str(token) for token in tokenizer.convert_ids_to_tokens(arguments["input_ids"][0].tolist())]
-    special_roles = dict.fromkeys(getattr(tokenizer, "all_special_tokens", ()), "special") | {
-        str(token): role
-        for name, role in _SPECIAL_TOKENS
-        if (token := getattr(tokenizer, name, None)) is not None
-    }
-    shown, roles, prefix = roles_from_spelling(tokens, special_roles)
-    return from_arrays(attentions, shown, roles=roles, continuing_prefix=prefix)
+    ids = arguments["input_ids"][0].tolist()
+    read = token_positions(tokenizer, ids, tokenizer_encoding(tokenizer, model_input, ids))
+    return from_arrays(
+        attentions,
+        read.tokens,
+        roles=read.roles,
+        pieces=read.pieces,
+        continuing_prefix=read.continuing_prefix,
+    )
 
 
 def _patch_grid(part: Any, arguments: Mapping[str, Tensor], attentions: Any) -> tuple[int, int]:

@@ -237,6 +237,7 @@ class Intervention:
         padded = replace(
             positions,
             tokens=(*positions.tokens, *[token] * n_padding),
+            pieces=(*positions.pieces, *[token] * n_padding),
             roles=(*positions.roles, *roles),
         )
         return torch.cat((inputs, padding), dim=1), padded

@@ -11,7 +11,9 @@ from torch import Tensor
 from ..capture import activations
 from ..inputs import InputLike, prepare
 from ..inputs.digits import to_pictures
+from ..inputs.text import vocabulary_texts
 from ..loaded import Loaded
+from ..record.letters import SPACE
 from ..transformer import cut_patches
 from .residual_stream import norms
 
@@ -136,13 +138,14 @@ def pair_range(cosines: Float[np.ndarray, "position position"]) -> PairRange:
 def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "token d_model"]]:
     """All tokens of a text encoder's vocabulary in the order of their ids, and their scaled embeddings.
 
+    A token that begins with a space is shown with "·" before it.
     Raises ValueError for an encoder of images.
     """
     tokenizer, vocab_size = loaded.tokenizer, loaded.config.vocab_size
     if tokenizer is None or vocab_size is None:
         raise ValueError(f"{loaded.name} reads images: it has no vocabulary")
     embedding = loaded.model.embedding
-    tokens = tuple(tokenizer.id_to_token(token_id) or "" for token_id in range(vocab_size))
+    tokens = tuple(token or "" for token in vocabulary_texts(tokenizer, range(vocab_size)))
     return tokens, _read_only(embedding.tokens.weight * embedding.scale)
 
 
@@ -168,7 +171,15 @@ def first_words(pieces: tuple[str, ...], n: int) -> list[int]:
     They are frequent words, since WordPiece training forms frequent pieces first; some are only beginnings of words
     ("charact"), since the pieces of a word are formed before the word.
     """
-    word_ids = (token_id for token_id, piece in enumerate(pieces) if piece.isalpha() and len(piece) >= 3)
+    marks_beginnings = any(piece[:1] == SPACE and piece[1:].isalpha() for piece in pieces)
+    word_begin = SPACE if marks_beginnings else ""
+    word_ids = (
+        token_id
+        for token_id, piece in enumerate(pieces)
+        if piece.startswith(word_begin)
+        and (word := piece.removeprefix(word_begin)).isalpha()
+        and len(word) >= 3
+    )
     return list(islice(word_ids, n))
 
 

@@ -8,11 +8,12 @@ from torch import Tensor
 
 from ..capture import activations
 from ..inputs import InputLike, prepare
+from ..inputs.text import vocabulary_texts
 from ..loaded import Loaded
 
 
 class Guess(NamedTuple):
-    """A token of the vocabulary, its probability in place of [MASK] (a softmax over the whole vocabulary), and its id."""
+    """A token of the vocabulary (a space before it is shown as ·), its probability in place of [MASK] (a softmax over the whole vocabulary), and its id."""
 
     token: str
     probability: float
@@ -45,9 +46,12 @@ def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess
 
 def most_probable(loaded: Loaded, probabilities: Float[Tensor, " token"], n: int) -> list[Guess]:
     """The `n` most probable tokens, the most probable first; ids without a token are left out."""
-    values, ids = probabilities.topk(min(n, len(probabilities)))
+    if loaded.tokenizer is None:
+        return []
+    values, ids = (result.tolist() for result in probabilities.topk(min(n, len(probabilities))))
+    tokens = vocabulary_texts(loaded.tokenizer, ids)
     return [
         Guess(token, probability, token_id)
-        for token_id, probability in zip(ids.tolist(), values.tolist(), strict=True)
-        if loaded.tokenizer is not None and (token := loaded.tokenizer.id_to_token(token_id)) is not None
+        for token, probability, token_id in zip(tokens, values, ids, strict=True)
+        if token is not None
     ]

@@ -14,7 +14,9 @@ from torch import Tensor
 
 from ..config import ModelConfig
 from ..inputs import InputLike, prepare
+from ..inputs.text import vocabulary_texts
 from ..loaded import Loaded
+from ..record.letters import SPACE
 from ..transformer import Transformer
 from .masked_tokens import guesses
 
@@ -32,8 +34,8 @@ def masked_word(
 ) -> MaskedWord:
     """The answer "log P of `word` at [MASK]", which experiments take as their `answer`.
 
-    `word` is read as it would stand behind a space, or is a token as the vocabulary spells it; None means the most probable
-    token. `position` is that of a [MASK]; None means the first one. Raises ValueError if the encoder has no masked-token
+    `word` is read as it would stand behind a space, or is a token as the vocabulary spells it or a guess shows it; None
+    means the most probable token. `position` is that of a [MASK]; None means the first one. Raises ValueError if the encoder has no masked-token
     output, the position holds no [MASK], or the word is not one token of the vocabulary.
 
     >>> from loupe import ablate_heads, load, masked_word
@@ -100,7 +102,8 @@ def _token_id(tokenizer: Tokenizer, word: str) -> int:
     word = word.strip().encode("utf-8", "replace").decode("utf-8")
     unknown = tokenizer.token_to_id(getattr(tokenizer.model, "unk_token", None) or "")
     # Behind a space first: byte-level and sentencepiece vocabularies write the beginning of a word in another way.
-    ids_of_spellings = [_ids(tokenizer, text) for text in (f" {word}", word)]
+    without_mark = word[1:] if word.startswith(SPACE) else word
+    ids_of_spellings = [_ids(tokenizer, text) for text in (f" {without_mark}", word)]
     for ids in ids_of_spellings:
         if len(ids) == 1 and ids[0] != unknown:
             return ids[0]
@@ -111,7 +114,7 @@ def _token_id(tokenizer: Tokenizer, word: str) -> int:
         raise ValueError("the word is empty")
     if unknown in ids:
         raise ValueError(f"“{word}” is not in the vocabulary of this encoder")
-    pieces = " ".join(str(tokenizer.id_to_token(piece_id)) for piece_id in ids)
+    pieces = " ".join(map(str, vocabulary_texts(tokenizer, ids)))
     raise ValueError(f"“{word}” is {len(ids)} tokens, {pieces}: choose a word of one token")
 
 

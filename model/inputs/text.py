@@ -13,6 +13,7 @@ from tokenizers.trainers import WordLevelTrainer, WordPieceTrainer
 
 from ..files.errors import errors_in_one_sentence
 from ..record import Positions, Role, Span
+from ..record.letters import BYTE_LEVEL_SPACE, SENTENCEPIECE_SPACE, Spelling, shown
 
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)
@@ -62,8 +63,8 @@ def encode(
             _check_growth(tokenizer, text_part)
         encoding = tokenizer.encode(texts[0], texts[1] if len(texts) > 1 else None)
         lengths = [_n_tokens(tokenizer, text_part) for text_part in texts] if second is not None else []
-    prefix = getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
-    suffix = getattr(tokenizer.model, "end_of_word_suffix", None) or ""  # CLIP's words end in it
+    added = tokenizer.get_added_tokens_decoder()
+    texts_of_tokens = spelling_of(tokenizer).texts(encoding.tokens, [id_ in added for id_ in encoding.ids])
     n_read = encoding.special_tokens_mask.count(0)
     if second is None:
         n_left_out = sum(text_part.special_tokens_mask.count(0) for text_part in encoding.overflowing)
@@ -73,13 +74,68 @@ def encode(
     return Encoded(
         ids=tuple(encoding.ids),
         types=tuple(encoding.type_ids),
-        tokens=tuple(token.removesuffix(suffix) or token for token in encoding.tokens),
-        roles=_token_roles(tokenizer, encoding, prefix, padding_id),
-        continuing_prefix=prefix,
+        tokens=tuple(map(shown, texts_of_tokens)),
+        pieces=tuple(encoding.tokens),
+        roles=_token_roles(tokenizer, encoding, padding_id),
+        continuing_prefix=continuing_prefix(tokenizer),
         n_read=n_read,
         n_left_out=n_left_out,
         from_start=from_start,
     )
+
+
+def spelling_of(tokenizer: Tokenizer) -> Spelling:
+    """How the tokenizer spells text in its pieces, as it shows on a letter outside ASCII and a space."""
+    text = "".join(_split(tokenizer, "ж ж"))
+    byte_level = "Ð¶" in text  # its two bytes, as letters of Latin-1
+    space = BYTE_LEVEL_SPACE if byte_level else SENTENCEPIECE_SPACE
+    return Spelling(
+        byte_level=byte_level,
+        space=space if space in text else "",
+        word_end=getattr(tokenizer.model, "end_of_word_suffix", None) or "",  # CLIP's words end in it
+    )
+
+
+def _split(tokenizer: Tokenizer, text: str) -> list[str]:
+    """The words of a text as the tokenizer's model gets them."""
+    if tokenizer.normalizer is not None:
+        text = tokenizer.normalizer.normalize_str(text)
+    if tokenizer.pre_tokenizer is None:
+        return [text]
+    return [word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(text)]
+
+
+def continuing_prefix(tokenizer: Tokenizer) -> str:
+    """With which the tokenizer marks a piece that goes on with a word, such as "##"; "" for none."""
+    return getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
+
+
+def vocabulary_texts(tokenizer: Tokenizer, ids: Iterable[int]) -> list[str | None]:
+    """The tokens with the given `ids` as they are shown by themselves, the space before a word as "·"; None for no token."""
+    spelling, added = spelling_of(tokenizer), tokenizer.get_added_tokens_decoder()
+    pieces = ((id_, tokenizer.id_to_token(id_)) for id_ in ids)
+    return [None if piece is None else spelling.entry(piece, added=id_ in added) for id_, piece in pieces]
+
+
+def continues_word(tokenizer: Tokenizer, encoding: Encoding) -> list[bool]:
+    """Whether each token goes on with the word before it, by the tokenizer's own numbers of words.
+
+    A tokenizer that does not split texts at spaces numbers no words: there a space begins one. A piece with the prefix of
+    continuations goes on with a word even if what stood before it was left out.
+    """
+    spelling, prefix = spelling_of(tokenizer), continuing_prefix(tokenizer)
+    is_split = not spelling.space or len(_split(tokenizer, "ж ж")) > 1
+    words = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
+    texts = spelling.texts(encoding.tokens)
+    continues = []
+    for index, token in enumerate(encoding.tokens):
+        goes_on = token.removeprefix(prefix) not in ("", token)
+        if index and words[index] == words[index - 1] and words[index][1] is not None:
+            goes_on |= is_split or not spelling.separates(
+                encoding.tokens[index - 1], texts[index - 1], texts[index]
+            )
+        continues.append(goes_on)
+    return continues
 
 
 def character_spans(tokenizer: Tokenizer, text: str, second: str | None = None) -> tuple[Span | None, ...]:
@@ -122,9 +178,7 @@ def _n_tokens(tokenizer: Tokenizer, text: str) -> int:
     return len(encoding.ids) + sum(len(part.ids) for part in encoding.overflowing)
 
 
-def _token_roles(
-    tokenizer: Tokenizer, encoding: Encoding, prefix: str, padding_id: int | None
-) -> tuple[Role, ...]:
+def _token_roles(tokenizer: Tokenizer, encoding: Encoding, padding_id: int | None) -> tuple[Role, ...]:
     """Role of each token, derived from the tokenizer's special tokens and from the words into which it splits the text."""
     special_marks = encoding.special_tokens_mask
     # Only the name of a special token says that it is the mask, or with a Unigram vocabulary the unknown token.
@@ -147,14 +201,11 @@ def _token_roles(
         role_by_id[unknown_id] = "unknown"
     role_by_id[padding_id] = "padding"
     roles: list[Role] = []
-    previous_word = None  # the piece before the first one that is read may be left out
-    for id_, token, word, is_text in zip(
-        encoding.ids, encoding.tokens, encoding.word_ids, encoding.attention_mask, strict=True
+    for id_, is_continuation, is_text in zip(
+        encoding.ids, continues_word(tokenizer, encoding), encoding.attention_mask, strict=True
     ):
-        is_continuation = word == previous_word or token.removeprefix(prefix) not in ("", token)
         role = role_by_id.get(id_) or ("continuation" if is_continuation else "word")
         roles.append(role if is_text else "special")
-        previous_word = word
     return tuple(roles)
 
 

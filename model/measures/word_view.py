@@ -12,6 +12,7 @@ from jaxtyping import Int
 
 from ..record import AttentionRecord, Positions, Role
 from ..record.from_arrays import positions
+from ..record.letters import joined
 
 # [MASK] and [UNK] stand for a word of the text, and stay.
 SPECIAL: tuple[Role, ...] = ("class", "register", "separator", "padding", "special")
@@ -98,22 +99,29 @@ class _Words:
         return np.take(values, self.shown, axis=axis)
 
     def positions(self) -> Positions:
-        read, pieces = self.read, self.read.pieces
+        read = self.read
+        texts, pieces = read.without_prefix(read.tokens), read.without_prefix(read.pieces)
+        firsts = self.starts[self.shown].tolist()
         words = [
-            range(self.starts[position], self.starts[position] + size)
-            for position, size in zip(self.shown, self.sizes, strict=True)
+            (first, slice(first, first + size))
+            for first, size in zip(firsts, self.sizes.tolist(), strict=True)
         ]
+        merged = [word.stop - first > 1 for first, word in words]
         return Positions(
             tokens=tuple(
-                "".join(pieces[position] for position in word) if len(word) > 1 else read.tokens[word[0]]
-                for word in words
+                joined(texts[word], pieces[word]) if is_merged else read.tokens[first]
+                for (first, word), is_merged in zip(words, merged, strict=True)
+            ),
+            pieces=tuple(
+                "".join(pieces[word]) if is_merged else read.pieces[first]
+                for (first, word), is_merged in zip(words, merged, strict=True)
             ),
             roles=tuple(
-                "word" if len(word) > 1 and read.roles[word[0]] in _OF_A_WORD else read.roles[word[0]]
-                for word in words
+                "word" if is_merged and read.roles[first] in _OF_A_WORD else read.roles[first]
+                for first, is_merged in zip(firsts, merged, strict=True)
             ),
             patch_grid=read.patch_grid,
             continuing_prefix=read.continuing_prefix,
-            numbers=tuple(read.number(int(word[0])) for word in words),
+            numbers=tuple(map(read.number, firsts)),
             merged=self.merged,
         )

@@ -31,13 +31,19 @@ Span = tuple[int, int, int]
 class Positions:
     """The token (or patch) at each position of one input, and its role."""
 
-    tokens: tuple[str, ...]  # "[CLS]", "great", "##s", "r2c5"
+    # As they are shown, without marks of spaces: "[CLS]", "great", "##s", "naïve", "r2c5".
+    tokens: tuple[str, ...]
     roles: tuple[Role, ...]  # one a position
+    pieces: tuple[str, ...] = ()  # as the tokenizer spells them, such as "ĠnaÃ¯ve"; by default the tokens
     patch_grid: tuple[int, int] | None = None  # (rows, columns) of patches, None for text
     continuing_prefix: str = ""  # with which the tokenizer marks a continuation
     # in a view, which merges or leaves out positions: the first original position of each
     numbers: tuple[int, ...] | None = None
     merged: bool = False  # whether a view has merged the pieces of each word
+
+    def __post_init__(self) -> None:
+        if not self.pieces:
+            object.__setattr__(self, "pieces", self.tokens)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -71,12 +77,11 @@ class Positions:
             return min(max(number, 0), len(self) - 1)
         return max((index for index, first in enumerate(self.numbers) if first <= number), default=0)
 
-    @property
-    def pieces(self) -> tuple[str, ...]:
-        """The tokens as they are written in the text, which means without the prefix of continuations."""
+    def without_prefix(self, tokens: Sequence[str]) -> tuple[str, ...]:
+        """The `tokens`, or `pieces`, of these positions without the prefix of continuations."""
         return tuple(
             token.removeprefix(self.continuing_prefix) if role == "continuation" else token
-            for token, role in zip(self.tokens, self.roles, strict=True)
+            for token, role in zip(tokens, self.roles, strict=True)
         )
 
     @property
@@ -99,8 +104,11 @@ class Positions:
 
     def in_order(self, order: Sequence[int]) -> "Positions":
         """The positions reordered: index i has the token and the role of position `order[i]`."""
-        tokens = tuple(self.tokens[position] for position in order)
-        return replace(self, tokens=tokens, roles=tuple(self.roles[position] for position in order))
+        tokens, pieces = (
+            tuple(values[position] for position in order) for values in (self.tokens, self.pieces)
+        )
+        roles = tuple(self.roles[position] for position in order)
+        return replace(self, tokens=tokens, pieces=pieces, roles=roles)
 
 
 def _short_text(positions: Positions) -> str:
@@ -135,6 +143,7 @@ class AttentionRecord(Positions):
     keys: Positions | None = None
 
     def __post_init__(self) -> None:
+        Positions.__post_init__(self)
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, np.ndarray):

@@ -1,13 +1,14 @@
 """`from_arrays(pattern, tokens)` makes records from attention weights of other programs."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, get_args
 
 import numpy as np
 
 from . import AttentionRecord, Positions, Role
+from .letters import Spelling, shown, spelling_of
 
 MOST_POSITIONS, MOST_HEADS = 2048, 4096
 LONGEST_LABEL = 1000  # characters
@@ -20,11 +21,7 @@ _SPELLED: dict[str, Role] = {
     **dict.fromkeys(("[UNK]", "<unk>"), "unknown"),
     **dict.fromkeys(("[MASK]", "<mask>"), "mask"),
 }
-_WORD_BEGINS = (
-    "▁",
-    "Ġ",
-)  # in SentencePiece's and byte-level vocabularies; else pieces that go on begin with ##
-_CONTINUES = "##"
+_CONTINUES = "##"  # begins pieces that go on, where no mark tells words apart
 _SPECIAL = re.compile(r"<[|｜].+[|｜]>|<bos>|<extra_id_\d+>")  # <|startoftext|>, <|im_end|>
 EAGER = 'load it with attn_implementation="eager", which alone returns its weights, and call it with output_attentions=True'
 
@@ -41,6 +38,8 @@ def from_arrays(
     picture: np.ndarray | None = None,
     continuing_prefix: str | None = None,
     key_prefix: str | None = None,
+    pieces: Sequence[str] | None = None,
+    key_pieces: Sequence[str] | None = None,
     numbers: Sequence[int] | None = None,
     merged: bool = False,
 ) -> AttentionRecord:
@@ -51,6 +50,8 @@ def from_arrays(
     keys, if they are not the queries (cross-attention). For a picture `patch_grid` is (rows, columns), by default a square
     if a `picture` is given; the patches are the last positions. `mask`, of the same shape, is True where a query may attend
     to a key, by default everywhere. `roles` (`model.record.Role`) are by default inferred from the spelling of the tokens.
+    Tokens that a tokenizer spells in bytes or with marks of spaces are shown as their text; if their `pieces` are given,
+    the spellings of the tokenizer, the tokens are left as they are.
 
     Rows need not sum to 1 (`model.measures.head_measures.odd_rows`). Raises ValueError for shapes and labels that do not
     fit each other, and for weights outside 0 to 1.
@@ -75,12 +76,12 @@ def from_arrays(
         "merged": merged,
         "numbers": None if numbers is None else tuple(numbers),
     }
-    queries = _checked_positions("tokens", tokens, roles, n_queries, continuing_prefix, **view_fields)
+    queries = _checked_positions("tokens", tokens, roles, n_queries, continuing_prefix, pieces, **view_fields)
     if numbers is not None and (len(numbers) != n_queries or sorted(set(numbers)) != list(numbers)):
         raise ValueError("numbers must ascend, one for each query")
     key_positions = None
     if keys is not None:
-        key_positions = _checked_positions("keys", keys, key_roles, n_keys, key_prefix)
+        key_positions = _checked_positions("keys", keys, key_roles, n_keys, key_prefix, key_pieces)
     elif n_keys != n_queries:
         raise ValueError(f"there are {n_queries} queries and {n_keys} keys: the labels `keys` are missing")
     return AttentionRecord(
@@ -199,18 +200,36 @@ def _checked_positions(
     roles: Sequence[str] | None,
     n: int,
     prefix: str | None,
+    pieces: Sequence[str] | None,
     **more: Any,
 ) -> Positions:
     _check_labels(name, tokens, n)
-    if roles is None:
-        tokens, roles, spelled_prefix = roles_from_spelling(tokens)
-        prefix = spelled_prefix if prefix is None else prefix
-    _check_labels("roles", roles, n)
+    own_pieces = tokens if pieces is None else pieces
+    _check_labels("pieces", own_pieces, n)
     known_roles: dict[str, Role] = {role: role for role in get_args(Role)}
-    if unknown_roles := sorted(set(roles) - set(known_roles)):
-        raise ValueError(f"roles must be of {', '.join(known_roles)}; got {unknown_roles[0][:40]!r}")
-    valid_roles = tuple(known_roles[role] for role in roles)
-    return Positions(tokens=tuple(tokens), roles=valid_roles, continuing_prefix=prefix or "", **more)
+    valid_roles: list[Role] = []
+    if roles is not None:
+        _check_labels("roles", roles, n)
+        if unknown_roles := sorted(set(roles) - set(known_roles)):
+            raise ValueError(f"roles must be of {', '.join(known_roles)}; got {unknown_roles[0][:40]!r}")
+        valid_roles = [known_roles[role] for role in roles]
+    special_roles = {
+        piece: role
+        for piece, role in zip(own_pieces, valid_roles, strict=False)
+        if role not in ("word", "continuation")
+    }
+    texts, spelled_roles, spelled_prefix = read_spelling(own_pieces, special_roles)
+    if pieces is None and texts != list(tokens):
+        tokens = list(map(shown, texts))
+    if roles is None:
+        valid_roles, prefix = spelled_roles, spelled_prefix if prefix is None else prefix
+    return Positions(
+        tokens=tuple(tokens),
+        roles=tuple(valid_roles),
+        pieces=tuple(own_pieces),
+        continuing_prefix=prefix or "",
+        **more,
+    )
 
 
 def _check_labels(name: str, labels: Sequence[str], n: int) -> None:
@@ -222,40 +241,38 @@ def _check_labels(name: str, labels: Sequence[str], n: int) -> None:
         raise ValueError(f"{name} hold a text of more than {LONGEST_LABEL:,} characters")
 
 
-def roles_from_spelling(
-    tokens: Sequence[str], special_roles: Mapping[str, str] | None = None
-) -> tuple[list[str], list[str], str]:
-    """The tokens as they are shown, the role of each, inferred from its spelling, and the prefix of continuing pieces.
+def read_spelling(
+    pieces: Sequence[str],
+    special_roles: Mapping[str, Role] | None = None,
+    spelling: Spelling | None = None,
+    added: Collection[str] = (),
+) -> tuple[list[str], list[Role], str]:
+    """The text of each of the `pieces`, its role, inferred from its spelling, and the prefix of pieces that go on.
 
-    The mark of a word's beginning (Ġ or ▁) becomes a space. `special_roles` are the roles of tokens that are known to be
-    special; those that tokenizers commonly use are known anyway.
+    `special_roles` are the roles of pieces that are known to be special; those that tokenizers commonly use are known
+    anyway. `spelling` is that of the tokenizer, by default inferred from the pieces, and pieces that are in `added` are not
+    spelled in it.
     """
-    known_roles: dict[str, str] = {**_SPELLED, **(special_roles or {})}
-    word_begin = next(
-        (word_mark for word_mark in _WORD_BEGINS if any(token.startswith(word_mark) for token in tokens)),
-        None,
-    )
-    roles: list[str] = []
-    for index, token in enumerate(tokens):
-        is_continuation = token.startswith(_CONTINUES) and token != _CONTINUES
-        if word_begin is not None:
-            follows_word = index > 0 and roles[-1] in ("word", "continuation")
-            is_continuation = follows_word and not token.startswith(word_begin)
-        role = (
-            "special"
-            if _SPECIAL.fullmatch(token)
-            else "continuation"
-            if is_continuation and index
-            else "word"
+    known_roles: dict[str, Role] = {**_SPELLED, **(special_roles or {})}
+    is_special = [piece in known_roles or _SPECIAL.fullmatch(piece) is not None for piece in pieces]
+    if spelling is None:
+        spelling = spelling_of(
+            [piece for piece, special in zip(pieces, is_special, strict=True) if not special]
         )
-        roles.append(known_roles.get(token, role))
-    if word_begin is None:
-        return list(tokens), roles, _CONTINUES
-    shown = [
-        token.replace(word_begin, " ") if role in ("word", "continuation") else token
-        for token, role in zip(tokens, roles, strict=True)
-    ]
-    return shown, roles, ""
+    is_added = [piece in added or special for piece, special in zip(pieces, is_special, strict=True)]
+    texts = spelling.texts(pieces, is_added)
+    prefix = "" if spelling.marks_words else _CONTINUES
+    roles: list[Role] = []
+    for index, (piece, special) in enumerate(zip(pieces, is_special, strict=True)):
+        if prefix:
+            goes_on = index > 0 and piece.startswith(_CONTINUES) and piece != _CONTINUES
+        else:
+            goes_on = roles[-1:] in (["word"], ["continuation"]) and not spelling.separates(
+                pieces[index - 1], texts[index - 1], texts[index]
+            )
+        role: Role = "special" if special else "continuation" if goes_on else "word"
+        roles.append(known_roles.get(piece, role))
+    return texts, roles, prefix
 
 
 def _patch_labels_and_roles(

@@ -1,7 +1,7 @@
 """Record files, `.npz` or `.safetensors`: `save(record, path, settings)` writes one, `read(path)` returns the same record.
 
-The file holds the record's arrays by their names, `tokens` and `roles` (for cross-attention also `keys` and `key_roles`),
-for a picture also `patch_grid` and `picture`, and the `settings` as JSON: input, encoder, intervention and version of the
+The file holds the record's arrays by their names, `tokens`, `roles` and `pieces` (for cross-attention also `keys`,
+`key_roles` and `key_pieces`), for a picture also `patch_grid` and `picture`, and the `settings` as JSON: input, encoder, intervention and version of the
 project. A file with only `pattern` and `tokens`, from any program, is read as an `AttentionRecord`. Neither torch nor an
 encoder is needed.
 
@@ -40,7 +40,7 @@ AXES = {
     "token_logits": ("query", "token_class"),
 }
 OPTIONAL = ("token_logits",)  # of some encoders
-LABELS = ("tokens", "queries", "roles", "keys", "key_roles")
+LABELS = ("tokens", "queries", "roles", "pieces", "keys", "key_roles", "key_pieces")
 WANTED = (*AXES, *LABELS, "patch_grid", "picture", "numbers", "settings")
 LARGEST_SETTINGS = 2**20  # characters
 HALF = "half"  # the setting `precision` of what was in a file in half precision
@@ -94,11 +94,16 @@ def dump(
             name: values.astype(np.float16) if values.dtype.kind == "f" else values
             for name, values in arrays.items()
         }
-    texts: dict[str, str | list[str]] = {"tokens": list(record.tokens), "roles": list(record.roles)}
+    labels = {"tokens": record.tokens, "roles": record.roles, "pieces": record.pieces}
     if record.keys is not None:
-        texts |= {"keys": list(record.keys.tokens), "key_roles": list(record.keys.roles)}
-    if any(token.endswith("\0") for token in (*record.tokens, *record.attended.tokens)):
+        labels |= {
+            "keys": record.keys.tokens,
+            "key_roles": record.keys.roles,
+            "key_pieces": record.keys.pieces,
+        }
+    if any(label.endswith("\0") for values in labels.values() for label in values):
         raise ValueError("a token that ends in the character NUL cannot be saved")
+    texts: dict[str, str | list[str]] = {name: list(values) for name, values in labels.items()}
     described_settings: dict[str, object] = {
         "continuing_prefix": record.continuing_prefix,
         "merged": record.merged,
@@ -209,6 +214,8 @@ def _read_record(
         picture=picture,
         continuing_prefix=prefix if isinstance(prefix, str) else None,
         key_prefix=key_prefix if isinstance(key_prefix, str) else None,
+        pieces=texts.get("pieces"),
+        key_pieces=texts.get("key_pieces"),
         numbers=None if numbers is None else numbers.tolist(),
         merged=settings.get("merged") is True,
     )

@@ -178,7 +178,7 @@ def test_a_word_that_is_no_piece_has_neighbours_in_the_vocabulary(open_app: Open
     made = Tokenizer(models.Unigram(pieces, unk_id=0))
     made.pre_tokenizer = pre_tokenizers.Metaspace()
     made.save(str(checkpoints / "own" / "tokenizer.json"))
-    chosen = {"positions": "Embeddings", "query": "1 ▁€", "checkpoint": "own", "kind": "Text"}
+    chosen = {"positions": "Embeddings", "query": "1 €", "checkpoint": "own", "kind": "Text"}
     app = open_app("app_pages/positions/page.py", text="a € b", **chosen)
     assert not app.exception
     assert len(table(app, "The 8 nearest neighbours of", "cosine", "label")) == 8

@@ -156,7 +156,7 @@ def _chart_form(legend: tuple[str, ...], what: str, blockable: bool) -> alt.TopL
 def _boxes(positions: "Positions") -> dict[str, Any]:
     """Columns with one value for each token, laid out in one line: start and end of its box, and start of its word."""
     continues = [role == "continuation" and index > 0 for index, role in enumerate(positions.roles)]
-    labels = [label(piece, _LONGEST_TOKEN) for piece in positions.pieces]
+    labels = [label(piece, _LONGEST_TOKEN) for piece in positions.without_prefix(positions.tokens)]
     box_starts, box_ends, word_starts = [], [], []
     word_start = box_end = 0.0
     for index, (text, is_continued) in enumerate(zip(labels, continues, strict=True)):

@@ -12,13 +12,17 @@ FONT = "'Source Code Pro', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
 _CELL = 0.62
 _INVISIBLE = {"Mn", "Me", "Cf"}  # accents on the letter before, joiners, direction marks
 _CONTROLS = {"Cc", "Cs"}
+_LINE_ENDS = "\n\r\v\f\x85\u2028\u2029"
 _JOINER = "\u200d"  # makes one emoji of two
 
 
 def visible(token: str) -> str:
-    """`token` with ␣ in place of each space and control character, which would be invisible."""
-    gone = {letter for letter in token if letter.isspace() or unicodedata.category(letter) in _CONTROLS}
-    return "".join("␣" if letter in gone else letter for letter in token) or "␣"
+    """`token` with marks in place of what would be invisible: · a space, ↵ a line end, ⇥ a tab, ␣ a control character.
+
+    An accent alone stands on a dotted circle, or it would stand on what is written before the token.
+    """
+    text = "".join(map(_visible_letter, token)) or "·"
+    return f"◌{text}" if unicodedata.category(text[0]) in ("Mn", "Me", "Mc") else text
 
 
 def label(token: str, at_most: int) -> str:
@@ -40,9 +44,19 @@ def width(text: str, font_size: float) -> float:
     return cells(text) * _CELL * font_size
 
 
+def _visible_letter(letter: str) -> str:
+    if letter in _LINE_ENDS or letter == "\t":
+        return "⇥" if letter == "\t" else "↵"
+    if letter.isspace():
+        return "·"
+    return "␣" if unicodedata.category(letter) in _CONTROLS else letter
+
+
 def _cells(letter: str) -> float:
     if unicodedata.category(letter) in _INVISIBLE:
         return 0
     if unicodedata.east_asian_width(letter) in "WF":
         return 2
-    return 1 if letter < "\u0590" or letter in "␣…" else 1.5  # Latin, Greek, Cyrillic and Armenian come first
+    return (
+        1 if letter < "\u0590" or letter in "␣…↵⇥◌" else 1.5
+    )  # Latin, Greek, Cyrillic and Armenian come first

@@ -140,7 +140,7 @@ def test_of_a_large_record_the_chosen_head_alone_is_sent(
 def test_labels_that_look_like_markup_are_handed_over_as_they_are(open_app: Open) -> None:
     record = from_arrays(np.full((1, 1, 3, 3), 1 / 3), ["<b>x</b>", "a b", ""])
     session = {OPENED: FileSubject(file_name="a.npz", record=record, settings={}, picture=None)}
-    assert linked(open_app(kind="Record", session=session)).data["queries"] == ["<b>x</b>", "a␣b", "␣"]
+    assert linked(open_app(kind="Record", session=session)).data["queries"] == ["<b>x</b>", "a·b", "·"]
 
 
 def _pattern(text: str) -> np.ndarray:

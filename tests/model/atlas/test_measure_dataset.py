@@ -207,6 +207,7 @@ def test_the_strongest_examples_in_context(tmp_path, csv):
             assert record.pattern[layer, head, row.query, row.key] == pytest.approx(row.weight, rel=1e-4)
             assert (record.tokens[row.query], record.tokens[row.key]) == (row.query_token, row.key_token)
             first, second = sorted((row.query, row.key))
-            pieces = [record.pieces[at] for at in dict.fromkeys((first, second))]
+            texts = record.without_prefix(record.tokens)
+            pieces = [texts[at] for at in dict.fromkeys((first, second))]
             said = row.before + pieces[0] + (row.between + pieces[1] if first != second else "") + row.after
             assert said == TEXTS[row.number - 1]

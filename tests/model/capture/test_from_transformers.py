@@ -148,7 +148,7 @@ def test_pictures_go_through_an_image_processor(kind: str, n_before: int) -> Non
     assert (record.patch_grid, record.first_patch, record.unit) == ((4, 4), n_before, "patch")
 
 
-def test_words_that_begin_with_a_mark_are_shown_with_a_space_and_merge() -> None:
+def test_words_that_begin_with_a_mark_are_shown_without_it_and_merge() -> None:
     class Pieces:
         eos_token, all_special_tokens = "<|endoftext|>", ("<|endoftext|>",)
 
@@ -157,8 +157,8 @@ def test_words_that_begin_with_a_mark_are_shown_with_a_space_and_merge() -> None
 
     inputs = {"input_ids": torch.tensor([[1, 2, 3, 4, 1]])}
     record = from_transformers(made("GPT2", **MODELS["GPT2"]), Pieces(), inputs)
-    assert record.tokens == ("<|endoftext|>", "The", " fil", "ms", "<|endoftext|>")
-    assert view(record, merged=True).tokens == ("<|endoftext|>", "The", " films", "<|endoftext|>")
+    assert record.tokens == ("<|endoftext|>", "The", "fil", "ms", "<|endoftext|>")
+    assert view(record, merged=True).tokens == ("<|endoftext|>", "The", "films", "<|endoftext|>")
 
 
 def test_the_lines_of_the_notebook_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

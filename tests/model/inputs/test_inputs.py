@@ -79,7 +79,8 @@ def test_what_stands_at_the_positions_of_a_text(text_loaded):
     assert positions.roles == roles
     assert (positions.unit, positions.units) == ("token", "tokens")
     assert positions.labels[2:4] == ("2 film", "3 ##s")
-    assert positions.pieces[2:4] == ("film", "s")
+    assert positions.pieces == positions.tokens
+    assert positions.without_prefix(positions.tokens)[2:4] == ("film", "s")
     assert (positions.patch_grid, positions.first_patch, len(positions)) == (None, 0, 8)
     assert inputs.shape == (1, 8)
 

@@ -1,18 +1,23 @@
+import numpy as np
 import pytest
 from tokenizers import Tokenizer
 from tokenizers.models import BPE, WordLevel, WordPiece
-from tokenizers.pre_tokenizers import Split, WhitespaceSplit
+from tokenizers.pre_tokenizers import ByteLevel, Metaspace, Split, WhitespaceSplit
 from tokenizers.processors import TemplateProcessing
 
 from model.inputs.text import (
+    Encoded,
     character_spans,
     encode,
     has_character_vocabulary,
     space_out_characters,
     train_tokenizer,
     train_word_tokenizer,
+    vocabulary_texts,
     with_contractions,
 )
+from model.measures.word_view import view
+from model.record.from_arrays import from_arrays
 from tests.model.tiny import amino_acids, tokenizer
 
 
@@ -180,13 +185,104 @@ def test_the_names_of_special_tokens_do_not_matter():
         ("</s>", "separator"),
         ("</s>", "separator"),
     ]
-    assert encode(made, "films").pieces == ("<s>", "film", "s", "</s>")
+    encoded = encode(made, "films")
+    assert encoded.without_prefix(encoded.tokens) == ("<s>", "film", "s", "</s>")
 
 
 def test_pieces_without_a_prefix_go_on_with_their_word():
     made = Tokenizer(BPE({"a": 0, "b": 1, "ab": 2}, [("a", "b")]))
     made.pre_tokenizer = WhitespaceSplit()
     assert roles(made, "aba b") == [("ab", "word"), ("a", "continuation"), ("b", "word")]
+
+
+# The text of the pieces
+
+
+def byte_level(merges: str = "", *, split: bool = True) -> Tokenizer:
+    """A byte-level tokenizer with a token for each byte and for the results of `merges`, of two pieces each."""
+    pairs = [(first, second) for first, _, second in (merge.partition("+") for merge in merges.split())]
+    pieces = [*sorted(ByteLevel.alphabet()), *("".join(pair) for pair in pairs)]
+    made = Tokenizer(BPE({piece: index for index, piece in enumerate(pieces)}, pairs))
+    made.pre_tokenizer = ByteLevel(add_prefix_space=False, use_regex=split)
+    return made
+
+
+def words_of(encoded: Encoded) -> list[str]:
+    n = len(encoded)
+    record = from_arrays(
+        np.full((1, 1, n, n), 1 / n), encoded.tokens, roles=encoded.roles, pieces=encoded.pieces
+    )
+    return list(view(record, merged=True).tokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "merges", "tokens", "words"),
+    [
+        ("naïve", "n+a Ã+¯ v+e", "na ï ve", "naïve"),
+        ("a ж", "Ð+¶ Ġ+Ð¶", "a ж", "a ж"),
+        ("ж ж", "Ġ+Ð", "[U+0436]1/2 [U+0436]2/2 [U+0436]1/2 [U+0436]2/2", "ж ж"),
+        ("😀!", "ð+Ł ĺ+Ģ", "[U+1F600]1/2 [U+1F600]2/2 !", "😀!"),
+        ("жж", "¶+Ð", "[U+0436]1/2 [U+0436]2/2[U+0436]1/2 [U+0436]2/2", "жж"),
+        ("a\tb\nc", "", "a ⇥ b ↵ c", "a ⇥ b ↵ c"),
+        ("a\u200bb\x07", "â+Ģ âĢ+ĭ", "a [U+200B] b [U+0007]", "a [U+200B] b [U+0007]"),
+        ("a, “b", "â+Ģ", "a , · [U+201C]1/2 [U+201C]2/2 b", "a , “ b"),
+        ("café, isn’t it?", "i+t", None, "café , isn ’ t it ?"),
+    ],
+)
+def test_byte_level_pieces_are_shown_as_the_text_that_they_stand_for(text, merges, tokens, words):
+    encoded = encode(byte_level(merges), text)
+    if tokens is not None:
+        assert " ".join(encoded.tokens) == tokens
+    assert " ".join(words_of(encoded)) == words
+    pieces = "".join(word for word, _ in ByteLevel(add_prefix_space=False).pre_tokenize_str(text))
+    assert "".join(encoded.pieces) == pieces
+
+
+def test_bytes_are_read_as_such_only_where_the_tokenizer_writes_them():
+    names = ["[UNK]", "naïve", "Ã©", "Ġ", "##Ä", "ć"]
+    made = Tokenizer(WordPiece({name: index for index, name in enumerate(names)}, unk_token="[UNK]"))
+    made.pre_tokenizer = WhitespaceSplit()
+    assert encode(made, "naïve Ã© Ġ ć").tokens == ("naïve", "Ã©", "Ġ", "ć")
+
+
+def test_tokens_that_were_added_are_not_spelled_in_bytes():
+    made = byte_level()
+    made.add_tokens(["Ã©", "   "])
+    assert encode(made, "Ã©   é").tokens == ("Ã©", "···", "[U+00E9]1/2", "[U+00E9]2/2")
+
+
+def test_sentencepieces_bytes_and_spaces_are_shown_as_their_text():
+    names = ["<unk>", "▁", "a", "▁a", *(f"<0x{byte:02X}>" for byte in range(256))]
+    made = Tokenizer(
+        BPE(
+            {name: index for index, name in enumerate(names)},
+            [("▁", "a")],
+            unk_token="<unk>",
+            byte_fallback=True,
+        )
+    )
+    made.pre_tokenizer = Metaspace()
+    encoded = encode(made, "a aé ж\n")
+    tokens = "a a [U+00E9]1/2 [U+00E9]2/2 · [U+0436]1/2 [U+0436]2/2 ↵"
+    assert encoded.tokens == tuple(tokens.split())
+    assert encoded.pieces[2:4] == ("<0xC3>", "<0xA9>")
+    assert words_of(encoded) == ["a", "aé", "ж↵"]
+
+
+def test_a_space_begins_a_word_where_the_tokenizer_splits_no_text():
+    assert words_of(encode(byte_level("Ġ+b", split=False), "ab b, ж")) == ["ab", "b,", "ж"]
+
+
+def test_the_texts_of_a_pair_have_words_of_their_own():
+    made = byte_level()
+    made.post_processor = TemplateProcessing(pair="$A $B", special_tokens=[])
+    assert words_of(encode(made, "ab", second="cd")) == ["ab", "cd"]
+
+
+def test_a_token_by_itself_has_a_mark_of_the_space_before_it():
+    made = byte_level("Ã+© Ġ+a")
+    ids = [made.token_to_id(piece) for piece in ("Ã©", "Ġa", "a", "Ġ", "Ċ", "Ã")]
+    assert vocabulary_texts(made, [*ids, 9999]) == ["é", "·a", "a", "·", "↵", "[0xC3]", None]
 
 
 def test_a_piece_whose_beginning_was_left_out_still_goes_on():

@@ -62,11 +62,11 @@ def test_words_correspond_by_their_characters_and_special_tokens_by_their_role()
     assert tokens_of(first, one, text) == ["[CLS]", "good", "film+##s", ",", "good", "caf+##e", "[SEP]"]
     assert tokens_of(second, other, text) == [
         "<s>",
-        "Ġ+G+o+o+d",
-        "Ġ+f+i+l+m+s",
+        "·+G+o+o+d",
+        "·+f+i+l+m+s",
         ",",
-        "Ġ+g+o+o+d",
-        "Ġ+c+a+f+Ã+©",
+        "·+g+o+o+d",
+        "·+c+a+f+[U+00E9]1/2+[U+00E9]2/2",
         "</s>",
     ]
     assert one.unmatched == other.unmatched == ()
@@ -94,7 +94,7 @@ def test_what_one_side_does_not_read_has_no_counterpart() -> None:
     first.enable_truncation(4)  # [CLS] good bad [SEP]
     one, other = aligned(first, second, text)
     assert tokens_of(first, one, text) == ["[CLS]", "good", "bad", "[SEP]"]
-    assert tokens_of(second, other, text) == ["<s>", "Ġ+g+o+o+d", "Ġ+b+a+d", "</s>"]
+    assert tokens_of(second, other, text) == ["<s>", "·+g+o+o+d", "·+b+a+d", "</s>"]
     assert one.unmatched == ()
     assert other.unmatched == (3,)
 
@@ -112,7 +112,7 @@ def test_of_a_pair_the_separators_behind_the_same_text_correspond() -> None:
     first, second = pieces("a", "b"), of_bytes()
     one, other = aligned(first, second, "a b", "a")
     assert tokens_of(first, one, "a b", "a") == ["[CLS]", "a", "b", "[SEP]", "a", "[SEP]"]
-    assert tokens_of(second, other, "a b", "a") == ["<s>", "Ġ+a", "Ġ+b", "</s>+</s>", "Ġ+a", "</s>"]
+    assert tokens_of(second, other, "a b", "a") == ["<s>", "·+a", "·+b", "</s>+</s>", "·+a", "</s>"]
 
 
 def test_a_mark_of_white_space_belongs_to_the_word_behind_it() -> None:

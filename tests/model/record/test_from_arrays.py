@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from model.measures.word_view import view
 from model.record import from_arrays as bare
 from model.record.from_arrays import from_arrays
 
@@ -68,11 +69,57 @@ def test_roles_that_are_not_given_are_read_from_the_spelling(tokens: list[str], 
 
 
 @pytest.mark.parametrize("mark", ["Ġ", "▁"])
-def test_the_mark_of_a_word_is_shown_as_a_space_unless_roles_are_given(mark: str) -> None:
-    tokens = (f"{mark}The", f"{mark}fil", "ms")
-    record = from_arrays(PATTERN, tokens)
-    assert record.tokens == record.pieces == (" The", " fil", "ms")
-    assert from_arrays(PATTERN, tokens, roles=record.roles).tokens == tokens
+def test_the_mark_of_a_space_is_not_shown(mark: str) -> None:
+    pieces = (f"{mark}The", f"{mark}fil", "ms")
+    record = from_arrays(PATTERN, pieces)
+    assert (record.tokens, record.pieces) == (("The", "fil", "ms"), pieces)
+    assert from_arrays(PATTERN, pieces, roles=record.roles).tokens == record.tokens
+
+
+@pytest.mark.parametrize(
+    ("pieces", "tokens", "words"),
+    [
+        (("<s>", "ÑĩÐµÑģÑĤ", "Ð½Ð¾Ðµ", "ĠÑģÐ»", "Ð¾Ð²Ð¾"), "<s> чест ное сл ово", "<s> честное слово"),
+        (("It", "âĢĻ", "s", "ĠnaÃ¯ve"), "It ’ s naïve", "It’s naïve"),
+        (("tab", "ĉ", "here", "Ċ", "Ġnew"), "tab ⇥ here ↵ new", "tab ⇥ here ↵ new"),
+        (("a", "ĠðŁ", "ĺ", "Ģ"), "a [U+1F600]1/3 [U+1F600]2/3 [U+1F600]3/3", "a 😀"),
+        (("▁a", "▁", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>", "<0x0A>"), None, "a 😀 ↵"),
+        (("caf", "Ã©</w>", "isn</w>"), "caf é isn", "café isn"),
+    ],
+)
+def test_pieces_in_bytes_are_shown_as_their_text(
+    pieces: tuple[str, ...], tokens: str | None, words: str
+) -> None:
+    record = from_arrays(np.full((1, 1, len(pieces), len(pieces)), 1 / len(pieces)), pieces)
+    if tokens is not None:
+        assert " ".join(record.tokens) == tokens
+    assert record.pieces == pieces
+    assert " ".join(view(record, merged=True).tokens) == words
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ("naïve", "café", "£5"),
+        ("kočka", "spí"),
+        ("być", "albo", "nie"),
+        ("a", "##Ã©", "Ġ"),
+        ("New York", " a", "b\n"),
+        ("Ã", "ï", "b"),
+    ],
+)
+def test_words_in_letters_are_left_as_they_are(tokens: tuple[str, ...]) -> None:
+    record = from_arrays(np.full((1, 1, len(tokens), len(tokens)), 1 / len(tokens)), tokens)
+    assert record.tokens == record.pieces == tokens
+    assert record.roles[0] == "word"
+
+
+def test_tokens_beside_the_pieces_of_their_tokenizer_are_left_as_they_are() -> None:
+    record = from_arrays(PATTERN, ("Ã©", "b", "c"), pieces=("ÃĥÂ©", "Ġb", "Ġc"))
+    assert (record.tokens, record.pieces) == (("Ã©", "b", "c"), ("ÃĥÂ©", "Ġb", "Ġc"))
+    assert record.roles == ("word", "word", "word")
+    with pytest.raises(ValueError, match="there are 2 pieces for 3 positions"):
+        from_arrays(PATTERN, ("a", "b", "c"), pieces=("a", "b"))
 
 
 @pytest.mark.parametrize(

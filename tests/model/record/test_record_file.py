@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from model.capture import capture
 from model.files.arrays_file import KINDS
 from model.measures.head_measures import head_summary, odd_rows
+from model.measures.word_view import view
 from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone, from_arrays
 from model.record.record_file import (
@@ -136,9 +137,21 @@ def test_the_size_that_is_said_is_that_of_the_file(half: bool) -> None:
 def test_the_arrays_have_the_records_names(record, tmp_path: Path) -> None:
     save(record, tmp_path / "a.npz", {})
     with np.load(tmp_path / "a.npz") as file:
-        assert set(file) == {*set(AXES) - set(OPTIONAL), "tokens", "roles", "settings"}
+        assert set(file) == {*set(AXES) - set(OPTIONAL), "tokens", "roles", "pieces", "settings"}
         assert file["tokens"].tolist() == list(record.tokens)
         np.testing.assert_array_equal(file["pattern"], record.pattern)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tokens_and_pieces_come_back_as_they_were(kind: str, tmp_path: Path) -> None:
+    pieces, keys = ("<s>", "ĠÃĥÂ©", "ðŁ", "ĺĢ"), ("▁a", "▁", "<0xC3>", "<0xA9>")
+    saved = from_arrays(PATTERN, pieces, keys=keys)
+    assert saved.tokens == ("<s>", "Ã©", "[U+1F600]1/2", "[U+1F600]2/2")
+    save(saved, tmp_path / f"a{kind}", {})
+    found = read(tmp_path / f"a{kind}")
+    assert_same(saved, found)
+    assert view(found, merged=True).tokens == ("<s>", "Ã©😀")
+    assert view(found, merged=True).attended.tokens == ("a", "é")
 
 
 def test_a_file_of_somebody_else_needs_no_more_than_pattern_and_tokens(tmp_path: Path) -> None:

@@ -30,8 +30,9 @@ def test_scripts_that_a_monospace_font_may_lack_get_more_room_than_latin():
 
 
 def test_what_leaves_no_trace_is_made_visible():
-    assert visible(" a\n\tb\x00") == "␣a␣␣b␣"
-    assert visible("") == "␣"
+    assert visible(" a\n\tb\x00") == "·a↵⇥b␣"
+    assert visible("") == "·"
+    assert visible("\u0301") == "◌\u0301"
     assert visible("\ud800") == "␣"
 
 

@@ -26,9 +26,9 @@ def read(figure, kind):
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_matrix_keeps_its_names_and_numbers(kind):
     found = read(weight_heatmap(PATTERN, ["a, b", 'say "so"']), kind)
-    assert list(found.columns) == ["row", "a,␣b", 'say␣"so"']
-    assert list(found["row"]) == ["a,␣b", 'say␣"so"']
-    assert found[["a,␣b", 'say␣"so"']].to_numpy() == pytest.approx(PATTERN)
+    assert list(found.columns) == ["row", "a,·b", 'say·"so"']
+    assert list(found["row"]) == ["a,·b", 'say·"so"']
+    assert found[["a,·b", 'say·"so"']].to_numpy() == pytest.approx(PATTERN)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

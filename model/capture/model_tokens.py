@@ -1,0 +1,91 @@
+"""The tokens of a text that a tokenizer object of Hugging Face has read, as a record shows them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tokenizers import Encoding, Tokenizer
+
+from ..inputs.text import continues_word, continuing_prefix, spelling_of
+from ..record import Positions, Role
+from ..record.from_arrays import read_spelling
+from ..record.letters import Spelling, shown
+
+# Attributes of a tokenizer, and what the token is for. Where one token has two uses, the later line counts.
+_SPECIAL_TOKENS: tuple[tuple[str, Role], ...] = (
+    ("eos_token", "separator"),
+    ("sep_token", "separator"),
+    ("bos_token", "special"),
+    ("cls_token", "class"),
+    ("pad_token", "padding"),
+    ("unk_token", "unknown"),
+    ("mask_token", "mask"),
+)
+_BYTES_OF_A_LETTER = ["Ð", "¶"], "ж"  # as byte-level tokenizers write the letter
+
+
+def token_positions(tokenizer: Any, ids: Sequence[int], encoding: Encoding | None) -> Positions:
+    """The tokens with the given `ids` as they are shown, the pieces of the `tokenizer`, and their roles.
+
+    Words are those of the `encoding`; without one they are read from the spelling of the pieces.
+    """
+    pieces = [str(piece) for piece in tokenizer.convert_ids_to_tokens(ids)]
+    added = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else ()
+    special_roles: dict[str, Role] = dict.fromkeys(getattr(tokenizer, "all_special_tokens", ()), "special")
+    special_roles |= {
+        str(token): role
+        for name, role in _SPECIAL_TOKENS
+        if (token := getattr(tokenizer, name, None)) is not None
+    }
+    backend = _backend(tokenizer)
+    spelling = Spelling(byte_level=True) if _is_byte_level(tokenizer) else None
+    if backend is not None:
+        spelling = spelling_of(backend)
+    texts, roles, prefix = read_spelling(pieces, special_roles, spelling, added)
+    if backend is not None:
+        prefix = continuing_prefix(backend)
+        if encoding is not None:
+            by_number: list[Role] = [
+                "continuation" if goes_on else "word" for goes_on in continues_word(backend, encoding)
+            ]
+            roles = [
+                number_role if role in ("word", "continuation") else role
+                for role, number_role in zip(roles, by_number, strict=True)
+            ]
+    return Positions(
+        tokens=tuple(map(shown, texts)),
+        roles=tuple(roles),
+        pieces=tuple(pieces),
+        continuing_prefix=prefix,
+    )
+
+
+def tokenizer_encoding(tokenizer: Any, model_input: Any, ids: Sequence[int]) -> Encoding | None:
+    """What the tokenizer says of the words of an input that it read as `ids`; None if it says nothing of them.
+
+    Of ids alone it is what it says of the text that they stand for, if that is read as the same ids.
+    """
+    backend = _backend(tokenizer)
+    if backend is None:
+        return None
+    if isinstance(model_input, Mapping):
+        encodings = getattr(model_input, "encodings", None) or [
+            backend.encode(backend.decode(list(ids), skip_special_tokens=False), add_special_tokens=False)
+        ]
+    else:
+        texts = (model_input,) if isinstance(model_input, str) else model_input
+        encodings = tokenizer(*texts).encodings
+    return encodings[0] if encodings and encodings[0].ids == list(ids) else None
+
+
+def _backend(tokenizer: Any) -> Tokenizer | None:
+    """The tokenizer of the library `tokenizers` in one of transformers; None where that is written in Python."""
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    return backend if isinstance(backend, Tokenizer) else None
+
+
+def _is_byte_level(tokenizer: Any) -> bool:
+    pieces, letter = _BYTES_OF_A_LETTER
+    return (
+        hasattr(tokenizer, "convert_tokens_to_string")
+        and tokenizer.convert_tokens_to_string(pieces) == letter
+    )
