@@ -45,7 +45,8 @@ def token_positions(tokenizer: Any, ids: Sequence[int], encoding: Encoding | Non
         prefix = continuing_prefix(backend)
         if encoding is not None:
             by_number: list[Role] = [
-                "continuation" if goes_on else "word" for goes_on in continues_word(backend, encoding)
+                "continuation" if goes_on else "word"
+                for goes_on in continues_word(backend, encoding, spelling_of(backend))
             ]
             roles = [
                 number_role if role in ("word", "continuation") else role

@@ -63,8 +63,8 @@ def encode(
             _check_growth(tokenizer, text_part)
         encoding = tokenizer.encode(texts[0], texts[1] if len(texts) > 1 else None)
         lengths = [_n_tokens(tokenizer, text_part) for text_part in texts] if second is not None else []
-    added = tokenizer.get_added_tokens_decoder()
-    texts_of_tokens = spelling_of(tokenizer).texts(encoding.tokens, [id_ in added for id_ in encoding.ids])
+    added, spelling = tokenizer.get_added_tokens_decoder(), spelling_of(tokenizer)
+    texts_of_tokens = spelling.texts(encoding.tokens, [id_ in added for id_ in encoding.ids])
     n_read = encoding.special_tokens_mask.count(0)
     if second is None:
         n_left_out = sum(text_part.special_tokens_mask.count(0) for text_part in encoding.overflowing)
@@ -76,7 +76,7 @@ def encode(
         types=tuple(encoding.type_ids),
         tokens=tuple(map(shown, texts_of_tokens)),
         pieces=tuple(encoding.tokens),
-        roles=_token_roles(tokenizer, encoding, padding_id),
+        roles=_token_roles(tokenizer, encoding, padding_id, continues_word(tokenizer, encoding, spelling)),
         continuing_prefix=continuing_prefix(tokenizer),
         n_read=n_read,
         n_left_out=n_left_out,
@@ -117,16 +117,16 @@ def vocabulary_texts(tokenizer: Tokenizer, ids: Iterable[int]) -> list[str | Non
     return [None if piece is None else spelling.entry(piece, added=id_ in added) for id_, piece in pieces]
 
 
-def continues_word(tokenizer: Tokenizer, encoding: Encoding) -> list[bool]:
+def continues_word(tokenizer: Tokenizer, encoding: Encoding, spelling: Spelling) -> list[bool]:
     """Whether each token goes on with the word before it, by the tokenizer's own numbers of words.
 
     A tokenizer that does not split texts at spaces numbers no words: there a space begins one. A piece with the prefix of
     continuations goes on with a word even if what stood before it was left out.
     """
-    spelling, prefix = spelling_of(tokenizer), continuing_prefix(tokenizer)
+    prefix = continuing_prefix(tokenizer)
     is_split = not spelling.space or len(_split(tokenizer, "ж ж")) > 1
     words = list(zip(encoding.sequence_ids, encoding.word_ids, strict=True))
-    texts = spelling.texts(encoding.tokens)
+    texts = [] if is_split else spelling.texts(encoding.tokens)
     continues = []
     for index, token in enumerate(encoding.tokens):
         goes_on = token.removeprefix(prefix) not in ("", token)
@@ -178,8 +178,10 @@ def _n_tokens(tokenizer: Tokenizer, text: str) -> int:
     return len(encoding.ids) + sum(len(part.ids) for part in encoding.overflowing)
 
 
-def _token_roles(tokenizer: Tokenizer, encoding: Encoding, padding_id: int | None) -> tuple[Role, ...]:
-    """Role of each token, derived from the tokenizer's special tokens and from the words into which it splits the text."""
+def _token_roles(
+    tokenizer: Tokenizer, encoding: Encoding, padding_id: int | None, continues: list[bool]
+) -> tuple[Role, ...]:
+    """Role of each token, derived from the tokenizer's special tokens; of a word's pieces by which of them `continues` it."""
     special_marks = encoding.special_tokens_mask
     # Only the name of a special token says that it is the mask, or with a Unigram vocabulary the unknown token.
     role_by_id: dict[int | None, Role] = {
@@ -201,9 +203,7 @@ def _token_roles(tokenizer: Tokenizer, encoding: Encoding, padding_id: int | Non
         role_by_id[unknown_id] = "unknown"
     role_by_id[padding_id] = "padding"
     roles: list[Role] = []
-    for id_, is_continuation, is_text in zip(
-        encoding.ids, continues_word(tokenizer, encoding), encoding.attention_mask, strict=True
-    ):
+    for id_, is_continuation, is_text in zip(encoding.ids, continues, encoding.attention_mask, strict=True):
         role = role_by_id.get(id_) or ("continuation" if is_continuation else "word")
         roles.append(role if is_text else "special")
     return tuple(roles)

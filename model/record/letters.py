@@ -9,6 +9,7 @@ a piece of the vocabulary, are numbers in brackets: `[0xF09F]`.
 import re
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 SPACE, LINE_END, TAB = "·", "↵", "⇥"  # as which white space is shown
@@ -124,6 +125,8 @@ def joined(texts: Sequence[str], pieces: Sequence[str]) -> str:
 
 def _decoded(contents: Sequence[str | bytes]) -> list[str]:
     """The texts of consecutive pieces, of which some are bytes: a letter in several pieces is named in each."""
+    with suppress(UnicodeDecodeError):  # most often no letter is in several pieces
+        return [content if isinstance(content, str) else content.decode() for content in contents]
     encoded = [
         content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
         for content in contents
