@@ -93,6 +93,12 @@ def test_the_first_words_are_whole_pieces_of_three_letters():
     assert first_words(pieces, 99) == [4, 6, 7]
 
 
+def test_where_spaces_are_marked_words_begin_with_one():
+    pieces = ("<s>", "·", "the", "·the", "·it", "·film", "·9th", "·честное")
+    assert first_words(pieces, 99) == [3, 5, 7]
+    assert first_words(("·", "the", "##·s"), 99) == [1]  # a vocabulary with the letter "·"
+
+
 def test_cosines_by_hand():
     a = np.array([[3.0, 4.0], [0.0, 0.0]])
     b = np.array([[6.0, 8.0], [4.0, -3.0], [-1.0, 0.0]])

@@ -2,9 +2,13 @@ from dataclasses import replace
 
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import ByteLevel
 
 from model.config import preset
 from model.experiments.masked_tokens import guesses
+from model.experiments.masked_word import masked_word
 from model.inputs.text import train_tokenizer
 from model.loaded import Loaded
 from model.transformer import Transformer
@@ -38,6 +42,18 @@ def test_guesses_are_the_softmax_of_the_masked_token_output(reader):
     best = whole.argsort(descending=True)[:3]
     assert [guess.token for guess in found[4]] == [reader.tokenizer.id_to_token(i) for i in best.tolist()]
     assert [guess.probability for guess in found[4]] == pytest.approx(whole[best].tolist(), rel=1e-5)
+
+
+def test_byte_level_guesses_are_shown_as_text(reader):
+    pieces = ["[UNK]", "[MASK]", "ÑĤ", "ĠÑģÐ»Ð¾Ð²Ð¾", "Ġ", "Ċ", "ðŁ"]
+    made = Tokenizer(WordLevel({piece: index for index, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    made.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    made.add_special_tokens(["[UNK]", "[MASK]"])
+    (found,) = guesses(replace(reader, tokenizer=made), "[MASK]", n=1000).values()
+    shown = {guess.token_id: guess.token for guess in found}
+    assert shown == dict(enumerate(["[UNK]", "[MASK]", "т", "·слово", "·", "↵", "[0xF09F]"]))
+    by_guess = masked_word(replace(reader, tokenizer=made), "[MASK]", "·слово")
+    assert by_guess.token_id == 3
 
 
 def test_nothing_is_guessed_without_a_mask(reader):
