@@ -21,7 +21,7 @@ from model.inputs import Input
 from model.measures.changes import largest_change
 from model.measures.projection import pca, t_sne
 from model.record import ForwardRecord
-from model.record.letters import SPACE
+from model.record.pieces import SPACE
 from viz.builders.number_format import format_number, percent
 from viz.positions.embedding_scatter import embedding_scatter
 from viz.positions.neighbour_bars import neighbour_bars

@@ -181,13 +181,13 @@ def _attention_record(
     if "input_ids" not in arguments:
         return from_arrays(attentions, patch_grid=_patch_grid(part, arguments, attentions))
     ids = arguments["input_ids"][0].tolist()
-    read = token_positions(tokenizer, ids, tokenizer_encoding(tokenizer, model_input, ids))
+    labels = token_positions(tokenizer, ids, tokenizer_encoding(tokenizer, model_input, ids))
     return from_arrays(
         attentions,
-        read.tokens,
-        roles=read.roles,
-        pieces=read.pieces,
-        continuing_prefix=read.continuing_prefix,
+        labels.tokens,
+        roles=labels.roles,
+        pieces=labels.pieces,
+        continuing_prefix=labels.continuing_prefix,
     )
 
 

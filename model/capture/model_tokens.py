@@ -8,7 +8,7 @@ from tokenizers import Encoding, Tokenizer
 from ..inputs.text import continues_word, continuing_prefix, spelling_of
 from ..record import Positions, Role
 from ..record.from_arrays import read_spelling
-from ..record.letters import Spelling, shown
+from ..record.pieces import Spelling, shown
 
 # Attributes of a tokenizer, and what the token is for. Where one token has two uses, the later line counts.
 _SPECIAL_TOKENS: tuple[tuple[str, Role], ...] = (
@@ -37,21 +37,16 @@ def token_positions(tokenizer: Any, ids: Sequence[int], encoding: Encoding | Non
         if (token := getattr(tokenizer, name, None)) is not None
     }
     backend = _backend(tokenizer)
-    spelling = Spelling(byte_level=True) if _is_byte_level(tokenizer) else None
-    if backend is not None:
-        spelling = spelling_of(backend)
-    texts, roles, prefix = read_spelling(pieces, special_roles, spelling, added)
+    texts, roles, prefix = read_spelling(pieces, special_roles, _spelling(tokenizer), added)
     if backend is not None:
         prefix = continuing_prefix(backend)
-        if encoding is not None:
-            by_number: list[Role] = [
-                "continuation" if goes_on else "word"
-                for goes_on in continues_word(backend, encoding, spelling_of(backend))
-            ]
-            roles = [
-                number_role if role in ("word", "continuation") else role
-                for role, number_role in zip(roles, by_number, strict=True)
-            ]
+    if backend is not None and encoding is not None:
+        continues = continues_word(backend, encoding, spelling_of(backend))
+        by_number: list[Role] = ["continuation" if goes_on else "word" for goes_on in continues]
+        roles = [
+            number_role if role in ("word", "continuation") else role
+            for role, number_role in zip(roles, by_number, strict=True)
+        ]
     return Positions(
         tokens=tuple(map(shown, texts)),
         roles=tuple(roles),
@@ -74,7 +69,7 @@ def tokenizer_encoding(tokenizer: Any, model_input: Any, ids: Sequence[int]) -> 
         ]
     else:
         texts = (model_input,) if isinstance(model_input, str) else model_input
-        encodings = tokenizer(*texts).encodings
+        encodings = getattr(tokenizer(*texts), "encodings", None)
     return encodings[0] if encodings and encodings[0].ids == list(ids) else None
 
 
@@ -84,9 +79,12 @@ def _backend(tokenizer: Any) -> Tokenizer | None:
     return backend if isinstance(backend, Tokenizer) else None
 
 
-def _is_byte_level(tokenizer: Any) -> bool:
+def _spelling(tokenizer: Any) -> Spelling | None:
+    """How the tokenizer spells text in its pieces; None where only the pieces can tell."""
+    backend = _backend(tokenizer)
+    if backend is not None:
+        return spelling_of(backend)
     pieces, letter = _BYTES_OF_A_LETTER
-    return (
-        hasattr(tokenizer, "convert_tokens_to_string")
-        and tokenizer.convert_tokens_to_string(pieces) == letter
-    )
+    has_text = hasattr(tokenizer, "convert_tokens_to_string")
+    byte_level = has_text and tokenizer.convert_tokens_to_string(pieces) == letter
+    return Spelling(byte_level=True) if byte_level else None

@@ -13,7 +13,7 @@ from ..inputs import InputLike, prepare
 from ..inputs.digits import to_pictures
 from ..inputs.text import vocabulary_texts
 from ..loaded import Loaded
-from ..record.letters import SPACE
+from ..record.pieces import SPACE
 from ..transformer import cut_patches
 from .residual_stream import norms
 

@@ -13,7 +13,10 @@ from ..loaded import Loaded
 
 
 class Guess(NamedTuple):
-    """A token of the vocabulary (a space before it is shown as ·), its probability in place of [MASK] (a softmax over the whole vocabulary), and its id."""
+    """A token of the vocabulary, its probability in place of [MASK] (a softmax over the whole vocabulary), and its id.
+
+    A space that the token begins with is shown as "·".
+    """
 
     token: str
     probability: float

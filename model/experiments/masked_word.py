@@ -16,7 +16,7 @@ from ..config import ModelConfig
 from ..inputs import InputLike, prepare
 from ..inputs.text import vocabulary_texts
 from ..loaded import Loaded
-from ..record.letters import SPACE
+from ..record.pieces import SPACE
 from ..transformer import Transformer
 from .masked_tokens import guesses
 
@@ -35,8 +35,8 @@ def masked_word(
     """The answer "log P of `word` at [MASK]", which experiments take as their `answer`.
 
     `word` is read as it would stand behind a space, or is a token as the vocabulary spells it or a guess shows it; None
-    means the most probable token. `position` is that of a [MASK]; None means the first one. Raises ValueError if the encoder has no masked-token
-    output, the position holds no [MASK], or the word is not one token of the vocabulary.
+    means the most probable token. `position` is that of a [MASK]; None means the first one. Raises ValueError if the
+    encoder has no masked-token output, the position holds no [MASK], or the word is not one token of the vocabulary.
 
     >>> from loupe import ablate_heads, load, masked_word
     >>> encoder, text = load("checkpoints/imdb-pre-ln"), "The film is [MASK] bad."

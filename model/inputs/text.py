@@ -13,7 +13,7 @@ from tokenizers.trainers import WordLevelTrainer, WordPieceTrainer
 
 from ..files.errors import errors_in_one_sentence
 from ..record import Positions, Role, Span
-from ..record.letters import BYTE_LEVEL_SPACE, SENTENCEPIECE_SPACE, Spelling, shown
+from ..record.pieces import BYTE_LEVEL_SPACE, SENTENCEPIECE_SPACE, Spelling, shown
 
 PADDING, UNKNOWN, CLASS, SEPARATOR, MASK = "[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"
 SPECIAL_TOKENS = (PADDING, UNKNOWN, CLASS, SEPARATOR, MASK)

@@ -12,7 +12,7 @@ from jaxtyping import Int
 
 from ..record import AttentionRecord, Positions, Role
 from ..record.from_arrays import positions
-from ..record.letters import joined
+from ..record.pieces import joined
 
 # [MASK] and [UNK] stand for a word of the text, and stay.
 SPECIAL: tuple[Role, ...] = ("class", "register", "separator", "padding", "special")

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import numpy as np
 
 from . import AttentionRecord, Positions, Role
-from .letters import Spelling, shown, spelling_of
+from .pieces import Spelling, infer_spelling, shown
 
 MOST_POSITIONS, MOST_HEADS = 2048, 4096
 LONGEST_LABEL = 1000  # characters
@@ -256,7 +256,7 @@ def read_spelling(
     known_roles: dict[str, Role] = {**_SPELLED, **(special_roles or {})}
     is_special = [piece in known_roles or _SPECIAL.fullmatch(piece) is not None for piece in pieces]
     if spelling is None:
-        spelling = spelling_of(
+        spelling = infer_spelling(
             [piece for piece, special in zip(pieces, is_special, strict=True) if not special]
         )
     is_added = [piece in added or special for piece, special in zip(pieces, is_special, strict=True)]

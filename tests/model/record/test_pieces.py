@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
 from tokenizers.pre_tokenizers import ByteLevel
 
-from model.record.letters import Spelling, joined, marked, shown, spelling_of
+from model.record.pieces import Spelling, infer_spelling, joined, marked, shown
 
 BYTES = Spelling(byte_level=True, space="Ġ")
 LETTERS = st.characters(exclude_categories=("Cs", "Cc", "Cf", "Zs", "Zl", "Zp", "Mn"))
@@ -33,7 +33,7 @@ def test_the_parts_of_a_text_are_the_text_again(text: str, lengths: list[int]) -
 @given(st.text(LETTERS | st.just(" "), min_size=1))
 def test_a_text_in_bytes_is_known_as_such_by_its_pieces_alone(text: str) -> None:
     piece = in_bytes(f" {text}")
-    assert BYTES.texts([piece]) == spelling_of([piece]).texts([piece]) == [f" {text}"]
+    assert BYTES.texts([piece]) == infer_spelling([piece]).texts([piece]) == [f" {text}"]
 
 
 @given(st.text(st.characters(codec="latin-1", categories=("L", "N", "P")), min_size=1))
@@ -42,7 +42,7 @@ def test_a_word_in_latin_letters_is_not_taken_for_bytes(word: str) -> None:
         is_utf8 = not word.encode("latin-1").decode().isascii()
     except UnicodeDecodeError:
         is_utf8 = False
-    assert spelling_of([word]).byte_level == is_utf8
+    assert infer_spelling([word]).byte_level == is_utf8
 
 
 @pytest.mark.parametrize(
@@ -78,4 +78,4 @@ def test_a_space_before_a_word_is_marked_where_the_word_stands_alone() -> None:
 
 def test_bytes_whose_letter_was_cut_are_numbers() -> None:
     assert BYTES.texts(["ĠðŁ", "ĺ"]) == [" [0xF09F]", "[0x98]"]
-    assert spelling_of(["Ġa", "ðŁĺ"]).byte_level
+    assert infer_spelling(["Ġa", "ðŁĺ"]).byte_level

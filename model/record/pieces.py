@@ -15,9 +15,7 @@ from dataclasses import dataclass
 SPACE, LINE_END, TAB = "·", "↵", "⇥"  # as which white space is shown
 SENTENCEPIECE_SPACE, BYTE_LEVEL_SPACE, WORD_END = "▁", "Ġ", "</w>"
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
-_VARIATIONS = {
-    chr(code) for code in range(0xFE00, 0xFE10)
-}  # invisible, they choose the form of the letter before
+_VARIATIONS = set(map(chr, range(0xFE00, 0xFE10)))  # choose the form of the letter before, and are invisible
 _BYTE_PIECE = re.compile("<0x([0-9A-F]{2})>")  # SentencePiece's, of letters that its vocabulary lacks
 _NOT_DECODED = re.compile("[\udc80-\udcff]+")  # as which Python decodes bytes that are no letter
 _CUT_LETTERS = re.compile("^[\udc80-\udcbf]{1,3}|[\udcc0-\udcff][\udc80-\udcbf]{0,2}$")
@@ -77,16 +75,14 @@ class Spelling:
         return piece.replace(self.space, " ") if self.space else piece
 
 
-def spelling_of(pieces: Sequence[str]) -> Spelling:
+def infer_spelling(pieces: Sequence[str]) -> Spelling:
     """The spelling of the `pieces` of a text, by the pieces alone; special tokens are not among them.
 
     They are byte-level only if all their characters are of that alphabet, their bytes are text without control
     characters, and a space or a letter of several bytes is among them. "naïve" as it stands is not: its bytes are no text.
     """
     word_end = WORD_END if any(piece.endswith(WORD_END) for piece in pieces) else ""
-    has_prefix = any(
-        piece[:2] == "##" and piece[2:3].isalnum() for piece in pieces
-    )  # WordPiece's, of what goes on
+    has_prefix = any(piece[:2] == "##" and piece[2:3].isalnum() for piece in pieces)  # as WordPiece's go on
     marks = (SENTENCEPIECE_SPACE,) if has_prefix else (SENTENCEPIECE_SPACE, BYTE_LEVEL_SPACE)
     space = next((mark for mark in marks if any(piece.startswith(mark) for piece in pieces)), "")
     characters = "".join(piece.removesuffix(word_end) for piece in pieces)
