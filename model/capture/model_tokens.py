@@ -26,9 +26,11 @@ _BYTES_OF_A_LETTER = ["Ð", "¶"], "ж"  # as byte-level tokenizers write the le
 def token_positions(tokenizer: Any, ids: Sequence[int], encoding: Encoding | None) -> Positions:
     """The tokens with the given `ids` as they are shown, the pieces of the `tokenizer`, and their roles.
 
-    Words are those of the `encoding`; without one they are read from the spelling of the pieces.
+    Words are those of the `encoding`, which also has the text of an unknown piece; without one they are read from the
+    spelling of the pieces.
     """
-    pieces = [str(piece) for piece in tokenizer.convert_ids_to_tokens(ids)]
+    names = [str(name) for name in tokenizer.convert_ids_to_tokens(ids)]
+    pieces = names if encoding is None else encoding.tokens
     added = tokenizer.get_added_vocab() if hasattr(tokenizer, "get_added_vocab") else ()
     special_roles: dict[str, Role] = dict.fromkeys(getattr(tokenizer, "all_special_tokens", ()), "special")
     special_roles |= {
@@ -37,7 +39,9 @@ def token_positions(tokenizer: Any, ids: Sequence[int], encoding: Encoding | Non
         if (token := getattr(tokenizer, name, None)) is not None
     }
     backend = _backend(tokenizer)
-    texts, roles, prefix = read_spelling(pieces, special_roles, _spelling(tokenizer), added)
+    spelling = _spelling(tokenizer)
+    texts, _, prefix = read_spelling(pieces, special_roles, spelling, added)
+    _, roles, _ = read_spelling(names, special_roles, spelling, added)
     if backend is not None:
         prefix = continuing_prefix(backend)
     if backend is not None and encoding is not None:

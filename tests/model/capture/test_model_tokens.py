@@ -10,6 +10,7 @@ import transformers
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors
 
 from model.capture.model_tokens import token_positions, tokenizer_encoding
+from model.inputs.text import encode
 from model.measures.word_view import view
 from model.record import Positions
 from model.record.from_arrays import from_arrays
@@ -98,6 +99,15 @@ def test_a_tokenizer_that_splits_no_text_has_words_between_spaces() -> None:
 
 def test_the_special_tokens_keep_their_roles() -> None:
     assert read(byte_level(), "a<mask>").roles == ("class", "word", "mask", "separator")
+
+
+def test_an_unknown_piece_of_a_unigram_is_shown_as_its_text() -> None:
+    made = Tokenizer(models.Unigram([("<unk>", 0.0), ("▁a", -1.0), ("▁", -2.0)], unk_id=0))
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    made.add_special_tokens(["<unk>"])
+    positions = read(transformers.PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>"), "a ж")
+    assert positions.tokens == encode(made, "a ж").tokens == ("a", "·", "ж")
+    assert positions.roles == encode(made, "a ж").roles == ("word", "word", "unknown")
 
 
 def test_a_tokenizer_in_python_is_read_by_its_spelling() -> None:
