@@ -15,6 +15,7 @@ from viz.attention.picture_patches import picture_overlay
 from viz.attention.token_strip import weight_strip
 from viz.builders.palette import WeightScale
 
+MOST_CAPTIONS = 8  # of tokens beside a picture, each with its weight
 LONG, HEIGHT = 80, 260  # a text of more tokens scrolls in so many pixels: the rest must not be far below
 
 
@@ -63,25 +64,30 @@ def input_in_colours(
             else:
                 show(strip(legend=legend), key=key, in_file=strip)
         return
-    first_patch, grid = record.first_patch, record.patch_grid
+    patches, grid = record.patches, record.patch_grid
     assert isinstance(read, Picture), record.unit
     assert grid is not None, record.unit
     overlay = picture_overlay(
         preprocessed_picture(read.array, whole or record),
-        weights[first_patch:],
+        weights[patches],
         grid,
         query=record.patch_at(query),
         scale=scale,
         n_keys=len(record) if allowed is None else int(allowed.sum()),
-        allowed=None if allowed is None else allowed[first_patch:],
+        allowed=None if allowed is None else allowed[patches],
     )
     selection = "patch" if allowed is None else "key"
     draw(
         overlay,
         selection=selection,
-        take=lambda index: take(record.number(int(index["position"]) + first_patch)),
+        take=lambda index: take(record.number(int(index["position"]) + patches.start)),
         width="content",
     )
-    for index in range(first_patch):  # the picture leaves them out: they are no patches
+    others = [index for index, role in enumerate(record.roles) if role != "patch"]
+    if len(others) > MOST_CAPTIONS:
+        weight = weights[others].sum()
+        st.caption(f"Weight on the {len(others)} tokens that are not part of the picture: {weight:.3f}")
+        return
+    for index in others:
         name = "class token" if record.roles[index] == "class" else f"token {as_code(record.tokens[index])}"
         st.caption(f"Weight on the {name}, which is not part of the picture: {weights[index]:.3f}")

@@ -4,7 +4,7 @@
 """
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,20 @@ from torch import Tensor, nn
 from ..files.errors import single_line
 from ..record import AttentionRecord
 from ..record.from_arrays import EAGER, from_arrays, positions
+from .model_positions import picture_positions
 from .model_tokens import token_positions, tokenizer_encoding
+from .returned_weights import model_inside, refuse_blocks, weights_between_positions
+
+# Arguments whose first axis is that of the inputs.
+_OF_ONE_INPUT = (
+    "input_ids",
+    "inputs_embeds",
+    "pixel_values",
+    "input_values",
+    "input_features",
+    "past_values",
+    "inputs",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -37,7 +50,10 @@ def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelReco
     `tokenizer` is the model's tokenizer, and `model_input` a text or a pair of texts; or else its image processor and a picture
     (a PIL image or an array); or `model_input` holds the model's arguments by name, as tensors of a batch of 1. The
     model runs with eager attention, in evaluation mode; both are afterwards as they were. Keys to which no head of a
-    layer attends at all, as those behind a causal mask, are masked in the record.
+    layer attends at all, as those behind a causal mask or outside of Longformer's window, are masked in the record.
+
+    Patches of a picture are on the grid that the model's configuration says. What is neither token nor patch (frames of sound,
+    steps of time, latents, patches of a film) is a row, numbered from 0.
 
     Raises ValueError if the model cannot run on the input, or if it returns no attention weights, or others than
     [head, query, key] in each layer.
@@ -49,22 +65,30 @@ def from_transformers(model: Any, tokenizer: Any, model_input: Any) -> ModelReco
     _check_kinds(model, tokenizer)
     part, name = _part_that_reads(model, model_input), type(model).__name__
     arguments = _arguments(part, tokenizer, model_input)
+
+    refuse_blocks(model)
+
+    def first_states(arguments: Mapping[str, Any]) -> Any:
+        return part(**arguments, output_hidden_states=True, return_dict=True).hidden_states[0]
+
     with _eager(model), _evaluating(model), torch.no_grad():
         try:
             outputs = part(**arguments, output_attentions=True, output_hidden_states=True, return_dict=True)
-        except (RuntimeError, ValueError, IndexError) as error:
-            sizes = ", ".join(f"{key} {list(value.shape)}" for key, value in arguments.items())
-            raise ValueError(
-                f"{name} does not run on this input ({sizes}): {single_line(str(error))}"
-            ) from error
-    attentions = getattr(outputs, "attentions", None)
-    if not attentions or any(layer is None for layer in attentions):
-        raise ValueError(f"{name} returned no attention weights: it has none, or {EAGER}")
-    if len(attentions[0]) > 1:  # each window is an element of the batch, as in Swin
-        raise ValueError(
-            f"{name} returns attention within {len(attentions[0])} windows, and a record needs that between all positions"
+        except (RuntimeError, ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
+            if inner := model_inside(model):
+                raise ValueError(inner) from error
+            sizes = ", ".join(
+                f"{key} {list(value.shape) if isinstance(value, Tensor) else value}"
+                for key, value in arguments.items()
+            )
+            main_input = getattr(part, "main_input_name", None)
+            is_read = main_input is None or not {main_input, "inputs_embeds"}.isdisjoint(arguments)
+            reason = single_line(str(error)) if is_read else f"it reads {main_input}"
+            raise ValueError(f"{name} does not run on this input ({sizes}): {reason}") from error
+        attentions = weights_between_positions(model, part, arguments, outputs)
+        attention = _attention_record(
+            part, tokenizer, model_input, arguments, attentions, outputs, first_states
         )
-    attention = _attention_record(part, tokenizer, model_input, arguments, attentions)
     ever_attended = attention.pattern.max(axis=1, keepdims=True) > 0
     return ModelRecord(
         pattern=attention.pattern,
@@ -109,13 +133,13 @@ def _is_text(model_input: Any) -> bool:
     )
 
 
-def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, Tensor]:
-    """The arguments of the model's `forward`, as tensors on its device."""
+def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, Any]:
+    """The arguments of the model's `forward`: tensors on its device, and what is true or false."""
     if isinstance(model_input, Mapping):
         arguments = dict(model_input)
     elif _is_text(model_input):
         texts = (model_input,) if isinstance(model_input, str) else model_input
-        arguments = dict(tokenizer(*texts, return_tensors="pt"))
+        arguments = _prepared(tokenizer, *texts)
     elif isinstance(model_input, list | tuple):
         raise ValueError(
             f"a record is of one input, got {len(model_input)}: call from_transformers for each; "
@@ -127,23 +151,47 @@ def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, T
             "for a picture pass the image processor in place of the tokenizer"
         )
     else:
-        arguments = dict(tokenizer(images=model_input, return_tensors="pt"))
+        arguments = _prepared(tokenizer, model_input)
     parameters = inspect.signature(part.forward).parameters
     takes_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-    device = next(part.parameters()).device
+    device = next((parameter.device for parameter in part.parameters()), None)
     tensors = {
         name: value.to(device)
         for name, value in arguments.items()
         if isinstance(value, Tensor) and (takes_any or name in parameters)
     }
-    for name in ("input_ids", "pixel_values"):
+    for name in _OF_ONE_INPUT:
         if name in tensors and len(tensors[name]) != 1:
             raise ValueError(f"a record is of one input, but {name} holds {len(tensors[name])}")
     if not tensors:
+        if inner := model_inside(part):
+            raise ValueError(inner)
+        if any(isinstance(value, Tensor) for value in arguments.values()):
+            raise ValueError(
+                f"{type(part).__name__} takes none of {', '.join(arguments)}; it takes {', '.join(parameters)}"
+            )
         raise ValueError('the input holds no tensors: call the tokenizer with return_tensors="pt"')
     if not min(value.numel() for value in tensors.values()):
         raise ValueError("the input has no tokens")
-    return tensors
+    if "input_ids" in tensors and not hasattr(tokenizer, "convert_ids_to_tokens"):
+        raise ValueError(
+            f"the second argument must be the model's tokenizer, which names the tokens, got {type(tokenizer).__name__}; "
+            "of a processor it is processor.tokenizer"
+        )
+    flags = {
+        name: value for name, value in arguments.items() if isinstance(value, bool) and name in parameters
+    }
+    return tensors | flags
+
+
+def _prepared(tokenizer: Any, *inputs: Any) -> dict[str, Any]:
+    """What the tokenizer, or the processor of pictures or sound, makes of the input. Raises ValueError if it takes none such."""
+    try:
+        return dict(tokenizer(*inputs, return_tensors="pt"))
+    except (RuntimeError, ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
+        raise ValueError(
+            f"{type(tokenizer).__name__} cannot read this {type(inputs[0]).__name__}: {single_line(str(error))}"
+        ) from error
 
 
 @contextmanager
@@ -176,10 +224,25 @@ def _evaluating(model: nn.Module) -> Iterator[None]:
 
 
 def _attention_record(
-    part: Any, tokenizer: Any, model_input: Any, arguments: Mapping[str, Tensor], attentions: Any
+    part: Any,
+    tokenizer: Any,
+    model_input: Any,
+    arguments: Mapping[str, Any],
+    attentions: list[Tensor],
+    outputs: Any,
+    first_states: Callable[[Mapping[str, Any]], Any],
 ) -> AttentionRecord:
-    if "input_ids" not in arguments:
-        return from_arrays(attentions, patch_grid=_patch_grid(part, arguments, attentions))
+    n = attentions[0].shape[-1]
+    if "input_ids" not in arguments or hasattr(getattr(part, "config", None), "num_latents"):
+        states = getattr(outputs, "hidden_states", None)
+        labels = picture_positions(part, arguments, first_states, n, states)
+        return from_arrays(attentions, labels.tokens, roles=labels.roles, patch_grid=labels.patch_grid)
+    n_tokens = arguments["input_ids"].shape[1]
+    if n_tokens != n:
+        raise ValueError(
+            f"{type(part).__name__} attends between {n} positions, but the input has {n_tokens} tokens: the others, such as "
+            "those of a picture or a prompt, have no names"
+        )
     ids = arguments["input_ids"][0].tolist()
     labels = token_positions(tokenizer, ids, tokenizer_encoding(tokenizer, model_input, ids))
     return from_arrays(
@@ -191,19 +254,9 @@ def _attention_record(
     )
 
 
-def _patch_grid(part: Any, arguments: Mapping[str, Tensor], attentions: Any) -> tuple[int, int]:
-    """(rows, columns) of the patches, by the model's patch size or, where it names none, the largest square that fits."""
-    size = getattr(getattr(part, "config", None), "patch_size", None)
-    if isinstance(size, int) and "pixel_values" in arguments:
-        height, width = arguments["pixel_values"].shape[-2:]
-        return height // size, width // size
-    side = int(attentions[0].shape[-1] ** 0.5)
-    return side, side
-
-
 def _stacked_states(states: Any) -> np.ndarray | None:
-    """The states after each layer [state, query, d_model]; None where there are none, or of several shapes."""
-    if not states or len({state.shape for state in states}) > 1:
+    """The states after each layer [state, query, d_model]; None where there are none, or of other or several shapes."""
+    if not states or len({state.shape for state in states}) > 1 or states[0].ndim != 3:
         return None
     return np.stack([state[0].float().cpu().numpy() for state in states])
 

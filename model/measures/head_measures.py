@@ -23,7 +23,9 @@ def head_summary(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer 
         return {"entropy": mean_entropy(record.pattern, record.mask)}
     return {
         "entropy": mean_entropy(record.pattern, record.mask),
-        f"mean distance ({record.units})": mean_distance(record.pattern, record.patch_grid),
+        f"mean distance ({record.units})": mean_distance(
+            record.pattern, record.patch_grid, record.first_patch
+        ),
     }
 
 
@@ -89,24 +91,28 @@ def combine_heads(
     return weights.mean(axis=0) if how == "mean" else weights.max(axis=0)
 
 
-def position_distances(n: int, patch_grid: tuple[int, int] | None = None) -> Float[np.ndarray, "query key"]:
+def position_distances(
+    n: int, patch_grid: tuple[int, int] | None = None, first_patch: int | None = None
+) -> Float[np.ndarray, "query key"]:
     """Distance of every pair of positions: |i - j| in tokens for text; Euclidean, in patches, on a grid.
 
-    Positions before the patches of a grid, such as a class token, have no coordinates; their distances are NaN.
+    Positions before and after the patches of a grid, such as a class token, have no coordinates; their distances are NaN.
+    Without `first_patch`, the patches are the last positions.
     """
     if patch_grid is None:
         coordinates = np.arange(n, dtype=np.float64)[:, None]
     else:
-        coordinates = np.stack(np.unravel_index(np.arange(np.prod(patch_grid)), patch_grid), axis=-1).astype(
-            float
-        )
-        without_coordinates = np.full((n - len(coordinates), 2), np.nan)
-        coordinates = np.concatenate((without_coordinates, coordinates))
+        n_patches = patch_grid[0] * patch_grid[1]
+        first = n - n_patches if first_patch is None else first_patch
+        coordinates = np.full((n, 2), np.nan)
+        coordinates[first : first + n_patches] = list(np.ndindex(patch_grid))
     return np.linalg.norm(coordinates[:, None] - coordinates, axis=-1)
 
 
 def mean_distance(
-    pattern: Float[np.ndarray, "*axes query key"], patch_grid: tuple[int, int] | None = None
+    pattern: Float[np.ndarray, "*axes query key"],
+    patch_grid: tuple[int, int] | None = None,
+    first_patch: int | None = None,
 ) -> Float[np.ndarray, "*axes"]:
     """Mean attention distance of each head, mean_i sum_j A_ij dist(i, j), in tokens for text and patches for pictures.
 
@@ -114,7 +120,7 @@ def mean_distance(
     so a head that attends to the class token alone has mean distance 0.
     """
     n = pattern.shape[-1]
-    distances, n_with_coordinates = _flat_distances(n, patch_grid, pattern.dtype)
+    distances, n_with_coordinates = _flat_distances(n, patch_grid, first_patch, pattern.dtype)
     # one product of a matrix and a vector for all heads
     return pattern.reshape(*pattern.shape[:-2], n * n) @ distances / n_with_coordinates
 
@@ -123,10 +129,10 @@ def mean_distance(
     maxsize=4
 )  # pages ask for one head after another, and of many patches it takes as long as their mean
 def _flat_distances(
-    n: int, patch_grid: tuple[int, int] | None, dtype: np.dtype
+    n: int, patch_grid: tuple[int, int] | None, first_patch: int | None, dtype: np.dtype
 ) -> tuple[Float[np.ndarray, " query_key"], int]:
     """Distances of all pairs, 0 from or to positions without coordinates, and how many positions have coordinates."""
-    distances = position_distances(n, patch_grid)
+    distances = position_distances(n, patch_grid, first_patch)
     n_with_coordinates = int(np.count_nonzero(~np.isnan(np.diagonal(distances))))
     flat_distances = np.nan_to_num(distances).astype(dtype).ravel()
     flat_distances.setflags(write=False)

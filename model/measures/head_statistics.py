@@ -39,7 +39,7 @@ def statistics(record: AttentionRecord) -> dict[str, Float[np.ndarray, "layer he
         ]:
             values_by_name["confidence"] = pattern.max(axis=-1)[..., word_positions].mean(axis=-1)
         if record.keys is None:
-            values_by_name["distance"] = mean_distance(pattern, record.patch_grid)
+            values_by_name["distance"] = mean_distance(pattern, record.patch_grid, record.first_patch)
         values_by_name["sink"] = received.max(axis=-1) / pattern.shape[-2]
     return {name: values_by_name[name] for name in STATISTICS if name in values_by_name}
 

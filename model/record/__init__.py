@@ -63,7 +63,11 @@ class Positions:
         """A unique label of each position; tokens, which can occur twice, are numbered ("3 film")."""
         if self.patch_grid is not None:
             return self.tokens
-        return tuple(f"{self.number(position)} {token}" for position, token in enumerate(self.tokens))
+        numbers = [str(self.number(position)) for position in range(len(self))]
+        return tuple(
+            token if token == number else f"{number} {token}"  # a position without a name of its own
+            for number, token in zip(numbers, self.tokens, strict=True)
+        )
 
     def number(self, position: int) -> int:
         """Index in the whole input of a `position` in this view (the two differ only in a view); for a merged word its
@@ -90,13 +94,18 @@ class Positions:
         return self.roles.index("patch") if "patch" in self.roles else 0
 
     @property
+    def patches(self) -> slice:
+        """The positions of the patches, which follow each other row by row; detection tokens can come after them."""
+        return slice(self.first_patch, self.first_patch + self.roles.count("patch"))
+
+    @property
     def begins_with_class_token(self) -> bool:
         """Whether the first position is a class token, whether or not anything reads its state at the end."""
         return self.roles[:1] == ("class",)
 
     def patch_at(self, position: int) -> int | None:
-        """Index of the patch at `position`; None for the class token and other positions before the first patch."""
-        return position - self.first_patch if position >= self.first_patch else None
+        """Index of the patch at `position`; None for the class token and other positions that are no patches."""
+        return position - self.first_patch if self.roles[position] == "patch" else None
 
     def positions_with_role(self, *roles: Role) -> tuple[int, ...]:
         """Positions whose role is one of the given ones, in ascending order."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
+from math import isqrt
 from typing import Any, get_args
 
 import numpy as np
@@ -47,8 +48,9 @@ def from_arrays(
 
     `pattern` may also be a list with an array [head, query, key] for each layer, with or without a batch axis of length 1
     before it, such as the `attentions` that transformers returns; tensors are accepted, too. `keys` are the tokens of the
-    keys, if they are not the queries (cross-attention). For a picture `patch_grid` is (rows, columns), by default a square
-    if a `picture` is given; the patches are the last positions. `mask`, of the same shape, is True where a query may attend
+    keys, if they are not the queries (cross-attention). For a picture `patch_grid` is (rows, columns); without it, a square
+    `picture` has as many rows as columns if these fill all positions, or all but a class token. The patches are the last
+    positions, unless `roles` say where they are. `mask`, of the same shape, is True where a query may attend
     to a key, by default everywhere. `roles` (`model.record.Role`) are by default inferred from the spelling of the tokens.
     Tokens that a tokenizer spells in bytes or with marks of spaces are shown as their text; if their `pieces` are given,
     the spellings of the tokenizer, the tokens are left as they are.
@@ -65,8 +67,7 @@ def from_arrays(
     if keys is None:
         _check_axes(pattern.shape, tokens)
     if picture is not None and patch_grid is None and tokens is None:
-        side = int(n_queries**0.5)
-        patch_grid = (side, side)
+        patch_grid = _square_grid(n_queries, picture)
     if patch_grid is not None:
         tokens, roles = _patch_labels_and_roles(patch_grid, n_queries, tokens, roles)
     if tokens is None:
@@ -275,12 +276,25 @@ def read_spelling(
     return texts, roles, prefix
 
 
+def _square_grid(n: int, picture: np.ndarray) -> tuple[int, int]:
+    """(rows, columns) of a square picture's patches, at all of `n` positions or behind a class token.
+
+    Raises ValueError where neither fits: what else could be a grid would be guessed.
+    """
+    side = isqrt(n)
+    if picture.shape[0] != picture.shape[1] or n - side**2 > 1:
+        raise ValueError(
+            f"the grid of the patches is missing: patch_grid=(rows, columns), for {n} positions and a picture of {picture.shape[0]} × {picture.shape[1]} pixels"
+        )
+    return side, side
+
+
 def _patch_labels_and_roles(
     grid: tuple[int, int], n: int, tokens: Sequence[str] | None, roles: Sequence[str] | None
 ) -> tuple[Sequence[str], Sequence[str]]:
     """Labels and roles of the positions of a picture; by default the patches follow a class token and special tokens.
 
-    Raises ValueError unless the last positions are the patches of the grid.
+    Raises ValueError unless as many positions, one after the other, are patches as the grid has.
     """
     rows, columns = grid
     n_before = n - rows * columns
@@ -292,6 +306,9 @@ def _patch_labels_and_roles(
         tokens = [*special_tokens[:n_before], *patch_names]
     if roles is None:
         roles = [*["class", *["special"] * n_before][:n_before], *["patch"] * (n - n_before)]
-    if list(roles[n_before:]) != ["patch"] * (n - n_before) or "patch" in roles[:n_before]:
-        raise ValueError(f"the last {rows * columns} positions must be the patches, and no others")
+    patches = [index for index, role in enumerate(roles) if role == "patch"]
+    if len(patches) != rows * columns or patches[-1] - patches[0] != len(patches) - 1:
+        raise ValueError(
+            f"{rows * columns} positions, one after the other, must be the patches, and no others"
+        )
     return tokens, roles

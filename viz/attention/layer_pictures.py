@@ -44,7 +44,7 @@ def layer_pictures(
     if record.patch_grid is None:
         raise ValueError("a record without a grid of patches has no picture")
     rows, columns = record.patch_grid
-    of_patches = weights[:, first_patch:]
+    of_patches = weights[:, record.patches]
     height = _SIDE * rows / columns
     tops = np.full(n_layers, scale.largest)
     row, column = np.divmod(np.arange(n_layers), _IN_ROW)

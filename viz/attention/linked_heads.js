@@ -69,14 +69,14 @@ class Panel {
   }
 
   build() {
-    const { queries, keys } = this.data;
+    const { queries, positions, keys } = this.data;
     const list = this.root.querySelector(".tokens");
     list.replaceChildren(
-      ...queries.map((label, position) => {
+      ...queries.map((label, index) => {
         const button = document.createElement("button");
         button.type = "button";
         button.textContent = label;
-        button.dataset.position = position;
+        button.dataset.position = positions[index];
         return button;
       }),
     );
@@ -157,7 +157,9 @@ class Panel {
     const buttons = [...this.root.querySelectorAll(".tokens button")];
     const ofKeys = this.data.keys === null ? buttons : [...this.root.querySelectorAll(".keys span")];
     const scale = isDark(this.root) ? [...colours].reverse() : colours;
-    ofKeys.forEach((element, key) => {
+    const { queries, positions } = this.data;
+    ofKeys.forEach((element, index) => {
+      const key = ofKeys === buttons ? positions[index] : index;
       const weight = row?.[key] ?? 0;
       if (byHiding) {
         const share = hidden.changes[key] / hidden.largest;
@@ -168,11 +170,12 @@ class Panel {
         const share = row === null ? 0 : weight / top;
         element.style.backgroundColor = share > 0 ? between(scale, share) : "";
         element.style.color = share > STRONG ? (isDark(this.root) ? "black" : "white") : "";
-        element.title = row === null ? "" : `${weight.toFixed(3)} of the attention of “${this.data.queries[shown.query] ?? shown.query}”`;
+        element.title = row === null ? "" : `${weight.toFixed(3)} of the attention of “${queries[positions.indexOf(shown.query)] ?? shown.query}”`;
       }
     });
     const focused = this.focused ?? this.kept.query;
-    buttons.forEach((button, position) => {
+    buttons.forEach((button, index) => {
+      const position = positions[index];
       button.setAttribute("aria-pressed", position === this.kept.query);
       button.classList.toggle("shown", position === shown.query);
       button.tabIndex = position === focused ? 0 : -1;
@@ -327,8 +330,9 @@ class Panel {
       if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
       const buttons = list.querySelectorAll("button");
-      const next = (this.focused + step[0] + step[1] + buttons.length) % buttons.length;
-      this.focused = next;
+      const { positions } = this.data;
+      const next = (positions.indexOf(this.focused) + step[0] + step[1] + buttons.length) % buttons.length;
+      this.focused = positions[next];
       buttons[next].focus();
     });
     on(this.root.querySelector(".colouring"), "click", (event) => {

@@ -320,13 +320,15 @@ def script_data(
     """
     n_layers, n_heads, n_queries, n_keys = record.pattern.shape
     layer, head, query = kept
+    buttons = [index for index, role in enumerate(record.roles) if not (has_picture and role == "patch")]
     own_layer, own_head = own or (0, 0)
     return {
         "channel": channel,
         "chart_selector": chart_selector,
         "stamp": stamp_of(record),
         "tokens_id": shares_query or channel,
-        "queries": [visible(token) for token in record.tokens[: record.first_patch if has_picture else None]],
+        "queries": [visible(record.tokens[position]) for position in buttons],
+        "positions": buttons,
         "keys": None if record.keys is None else [visible(token) for token in record.keys.tokens],
         "labels": list(record.labels),
         "kept": {"layer": layer, "head": head, "query": query},
@@ -420,7 +422,7 @@ def _rows_on_picture(record: "AttentionRecord", query: int, tops: np.ndarray | N
     The colours end at `tops` [layer, head], and without them at 1.
     """
     assert record.patch_grid is not None
-    weights = record.pattern[:, :, query, record.first_patch :].reshape(-1, *record.patch_grid)
+    weights = record.pattern[:, :, query, record.patches].reshape(-1, *record.patch_grid)
     maxima = np.ones(len(weights)) if tops is None else np.where(tops > 0, tops, 1).ravel()
     levels = np.clip(weights / maxima[:, None, None], 0, 1)
     alpha = (255 * MOST_OPAQUE * levels).round().astype(np.uint8)[..., None]
@@ -657,7 +659,7 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
             f"datum._x + {size_x}",
             f"datum._y + {size_y}",
         )
-        is_framed += " && pointed_key >= data('picture')[0].first"
+        is_framed += f" && {patch} >= 0 && {patch} < data('picture')[0].rows * data('picture')[0].columns"
     cell_frame = box_between(
         heads,
         *cell,

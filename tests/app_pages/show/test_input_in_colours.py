@@ -6,7 +6,8 @@ import pytest
 from app_pages.show import input_in_colours as widget
 from model.capture import capture
 from model.inputs import Picture, Text
-from model.record import ForwardRecord
+from model.record import AttentionRecord
+from model.record.from_arrays import from_arrays
 from tests.model import tiny
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import TO_ONE
@@ -18,7 +19,7 @@ WITHOUT_CLASS = capture(tiny.loaded(replace(tiny.DIGIT, pooling="mean", n_positi
 
 
 def shown(
-    monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, query: int
+    monkeypatch: pytest.MonkeyPatch, record: AttentionRecord, query: int
 ) -> tuple[VegaFigure, dict, list[int]]:
     """The chart, how it was put up, and what a click on its mark 1 took."""
     put_up, taken = [], []
@@ -45,7 +46,7 @@ def outlined(chart: VegaFigure) -> list[int]:
     ],
 )
 def test_marks_and_clicks_stand_for_positions(
-    monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, query: int, outline: list[int], position: int
+    monkeypatch: pytest.MonkeyPatch, record: AttentionRecord, query: int, outline: list[int], position: int
 ) -> None:
     chart, options, taken = shown(monkeypatch, record, query)
     assert outlined(chart) == outline
@@ -58,12 +59,32 @@ def test_marks_and_clicks_stand_for_positions(
     ("record", "said"), [(TEXT, []), (DIGIT, [f"{DIGIT.pattern[0, 0, 3, 0]:.3f}"]), (WITHOUT_CLASS, [])]
 )
 def test_what_a_digit_leaves_out_is_said(
-    monkeypatch: pytest.MonkeyPatch, record: ForwardRecord, said: list[str]
+    monkeypatch: pytest.MonkeyPatch, record: AttentionRecord, said: list[str]
 ) -> None:
     captions = []
     monkeypatch.setattr(widget.st, "caption", captions.append)
     shown(monkeypatch, record, 3)
     assert [caption.rpartition(" ")[2] for caption in captions] == said
+
+
+@pytest.mark.parametrize(("n_after", "captions"), [(2, 3), (8, 1)])
+def test_tokens_after_the_patches_are_said_one_by_one_or_in_sum(
+    monkeypatch: pytest.MonkeyPatch, n_after: int, captions: int
+) -> None:
+    n = 5 + n_after
+    record = from_arrays(
+        np.full((1, 1, n, n), 1 / n),
+        ["[CLS]", *"abcd", *(f"[detection {index + 1}]" for index in range(n_after))],
+        roles=["class", *["patch"] * 4, *["special"] * n_after],
+        patch_grid=(2, 2),
+    )
+    said: list[str] = []
+    monkeypatch.setattr(widget.st, "caption", said.append)
+    chart, _, taken = shown(monkeypatch, record, n - 1)
+    assert (len(chart.frame), outlined(chart), taken) == (4, [], [2])
+    assert len(said) == captions
+    weight = 1 / n if captions > 1 else (n_after + 1) / n
+    assert said[-1].endswith(f"not part of the picture: {weight:.3f}")
 
 
 def test_a_coloured_picture_is_handed_over_in_its_colours(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,6 +120,15 @@ def test_the_class_token_has_no_place():
     np.testing.assert_array_equal(found[1:, 1:], position_distances(4, (2, 2)))
 
 
+def test_tokens_after_the_patches_have_no_place():
+    found = position_distances(6, (2, 2), 1)
+    assert np.isnan(found[[0, 5]]).all()
+    np.testing.assert_array_equal(found[1:5, 1:5], position_distances(4, (2, 2)))
+    pattern = np.zeros((6, 6))
+    pattern[:, 2] = 1  # all weight on the patch in the upper right corner
+    assert mean_distance(pattern[None], (2, 2), 1)[0] == pytest.approx((1 + 0 + math.sqrt(2) + 1) / 4)
+
+
 def test_mean_distance_of_text_by_hand():
     pattern = np.array([[1, 0, 0], [0, 0, 1], [0.5, 0.5, 0]])
     assert mean_distance(pattern[None])[0] == pytest.approx((0 + 1 + 1.5) / 3)

@@ -138,6 +138,27 @@ def test_patches_are_named_and_what_stands_before_them_is_none(n: int, grid, tok
     assert record.unit == "patch"
 
 
+@pytest.mark.parametrize("n", [7, 8, 12, 35])
+def test_a_grid_that_does_not_follow_from_the_number_of_positions_is_asked_for(n: int) -> None:
+    pattern = np.full((1, 1, n, n), 1 / n)
+    with pytest.raises(ValueError, match=rf"patch_grid=\(rows, columns\), for {n} positions"):
+        from_arrays(pattern, picture=np.zeros((4, 4), np.uint8))
+
+
+def test_of_a_picture_that_is_no_square_the_grid_is_asked_for() -> None:
+    with pytest.raises(ValueError, match="a picture of 32 × 64 pixels"):
+        from_arrays(np.full((1, 1, 16, 16), 1 / 16), picture=np.zeros((32, 64), np.uint8))
+
+
+def test_positions_can_come_after_the_patches() -> None:
+    pattern, tokens = np.full((1, 1, 8, 8), 1 / 8), ["[CLS]", *"abcdef", "[detection 1]"]
+    roles = ["class", *["patch"] * 6, "special"]
+    record = from_arrays(pattern, tokens, roles=roles, patch_grid=(2, 3))
+    assert (record.patches, record.patch_at(6), record.patch_at(7)) == (slice(1, 7), 5, None)
+    with pytest.raises(ValueError, match="6 positions, one after the other, must be the patches"):
+        from_arrays(pattern, tokens, roles=[*["patch"] * 5, "special", "patch", "special"], patch_grid=(2, 3))
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [

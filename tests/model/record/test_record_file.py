@@ -197,7 +197,7 @@ def damaged(record: ForwardRecord, **changed: object) -> bytes:
         ({"q": np.zeros((2, 2, 8), np.float32)}, "q has 3 axes"),
         ({"mask": np.ones((2, 2, 8, 8))}, "mask must be true or false"),
         ({"residual": np.zeros((4, 8, 8), np.float32)}, "logits_by_layer has 5 of 'stage'"),
-        ({"patch_grid": np.array([2, 3])}, "the last 6 positions must be the patches"),
+        ({"patch_grid": np.array([2, 3])}, "6 positions, one after the other, must be the patches"),
         ({"patch_grid": np.array([0, 0])}, "too few"),
         ({"patch_grid": np.array([1.5, 1])}, "patch_grid must be two whole numbers"),
         ({"picture": np.zeros((3, 3))}, "a picture must be uint8"),

@@ -24,6 +24,19 @@ def figure_of(record=RECORD, weights=WEIGHTS, **options):
     return layer_pictures(record, IMAGE, weights, **{"query": 0} | options)
 
 
+def test_tokens_after_the_patches_are_left_out():
+    record = replace(
+        RECORD,
+        tokens=(*RECORD.tokens, "[detection 1]"),
+        roles=(*RECORD.roles, "special"),
+        pattern=np.full((4, 1, 8, 8), 1 / 8, np.float32),
+        mask=np.ones((4, 1, 8, 8), bool),
+    )
+    frame = figure_of(record, np.hstack([WEIGHTS, np.full((4, 1), 0.9)])).frame
+    assert frame["strongest patch"].tolist() == ["r0c0", "r0c1", "r0c2", "r1c0"]
+    np.testing.assert_allclose(frame["on all patches"], WEIGHTS[:, 1:].sum(axis=1))
+
+
 def test_each_layer_is_a_picture_over_the_weights_of_its_patches():
     figure = figure_of(scale=WeightScale(0.4), what="mean over its heads")
     frame = figure.frame

@@ -12,7 +12,7 @@ from model.record.from_arrays import from_arrays
 from tests.viz.pixels import pixels
 from tests.viz.scene import drawn, whole
 from viz.attention import linked_heads as module
-from viz.attention.linked_heads import linked_heads, stamp_of, unit_of, weight_numbers
+from viz.attention.linked_heads import linked_heads, script_data, stamp_of, unit_of, weight_numbers
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT
 from viz.export.drawing import svg
@@ -324,6 +324,19 @@ def test_a_class_token_comes_before_the_patches() -> None:
     frames = linked_heads(record, picture=np.zeros((16, 24), np.uint8)).frames
     assert frames["patches"]["position"].tolist() == [1, 2, 3, 4, 5, 6]
     assert frames["picture"]["first"].tolist() == [1]
+
+
+def test_tokens_around_the_patches_are_buttons_and_no_patches() -> None:
+    roles = ["class", *["patch"] * 6, "special"]
+    pattern = np.full((1, 1, 8, 8), 0.1, np.float32)
+    pattern[..., 6] = 0.3  # the last patch
+    record = from_arrays(pattern, [*"Cabcdef", "D"], roles=roles, patch_grid=(2, 3))
+    frames = linked_heads(record, picture=np.zeros((16, 24), np.uint8), query=7).frames
+    assert frames["patches"]["position"].tolist() == [1, 2, 3, 4, 5, 6]
+    data = script_data(record, channel="x", chart_selector="#x", kept=(0, 0, 7), has_picture=True)
+    assert (data["queries"], data["positions"]) == (["C", "D"], [0, 7])
+    data = script_data(record, channel="x", chart_selector="#x", kept=(0, 0, 7))
+    assert data["positions"] == list(range(8))
 
 
 def test_each_layer_alone_has_no_names_of_heads() -> None:

@@ -1,0 +1,121 @@
+"""The attention weights that a model object of `transformers` returns, as [head, query, key] of each layer, or why there are none."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..record.from_arrays import EAGER
+from .sliding_window import between_positions
+
+
+def model_inside(model: nn.Module) -> str | None:
+    """Sentence that names the model of transformers inside a module of another kind; None if it is one, or has none."""
+    if hasattr(model, "set_attn_implementation"):
+        return None
+    for path, module in model.named_modules():
+        if hasattr(module, "set_attn_implementation"):
+            name, attribute = type(model).__name__, re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", f".{path}")
+            return (
+                f"{name} is a module around a {type(module).__name__}, which is the one that returns its attention weights: "
+                f"pass {name.lower()}{attribute} in place of it"
+            )
+    return None
+
+
+def weights_between_positions(
+    model: nn.Module, part: nn.Module, arguments: Mapping[str, Any], outputs: Any
+) -> list[Tensor]:
+    """The attention weights of each layer, [1, head, query, key] between the same positions.
+
+    Raises ValueError if the model returns others, or none.
+    """
+    name, attentions = type(model).__name__, getattr(outputs, "attentions", None)
+    if not attentions or any(layer is None for layer in attentions):
+        if inner := model_inside(model):
+            raise ValueError(inner)
+        raise ValueError(_no_weights(name, attentions, outputs))
+    layers = [layer for layer in attentions if isinstance(layer, Tensor)]
+    groups = max((len(layer) for layer in layers), default=0)
+    if (
+        groups > 1
+    ):  # each is an element of the batch: windows in Swin, frames in TimeSformer, channels in PatchTST
+        raise ValueError(
+            f"{name} returns attention within {groups} windows (or frames, or channels), and a record needs that between all "
+            "positions"
+        )
+    half_windows = (getattr(module, "one_sided_attn_window_size", None) for module in part.modules())
+    windows = [2 * half for half in half_windows if half is not None]
+    if windows:
+        layers = _from_windows(name, layers, windows, arguments, getattr(outputs, "global_attentions", None))
+    if len(layers) < len(attentions) or any(
+        layer.ndim != 4 or layer.shape[2] != layer.shape[3] or layer.shape[2] != layers[0].shape[2]
+        for layer in layers
+    ):
+        shapes = dict.fromkeys(
+            " × ".join(map(str, layer.shape[1:])) if isinstance(layer, Tensor) else "several arrays"
+            for layer in attentions
+        )
+        raise ValueError(
+            f"{name} returns attention of {', '.join(shapes)}, and a record needs [head, query, key] between the same positions "
+            "in each layer: this model merges positions on its way, or lets each attend to some of them in an order of its own"
+        )
+    if (n_layers := len(getattr(outputs, "hidden_states", None) or ()) - 1) > len(attentions):
+        raise ValueError(_in_some_layers(name, len(attentions), n_layers))
+    return layers
+
+
+def _no_weights(name: str, attentions: Any, outputs: Any) -> str:
+    """Sentence on a model of transformers that returned no attention weights, or not those of each layer."""
+    n_layers = len(attentions or ())
+    if n_without := sum(layer is None for layer in attentions or ()):
+        if n_without < n_layers:
+            return _in_some_layers(name, n_layers - n_without, n_layers)
+    elif others := [
+        key for key, value in getattr(outputs, "items", dict)() if key.endswith("_attentions") and value
+    ]:
+        return f"{name} returns its attention weights as {', '.join(others)}: pass those of one kind to from_arrays"
+    return f"{name} returned no attention weights: it has none, or {EAGER}"
+
+
+def _in_some_layers(name: str, n_with: int, n_layers: int) -> str:
+    return f"{name} has attention weights in {n_with} of its {n_layers} layers alone, and a record needs those of each"
+
+
+def refuse_blocks(model: nn.Module) -> None:
+    """Raises ValueError for BigBird's block-sparse attention, in which the weights of some blocks are returned once, and
+    counted twice.
+    """
+    if not any(getattr(module, "attention_type", None) == "block_sparse" for module in model.modules()):
+        return
+    paths = (
+        f"{path}." if path else ""
+        for path, module in model.named_modules()
+        if hasattr(module, "set_attention_type")
+    )
+    raise ValueError(
+        f"{type(model).__name__} attends in blocks, and does not return all of the weights: call its "
+        f'{next(paths, "")}set_attention_type("original_full"), with which each token attends to every other'
+    )
+
+
+def _from_windows(
+    name: str, layers: list[Tensor], windows: list[int], arguments: Mapping[str, Any], global_weights: Any
+) -> list[Tensor]:
+    """The weights of each layer between all positions, from those within its window."""
+    mask = arguments.get("attention_mask")
+    n = layers[0].shape[2]
+    is_read = torch.ones(n, dtype=torch.bool, device=layers[0].device) if mask is None else mask[0] > 0
+    try:
+        return [
+            between_positions(
+                layer[0], window, None if global_weights is None else global_weights[index][0], is_read
+            )[None]
+            for index, (layer, window) in enumerate(zip(layers, windows, strict=True))
+        ]
+    except (ValueError, IndexError) as error:
+        raise ValueError(
+            f"{name} attends within windows, and its weights cannot be put in their place: {error}"
+        ) from error
