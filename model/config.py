@@ -19,6 +19,8 @@ MOST_PATTERNS_OF_PICTURE = (
 )  # DINOv2-base with registers at 518 × 518 pixels: 1.1 GB, and scores as large
 LARGEST_VOCABULARY = 2**20  # LaBSE has half a million tokens
 Size = Annotated[int, Meta(ge=1, le=LARGEST)]
+# of a square, or (height, width)
+Sides = Size | Annotated[tuple[Size, ...], Meta(min_length=2, max_length=2)]
 NormPlacement = Literal["pre", "post", "deepnorm", "b2t"]
 Pooling = Literal["class", "mean", "max"]
 NO_FAMILY = Family()
@@ -29,7 +31,8 @@ Probability = Annotated[float, Meta(ge=0, lt=1)]
 class ModelConfig:
     """Sizes and variants of one encoder. Raises ValueError if the values contradict each other.
 
-    Exactly one input kind is set: text (`vocab_size`) or image patches (`image_size`, `patch_size`).
+    Exactly one input kind is set: text (`vocab_size`) or image patches (`image_size`, `patch_size`, each the side of a square
+    or height and width, in pixels).
     `n_positions` counts every position of the residual stream, the class token included.
     Without `class_names` there is no classifier, and the model returns the pooled state.
     """
@@ -46,8 +49,8 @@ class ModelConfig:
     # input
     vocab_size: Annotated[int, Meta(ge=1, le=LARGEST_VOCABULARY)] | None = None
     padding_id: Annotated[int, Meta(ge=0)] | None = None
-    image_size: Size | None = None
-    patch_size: Size | None = None
+    image_size: Sides | None = None
+    patch_size: Sides | None = None
     n_channels: Size = 1  # of a picture: 1 (grey), or 3 (red, green, blue)
     resize: Literal["bilinear", "bicubic"] = (
         "bilinear"  # how a picture of another size is brought to image_size
@@ -111,7 +114,7 @@ class ModelConfig:
             raise ValueError(f"n_channels must be 1 or 3, got {self.n_channels}")
         if self.image_size is None or self.patch_size is None:
             raise ValueError(f"patch_size must be set for images, got {self.patch_size}")
-        if self.image_size % self.patch_size:
+        if any(side % patch for side, patch in zip(self.image_sides, self.patch_sides, strict=True)):
             raise ValueError(f"patch_size {self.patch_size} must divide image_size {self.image_size}")
         expected_positions = self.n_patches + self.n_before_patches
         if self.n_positions != expected_positions:
@@ -133,12 +136,22 @@ class ModelConfig:
         return len(self.class_names)
 
     @property
+    def image_sides(self) -> tuple[int, int]:
+        """Height and width of the picture that is read, in pixels."""
+        return two_sides(self.image_size)
+
+    @property
+    def patch_sides(self) -> tuple[int, int]:
+        """Height and width of a patch, in pixels."""
+        return two_sides(self.patch_size)
+
+    @property
     def patch_grid(self) -> tuple[int, int] | None:
         """Numbers of rows and columns of patches; None for text."""
         if self.image_size is None or self.patch_size is None:
             return None
-        n = self.image_size // self.patch_size
-        return n, n
+        (height, width), (patch_height, patch_width) = self.image_sides, self.patch_sides
+        return height // patch_height, width // patch_width
 
     @property
     def n_patches(self) -> int:
@@ -191,15 +204,13 @@ class ModelConfig:
     @property
     def image_shape(self) -> tuple[int, ...]:
         """Shape of the tensor of one picture: [height, width], or [colour, height, width]."""
-        assert self.image_size is not None, "an encoder of texts"
-        height_width = (self.image_size, self.image_size)
-        return height_width if self.n_channels == 1 else (self.n_channels, *height_width)
+        return self.image_sides if self.n_channels == 1 else (self.n_channels, *self.image_sides)
 
     @property
     def n_patch_values(self) -> int:
         """Number of pixel values in one patch, over all colours."""
-        assert self.patch_size is not None, "an encoder of texts"
-        return self.n_channels * self.patch_size**2
+        height, width = self.patch_sides
+        return self.n_channels * height * width
 
     @property
     def min_parameters(self) -> int:
@@ -217,9 +228,12 @@ class ModelConfig:
         Raises ValueError if the sizes contradict each other.
         """
         if self.image_size is not None and self.patch_size is not None:
-            image, patch = sizes.get("image_size", self.image_size), sizes.get("patch_size", self.patch_size)
+            (height, width), (patch_height, patch_width) = (
+                two_sides(sizes.get(name, getattr(self, name))) for name in ("image_size", "patch_size")
+            )
             # of sizes that do not fit, `replace` refuses the patch size, whatever positions it makes
-            sizes["n_positions"] = (image // max(patch, 1)) ** 2 + self.n_before_patches
+            n_patches = (height // max(patch_height, 1)) * (width // max(patch_width, 1))
+            sizes["n_positions"] = n_patches + self.n_before_patches
         return replace(self, **sizes)  # type: ignore[arg-type]  # any of the fields that are numbers
 
     def to_json(self) -> dict[str, Any]:
@@ -231,6 +245,17 @@ class ModelConfig:
         if not self.is_imported:
             del values["family"]
         return values
+
+
+def two_sides(size: int | tuple[int, ...] | None) -> tuple[int, int]:
+    """(height, width) of a size that is either these two or the side of a square."""
+    assert size is not None, "an encoder of texts"
+    return (size, size) if isinstance(size, int) else (size[0], size[1])
+
+
+def one_size(sides: tuple[int, int]) -> int | tuple[int, int]:
+    """The side of a square, or else (height, width), as a configuration keeps it."""
+    return sides[0] if sides[0] == sides[1] else sides
 
 
 _DIGIT = ModelConfig(

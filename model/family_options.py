@@ -33,7 +33,7 @@ class Pixels:
     resized: HeightWidth | Size | None = None  # (height, width), or the shorter side, before the crop
     cropped: bool = False  # to the encoder's size, from the middle
     # pixels of height and width that make no whole patch: those at the right and the bottom, which are not read
-    remainder: Size = 0
+    remainder: Size | HeightWidth = 0
 
     def __post_init__(self) -> None:
         """Raises ValueError if a deviation is 0, or if there are not as many means as deviations."""

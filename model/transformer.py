@@ -79,9 +79,11 @@ class Embedding(nn.Module):
 
 
 def cut_patches(
-    images: Float[Tensor, "batch *colour height width"], size: int
+    images: Float[Tensor, "batch *colour height width"], size: int | tuple[int, ...]
 ) -> Float[Tensor, "batch patch pixel"]:
-    """Patches of `size` × `size` pixels in row-major order, each flattened in the order [colour, row, column]."""
+    """Patches in row-major order, each flattened in the order [colour, row, column]; `size` is the side of a square, or height
+    and width.
+    """
     images = images[:, None] if images.ndim == 3 else images
     return functional.unfold(images, size, stride=size).transpose(1, 2)
 

@@ -71,7 +71,8 @@ def _description_of_own(config: ModelConfig) -> Description:
     classes = beginning(config.class_names, 4)
     input_text = f"text, up to {config.n_positions:,} tokens"
     if not config.is_text:
-        input_text = f"pictures of {config.image_size} × {config.image_size}, as {config.n_patches:,} patches"
+        height, width = config.image_sides
+        input_text = f"pictures of {height} × {width}, as {config.n_patches:,} patches"
     summary = (
         ("layers × heads", f"{config.n_layers} × {config.n_heads}"),
         ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),

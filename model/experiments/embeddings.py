@@ -149,17 +149,14 @@ def token_table(loaded: Loaded) -> tuple[tuple[str, ...], Float32[np.ndarray, "t
     return tokens, _read_only(embedding.tokens.weight * embedding.scale)
 
 
-def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch size size *colour"]:
+def patch_pictures(loaded: Loaded, image: InputLike) -> UInt8[np.ndarray, "patch height width *colour"]:
     """The patches into which an image encoder cuts `image` after resizing it, each as a picture.
 
     Raises ValueError as `model.capture.capture` does.
     """
     inputs, _ = prepare(loaded, image)
-    patch_size = loaded.config.patch_size
-    assert patch_size is not None
-    patches = cut_patches(inputs, patch_size)[0].unflatten(
-        -1, (*loaded.config.image_shape[:-2], patch_size, patch_size)
-    )
+    sides = loaded.config.patch_sides
+    patches = cut_patches(inputs, sides)[0].unflatten(-1, (*loaded.config.image_shape[:-2], *sides))
     pictures = to_pictures(patches)
     pictures.setflags(write=False)
     return pictures

@@ -45,13 +45,12 @@ def restore_order(
 
 def shuffled_picture(
     loaded: Loaded, image: InputLike, order: Order
-) -> UInt8[np.ndarray, "size size *colour"]:
+) -> UInt8[np.ndarray, "height width *colour"]:
     """The picture, resized to the encoder's size, with its patches in the given `order`. Raises as `model.inputs.prepare`
     does.
     """
     inputs, positions = prepare(loaded, image)
-    patch_size, first_patch = loaded.config.patch_size, positions.first_patch
-    assert patch_size is not None
+    patch_size, first_patch = loaded.config.patch_sides, positions.first_patch
     patches = cut_patches(inputs, patch_size)[0]
     reordered = patches[torch.tensor(order[first_patch:]) - first_patch]
     picture_tensor = functional.fold(reordered.T[None], inputs.shape[-2:], patch_size, stride=patch_size)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..config import ModelConfig
+from ..config import ModelConfig, one_size
 from ..family_options import Family, Parts
 from .output_layers import Outputs, answer_kind
-from .tensor_map import LAYER_SCALE, Layout, OffsetTable, PictureTable, Reading
-from .vit import ATTENTION, BLOCK, CLASS_TOKEN, map_patches, read_picture_input, square_side
+from .tensor_map import LAYER_SCALE, Grid, Layout, OffsetTable, PictureTable, Reading, interpolated_note
+from .vit import ATTENTION, BLOCK, CLASS_TOKEN, map_patches, read_picture_input, two_sides
 from .weights import Stored
 
 NORMS = {"norm_attention": "layernorm_before", "norm_feed_forward": "layernorm_after"}
@@ -41,12 +41,12 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
     is_newer = layout.has_tensor("layers.0.attention.q_proj.weight")
     blocks = [f"{'layers' if is_newer else 'encoder.layer'}.{layer}" for layer in range(n_layers)]
     sizes = layout.widths(layout.whole_number("hidden_size"), layout.whole_number("num_attention_heads"))
-    d_model, patch = sizes.d_model, square_side(values, "patch_size", 16)
-    table_side = square_side(values, "image_size", 224)
-    image_size, channels, pixels = read_picture_input(layout, preprocessor, table_side, patch)
-    side, stored_side = image_size // patch, table_side // patch
-    layout.check_patterns(side**2 + 1, n_layers, sizes.n_heads)
+    d_model, patch = sizes.d_model, two_sides(values, "patch_size", 16, square=True)
     has_table = layout.flag("use_absolute_position_embeddings", False)
+    learned = two_sides(values, "image_size", 224, square=has_table)
+    sides, channels, pixels = read_picture_input(layout, preprocessor, learned, patch)
+    grid, learned_grid = Grid.of(sides, patch), Grid.of(learned, patch)
+    layout.check_patterns(grid.n_patches + 1, n_layers, sizes.n_heads)
     by_layer = layout.flag("use_relative_position_bias", False)
     is_shared = layout.flag("use_shared_relative_position_bias", False)
     pools_patches = layout.flag("use_mean_pooling", True)
@@ -59,9 +59,9 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         d_v=sizes.d_head,
         n_layers=n_layers,
         d_ff=layout.whole_number("intermediate_size"),
-        n_positions=side**2 + 1,
-        image_size=image_size,
-        patch_size=patch,
+        n_positions=grid.n_patches + 1,
+        image_size=one_size(sides),
+        patch_size=one_size(patch),
         n_channels=channels,
         norm_placement="pre",
         final_norm=not pools_patches,
@@ -83,10 +83,10 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         layout.map_table(
             "embedding.position_table",
             "embeddings.position_embeddings",
-            (1, 1 + stored_side**2, d_model),
-            PictureTable(n_special=1, stored_side=stored_side, side=side),
+            (1, 1 + learned_grid.n_patches, d_model),
+            PictureTable(n_special=1, stored=learned_grid, read=grid),
         )
-    _map_bias_tables(layout, config, blocks, OffsetTable(stored_side, side))
+    _map_bias_tables(layout, config, blocks, OffsetTable(learned_grid, grid))
     layout.map_blocks(blocks, NEWER_BIASED if is_newer else BIASED)
     key = "attention.k_proj" if is_newer else ATTENTION["attention.w_k"]
     layout.map_blocks(blocks, {"attention.w_k": key}, bias=False)
@@ -99,8 +99,8 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         layout.map_linear("final_norm", "layernorm")
     if has_pooled_norm:
         layout.map_linear("pooler_norm", "pooler.layernorm")
-    if side != stored_side and (has_table or by_layer or is_shared):
-        learned = " and ".join(
+    if grid != learned_grid and (has_table or by_layer or is_shared):
+        tables = " and ".join(
             name
             for name, is_there in (
                 ("position vectors", has_table),
@@ -108,9 +108,7 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
             )
             if is_there
         )
-        layout.notes.append(
-            f"Its {learned} were learned for {table_side} × {table_side} pixels, and are interpolated to {image_size} × {image_size}."
-        )
+        layout.notes.append(interpolated_note(tables, learned, sides))
     layout.notes += [
         note for start, note in LEFT_OUT.items() if any(name.startswith(start) for name in stored.shapes)
     ]
@@ -120,7 +118,7 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
 def _map_bias_tables(layout: Layout, config: ModelConfig, blocks: list[str], table: OffsetTable) -> None:
     """Maps the tables of biases by offset, of each layer and of all layers."""
     parts, is_newer = config.family.parts, blocks[0].startswith("layers")
-    shape = ((2 * table.stored_side - 1) ** 2 + table.n_special, config.n_heads)
+    shape = (table.n_stored_offsets + table.n_special, config.n_heads)
     for layer, block in enumerate(blocks if parts.grid_bias_by_layer else []):
         theirs = (
             f"{block}.relative_position_bias"

@@ -10,12 +10,11 @@ from dataclasses import replace
 from reprlib import repr as shortened
 from typing import Any
 
-from ..config import ModelConfig
+from ..config import ModelConfig, one_size
 from ..family_options import Family, Parts, TokenChoice
-from ..inputs.resize import picture_side, read_pixel_settings
 from .output_layers import answer_kind
-from .tensor_map import Layout, PictureTable, Reading, Source
-from .vit import read_channels, square_side
+from .tensor_map import Grid, Layout, PictureTable, Reading, Source, interpolated_note
+from .vit import read_picture_input, two_sides
 from .weights import Stored
 
 PATCHES, TOKENS = "embeddings.patch_embedding.weight", "embeddings.token_embedding.weight"
@@ -72,19 +71,18 @@ def read_pictures(
     layout = Layout.find(_with_defaults(values, SIGLIP if is_siglip else CLIP_PICTURES), stored, PATCHES)
     has_class_token = not is_siglip
     layers, sizes = _layer_names(layout), _sizes(layout)
-    patch, table_side = square_side(layout.values, "patch_size"), square_side(layout.values, "image_size")
-    channels = read_channels(layout)
+    patch, learned = (two_sides(layout.values, name, square=True) for name in ("patch_size", "image_size"))
     if preprocessor is not None:
         preprocessor = _whole_preprocessor(preprocessor, is_siglip)
-    pixels, note = read_pixel_settings(preprocessor, channels)
-    layout.notes += [note] if note else []
-    side = picture_side(preprocessor, table_side)
-    if (smaller_side := min(side, table_side)) < patch:
+    sides, channels, pixels = read_picture_input(layout, preprocessor, learned, patch)
+    table = PictureTable(
+        n_special=has_class_token, stored=Grid.of(learned, patch), read=Grid.of(sides, patch)
+    )
+    if not table.stored.n_patches:
         raise ValueError(
-            f"pictures of {smaller_side} × {smaller_side} pixels hold no patch of {patch} × {patch}"
+            f"pictures of {learned[0]} × {learned[1]} pixels have no patch of {patch[0]} × {patch[1]}"
         )
-    table = PictureTable(n_special=has_class_token, stored_side=table_side // patch, side=side // patch)
-    n_positions = table.side**2 + has_class_token
+    n_positions = table.read.n_patches + has_class_token
     layout.check_patterns(n_positions, len(layers), sizes["n_heads"])
     class_names, family = _read_picture_output(layout, is_siglip)
     has_final_norm = is_siglip or not class_names
@@ -92,8 +90,8 @@ def read_pictures(
         **sizes,
         n_layers=len(layers),
         n_positions=n_positions,
-        image_size=side - side % patch,
-        patch_size=patch,
+        image_size=one_size(sides),
+        patch_size=one_size(patch),
         n_channels=channels,
         norm_placement="pre",
         final_norm=has_final_norm,
@@ -105,21 +103,15 @@ def read_pictures(
         family=replace(
             family,
             name="SigLIP vision" if is_siglip else "CLIP vision",
-            pixels=replace(pixels, remainder=side % patch),
+            pixels=pixels,
         ),
     )
     _map_picture_embedding(layout, config, table)
     layout.map_blocks(layers, BLOCK)
     if has_final_norm:
         layout.map_linear("final_norm", "post_layernorm")
-    if table.side != table.stored_side:
-        layout.notes.append(
-            f"Its position vectors were learned for {table_side} × {table_side} pixels, and are interpolated to {side} × {side}."
-        )
-    if side % patch:
-        layout.notes.append(
-            f"Patches of {patch} pixels do not fill {side}: the last {side % patch} rows and columns of pixels are not read."
-        )
+    if table.read != table.stored:
+        layout.notes.append(interpolated_note("position vectors", learned, sides))
     layout.notes += _notes_about_pooling(config)
     return layout.reading(config)
 
@@ -197,9 +189,8 @@ def _whole_preprocessor(values: Mapping[str, Any], is_siglip: bool) -> dict[str,
 
 
 def _map_picture_embedding(layout: Layout, config: ModelConfig, table: PictureTable) -> None:
-    d_model, patch = config.d_model, config.patch_size
-    assert patch is not None
-    layout.map_tensor("embedding.patches.weight", PATCHES, (d_model, config.n_channels, patch, patch))
+    d_model = config.d_model
+    layout.map_tensor("embedding.patches.weight", PATCHES, (d_model, config.n_channels, *config.patch_sides))
     if table.n_special:
         layout.map_tensor("embedding.class_token", "embeddings.class_embedding", (d_model,))
         layout.map_linear("embedding.norm", "pre_layrnorm")  # so it is spelled
@@ -208,7 +199,7 @@ def _map_picture_embedding(layout: Layout, config: ModelConfig, table: PictureTa
         layout.map_tensor("embedding.patches.bias", "embeddings.patch_embedding.bias")
     layout.sources["embedding.position_table"] = Source(
         f"{layout.prefix}embeddings.position_embedding.weight",
-        (table.n_special + table.stored_side**2, d_model),
+        (table.n_special + table.stored.n_patches, d_model),
         table=table,
     )
 

@@ -59,8 +59,8 @@ def _summary_rows(config: ModelConfig) -> tuple[tuple[str, str], ...]:
             input_text += "; token types mark a second part of the text"
     else:
         colours = "colour" if config.n_channels == 3 else "greyscale"
-        image_side = config.image_size
-        input_text = f"pictures of {image_side} × {image_side} in {colours}, as {config.n_patches:,} patches of {config.patch_size} × {config.patch_size}"
+        image, patch = ("{} × {}".format(*sides) for sides in (config.image_sides, config.patch_sides))
+        input_text = f"pictures of {image} in {colours}, as {config.n_patches:,} patches of {patch}"
         if family.n_registers:
             input_text += f", with {family.n_registers} registers"
     shared_phrase = (

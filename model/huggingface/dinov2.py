@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..config import ModelConfig
+from ..config import ModelConfig, one_size
 from ..family_options import NO_PARTS, Family, Parts
-from ..inputs.resize import picture_side, read_pixel_settings
+from ..inputs.resize import picture_sides, read_pixel_settings
 from .output_layers import Outputs, answer_kind
-from .tensor_map import LAYER_SCALE, Layout, PictureTable, Reading
-from .vit import ATTENTION, CLASS_TOKEN, map_patches, read_channels, square_side
+from .tensor_map import LAYER_SCALE, Grid, Layout, PictureTable, Reading, interpolated_note
+from .vit import ATTENTION, CLASS_TOKEN, map_patches, read_channels, two_sides
 from .weights import Stored
 
 NORMS = {"norm_attention": "norm1", "norm_feed_forward": "norm2"}
@@ -30,21 +30,21 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
     blocks = [f"encoder.layer.{layer}" for layer in range(layout.n_layers("num_hidden_layers"))]
     sizes = layout.widths(layout.whole_number("hidden_size"), layout.whole_number("num_attention_heads"))
     d_model = sizes.d_model
-    patch = square_side(values, "patch_size", 16 if has_registers else 14)
-    table_side = square_side(values, "image_size", 224)
-    image = picture_side(preprocessor, table_side)
+    patch = two_sides(values, "patch_size", 16 if has_registers else 14, square=True)
+    learned = two_sides(values, "image_size", 224, square=True)
+    image = picture_sides(preprocessor, learned)
     channels = read_channels(layout)
     n_registers = layout.whole_number("num_register_tokens", 4) if has_registers else 0
     pixel_norm, note = read_pixel_settings(preprocessor, channels)
     layout.notes += [note] if note else []
     table = PictureTable(
         n_special=1,
-        stored_side=table_side // patch,
-        side=image // patch,
+        stored=Grid.of(learned, patch),
+        read=Grid.of(image, patch),
         n_registers=n_registers,
         antialias=has_registers,
     )
-    n_positions = table.side**2 + 1 + n_registers
+    n_positions = table.read.n_patches + 1 + n_registers
     layout.check_patterns(n_positions, len(blocks), sizes.n_heads)
     is_gated, biases = layout.flag("use_swiglu_ffn", False), layout.flag("qkv_bias", True)
     outputs = _read_outputs(layout, d_model)
@@ -57,8 +57,8 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         n_layers=len(blocks),
         d_ff=_feed_forward_width(layout, d_model, is_gated),
         n_positions=n_positions,
-        image_size=image,
-        patch_size=patch,
+        image_size=one_size(image),
+        patch_size=one_size(patch),
         n_channels=channels,
         norm_placement="pre",
         final_norm=True,
@@ -87,10 +87,8 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         layout.map_blocks(blocks, PLAIN)
     layout.map_linear("final_norm", "layernorm")
     layout.notes.append(LAYER_SCALE)
-    if table.side != table.stored_side:
-        layout.notes.append(
-            f"Its position vectors were learned for {table_side} × {table_side} pixels, and are interpolated to {image} × {image}."
-        )
+    if table.read != table.stored:
+        layout.notes.append(interpolated_note("position vectors", learned, image))
     return layout.reading(config)
 
 
@@ -100,7 +98,7 @@ def _map_embedding(layout: Layout, config: ModelConfig, table: PictureTable) -> 
     if table.n_registers:
         shape = (1, table.n_registers, d_model)
         layout.map_tensor("embedding.registers", "embeddings.register_tokens", shape)
-    table_shape = (1, table.n_special + table.stored_side**2, d_model)
+    table_shape = (1, table.n_special + table.stored.n_patches, d_model)
     layout.map_table("embedding.position_table", "embeddings.position_embeddings", table_shape, table)
 
 

@@ -5,11 +5,11 @@ ones a gated feed-forward.
 from collections.abc import Mapping
 from typing import Any
 
-from ..config import ModelConfig
+from ..config import ModelConfig, one_size
 from ..family_options import Family, LinearMap, Parts, Rotary
 from .rotary_settings import rotary_base
-from .tensor_map import LAYER_SCALE, Layout, Reading
-from .vit import CLASS_TOKEN, map_patches, read_picture_input, square_side
+from .tensor_map import LAYER_SCALE, Grid, Layout, Reading
+from .vit import CLASS_TOKEN, map_patches, read_picture_input, two_sides
 from .weights import Stored
 
 NORMS = {"norm_attention": "norm1", "norm_feed_forward": "norm2"}
@@ -37,12 +37,12 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         raise ValueError(
             f"rotary positions on a grid turn pairs of numbers by two coordinates, but each head is {sizes.d_head} wide"
         )
-    patch = square_side(values, "patch_size", 16)
-    image_size, channels, pixels = read_picture_input(
-        layout, preprocessor, square_side(values, "image_size", 224), patch
+    patch = two_sides(values, "patch_size", 16, square=True)
+    sides, channels, pixels = read_picture_input(
+        layout, preprocessor, two_sides(values, "image_size", 224), patch
     )
     n_registers = layout.whole_number("num_register_tokens", 0)
-    n_positions = (image_size // patch) ** 2 + 1 + n_registers
+    n_positions = Grid.of(sides, patch).n_patches + 1 + n_registers
     layout.check_patterns(n_positions, n_layers, sizes.n_heads)
     is_gated = layout.flag("use_gated_mlp", False)
     feed_forward = GATED if is_gated else PLAIN
@@ -57,8 +57,8 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         n_layers=n_layers,
         d_ff=layout.whole_number("intermediate_size", 1536),
         n_positions=n_positions,
-        image_size=image_size,
-        patch_size=patch,
+        image_size=one_size(sides),
+        patch_size=one_size(patch),
         n_channels=channels,
         norm_placement="pre",
         final_norm=True,

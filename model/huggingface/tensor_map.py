@@ -33,23 +33,40 @@ LONGEST_NAME = 200  # characters of a class's name
 LAYER_SCALE = "LayerScale's factors are multiplied into the output matrices of attention and feed-forward, which changes no result."
 
 
+class Grid(NamedTuple):
+    """Rows and columns of the patches of a picture."""
+
+    rows: int
+    columns: int
+
+    @classmethod
+    def of(cls, image: tuple[int, int], patch: tuple[int, int]) -> "Grid":
+        """The patches of height and width `patch` that fit into a picture of height and width `image`, in pixels."""
+        return cls(image[0] // patch[0], image[1] // patch[1])
+
+    @property
+    def n_patches(self) -> int:
+        return self.rows * self.columns
+
+
 class PictureTable(NamedTuple):
     """How a stored table of position vectors is brought to the grid of patches that is read."""
 
     n_special: int  # rows before those of the patches, which stay as they are
-    stored_side: int  # patches of a row, for which the table was learned
-    side: int  # patches of a row that are read
+    stored: Grid  # for which the table was learned
+    read: Grid
     n_registers: int = 0  # for which zeros are put behind the special rows: nothing is added to them
     antialias: bool = False
 
     def fit(self, table: torch.Tensor) -> torch.Tensor:
         """The table [position, d_model] for the grid that is read, as `transformers` interpolates it (bicubic)."""
-        table = table.reshape(self.n_special + self.stored_side**2, -1)
+        table = table.reshape(self.n_special + self.stored.n_patches, -1)
         special, patches = table[: self.n_special], table[self.n_special :]
-        if self.side != self.stored_side:
-            grid = patches.T.unflatten(1, (self.stored_side, self.stored_side))
-            size = (self.side, self.side)
-            patches = functional.interpolate(grid[None], size, mode="bicubic", antialias=self.antialias)[0]
+        if self.read != self.stored:
+            grid = patches.T.unflatten(1, self.stored)
+            patches = functional.interpolate(grid[None], self.read, mode="bicubic", antialias=self.antialias)[
+                0
+            ]
             patches = patches.flatten(1).T
         return torch.cat((special, table.new_zeros(self.n_registers, table.shape[1]), patches))
 
@@ -57,18 +74,30 @@ class PictureTable(NamedTuple):
 class OffsetTable(NamedTuple):
     """How a stored table of biases by the offset between two patches is brought to the grid of patches that is read."""
 
-    stored_side: int  # patches of a row, for which the table was learned
-    side: int  # patches of a row that are read
+    stored: Grid  # for which the table was learned
+    read: Grid
     n_special: int = 3  # rows behind those of the offsets, which stay as they are
+
+    @property
+    def n_stored_offsets(self) -> int:
+        return (2 * self.stored.rows - 1) * (2 * self.stored.columns - 1)
 
     def fit(self, table: torch.Tensor) -> torch.Tensor:
         """The table [offset, head] for the grid that is read, as `transformers` interpolates it (bilinear)."""
-        if self.side == self.stored_side:
+        rows, columns = self.stored
+        if self.read == self.stored and rows == columns:
             return table
         offsets, special = table[: -self.n_special], table[-self.n_special :]
-        grid = offsets.T.unflatten(1, (2 * self.stored_side - 1, -1))
-        size = (2 * self.side - 1, 2 * self.side - 1)
+        # columns before rows, though they are stored the other way round: so it interpolates every table that is no square
+        grid = offsets.T.unflatten(1, (2 * columns - 1, 2 * rows - 1))
+        size = (2 * self.read.rows - 1, 2 * self.read.columns - 1)
         return torch.cat((functional.interpolate(grid[None], size, mode="bilinear")[0].flatten(1).T, special))
+
+
+def interpolated_note(what: str, learned: tuple[int, int], read: tuple[int, int]) -> str:
+    """Sentence on tables that were learned for pictures of another height and width, in pixels, than those that are read."""
+    (height, width), (read_height, read_width) = learned, read
+    return f"Its {what} were learned for {height} × {width} pixels, and are interpolated to {read_height} × {read_width}."
 
 
 class Source(NamedTuple):

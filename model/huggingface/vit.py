@@ -7,11 +7,11 @@ from dataclasses import replace
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
-from ..config import ModelConfig
+from ..config import ModelConfig, one_size
 from ..family_options import NO_PARTS, Family, Parts, Pixels
-from ..inputs.resize import LARGEST_SIDE, picture_side, read_pixel_settings
+from ..inputs.resize import LARGEST_SIDE, picture_sides, read_pixel_settings
 from .output_layers import Outputs, answer_kind
-from .tensor_map import Layout, Reading
+from .tensor_map import Grid, Layout, Reading
 from .weights import Stored
 
 CLASS_TOKEN = "embeddings.cls_token"
@@ -40,17 +40,13 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
     layout = Layout.find(values, stored, CLASS_TOKEN if has_class_token else POSITIONS)
     layers = [f"encoder.layer.{layer}" for layer in range(layout.n_layers("num_hidden_layers"))]
     sizes = layout.widths(layout.whole_number("hidden_size"), layout.whole_number("num_attention_heads"))
-    d_model, image, patch = (
-        sizes.d_model,
-        square_side(values, "image_size"),
-        square_side(values, "patch_size"),
-    )
+    d_model, image, patch = sizes.d_model, two_sides(values, "image_size"), two_sides(values, "patch_size")
     channels = read_channels(layout)
     is_distilled = layout.has_tensor("embeddings.distillation_token")
     outputs = _read_outputs(layout, has_pooler=has_class_token)
     pixel_norm, note = read_pixel_settings(preprocessor, channels)
     layout.notes += [note] if note else []
-    n_positions = (image // max(patch, 1)) ** 2 + has_class_token + is_distilled
+    n_positions = Grid.of(image, patch).n_patches + has_class_token + is_distilled
     layout.check_patterns(n_positions, len(layers), sizes.n_heads)
     biases = layout.flag("qkv_bias", True)
     config = ModelConfig(
@@ -61,8 +57,8 @@ def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, A
         n_layers=len(layers),
         d_ff=layout.whole_number("intermediate_size"),
         n_positions=n_positions,
-        image_size=image,
-        patch_size=patch,
+        image_size=one_size(image),
+        patch_size=one_size(patch),
         n_channels=channels,
         norm_placement="pre",
         final_norm=True,
@@ -113,12 +109,11 @@ def _read_outputs(layout: Layout, *, has_pooler: bool) -> Outputs:
 
 def map_patches(layout: Layout, config: ModelConfig, projection: str) -> None:
     """Maps the linear map of patches, stored as a convolution called `projection`, and the class token if there is one."""
-    d_model, patch = config.d_model, config.patch_size
-    assert patch is not None, "an encoder of texts"
+    d_model = config.d_model
     if config.pooling == "class":
         layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d_model))
     layout.map_tensor(
-        "embedding.patches.weight", f"{projection}.weight", (d_model, config.n_channels, patch, patch)
+        "embedding.patches.weight", f"{projection}.weight", (d_model, config.n_channels, *config.patch_sides)
     )
     layout.map_tensor("embedding.patches.bias", f"{projection}.bias")
 
@@ -136,15 +131,18 @@ def read_channels(layout: Layout) -> int:
 class PictureInput(NamedTuple):
     """The pictures that an encoder reads, cut into whole patches."""
 
-    image_size: int  # the side of the square, in pixels
+    sides: tuple[int, int]  # height and width, in pixels
     n_channels: int
     pixels: Pixels
 
 
 def read_picture_input(
-    layout: Layout, preprocessor: Mapping[str, Any] | None, stored_side: int, patch: int
+    layout: Layout,
+    preprocessor: Mapping[str, Any] | None,
+    stored_sides: tuple[int, int],
+    patch: tuple[int, int],
 ) -> PictureInput:
-    """The pictures that an encoder reads: of the size that `preprocessor` asks for, else of `stored_side`; for encoders that read
+    """The pictures that an encoder reads: of the size that `preprocessor` asks for, else of `stored_sides`; for encoders that read
     pictures of any size. Raises ValueError for invalid values.
 
     Where the patches do not fill the picture, the pixels that are left over are not read, and a note says so.
@@ -152,24 +150,48 @@ def read_picture_input(
     channels = read_channels(layout)
     pixels, note = read_pixel_settings(preprocessor, channels)
     layout.notes += [note] if note else []
-    side = picture_side(preprocessor, stored_side)
-    remainder = side % patch
-    if side < patch:
-        raise ValueError(f"pictures of {side} × {side} pixels have no patch of {patch} × {patch}")
-    if remainder:
-        layout.notes.append(
-            f"Patches of {patch} pixels do not fill {side}: the last {remainder} rows and columns of pixels are not read."
-        )
-    return PictureInput(side - remainder, channels, replace(pixels, remainder=remainder))
-
-
-def square_side(values: Mapping[str, Any], name: str, default: int | None = None) -> int:
-    """The side of a square, in pixels; config.json may give it as one number or as two equal ones."""
-    side = values.get(name, default)
-    if isinstance(side, list) and len(side) == 2 and side[0] == side[1]:
-        side = side[0]
-    if type(side) is not int or not 1 <= side <= LARGEST_SIDE:
+    (height, width), (patch_height, patch_width) = sides, _ = picture_sides(preprocessor, stored_sides), patch
+    if not Grid.of(sides, patch).n_patches:
         raise ValueError(
-            f"config.json has {name} {shortened(side)}, which must be the side of a square, up to {LARGEST_SIDE:,} pixels"
+            f"pictures of {height} × {width} pixels have no patch of {patch_height} × {patch_width}"
         )
-    return side
+    remainder = height % patch_height, width % patch_width
+    if any(remainder):
+        layout.notes.append(unread_pixels_note(sides, patch))
+    whole = height - remainder[0], width - remainder[1]
+    return PictureInput(whole, channels, replace(pixels, remainder=one_size(remainder)))
+
+
+def unread_pixels_note(sides: tuple[int, int], patch: tuple[int, int]) -> str:
+    """Sentence on the pixels of pictures of these `sides` that make no whole patch."""
+    (height, width), (patch_height, patch_width) = sides, patch
+    rows, columns = height % patch_height, width % patch_width
+    if one_size(sides) == height and patch_height == patch_width:
+        return f"Patches of {patch_height} pixels do not fill {height}: the last {rows} rows and columns of pixels are not read."
+    return (
+        f"Patches of {patch_height} × {patch_width} pixels do not fill {height} × {width}: the last {rows} rows and {columns} "
+        "columns of pixels are not read."
+    )
+
+
+def two_sides(
+    values: Mapping[str, Any], name: str, default: int | None = None, *, square: bool = False
+) -> tuple[int, int]:
+    """Height and width, in pixels; config.json may give them as two numbers, or as one for a square.
+
+    Raises ValueError for other values, and with `square`, where the family's own library knows squares alone, for two sides that
+    differ.
+    """
+    value = values.get(name, default)
+    sides = [value, value] if type(value) is int else value
+    if (
+        not isinstance(sides, list)
+        or len(sides) != 2
+        or not all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in sides)
+        or (square and sides[0] != sides[1])
+    ):
+        kind = "the side of a square" if square else "height and width, or the side of a square"
+        raise ValueError(
+            f"config.json has {name} {shortened(value)}, which must be {kind}, up to {LARGEST_SIDE:,} pixels"
+        )
+    return sides[0], sides[1]

@@ -59,7 +59,7 @@ def examples() -> tuple[UInt8[np.ndarray, "digit 28 28"], UInt8[np.ndarray, " di
 
 def to_input(
     images: UInt8[np.ndarray, "picture height width *colour"], config: ModelConfig
-) -> Float[Tensor, "picture *channel size size"]:
+) -> Float[Tensor, "picture *channel {config.image_sides[0]} {config.image_sides[1]}"]:
     """Converts pictures to the encoder's size and number of colours, with values from 0 to 1.
 
     For an encoder of grey pictures, colours are replaced by their brightness; otherwise grey is repeated for each colour.

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float32, UInt8
 from PIL import Image
 
-from ..config import ModelConfig
+from ..config import ModelConfig, two_sides
 from ..family_options import Pixels
 
 Resample = Literal["nearest", "lanczos", "bilinear", "bicubic"]
@@ -59,10 +59,10 @@ def read_pixel_settings(values: Mapping[str, Any] | None, n_channels: int) -> tu
     ), None
 
 
-def picture_side(values: Mapping[str, Any] | None, default: int) -> int:
-    """The side in pixels of the square that an encoder reads: to which `preprocessor_config.json` crops or resizes pictures.
+def picture_sides(values: Mapping[str, Any] | None, default: tuple[int, int]) -> tuple[int, int]:
+    """Height and width in pixels of what an encoder reads: to which `preprocessor_config.json` crops or resizes pictures.
 
-    It is `default` where the file does not say a square. Raises ValueError for an invalid size.
+    They are `default` where the file does not say both. Raises ValueError for an invalid size.
     """
     if values is None:
         return default
@@ -70,13 +70,7 @@ def picture_side(values: Mapping[str, Any] | None, default: int) -> int:
         sides = _read_size(values, "crop_size")
     else:
         sides = _read_size(values) if values.get("do_resize", True) else None
-    if not isinstance(sides, tuple):
-        return default
-    if sides[0] != sides[1]:
-        raise ValueError(
-            f"preprocessor_config.json asks for pictures of {sides[0]} × {sides[1]} pixels; only squares can be shown"
-        )
-    return sides[0]
+    return sides if isinstance(sides, tuple) else default
 
 
 def _read_numbers(values: Mapping[str, Any], name: str, n: int, default: float) -> tuple[float, ...]:
@@ -114,28 +108,29 @@ def _read_size(values: Mapping[str, Any], name: str = "size") -> tuple[int, int]
 
 def resized(
     picture: UInt8[np.ndarray, "height width *channel"], config: ModelConfig
-) -> Float32[np.ndarray, "size size *colour"]:
+) -> Float32[np.ndarray, "{config.image_sides[0]} {config.image_sides[1]} *colour"]:
     """The picture, resized and cropped to the encoder's size with Pillow, as in training; values are from 0 to 1."""
-    pixels, side = config.family.pixels, config.image_size
+    pixels = config.family.pixels
     assert pixels is not None
-    assert side is not None
-    read_side, side = side, side + pixels.remainder
+    read_height, read_width = config.image_sides
+    height, width = (
+        side + rest for side, rest in zip(config.image_sides, two_sides(pixels.remainder), strict=True)
+    )
     resampling = Image.Resampling[pixels.resample.upper()]
     image = Image.fromarray(picture)
     image = image.convert("RGB" if config.n_channels == 3 else "L")
     target_size = pixels.resized
     if isinstance(target_size, int):  # the shorter side; the other keeps the proportions
-        width, height = image.size
-        shorter_side = min(width, height)
+        shorter_side = min(image.size)
         target_size = (
-            max(1, min(LARGEST_SIDE, int(target_size * height / shorter_side))),
-            max(1, min(LARGEST_SIDE, int(target_size * width / shorter_side))),
+            max(1, min(LARGEST_SIDE, int(target_size * image.height / shorter_side))),
+            max(1, min(LARGEST_SIDE, int(target_size * image.width / shorter_side))),
         )
     if target_size is not None and (target_size[1], target_size[0]) != image.size:
         image = image.resize((target_size[1], target_size[0]), resampling)
     if pixels.cropped:
-        left, top = (image.width - side) // 2, (image.height - side) // 2
-        image = image.crop((left, top, left + side, top + side))  # with black around, where it is smaller
-    if image.size != (side, side):
-        image = image.resize((side, side), resampling)
-    return np.asarray(image.crop((0, 0, read_side, read_side)), np.float32) / 255
+        left, top = (image.width - width) // 2, (image.height - height) // 2
+        image = image.crop((left, top, left + width, top + height))  # with black around, where it is smaller
+    if image.size != (width, height):
+        image = image.resize((width, height), resampling)
+    return np.asarray(image.crop((0, 0, read_width, read_height)), np.float32) / 255

@@ -181,3 +181,15 @@ def test_other_sizes_of_a_picture_make_other_positions():
 
 def test_the_positions_of_a_text_are_a_size_of_their_own():
     assert TEXT.resized(n_positions=3).n_positions == 3
+
+
+def test_pictures_and_patches_may_be_higher_than_wide():
+    config = replace(DIGIT, image_size=(12, 8), patch_size=(2, 4), n_positions=6 * 2 + 1)
+    assert (config.patch_grid, config.n_patches, config.n_patch_values) == ((6, 2), 12, 8)
+    assert config.image_shape == (12, 8)
+    assert convert_closed(json.loads(json.dumps(config.to_json())), ModelConfig) == config
+    assert config.resized(image_size=16).n_positions == 8 * 4 + 1
+    with pytest.raises(ValueError, match=r"patch_size \(2, 3\) must divide image_size \(12, 8\)"):
+        replace(config, patch_size=(2, 3))
+    with pytest.raises(ValueError, match="image_size must be"):
+        replace(config, image_size=(12, 8, 8))

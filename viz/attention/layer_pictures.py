@@ -45,7 +45,7 @@ def layer_pictures(
         raise ValueError("a record without a grid of patches has no picture")
     rows, columns = record.patch_grid
     of_patches = weights[:, record.patches]
-    height = _SIDE * rows / columns
+    height = _SIDE * image.shape[0] / image.shape[1]
     tops = np.full(n_layers, scale.largest)
     row, column = np.divmod(np.arange(n_layers), _IN_ROW)
     left, top = column * (_SIDE + _GAP), row * (height + _NAME + _GAP) + _NAME

@@ -399,7 +399,12 @@ def _patches(
         "stamp": [stamp] * len(positions),
     }
     ink = picture_ink(picture, side=_SIDE, opacity=1 if picture.ndim == 3 else 0.55)
-    grid = {"rows": [rows], "columns": [columns], "first": [record.first_patch]}
+    grid = {
+        "rows": [rows],
+        "columns": [columns],
+        "first": [record.first_patch],
+        "aspect": [picture.shape[1] / picture.shape[0]],
+    }
     frames: dict[str, Any] = {
         "picture": {**{theme: [url] for theme, url in ink.items()}, **grid},
         "patches": patches,
@@ -496,6 +501,9 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
             "step": f"min(({of_tiles}) / state.n_layers, (state.n_heads > 8 ? 0.4 : 0.28) * width / state.n_heads, 150)",
             "picture_x": "left + step * state.n_heads + gap",
             "picture_side": f"max(60, min({side}, (width - picture_x - gap) / 2))",
+            # As wide and as high as the picture is: only a square fills its place.
+            "share_x": "min(1, data('picture')[0].aspect)",
+            "share_y": "min(1, 1 / data('picture')[0].aspect)",
             "map_x": "picture_x + picture_side + gap",
             "map_side": "picture_side",
         }
@@ -597,7 +605,8 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
     """
     heads = alt.Chart(data())
     index = "state.n_heads * datum.layer + datum.head"
-    layers = [image_at(heads, _TILE_X, _TILE_Y, "tile", "tile")]
+    width = f"{_on_pictures(shows)} ? 0 : tile" if shows.picture else "tile"
+    layers = [image_at(heads, _TILE_X, _TILE_Y, width, "tile")]
     if shows.picture:
         layers += _small_pictures(index, shows)
     else:
@@ -652,7 +661,7 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
     is_framed = "isNumber(pointed_key)"
     if shows.picture and shows.whole:  # there a key is a patch
         patch = "(isNumber(pointed_key) ? pointed_key : 0) - data('picture')[0].first"
-        size_x, size_y = "tile / data('picture')[0].columns", "tile / data('picture')[0].rows"
+        size_x, size_y = _patch_size("tile")
         cell = (
             f"{_TILE_X} + {size_x} * (({patch}) % data('picture')[0].columns)",
             f"{_TILE_Y} + {size_y} * floor(({patch}) / data('picture')[0].columns)",
@@ -716,9 +725,9 @@ def _small_pictures(head: str, shows: Shows) -> list[alt.Chart]:
     Where not all weights come along, these are pictures of the chosen query's weights; another query that is pointed at
     shows the matrices.
     """
-    size_x, size_y = "tile / data('picture')[0].columns", "tile / data('picture')[0].rows"
+    size_x, size_y = _patch_size("tile")
+    shown = _on_pictures(shows)
     if shows.whole:
-        shown = "query >= 0 && (is_asking || state.on_picture)"
         weight = f"weights[start + state.n_keys * ({head}) + datum.position] * state.unit / {TOP}"
         coloured = box_between(
             alt.Chart(data("small_patches")).transform_calculate(weight=f"{weight} / ({_row_top(head)})"),
@@ -729,19 +738,31 @@ def _small_pictures(head: str, shows: Shows) -> list[alt.Chart]:
             opacity=alt.expr(f"{shown} ? {_opacity(shows.photo, 'datum.weight')} : 0"),
         ).encode(color=_colour())
     else:
-        shown = "query >= 0 && query == state.row_query && state.on_picture"
         url = f"{ON_DARK} ? datum.row_on_dark : datum.row_on_light"
-        coloured = image_at(alt.Chart(data()), _TILE_X, _TILE_Y, f"{shown} ? tile : 0", "tile", url)
+        size = f"{shown} ? share_x * tile : 0", "share_y * tile"
+        coloured = image_at(alt.Chart(data()), _TILE_X, _TILE_Y, *size, url)
     image = image_at(
         alt.Chart(data()),
         _TILE_X,
         _TILE_Y,
-        f"{shown} ? tile : 0",
-        "tile",
+        f"{shown} ? share_x * tile : 0",
+        "share_y * tile",
         f"{ON_DARK} ? data('picture')[0].on_dark : data('picture')[0].on_light",
         smooth=True,
     )
     return [image, coloured] if shows.photo or not shows.whole else [coloured, image]
+
+
+def _on_pictures(shows: Shows) -> str:
+    """Whether the small maps are the picture with the weights of the query, as a Vega expression."""
+    if shows.whole:
+        return "(query >= 0 && (is_asking || state.on_picture))"
+    return "(query >= 0 && query == state.row_query && state.on_picture)"
+
+
+def _patch_size(side: str) -> tuple[str, str]:
+    """Width and height of a patch of a picture whose longer side is `side`, as Vega expressions."""
+    return f"share_x * {side} / data('picture')[0].columns", f"share_y * {side} / data('picture')[0].rows"
 
 
 def _row_top(head: str) -> str:
@@ -906,7 +927,7 @@ def _picture(is_photo: bool) -> list[alt.Chart]:
         .transform_calculate(level=f"datum.weight / ({_row_top('state.n_heads * layer + head')})")
         .transform_calculate(weight="datum.level")
     )
-    size_x, size_y = "picture_side / data('picture')[0].columns", "picture_side / data('picture')[0].rows"
+    size_x, size_y = _patch_size("picture_side")
     box = (
         f"picture_x + {size_x} * datum.column",
         f"top + {size_y} * datum.row",
@@ -924,7 +945,12 @@ def _picture(is_photo: bool) -> list[alt.Chart]:
         opacity=alt.expr(f"{MOST_OPAQUE if is_photo else 1} * abs(datum.change)"),
     )
     image = image_at(
-        alt.Chart(data("picture")), "picture_x", "top", "picture_side", "picture_side", smooth=True
+        alt.Chart(data("picture")),
+        "picture_x",
+        "top",
+        "share_x * picture_side",
+        "share_y * picture_side",
+        smooth=True,
     )
     is_marked = f"{chosen} || datum.position == pointed_key"
     grid = f"data('picture')[0].columns <= {MOST_GRID_LINES} ? 0.5 : 0"

@@ -1,6 +1,6 @@
 """Pictures drawn over coloured patches: one value for each patch.
 
-The values [patch] fill `patch_grid` (rows, columns) row by row. The patch `query` is outlined; None stands for the
+The values [patch] fill `patch_grid` (rows, columns) row by row, and the figure has the picture's proportions. The patch `query` is outlined; None stands for the
 class token, which is not in the picture. A click on a patch sets the point selection `patch`, field `position`, counted
 from 0. The pixels are sharp only at the chart's own width. All functions raise ValueError where the values do not fill
 the grid.
@@ -122,7 +122,6 @@ def _patches_figure(
     """
     rows, columns = patch_grid
     need_shape((rows * columns,), **{name: numbers})
-    patch_size = side / max(rows, columns)
     position = np.arange(rows * columns)
     if query is not None:  # the chosen patch comes last: no neighbour's border lies on its outline
         position = np.append(np.delete(position, query), query)
@@ -147,8 +146,8 @@ def _patches_figure(
         patches,
         frames=frames,
         values=values,
-        width=patch_size * columns,
-        height=patch_size * rows,
+        width=side * image.shape[1] / max(image.shape[:2]),
+        height=side * image.shape[0] / max(image.shape[:2]),
         description=description,
     )
 

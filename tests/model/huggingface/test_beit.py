@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 
 from model.checkpoint import load
 from model.huggingface import describe
-from model.huggingface.tensor_map import OffsetTable
+from model.huggingface.tensor_map import Grid, OffsetTable
 from model.record import ForwardRecord
 from tests.model.huggingface.folders import build
 from tests.model.huggingface.test_dinov3 import enlarge, forward, read_size
@@ -168,10 +168,10 @@ def test_the_bias_is_described(by_layer: bool, is_shared: bool, phrase: str, tmp
 
 def test_a_table_of_one_patch_is_spread_over_the_grid() -> None:
     table = torch.tensor([[2.0], [3.0], [4.0], [5.0]])  # one offset, and the three of the class token
-    fitted = OffsetTable(stored_side=1, side=2).fit(table)
+    fitted = OffsetTable(stored=Grid(1, 1), read=Grid(2, 2)).fit(table)
     np.testing.assert_array_equal(fitted[:, 0], [*[2.0] * 9, 3.0, 4.0, 5.0])
     # of 3 × 3 offsets 5 × 5 are made: the middle stays the middle
     table = torch.arange(12.0)[:, None]
-    fitted = OffsetTable(stored_side=2, side=3).fit(table)
+    fitted = OffsetTable(stored=Grid(2, 2), read=Grid(3, 3)).fit(table)
     assert fitted.shape == (28, 1)
     np.testing.assert_allclose(fitted[[12, 25, 26, 27], 0], [4.0, 9.0, 10.0, 11.0])

@@ -317,7 +317,7 @@ def test_measures_and_experiments_keep_to_the_causal_mask(tmp_path: Path) -> Non
         ("CLIPTextModel", {"num_hidden_layers": 99}, "num_hidden_layers 99, which does not fit the weights"),
         ("CLIPVisionModel", {"patch_size": [8, 4]}, "patch_size [8, 4], which must be the side of a square"),
         ("CLIPVisionModel", {"image_size": 0}, "image_size 0, which must be the side of a square"),
-        ("CLIPVisionModel", {"patch_size": 64}, "pictures of 32 × 32 pixels hold no patch of 64 × 64"),
+        ("CLIPVisionModel", {"patch_size": 64}, "pictures of 32 × 32 pixels have no patch of 64 × 64"),
         ("CLIPVisionModel", {"num_attention_heads": 5}, "a width of 24 cannot be divided among 5 heads"),
         ("SiglipVisionModel", {"layer_norm_eps": "x"}, "layer_norm_eps 'x', which must be a number"),
         ("CLIPModel", {"vision_config": "x"}, "vision_config 'x', which must be an object"),

@@ -382,7 +382,11 @@ def test_settings_of_pictures_are_bounded(tmp_path: Path, name: str, values: dic
             "position_embeddings has shape (1, 17, 24), but config.json asks",
         ),
         ("preprocessor_config.json", {"crop_size": "x" * 5000}, "has crop_size"),
-        ("preprocessor_config.json", {"crop_size": {"height": 32, "width": 40}}, "only squares can be shown"),
+        (
+            "preprocessor_config.json",
+            {"crop_size": {"height": 32, "width": 20}},
+            "patch_size 8 must divide image_size (32, 20)",
+        ),
         ("preprocessor_config.json", {"crop_size": 20}, "patch_size 8 must divide image_size 20"),
     ],
 )
@@ -460,7 +464,11 @@ def test_settings_of_dinov3_are_bounded(tmp_path: Path, name: str, values: dict,
         ("config.json", {"image_size": 4}, "pictures of 4 × 4 pixels have no patch of 8 × 8"),
         ("config.json", {"num_attention_heads": 3}, "bias_table has shape (52, 4), but config.json asks"),
         ("config.json", {"patch_size": 2**30}, "patch_size 1073741824, which must be the side of a square"),
-        ("preprocessor_config.json", {"size": {"height": 32, "width": 40}}, "only squares can be shown"),
+        (
+            "preprocessor_config.json",
+            {"size": {"height": 32, "width": 4}},
+            "pictures of 32 × 4 pixels have no patch of 8 × 8",
+        ),
     ],
 )
 def test_settings_of_beit_are_bounded(tmp_path: Path, name: str, values: dict, sentence: str) -> None:

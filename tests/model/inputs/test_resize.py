@@ -7,9 +7,10 @@ import torch
 from transformers import DeiTImageProcessorPil, ViTImageProcessorPil
 
 from model.checkpoint import load
+from model.config import two_sides
 from model.huggingface import describe
 from model.inputs import prepare
-from model.inputs.resize import ASSUMED, picture_side
+from model.inputs.resize import ASSUMED, picture_sides
 from tests.model.huggingface.folders import build
 
 
@@ -94,6 +95,7 @@ def test_a_grey_picture_has_all_colours_alike(vit: Path) -> None:
         ({}, 518),
         ({"size": 224}, 224),
         ({"size": {"height": 96, "width": 96}}, 96),
+        ({"size": {"height": 96, "width": 64}}, (96, 64)),
         (
             {
                 "size": {"shortest_edge": 256},
@@ -107,5 +109,5 @@ def test_a_grey_picture_has_all_colours_alike(vit: Path) -> None:
         ({"size": 224, "do_resize": False}, 518),
     ],
 )
-def test_side_of_the_square_that_is_read(values: dict | None, side: int) -> None:
-    assert picture_side(values, 518) == side
+def test_height_and_width_that_are_read(values: dict | None, side: int | tuple[int, int]) -> None:
+    assert picture_sides(values, (518, 518)) == two_sides(side)

@@ -324,6 +324,7 @@ def test_a_class_token_comes_before_the_patches() -> None:
     frames = linked_heads(record, picture=np.zeros((16, 24), np.uint8)).frames
     assert frames["patches"]["position"].tolist() == [1, 2, 3, 4, 5, 6]
     assert frames["picture"]["first"].tolist() == [1]
+    assert frames["picture"]["aspect"].tolist() == [1.5]
 
 
 def test_tokens_around_the_patches_are_buttons_and_no_patches() -> None:

@@ -22,7 +22,7 @@ def knocked_out(change=(0.1, -0.2, 0.0, 0.05), patch_grid=(2, 2), query=2):
 
 
 def test_each_weight_lies_on_its_patch():
-    colours, _, cover = drawn(overlay())
+    colours, _, cover = drawn(overlay(np.eye(28, 42, dtype=np.uint8) * 255))
     assert [(patch["x"], patch["y"]) for patch in colours] == [
         (0, 0), (140, 0), (280, 0), (0, 140), (140, 140), (280, 140)
     ]  # fmt: skip
@@ -51,6 +51,14 @@ def test_the_picture_covers_all_patches_and_lies_above_their_colours(side, figur
     assert (picture["x"], picture["y"], picture["width"], picture["height"]) == (0, 0, side, side)
     assert max(patch["x"] + patch["width"] for patch in colours) == side
     assert max(patch["y"] + patch["height"] for patch in colours) == side
+
+
+def test_a_picture_that_is_no_square_keeps_its_proportions():
+    image = np.zeros((32, 64), np.uint8)  # 4 × 16 patches, each twice as high as wide
+    figure = picture_overlay(image, np.full(64, 0.01), (4, 16), query=None, n_keys=65)
+    colours, (picture,), _ = drawn(figure)
+    assert (picture["width"], picture["height"]) == (420, 210)
+    assert colours[0]["height"] == pytest.approx(2 * colours[0]["width"])
 
 
 def test_a_grey_picture_is_drawn_for_the_theme_of_the_page():
