@@ -199,12 +199,8 @@ def longest(name: str, modules: Collection[str]) -> str | None:
 def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
     found = {path: forbidden(parse(path)) for path in PYTHON}
     for path in found:
-        compares = path in BESIDE_TRANSFORMERS or path.name in (
-            "test_resize.py",
-            "test_from_transformers.py",
-            "test_model_tokens.py",
-        )
-        if compares or path.is_relative_to("tests/model/huggingface"):
+        compares = path in BESIDE_TRANSFORMERS or path.name == "test_resize.py"
+        if compares or any(map(path.is_relative_to, ("tests/model/huggingface", "tests/model/capture"))):
             found[path] = {name for name in found[path] if not below(name, {"transformers"})}
     assert not {str(path): names for path, names in found.items() if names}
 
