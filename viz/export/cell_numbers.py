@@ -9,14 +9,10 @@ import numpy as np
 
 from ..builders.figure import Figure, PlotlyFigure
 from ..builders.number_format import format_number
-from ..builders.theme import SMALL
 from .export_style import CellNumbers
-from .plotly_to_vega import VegaPanels
+from .plotly_to_vega import VegaPanels, lack_of_room
 
-_WIDTHS = {".": 0.28, "−": 0.58}  # of a letter, in sizes of the letters; a digit has
-_DIGIT = 0.56
 _ONES = {"0.": "0", "1.": "1", "−1.": "−1"}
-_AROUND = 3  # pixels between a number and the ends of its cell, together
 
 
 def number_choices(figure: Figure) -> tuple[CellNumbers, ...]:
@@ -60,13 +56,12 @@ def without_numbers(view: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_room(panels: VegaPanels, width: float) -> None:
     """Raises ValueError if a number of the panels is wider or higher than its cell where they share `width` pixels."""
-    lack = 1.0
-    for panel, panel_width in zip(panels.panels, panels.widths(width), strict=True):
-        rows, columns = panel["values"].shape
-        cell = panel_width / max(columns, 1)
-        height = cell if panel["square"] else panel["height"] / max(rows, 1)
-        widest = max((_width(cell_text["text"]) for cell_text in panel["written"]), default=0.0)
-        lack = max(lack, (widest + _AROUND) / cell, (SMALL + 1) / height)
+    lacks = [
+        lack_of_room(panel, panel_width)
+        for panel, panel_width in zip(panels.panels, panels.widths(width), strict=True)
+        if panel["written"]
+    ]
+    lack = max(lacks, default=1.0)
     if lack > 1:
         raise ValueError(
             f"the numbers do not fit: cells would have to be {lack:.1f} times as large; "
@@ -90,10 +85,6 @@ def _texts(panel: Mapping[str, Any]) -> list[dict[str, Any]]:
                 text = _ONES.get(text.rstrip("0"), text.replace("0.", ".", 1))
             written.append({"x": x + column, "y": y + row, "text": text, "value": float(value)})
     return written
-
-
-def _width(text: str) -> float:
-    return SMALL * sum(_WIDTHS.get(letter, _DIGIT) for letter in text)
 
 
 def _is_coloured_cells(layer: Mapping[str, Any]) -> bool:

@@ -21,9 +21,15 @@ from ..builders.figure import PlotlyFigure
 from ..builders.palette import ACCENT, WEIGHTS, data_uri
 from ..builders.picture_marks import CHOOSE
 from ..builders.theme import CASING, MIDDLE, ON_DARK, OTHER_INK, SMALL
+from ..builders.token_label import width as text_width
 from .export_style import LABEL
 
-_LETTER = 7.2  # pixels of a letter of a tick label
+_BETWEEN_NAMES = 6  # pixels between two names in one line
+_LINE = LABEL + 0.5  # pixels from one line of names to the next
+_NUMBERED = 60  # pixels from one number of an axis to the next
+_WIDTHS = {".": 0.28, "−": 0.58}  # of a letter in a cell, in sizes of the letters; a digit has
+_DIGIT = 0.56
+_BETWEEN_NUMBERS = 3  # pixels between the numbers of neighbouring cells
 _SIDE = 1200  # pixels of the pictures of cells, of the longer side
 _BETWEEN = 26  # pixels between panels, beside the names of their rows
 _TAG = re.compile("<[^<>]*>")  # of Plotly's markup; in its strings, what is not markup is escaped
@@ -80,6 +86,21 @@ def vega_panels(figure: PlotlyFigure) -> VegaPanels:
     return VegaPanels(
         panels, colour_scale, _plain_text(title), figure.description, height if is_square else 760
     )
+
+
+def lack_of_room(panel: Mapping[str, Any], width: float) -> float:
+    """How many times as large the cells of a panel `width` pixels wide would have to be for their numbers not to touch;
+    1 or less if they do not.
+    """
+    rows, columns = panel["values"].shape
+    cell_width = width / max(columns, 1)
+    cell_height = cell_width if panel["square"] else panel["height"] / max(rows, 1)
+    widest = max((_number_width(cell_text["text"]) for cell_text in panel["written"]), default=0.0)
+    return max((widest + _BETWEEN_NUMBERS) / cell_width, (SMALL + 1) / cell_height)
+
+
+def _number_width(text: str) -> float:
+    return SMALL * sum(_WIDTHS.get(letter, _DIGIT) for letter in text)
 
 
 def _has_no_colours(trace: Mapping) -> bool:
@@ -194,7 +215,8 @@ def _cell_texts(trace: Mapping, left: int, top: int, right: int, bottom: int) ->
 def _panel_chart(panel: Mapping, width: float, colour_scale: Mapping, *, legend: bool) -> dict:
     rows, columns = panel["values"].shape
     height = width * rows / max(columns, 1) if panel["square"] else panel["height"]
-    x, y = _axis_channel(panel["x"], "x", width), _axis_channel(panel["y"], "y", height)
+    x = _axis_channel(panel["x"], "x", width, _framed(panel, "x"))
+    y = _axis_channel(panel["y"], "y", height, _framed(panel, "y"))
     picture_size = {"width": width, "height": height, "aspect": False, "smooth": False}
     image_mark = {
         "type": "image",
@@ -247,7 +269,7 @@ def _mark_layers(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]
         layers.append(
             {"data": {"values": urls}, "mark": {**whole, **mark_size}, "encoding": {"url": {"field": "url"}}}
         )
-    if panel["written"]:
+    if panel["written"] and lack_of_room(panel, whole["width"]) <= 1:
         largest = panel["scale"]["zmax"]
         is_strong = f"datum.value > {STRONG * largest!r}"
         if panel["scale"]["zmin"] < 0:
@@ -277,9 +299,35 @@ def _mark_layers(panel: Mapping, whole: Mapping, x: dict, y: dict) -> list[dict]
     return layers
 
 
-def _axis_channel(axis: Mapping, channel: str, length: float) -> dict:
+def _framed(panel: Mapping, channel: str) -> list[int]:
+    """The columns (x) or rows (y) of a panel that a frame singles out, such as the row of the query, each once."""
+    shown = panel[channel]["shown"]
+    framed = [
+        range(round(frame[f"{channel}0"] + 0.5), round(frame[f"{channel}1"] + 0.5))
+        for frame in panel["frames"]
+    ]
+    positions = [
+        position for span in framed if len(span) < len(shown) for position in span if position in shown
+    ]
+    return list(dict.fromkeys(positions))
+
+
+def _named(shown: range, framed: Sequence[int], room: float, length: float) -> list[int]:
+    """The positions whose names stand on an axis of `length` pixels, if a name takes `room`: those that are framed first,
+    then others at equal distances, as many as have room.
+    """
+    step = max(1, int(np.ceil(room * len(shown) / max(length, 1) - 1e-9)))
+    first = framed[0] if framed else shown.start
+    named: list[int] = []
+    for position in (*framed, *shown[(first - shown.start) % step :: step]):
+        if all(abs(position - other) >= step for other in named):
+            named.append(position)
+    return sorted(named)
+
+
+def _axis_channel(axis: Mapping, channel: str, length: float, framed: Sequence[int]) -> dict:
     """The x or y `channel` for an `axis` of `length` pixels: cells are at whole numbers, and their names come from a
-    list, not from an expression.
+    list, not from an expression. The names of `framed` positions are there even where not all names have room.
     """
     shown_range = axis["shown"]
     domain = [shown_range.start - 0.5, shown_range.stop - 0.5]
@@ -290,17 +338,14 @@ def _axis_channel(axis: Mapping, channel: str, length: float) -> dict:
     if axis["unnamed"]:
         axis_options["labels"] = False
     elif axis["names"] is None:
-        step = max(1, round(len(shown_range) / max(length / 60, 1)))
-        axis_options |= {"values": list(shown_range)[::step], "format": "d"}
+        axis_options |= {"values": _named(shown_range, framed, _NUMBERED, length), "format": "d"}
     else:
         names = [axis["names"][index] for index in shown_range]
-        longest = _LETTER * max(map(len, names), default=0)
-        upright = channel == "x" and longest * len(names) > length
-        # As many as have room; Plotly leaves out others in the same way.
-        line = LABEL + 2
-        step = 1 if channel == "x" and not upright else int(np.ceil(len(names) * line / max(length, 1)))
+        widest = max((text_width(name, LABEL) for name in names), default=0) + _BETWEEN_NAMES
+        upright = channel == "x" and widest * len(names) > length
+        room = widest if channel == "x" and not upright else _LINE
         axis_options |= {
-            "values": list(shown_range)[:: max(step, 1)],
+            "values": _named(shown_range, framed, room, length),
             "labelFlush": False,
             "labelOverlap": False,
         }

@@ -5,12 +5,13 @@ import pytest
 from PIL import ImageColor
 
 from tests.viz.pixels import pixels
+from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
 from viz.builders.figure import PlotlyFigure
 from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.export.drawing import svg
-from viz.export.export_style import PAPER
+from viz.export.export_style import LABEL, PAPER
 from viz.export.plotly_to_vega import vega_panels
 from viz.inside.permutation import permutation
 from viz.positions.position_heatmaps import (
@@ -103,6 +104,37 @@ def test_names_are_left_out_where_there_is_no_room():
     many = [f"token{number}" for number in range(100)]
     figure = weight_heatmap(np.full((100, 100), 0.01, np.float32), many)
     assert len(axis(figure, "x", 200)["values"]) < len(axis(figure, "x", 2000)["values"]) == 100
+
+
+@pytest.mark.parametrize("query", [0, 9, 31, 59])
+@pytest.mark.parametrize("n", [18, 45, 60])
+def test_the_name_of_the_query_stands_and_no_two_names_touch(n, query):
+    query = min(query, n - 1)
+    width = 245  # pixels of the plot in a column of 8.5 cm with letters of 8 pt
+    tokens = [f"token{number}" for number in range(n)]
+    names = axis(weight_heatmap(np.full((n, n), 1 / n, np.float32), tokens, query=query), "y", width)[
+        "values"
+    ]
+    assert query in names
+    assert min(np.diff(names)) * width / n >= LABEL
+    assert len(names) > width / LABEL / 3
+
+
+def test_a_framed_cell_has_the_names_of_its_query_and_key():
+    figure = with_outlines(
+        weight_heatmap(np.full((60, 60), 1 / 60, np.float32), [f"t{n}" for n in range(60)], query=7),
+        [MatrixLink(range(7, 8), range(12, 13), "subject", np.ones((1, 1), bool))],
+        (0, 0),
+    )
+    assert {7} <= set(axis(figure, "y", 245)["values"])
+    assert {12} <= set(axis(figure, "x", 245)["values"])
+
+
+@pytest.mark.parametrize(("n", "is_written"), [(8, True), (12, True), (18, False), (20, False)])
+def test_numbers_in_the_cells_of_a_column_stand_apart_or_not_at_all(n, is_written):
+    figure = weight_heatmap(np.full((n, n), 0.11, np.float32), [f"t{number}" for number in range(n)], query=2)
+    assert svg(figure, PAPER).count(">.11</text>") == n * is_written
+    assert svg(figure).count(">.11</text>") == n
 
 
 def test_the_legend_says_what_plotlys_says():
