@@ -27,8 +27,9 @@ from model.inputs import Picture, preprocessed_picture
 from model.lenses import ATTENTION
 from viz.attention.head_overview import head_maxima, head_overview
 from viz.attention.matrix_links import with_outlines
+from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_heatmaps import weight_heatmap
-from viz.builders.number_format import format_number
+from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
 
 
@@ -103,8 +104,11 @@ def _draw_verdict(shown: ShownHead) -> Hiding | None:
 
 
 def download_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None:
-    """Draws the buttons that make files of the overview and of the chosen head's map, with the `outlined` links."""
+    """Draws the buttons that make files of the overview, of the picture with its patches where the input is one, and of the
+    chosen head's map with the `outlined` links.
+    """
     chosen, view, record = shown.chosen, shown.view, shown.view.record
+    picture = _picture(shown.subject)
     download(
         lambda: head_overview(
             record,
@@ -113,9 +117,26 @@ def download_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None
             colours=chosen.scale,
             notes=view.notes,
             by_layer=not chosen.lens.has_heads,
+            picture=picture if SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE else None,
+            query=shown.query,
         ),
         "overview",
     )
+    if picture is not None:
+        download(
+            lambda: query_on_picture(
+                record,
+                picture,
+                shown.pattern[shown.query],
+                query=shown.query,
+                scale=chosen.of_head(record),
+                notes=[
+                    f"{head_name(*shown.head)}: what {record.tokens[shown.query]} attends to",
+                    *view.notes_on(shown.pattern),
+                ],
+            ),
+            "picture",
+        )
     links, note = outlined or Outlines([], "")
     download(
         lambda: with_outlines(

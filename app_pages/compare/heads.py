@@ -32,6 +32,7 @@ from model.lenses import ATTENTION
 from model.measures.head_matching import HeadIndex, Pairing
 from model.record import AttentionRecord
 from viz.attention.head_overview import head_maxima
+from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.figure import VegaFigure
 from viz.builders.number_format import head_name
@@ -77,6 +78,9 @@ def draw_heads(
                 st.info(f"{side.title} has no partner for {map_name(head, lens)}.")
                 continue
             own_query = queries[i]
+            picture = side.subject.picture
+            if picture is not None:
+                picture = preprocessed_picture(picture, side.record)
             linked_view(
                 records[i],
                 Choice(*own_head, -1 if own_query is None else own_query),
@@ -92,9 +96,7 @@ def draw_heads(
                 scale=WeightScale(what=lens.quantity, shares=lens.sums_to_1),
                 tops=maxima[i],
                 reach="1" if maxima[i] is None else "the maximum of each pair",
-                picture=None
-                if side.subject.picture is None
-                else preprocessed_picture(side.subject.picture, side.record),
+                picture=picture,
                 compact=True,
                 title=titles[i],
                 partners=partners[i],
@@ -118,7 +120,8 @@ def draw_heads(
                 own_head,
                 own_query,
                 chosen,
-                f"matrix_{NUMBERS[i]}",
+                NUMBERS[i],
+                picture=picture,
                 patterns=[
                     record.pattern[index]
                     for record, index in zip(records, pair, strict=True)
@@ -194,23 +197,31 @@ def _draw_download(
     head: HeadIndex,
     query: int | None,
     chosen: HeadChoice,
-    key: str,
+    number: str,
     *,
+    picture: np.ndarray | None,
     patterns: Sequence[np.ndarray],
 ) -> None:
-    """Draws the button that downloads the chosen head's map; a colour scale to the own maximum ends at the largest of
-    `patterns`.
+    """Draws the button that downloads the chosen head's map, and another for the picture with its patches where the input is
+    one; a colour scale to the own maximum ends at the largest of `patterns`.
     """
+    scale = chosen.weights_to("the maximum of the pair", *patterns)
+    title, record = f"{side.title} {map_name(head, chosen.lens)}", viewed.record
     download(
-        lambda: attention_heatmap(
-            viewed.record,
-            *head,
-            query=query,
-            scale=chosen.weights_to("the maximum of the pair", *patterns),
-            title=f"{side.title} {map_name(head, chosen.lens)}",
-        ),
-        key,
+        lambda: attention_heatmap(record, *head, query=query, scale=scale, title=title), f"matrix_{number}"
     )
+    if picture is not None and query is not None:
+        download(
+            lambda: query_on_picture(
+                record,
+                picture,
+                record.pattern[head][query],
+                query=query,
+                scale=scale,
+                notes=[f"{title}: what {record.tokens[query]} attends to"],
+            ),
+            f"picture_{number}",
+        )
 
 
 def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:

@@ -11,7 +11,7 @@ from app_pages.show.show import clickable, show
 from app_pages.toolkit.markdown import as_code
 from model.inputs import Input, Picture, preprocessed_picture
 from model.record import AttentionRecord
-from viz.attention.picture_patches import picture_overlay
+from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_strip import weight_strip
 from viz.builders.palette import WeightScale
 
@@ -64,18 +64,10 @@ def input_in_colours(
             else:
                 show(strip(legend=legend), key=key, in_file=strip)
         return
-    patches, grid = record.patches, record.patch_grid
+    patches = record.patches
     assert isinstance(read, Picture), record.unit
-    assert grid is not None, record.unit
-    overlay = picture_overlay(
-        preprocessed_picture(read.array, whole or record),
-        weights[patches],
-        grid,
-        query=record.patch_at(query),
-        scale=scale,
-        n_keys=len(record) if allowed is None else int(allowed.sum()),
-        allowed=None if allowed is None else allowed[patches],
-    )
+    image = preprocessed_picture(read.array, whole or record)
+    overlay = query_on_picture(record, image, weights, query=query, scale=scale, allowed=allowed)
     selection = "patch" if allowed is None else "key"
     draw(
         overlay,

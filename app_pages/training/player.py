@@ -160,6 +160,7 @@ def _runs(films: dict[Checkpoint, TrainingRecording], probe: int) -> list[Run]:
             name=name,
             colour=colours[name],
             pattern=recorded.probes[probe].pattern,
+            tokens=recorded.probes[probe].tokens,
             step=recorded.run_step,
             n_steps=recorded.n_steps,
             phase=recorded.phase,

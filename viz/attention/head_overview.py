@@ -1,6 +1,7 @@
 """All heads of an encoder at once, as small maps: a row for each layer, a column for each head."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -8,11 +9,14 @@ import numpy as np
 
 from ..builders.cells import casing, framed, head_axis
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.heatmap import position_labels
 from ..builders.number_format import head_name
 from ..builders.palette import TILE_SIDE, TO_ONE, WEIGHT, ColourScale, WeightScale, tiles
-from ..builders.picture_marks import CHOOSE
-from ..builders.theme import lines_above
+from ..builders.picture_marks import CHOOSE, picture_ink
+from ..builders.theme import ON_DARK, lines_above
 from ..builders.vega_colours import attention_colour, weight_legend
+from ..builders.weight_table import weight_table
+from .picture_patches import OPACITY
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
     from model.record import AttentionRecord
@@ -34,23 +38,26 @@ def head_overview(
     notes: Sequence[str] = (),
     scale: WeightScale = TO_ONE,
     by_layer: bool = False,
+    picture: np.ndarray | None = None,
+    query: int = 0,
 ) -> VegaFigure:
     """A tile for each head of the record; the `selected` (layer, head), if any, is framed.
 
     The tooltip shows the `measures` [layer, head] under their names. The `colours` are "fixed", from 0 to 1, or each
     tile's "own", from 0 to its maximum. `notes` are lines above the tiles. A `small` figure has the smallest tiles and no
     lines. Of `scale` only the name of the weights and whether rows sum to 1 are used. With `by_layer`, the record has one
-    map for each layer.
+    map for each layer. With a `picture`, uint8 [height, width] or [height, width, 3], whose patches the positions are, each
+    tile is that picture over the weights with which the `query` attends to its patches.
 
     If it is `clickable`, a click sets the point selection `head`, fields `layer` and `head`. In Streamlit, let the
     widget's key change with `selected`: after the arrow keys moved the selection, the browser would not report another
     click on the same tile. Show the chart at its own width, at which the pictures are sharp.
-    Raises ValueError if a measure has another shape than [layer, head].
+    Raises ValueError if a measure has another shape than [layer, head], or for a picture of a record without patches.
 
     >>> from loupe import from_arrays, head_overview
     >>> figure = head_overview(from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"]))
     """
-    n_layers, n_heads, n_queries, n_keys = record.pattern.shape
+    n_layers, n_heads, _, n_keys = record.pattern.shape
     measures = measures or {}
     need_shape((n_layers, n_heads), **measures)
     if by_layer:
@@ -60,9 +67,19 @@ def head_overview(
     step = _SMALLEST if small else int(np.clip(step, _SMALLEST, largest))
     side = step - _GAP
     at_most = min(AT_MOST, side)  # a browser that shrinks a picture would fade a lone strong weight
-    one_to_one = max(n_queries, n_keys) >= at_most == side  # a pixel of the picture is one of the screen
-    maxima = head_maxima(record) if colours == "own" else None
-    tile_images = tiles(record.pattern, tops=maxima, at_most=at_most, side=side if one_to_one else TILE_SIDE)
+    maps, labels = record.pattern, position_labels(record.tokens, record.numbers)
+    rows: dict[str, Sequence | None] = {"layer": None, "head": None, "query": labels}
+    keys = labels if record.keys is None else position_labels(record.keys.tokens, record.keys.numbers)
+    if picture is not None:
+        if record.patch_grid is None:
+            raise ValueError("a record without a grid of patches has no picture")
+        del rows["query"]
+        keys = keys[record.patches]
+        maps = maps[:, :, query, record.patches].reshape(n_layers, n_heads, *record.patch_grid)
+    most_cells = max(maps.shape[-2:])
+    one_to_one = most_cells >= at_most == side  # a pixel of the picture is one of the screen
+    maxima = maps.max(axis=(-2, -1)) if colours == "own" else None
+    tile_images = tiles(maps, tops=maxima, at_most=at_most, side=side if one_to_one else TILE_SIDE)
     indices = list(np.ndindex(n_layers, n_heads))
     heads = {"layer": [layer for layer, _ in indices], "head": [head for _, head in indices]}
     names = [f"L{layer}" if by_layer else head_name(layer, head) for layer, head in indices]
@@ -73,9 +90,13 @@ def head_overview(
         "weight": np.zeros(len(tile_images)),
     }
     lines = [*notes]
+    if picture is not None:
+        ink = picture_ink(picture, side=2 * side, opacity=OPACITY)
+        pictures |= {f"ink_{theme}": [url] * len(tile_images) for theme, url in ink.items()}
+        lines.insert(0, f"what {labels[query]} attends to")
     if maxima is not None:
         lines.append("colour from 0 to each map's own maximum")
-    if (pool_size := -(-max(n_queries, n_keys) // at_most)) > 1:
+    if (pool_size := -(-most_cells // at_most)) > 1:
         lines.append(f"a pixel is the largest of up to {pool_size} × {pool_size} weights")
     legend = weight_legend(WeightScale(what=scale.what, shares=scale.shares), n_keys)
     title = legend.title if maxima is None else ()
@@ -84,7 +105,12 @@ def head_overview(
     selection_text = (
         f"{names[indices.index(selected)]} is chosen" if selected in indices else "none is chosen"
     )
-    return _chart_form(step, tuple(measures), clickable, title, not one_to_one, by_layer).with_data(
+    if by_layer:
+        maps = maps[:, 0]
+        del rows["head"]
+    return _chart_form(
+        step, tuple(measures), clickable, title, not one_to_one, by_layer, picture is not None
+    ).with_data(
         {
             **heads,
             "name": names,
@@ -92,6 +118,9 @@ def head_overview(
             "selected": [index == selected for index in indices],
         },
         frames={"pictures": pictures},
+        table=partial(
+            weight_table, maps if picture is None else maps.reshape(*maps.shape[:-2], -1), rows, keys
+        ),
         values=legend.values,
         width=step * n_heads + _GAP,
         height=step * n_layers + _GAP,
@@ -113,6 +142,7 @@ def _chart_form(
     legend: tuple[str, ...],
     smooth: bool,
     by_layer: bool,
+    on_picture: bool,
 ) -> alt.TopLevelMixin:
     band = alt.Scale(paddingInner=_GAP / step, paddingOuter=_GAP / step)
     position: Kwargs = {
@@ -127,6 +157,10 @@ def _chart_form(
     pictures = alt.Chart(data("pictures")).mark_image(
         **square_size, aspect=False, smooth=smooth, aria=False, tooltip=None
     )
+    inks = []
+    if on_picture:
+        ink = f"{ON_DARK} ? datum.ink_on_dark : datum.ink_on_light"
+        inks = [pictures.transform_calculate(url=ink).encode(**position, url="url:N")]
     pictures = pictures.transform_calculate(url=CHOOSE).encode(**position, url="url:N")
     if legend:  # the pictures bring their colours with them
         pictures = pictures.encode(color=attention_colour(legend))
@@ -142,4 +176,4 @@ def _chart_form(
     cover = cover.add_params(click_on("head", "layer", "head")) if clickable else cover
     frame = casing(alt.Chart(data()), 4, **square_size).encode(**position)
     # Streamlit would squeeze the tiles to make room for the labels.
-    return alt.layer(pictures, frame, cover).properties(autosize="pad")
+    return alt.layer(pictures, *inks, frame, cover).properties(autosize="pad")

@@ -1,6 +1,7 @@
 """What one query attends to in each layer, on the picture: a small picture for each layer, over the weights of its patches."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import altair as alt
@@ -12,6 +13,7 @@ from ..builders.palette import TO_ONE, WeightScale, tiles
 from ..builders.picture_marks import image_at, picture_ink, pixel_x, pixel_y, text_at
 from ..builders.theme import ON_DARK, heading
 from ..builders.vega_colours import attention_colour, weight_legend
+from ..builders.weight_table import weight_table
 from .picture_patches import OPACITY
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
@@ -69,7 +71,7 @@ def layer_pictures(
             "on_dark": [tile.on_dark for tile in tile_images],
             "selected": np.arange(n_layers) == layer,
         },
-        in_file=dict.fromkeys(("left", "top", "right", "bottom", "on_light", "on_dark", "selected", "name")),
+        table=partial(weight_table, of_patches, {"layer": None}, record.tokens[record.patches]),
         values={
             **legend.values,
             "ink_on_light": ink["on_light"],

@@ -13,7 +13,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,6 +41,7 @@ from ..builders.picture_marks import CHOOSE, box_between, image_at, picture_ink,
 from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL
 from ..builders.token_colours import with_token_colours
 from ..builders.token_label import FONT, visible, width
+from ..builders.weight_table import weight_table
 from .matrix_links import MatrixLink, cell_labels, link_frame, link_outlines
 
 if TYPE_CHECKING:  # figures are drawn without what model/ imports
@@ -219,8 +220,13 @@ def linked_heads(
     is_first = (channel, shows, compact) == _FIRST
     return (_stored_form() if is_first else _chart_form(channel, shows, compact)).with_data(
         heads,
-        in_file={"about": "in words", "about_short": None},
         frames=frames,
+        table=partial(
+            weight_table,
+            record.pattern[:, 0] if by_layer else record.pattern,
+            {"layer": None, **({} if by_layer else {"head": None}), "query": query_labels},
+            key_labels,
+        ),
         # Where nothing else gives it a size, as in a notebook, it fits beside the margins of one.
         width=960,
         height=480,

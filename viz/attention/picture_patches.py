@@ -6,8 +6,8 @@ from 0. The pixels are sharp only at the chart's own width. All functions raise 
 the grid.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import altair as alt
 import numpy as np
@@ -16,6 +16,7 @@ from ..builders.cells import casing, framed
 from ..builders.figure import Form, VegaFigure, click_on, data, form, need_shape, tip
 from ..builders.palette import TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import CHOOSE, picture_ink, whole_picture
+from ..builders.theme import lines_above
 from ..builders.vega_colours import (
     SIGNED_ENDS,
     attention_colour,
@@ -23,6 +24,9 @@ from ..builders.vega_colours import (
     colour_legend,
     weight_legend,
 )
+
+if TYPE_CHECKING:  # figures are drawn without what model/ imports
+    from model.record import AttentionRecord
 
 _SIDE, _SMALL_SIDE = 420, 364  # pixels, of the longer side
 OPACITY = 0.55  # the picture lies over the colours, and they must still show
@@ -37,10 +41,11 @@ def picture_overlay(
     n_keys: int,
     scale: WeightScale = TO_ONE,
     allowed: np.ndarray | None = None,
+    notes: Sequence[str] = (),
 ) -> VegaFigure:
     """A uint8 image [height, width] or [height, width, 3], drawn over the attention weights [patch] of the `query`.
 
-    `n_keys` is the number of keys that the query may attend to, the class token included. With `allowed` [patch],
+    `n_keys` is the number of keys that the query may attend to, the class token included. `notes` are lines above. With `allowed` [patch],
     forbidden patches (False) are hatched, and a click sets the point selection `key`, fields `position` and `blocked`,
     so that a second click on a patch is reported, too.
     """
@@ -59,7 +64,37 @@ def picture_overlay(
         _SIDE,
         allowed,
         values=legend.values,
+        **lines_above(notes),
         description=description,
+    )
+
+
+def query_on_picture(
+    record: "AttentionRecord",
+    image: np.ndarray,
+    weights: np.ndarray,
+    *,
+    query: int,
+    scale: WeightScale = TO_ONE,
+    allowed: np.ndarray | None = None,
+    notes: Sequence[str] = (),
+) -> VegaFigure:
+    """`picture_overlay` of the weights [key] with which the `query` of a record of patches attends to each key.
+
+    `allowed` [key] and `weights` include the keys before the first patch, which the picture leaves out. Raises ValueError
+    if the record has no grid of patches.
+    """
+    if record.patch_grid is None:
+        raise ValueError("a record without a grid of patches has no picture")
+    return picture_overlay(
+        image,
+        weights[record.patches],
+        record.patch_grid,
+        query=record.patch_at(query),
+        scale=scale,
+        n_keys=len(record) if allowed is None else int(allowed.sum()),
+        allowed=None if allowed is None else allowed[record.patches],
+        notes=notes,
     )
 
 
@@ -115,10 +150,10 @@ def _patches_figure(
     allowed: np.ndarray | None = None,
     *,
     values: Mapping[str, Any],
-    description: str,
+    **properties: Any,
 ) -> VegaFigure:
     """A figure of `numbers` [patch], stored in the data field `name`, with a `form` made by `_patch_layers` and the `values`
-    that it needs.
+    that it needs; `properties` are those of the whole chart.
     """
     rows, columns = patch_grid
     need_shape((rows * columns,), **{name: numbers})
@@ -148,7 +183,7 @@ def _patches_figure(
         values=values,
         width=side * image.shape[1] / max(image.shape[:2]),
         height=side * image.shape[0] / max(image.shape[:2]),
-        description=description,
+        **properties,
     )
 
 

@@ -76,6 +76,8 @@ class VegaFigure(_WithFile):
     _frames: Mapping[str, pd.DataFrame]
     # What columns of the first frame are called in a file, where that is not their name; None: only the drawing needs it.
     in_file: Mapping[str, str | None] = field(default_factory=dict)
+    # Makes the table for a file, where pictures show the numbers and no frame has them.
+    table: Callable[[], pd.DataFrame] | None = field(default=None, compare=False, repr=False)
 
     @property
     def specification(self) -> dict[str, Any]:
@@ -144,13 +146,14 @@ class Form:
         values: Mapping[str, Any] | None = None,
         frames: Mapping[str, Columns] | None = None,
         in_file: Mapping[str, str | None] | None = None,
+        table: Callable[[], pd.DataFrame] | None = None,
         **properties: Any,
     ) -> VegaFigure:
         """A figure of this form with the data frame `frame` (named `FRAME`) and further `frames` by name.
 
         `values` are the numbers and lists that the form refers to with `value`; `properties` are those of the whole
-        chart (width, height, title, description). `in_file` are the names of columns of `frame` in a file, as in
-        `VegaFigure`.
+        chart (width, height, title, description). `in_file` are the names of columns of `frame` in a file, and `table` makes
+        another table for a file, as in `VegaFigure`.
         """
         parameters = [
             {"name": name, "value": parameter_value} for name, parameter_value in (values or {}).items()
@@ -160,7 +163,7 @@ class Form:
             specification["params"] = [*self.specification.get("params", ()), *parameters]
         tables = {FRAME: frame, **(frames or {})}
         made = {name: pd.DataFrame(columns) for name, columns in tables.items()}
-        return VegaFigure(specification, made, in_file or {})
+        return VegaFigure(specification, made, in_file or {}, table)
 
 
 def form(make: Callable[..., alt.TopLevelMixin]) -> Callable[..., Form]:

@@ -1,4 +1,4 @@
-"""The data frame of a figure as CSV or Parquet: one row for each mark, or a matrix with its labels."""
+"""The numbers of a figure as CSV or Parquet: one row for each mark, or a matrix with its labels."""
 
 import io
 
@@ -31,22 +31,42 @@ _OF_DRAWING = (
 
 
 def table(figure: Figure) -> pd.DataFrame:
-    """The figure's data frame without columns that only the drawing needs; labels of rows become the first column."""
-    frame = figure.frame
-    if isinstance(figure, VegaFigure):
-        unneeded = _OF_DRAWING - figure.in_file.keys()
-        unneeded |= {name for name, in_file in figure.in_file.items() if in_file is None}
-        if {"name", "token"} & set(frame.columns):
-            unneeded |= {"label"}  # the same, cut off
-        frame = frame.drop(columns=unneeded.intersection(frame.columns)).rename(columns=dict(figure.in_file))
-    if not pd.api.types.is_integer_dtype(frame.index.dtype):
-        frame = frame.rename_axis(index=frame.index.name or "row").reset_index()
+    """The numbers that the figure shows: its data frame without columns that only the drawing needs, or the weights that its
+    pictures show. Labels of rows become the first column; all columns have different names.
+    """
+    if isinstance(figure, VegaFigure) and figure.table is not None:
+        frame = figure.table()
+    else:
+        frame = figure.frame
+        if isinstance(figure, VegaFigure):
+            unneeded = _OF_DRAWING - figure.in_file.keys()
+            unneeded |= {name for name, in_file in figure.in_file.items() if in_file is None}
+            if {"name", "token"} & set(frame.columns):
+                unneeded |= {"label"}  # the same, cut off
+            frame = frame.drop(columns=unneeded.intersection(frame.columns)).rename(
+                columns=dict(figure.in_file)
+            )
     names = [
         " ".join(map(str, (level for level in name if level != ""))) if isinstance(name, tuple) else str(name)
         for name in frame.columns
     ]
-    frame = frame.set_axis([clean(name.strip().replace(THIN, " ")) for name in names], axis=1)
-    return _clean_texts(frame)
+    if not pd.api.types.is_integer_dtype(frame.index.dtype):
+        names.insert(0, frame.index.name or "row")
+        frame = pd.concat([frame.index.to_series(index=frame.index), frame], axis=1)
+    return _clean_texts(
+        frame.set_axis(_different([clean(name.strip().replace(THIN, " ")) for name in names]), axis=1)
+    )
+
+
+def _different(names: list[str]) -> list[str]:
+    """The names, the second and further of equal ones with a number; a token may be called like a column of labels."""
+    result: list[str] = []
+    for name in names:
+        number, candidate = 2, name
+        while candidate in result:
+            number, candidate = number + 1, f"{name} ({number})"
+        result.append(candidate)
+    return result
 
 
 def csv(figure: Figure) -> bytes:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import BARE_AXIS, cells, strong
-from ..builders.figure import VegaFigure, click_on, form, need_shape, tip
+from ..builders.figure import Kwargs, VegaFigure, click_on, form, need_shape, tip
 from ..builders.number_format import format_number
 from ..builders.palette import ROUNDING, largest
 from ..builders.short_numbers import cell_numbers
@@ -82,6 +82,7 @@ def patch_grid(
         }
         in_file |= {"interval": None, "result": None, "sd_written": None}
     step = int(np.clip(_WIDTH // n_columns, _NARROWEST, _WIDEST))
+    unit: Kwargs = {"title": heading(numbers.unit)} if numbers.unit else {}
     return _chart_form(tuple(columns), what, signed, ends, spread is not None).with_data(
         # last, so that no neighbour's border covers its frame
         frame.sort_values("selected", kind="stable"),
@@ -91,7 +92,7 @@ def patch_grid(
         height=_HEIGHT * n_layers,
         description=f"{what}, with a part of each of {n_layers} layers of {n_columns - 1} heads, and each feed-forward, taken "
         f"from {'another input' if spread is None else f'the second text, mean over {spread.n} pairs'}",
-        **({"title": heading(numbers.unit)} if numbers.unit else {}),
+        **unit,
     )
 
 

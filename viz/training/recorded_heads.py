@@ -18,12 +18,15 @@ from typing import Any
 
 import altair as alt
 import numpy as np
+import pandas as pd
 
 from ..builders.figure import Kwargs, VegaFigure, data, form
+from ..builders.heatmap import position_labels
 from ..builders.number_format import format_number
 from ..builders.palette import NEUTRAL, SHAPES, ColourScale, data_uri, max_pool, weight_colours
 from ..builders.picture_marks import box_between, image_at, pixel_x, pixel_y, text_at
 from ..builders.theme import INK, LARGE, MIDDLE, ON_DARK, SMALL
+from ..builders.weight_table import weight_table
 
 EVENT = "loupe-recording"
 AT_MOST = 64  # cells along a side of a head's map
@@ -56,6 +59,7 @@ class Run:
     name: str
     colour: str
     pattern: np.ndarray  # [moment, layer, head, query, key], in 255ths
+    tokens: Sequence[str]  # of the input
     step: np.ndarray  # [moment], steps since the beginning
     n_steps: int
     phase: np.ndarray  # [moment], index of the phase
@@ -172,7 +176,27 @@ def recorded_heads(
         description=f"All heads of {' and '.join(run.name for run in runs)} at a moment of training, and accuracy over training.",
         in_file=dict.fromkeys(("side", "first", "last", "share", "line", "steps", "reading", "lines")),
         usermeta={"embedOptions": {"renderer": "canvas"}},
+        table=lambda: pd.concat(
+            [
+                _weights(run, next(index for index, (_, last) in enumerate(span) if moment <= last))
+                for run, span in zip(runs, spans, strict=True)
+            ],
+            ignore_index=True,
+        ),
     )
+
+
+def _weights(run: Run, moment: int) -> pd.DataFrame:
+    """The weights of all heads of a run at a moment: a row for each query, a column for each key."""
+    names = position_labels(run.tokens)
+    weights = weight_table(run.pattern[moment] / 255, {"layer": None, "head": None, "query": names}, names)
+    of_moment = {
+        "encoder": run.name,
+        "training step": int(run.step[moment]),
+        "phase": run.task[moment],
+        "accuracy": float(run.accuracy[moment]),
+    }
+    return pd.concat([pd.DataFrame(of_moment, index=weights.index), weights], axis=1)
 
 
 def head_sheets(pattern: np.ndarray, *, own: bool, is_rooted: bool) -> np.ndarray:

@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 
+from model.record.from_arrays import from_arrays
 from tests.viz.pixels import pixels
 from tests.viz.records import heads_record
 from tests.viz.scene import drawn, whole
 from viz.attention.head_overview import head_overview
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT, WeightScale
+from viz.export.figure_csv import table
 
 
 def patterns(n_layers, n_heads, n):
@@ -185,3 +187,28 @@ def test_notes_stand_above_the_tiles():
     assert first == "words: merged"
     assert second.startswith("a pixel is the largest of")
     assert "title" not in overview(small=True, notes=["words: merged"]).specification
+
+
+def test_on_a_picture_each_tile_has_the_weights_of_the_query_on_the_patches_below_the_ink():
+    pattern = np.random.default_rng(0).dirichlet(np.ones(7), (2, 3, 7)).astype(np.float32)
+    record = from_arrays(pattern, patch_grid=(2, 3))
+    image = np.full((8, 12), 200, np.uint8)
+    figure = head_overview(record, picture=image, query=4, colours="own")
+    tiles, inks, *_ = drawn(figure)
+    assert len(tiles) == len(inks) == 6
+    on_patches = pattern[:, :, 4, 1:].reshape(6, 2, 3)
+    for tile, weights in zip(tiles, on_patches, strict=True):
+        shown = pixels(tile["url"])[..., :3].astype(int)
+        rows, columns = (np.arange(n) * shown.shape[axis] // n for axis, n in enumerate((2, 3)))
+        darkest = shown[rows[:, None] + 1, columns + 1].sum(-1).argmin()
+        assert darkest == weights.argmax()
+    assert len({ink["url"] for ink in inks}) == 1
+    assert figure.specification["title"]["text"][0] == f"what {record.tokens[4]} attends to"
+    numbers = table(figure)
+    assert list(numbers.columns) == ["layer", "head", "r0c0", "r0c1", "r0c2", "r1c0", "r1c1", "r1c2"]
+    np.testing.assert_allclose(numbers.iloc[:, 2:], pattern[:, :, 4, 1:].reshape(6, 6))
+
+
+def test_a_record_without_patches_has_no_picture():
+    with pytest.raises(ValueError, match="without a grid of patches"):
+        overview(picture=np.zeros((4, 4), np.uint8))

@@ -63,12 +63,12 @@ def test_no_figure_writes_into_a_file_what_only_its_drawing_needs():
 
 # What the file of each figure holds, by its name in `tests.viz.test_forms`; a matrix has the names of its columns instead.
 COLUMNS = {
-    "head overview": "layer | head | name | entropy",
-    "linked heads": "layer | head | name | in words",
-    "linked heads with a script": "layer | head | name | in words",
-    "linked heads, compact": "layer | head | name | in words",
-    "linked heads, masked": "layer | head | name | in words",
-    "linked heads of a picture": "layer | head | name | in words",
+    "linked heads": "layer | head | query | not | good",
+    "linked heads with a script": "layer | head | query | not | good",
+    "linked heads, compact": "layer | head | query | not | good",
+    "linked heads, masked": "layer | head | query | a | b",
+    "linked heads of a picture": "layer | head | query | r0c0 | r0c1 | r0c2 | r1c0 | r1c1 | r1c2",
+    "weights on a picture, by layer": "layer | r0c0 | r0c1 | r0c2 | r1c0 | r1c1 | r1c2",
     "lines between tokens": "head | query | key | query token | key token | weight",
     "lines of one query": "head | query | key | query token | key token | weight",
     "weights on a picture": "position | patch | row | column | weight | blocked",
@@ -144,7 +144,7 @@ COLUMNS = {
     "grid of warm-ups": "learning rate | warm-up steps | final loss | accuracy | standard error",
     "runs": "step | loss | run",
     "runs, logarithmic": "step | loss | run",
-    "recorded heads": "encoder | moment | training step | phase | accuracy | error",
+    "recorded heads": "encoder | training step | phase | accuracy | layer | head | query | a | head (2)",
     "lines of a run": "step | loss | run | line",
 }
 
@@ -158,11 +158,23 @@ def test_every_figure_keeps_something_in_its_file():
     assert [name for name, figure in figures().items() if not len(table(figure).columns)] == []
 
 
-def test_pictures_are_no_numbers():
-    patterns = PATTERN[None, None]
-    figure = head_overview(heads_record(patterns), measures={"entropy": np.array([[0.5]])})
-    assert not {"on_light", "on_dark"} & set(table(figure).columns)
-    assert table(figure)["entropy"].tolist() == [0.5]
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_figure_that_shows_weights_as_pictures_has_them_in_its_file(kind):
+    patterns = np.stack([[PATTERN, 1 - PATTERN]])
+    figure = head_overview(heads_record(patterns), measures={"entropy": np.array([[0.5, 0.5]])})
+    file = read(figure, kind)
+    assert list(file.columns) == ["layer", "head", "query", "t0", "t1"]
+    assert file[["layer", "head", "query"]].to_numpy().tolist() == [
+        [0, head, query] for head in (0, 1) for query in ("t0", "t1")
+    ]
+    assert file[["t0", "t1"]].to_numpy() == pytest.approx(patterns.reshape(-1, 2))
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_token_may_be_called_like_the_column_of_labels(kind):
+    file = read(weight_heatmap(PATTERN, ["row", "film"]), kind)
+    assert list(file.columns) == ["row", "row (2)", "film"]
+    assert file["row"].tolist() == ["row", "film"]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from viz.builders.palette import WEIGHTS
+from viz.export.figure_csv import table
 from viz.training.recorded_heads import N_COLOURS, Run, head_sheets, recorded_heads, shared_png
 
 # Two moments of one layer with two heads on two tokens, in 255ths: every second weight is 0, then the weights are even.
@@ -18,6 +19,7 @@ def run(n: int = 2, name: str = "pre", **changed: object) -> Run:
         "name": name,
         "colour": "#b45309",
         "pattern": np.repeat(PATTERN[:1], n, axis=0),
+        "tokens": ["a", "head"],
         "step": np.arange(n) * 10,
         "n_steps": 10 * n,
         "phase": np.zeros(n, int),
@@ -26,6 +28,18 @@ def run(n: int = 2, name: str = "pre", **changed: object) -> Run:
         "error_text": ["± 1 % of 9"] * n,
     }
     return Run(**values | changed)
+
+
+def test_the_file_holds_the_weights_of_the_shown_moment_of_each_encoder():
+    runs = [run(3, pattern=np.concatenate([PATTERN, PATTERN[:1]])), run(3, name="post")]
+    file = table(recorded_heads(runs, moment=1, alone=True))
+    assert list(file.columns) == [
+        *("encoder", "training step", "phase", "accuracy", "layer", "head", "query", "a", "head (2)")
+    ]
+    assert file["encoder"].tolist() == ["pre"] * 4 + ["post"] * 4
+    assert set(file["training step"]) == {10}
+    np.testing.assert_allclose(file[["a", "head (2)"]][:4], [[128 / 255, 127 / 255]] * 4)
+    np.testing.assert_allclose(file[["a", "head (2)"]][4:], [[1, 0], [0, 1], [0, 1], [1, 0]])
 
 
 def test_a_moment_is_one_picture_of_all_heads_with_gaps():
