@@ -14,6 +14,7 @@ import streamlit as st
 from app_pages.controls import compare_controls
 from app_pages.controls.input_controls import CHECKPOINT
 from app_pages.controls.map_controls import HEAD, LAYER, LENS
+from app_pages.toolkit.markdown import plain
 from model.lenses import ATTENTION, LENSES
 from viz.builders.figure import Figure
 from viz.export.cell_numbers import number_choices
@@ -21,6 +22,7 @@ from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, CellNumbers, Exp
 from viz.export.figure_csv import table
 from viz.export.file_formats import MIME, PICTURES, TABLES, figure_bytes
 from viz.export.greys import shows_signs
+from viz.export.missing_letters import sentence
 from viz.export.safe_text import file_name
 
 NAMES = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "CSV", "parquet": "Parquet"}
@@ -61,14 +63,16 @@ def _draw_menu(figure: Figure, key: str) -> None:
     if file_format in TABLES:
         rows, columns = table(figure).shape
         st.caption(f"The numbers of the figure: {rows:,} rows × {columns:,} columns.")
+    if warning := sentence(figure, file_format):
+        st.caption(f":material/info: {plain(warning)}")
     name = file_name(*name_parts(key), suffix=file_format)
     content: bytes | Callable[[], bytes] = partial(figure_bytes, figure, file_format, style)
     if style.numbers == "all":  # whether they fit shows when they are drawn
         try:
             content = figure_bytes(figure, file_format, style)
         except ValueError as error:
-            sentence = str(error)
-            st.caption(f":material/info: {sentence[:1].upper()}{sentence[1:]}.")
+            reason = str(error)
+            st.caption(f":material/info: {reason[:1].upper()}{reason[1:]}.")
             return
     st.download_button(
         "Download",
@@ -98,14 +102,16 @@ def _choose_style(key: str) -> ExportStyle:
     size = _choose_option("Size", (NATURAL, COLUMN, OWN), "size", key)
     if size == NATURAL:
         return ExportStyle(theme=theme)
-    width, font, is_clear = PAPER.width_cm, PAPER.font_pt, PAPER.transparent
+    # Light letters without a ground would be lost on the white page of a paper.
+    width, font, is_clear = PAPER.width_cm, PAPER.font_pt, PAPER.transparent and theme == LIGHT
     if size == OWN:
         with st.container(horizontal=True, gap="small"):
             width = _choose_number("Width, cm", WIDTHS_CM, width, "width_cm", key)
             font = _choose_number("Font size, pt", FONTS_PT, font, "font_pt", key)
-        begin = _last_choices().get("transparent", True)
-        is_clear = st.toggle("No background", begin, key=f"file_of_{key}_transparent")
-        _last_choices()["transparent"] = is_clear
+        ground = f"transparent_{theme}"
+        begin = _last_choices().get(ground, is_clear)
+        is_clear = st.toggle("No background", begin, key=f"file_of_{key}_{ground}")
+        _last_choices()[ground] = is_clear
     return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=font, transparent=is_clear)
 
 

@@ -16,6 +16,7 @@ from ..attention.token_heatmaps import attention_heatmap, cross_heatmap
 from ..builders.figure import Figure
 from .export_style import ExportStyle
 from .file_formats import PICTURES, figure_bytes
+from .missing_letters import sentence
 from .offline_page import offline_page
 
 KINDS = ("html", *PICTURES)
@@ -100,7 +101,10 @@ def file_content(args: argparse.Namespace) -> bytes:
         title=not args.no_title,
         **dpi,
     )
-    return figure_bytes(_figure(record, args.head, args.query), file_format, style)
+    figure = _figure(record, args.head, args.query)
+    if warning := sentence(figure, file_format):
+        print(f"{__package__}: {warning}", file=sys.stderr)
+    return figure_bytes(figure, file_format, style)
 
 
 def _picture_options(args: argparse.Namespace) -> dict[str, object]:

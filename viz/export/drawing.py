@@ -14,6 +14,7 @@ from ..builders.figure import Figure, PlotlyFigure, VegaFigure
 from .cell_numbers import check_room, number_choices, with_numbers, without_numbers
 from .export_style import CM, LABEL, PT, ExportStyle, config
 from .greys import in_greys, shows_signs
+from .missing_letters import with_replacements
 from .plotly_to_vega import VegaPanels, vega_panels
 from .safe_text import clean, fold_legends, name_rare_fonts, wrap_titles
 
@@ -55,12 +56,14 @@ def _svg(figure: Figure, style: ExportStyle, unit: str, pixels: float) -> str:
 
 def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
     """The figure as PNG, with the dots per inch of the style."""
-    return vl_convert.svg_to_png(svg(figure, style), scale=72 / 96, ppi=style.dpi)
+    return vl_convert.svg_to_png(with_replacements(svg(figure, style)), scale=72 / 96, ppi=style.dpi)
 
 
 def pdf(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
     """The figure as PDF, of the size of `svg`; texts are text, in the fonts that come along."""
-    return vl_convert.svg_to_pdf(_svg(figure, style, "", PT))  # which makes a point of each pixel
+    return vl_convert.svg_to_pdf(
+        with_replacements(_svg(figure, style, "", PT))
+    )  # which makes a point of each pixel
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,13 @@
 """Figures as the bytes of a file, by the name of the format."""
 
+import warnings
 from pathlib import Path
 
 from ..builders.figure import Figure
 from .drawing import pdf, png, svg
 from .export_style import ExportStyle
 from .figure_csv import csv, parquet
+from .missing_letters import sentence
 
 MIME = {
     "pdf": "application/pdf",
@@ -37,10 +39,12 @@ def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) 
 
 
 def save(figure: Figure, path: Path, style: ExportStyle) -> None:
-    """Writes the figure to `path`, whose suffix says the format. Raises ValueError for another suffix, and OSError where
-    the file cannot be written.
+    """Writes the figure to `path`, whose suffix says the format; warns of letters that no font here has. Raises ValueError for
+    another suffix, and OSError where the file cannot be written.
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in (*PICTURES, *TABLES):
         raise ValueError(f"a figure's file ends in .{', .'.join((*PICTURES, *TABLES))}, got {path.name}")
     path.write_bytes(figure_bytes(figure, kind, style))
+    if warning := sentence(figure, kind):
+        warnings.warn(warning, stacklevel=3)

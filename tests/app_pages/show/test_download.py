@@ -6,6 +6,8 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.show import download
 from app_pages.show.download import name_parts
+from viz.export import missing_letters
+from viz.export.export_style import ExportStyle
 from viz.export.safe_text import file_name
 
 
@@ -98,8 +100,39 @@ def test_a_column_of_a_paper_in_one_click(made: dict) -> None:
     assert 'width="8.50cm"' in drawn
 
 
+@pytest.mark.parametrize("size", [download.COLUMN, download.OWN])
+@pytest.mark.parametrize("theme", [download.LIGHT, download.DARK])
+def test_light_letters_have_a_dark_ground(made: dict, theme: str, size: str) -> None:
+    opened(kind="svg", size=size, theme=theme)
+    ground = f'fill="{ExportStyle(theme=theme).page_colour}"/>'
+    assert (ground in made["data"]().decode()) == (theme == download.DARK)
+
+
+def page_in_korean() -> None:
+    import numpy as np
+
+    from app_pages.show.show import show
+    from viz.attention.token_heatmaps import weight_heatmap
+
+    show(weight_heatmap(np.eye(2, dtype=np.float32), ["한국", "b"]), key="matrix")
+
+
+@pytest.mark.parametrize(("kind", "is_told"), [("png", True), ("svg", True), ("pdf", True), ("csv", False)])
+def test_letters_that_no_font_has_are_told_before_the_download(
+    made: dict, kind: str, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(missing_letters, "_known", {"한": False, "국": False})
+    app = AppTest.from_function(page_in_korean)
+    app.session_state["file_of_matrix"] = True
+    app.session_state["file_of_matrix_kind"] = kind
+    app.run()
+    assert not app.exception
+    assert any("No font here has 한 국" in caption.value for caption in app.caption) == is_told
+    assert made["data"]()
+
+
 def test_an_own_size(made: dict) -> None:
-    opened(kind="svg", size=download.OWN, width_cm=12.0, font_pt=10.0, transparent=False)
+    opened(kind="svg", size=download.OWN, width_cm=12.0, font_pt=10.0, transparent_light=False)
     drawn = made["data"]().decode()
     assert 'width="12.00cm"' in drawn
 
