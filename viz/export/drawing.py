@@ -16,7 +16,7 @@ from .export_style import CM, LABEL, PT, ExportStyle, config
 from .greys import in_greys, shows_signs
 from .missing_letters import with_replacements
 from .plotly_to_vega import VegaPanels, vega_panels
-from .safe_text import clean, fold_legends, name_rare_fonts, wrap_titles
+from .safe_text import clean, fold_legends, keep_spaces, name_rare_fonts, wrap_titles
 
 _NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on
 _SMALLEST = 120  # pixels of a plot that is to be laid out
@@ -24,6 +24,8 @@ _ROUNDS = 4  # of laying out anew; each comes closer to the width, and two or th
 _MOST = 2.4  # times a figure's letters are enlarged where the whole of it is made smaller
 _LETTER = 0.5  # of the size of the letters: the width of one, in the mean
 _AROUND, _COARSE = 240, 0.5  # pixels around a figure that are looked at, and the scale of the look
+_FURTHEST = 2000  # pixels around a figure, of which no more are looked at
+_MARGIN = 4  # pixels, at least, from what is drawn to the edge of the file
 _OPENING = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"[^>]*>')
 # Vega paints the page's colour behind a figure, whose inks follow it even where it is not to be seen.
 _BEHIND = re.compile(r"<svg [^>]*><rect [^>]*/>")
@@ -149,13 +151,10 @@ def _render(
         "config": config(style, enlargement)
     }
     # No picture and no data is ever fetched: what a figure shows, it brings along.
-    return name_rare_fonts(
-        clean(
-            vl_convert.vegalite_to_svg(
-                json.dumps(full_specification, default=_as_python), allowed_base_urls=[]
-            )
-        )
+    svg_text = vl_convert.vegalite_to_svg(
+        json.dumps(full_specification, default=_as_python), allowed_base_urls=[]
     )
+    return name_rare_fonts(keep_spaces(clean(svg_text)))
 
 
 def _svg_tag(width: str, height: str, box: PixelBox) -> str:
@@ -165,25 +164,30 @@ def _svg_tag(width: str, height: str, box: PixelBox) -> str:
     return f'<svg {names} width="{width}" height="{height}" viewBox="{view}">'
 
 
-def _bounding_box(drawn: str) -> PixelBox:
-    """The bounding box of all marks in an SVG, in pixels: a long name can extend beyond the size that Vega computes."""
+def _bounding_box(drawn: str, around: int = _AROUND) -> PixelBox:
+    """The bounding box of all marks in an SVG, in pixels: a long name can extend beyond the size that Vega computes.
+
+    What is looked at reaches `around` pixels beyond that size, and further where marks reach the end of it.
+    """
     opening = _OPENING.search(drawn)
     assert opening, drawn[:200]
     width, height = map(float, opening.groups())
-    enlarged_width, enlarged_height = width + 2 * _AROUND, height + 2 * _AROUND
+    enlarged_width, enlarged_height = width + 2 * around, height + 2 * around
     opening_tag = _svg_tag(
-        f"{enlarged_width:g}", f"{enlarged_height:g}", (-_AROUND, -_AROUND, enlarged_width, enlarged_height)
+        f"{enlarged_width:g}", f"{enlarged_height:g}", (-around, -around, enlarged_width, enlarged_height)
     )
     enlarged_svg = _BEHIND.sub(opening_tag, drawn, count=1)
-    visible_box = Image.open(io.BytesIO(vl_convert.svg_to_png(enlarged_svg, scale=_COARSE, ppi=72))).getbbox()
+    picture = Image.open(io.BytesIO(vl_convert.svg_to_png(enlarged_svg, scale=_COARSE, ppi=72)))
+    visible_box = picture.getbbox()
     if visible_box is None:
         return 0, 0, width, height
-    left, top, right, bottom = (pixel_edge / _COARSE - _AROUND for pixel_edge in visible_box)
-    left, top = min(left - 2, 0) if left < -1 else 0, min(top - 2, 0) if top < -1 else 0
-    right, bottom = (
-        box_end + 2 if box_end > page_length + 1 else page_length
-        for box_end, page_length in ((right, width), (bottom, height))
-    )
+    left, top, right, bottom = visible_box
+    to_end = min(left, top, picture.width - right, picture.height - bottom)
+    if to_end < _LETTER * LABEL and around < _FURTHEST:  # a line may be cut between two letters
+        return _bounding_box(drawn, 4 * around)
+    left, top, right, bottom = (pixel_edge / _COARSE - around for pixel_edge in visible_box)
+    left, top = min(left - _MARGIN, 0), min(top - _MARGIN, 0)
+    right, bottom = max(right + _MARGIN, width), max(bottom + _MARGIN, height)
     return left, top, right - left, bottom - top
 
 

@@ -10,6 +10,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe
 _LONGEST_NAME = 100
 _SYMBOL = 36  # pixels, of a legend: a symbol and what is free around it
 _TEXT = re.compile("<text [^>]*>[^<]*</text>")
+_SPACES = re.compile(" {2,}(?=[^<>]*<)")  # between tags, not in one
 _RARE = re.compile("[\u1d00-\u1dbf\u2016\u2070-\u209f\u2207\u2208\u2290-\u22ff\u2400-\u243f\u2c60-\u2c7f]")
 # Liberation Sans is as wide as Arial and Helvetica, letter by letter: a figure that was laid out with one of them
 # fits with the others, and each machine has one.
@@ -74,6 +75,11 @@ def fold_legends(value: Any, width: float, letter: float) -> Any:
         name: child if name == "datasets" else fold_legends(child, width, letter)
         for name, child in value.items()
     }
+
+
+def keep_spaces(svg: str) -> str:
+    """An SVG whose texts keep several spaces in a row, of which programs would draw one."""
+    return _SPACES.sub(lambda match: "\u00a0" * len(match[0]), svg)
 
 
 def name_rare_fonts(svg: str) -> str:

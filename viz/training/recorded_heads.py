@@ -46,6 +46,7 @@ _BUTTONS, _BUTTONS_BESIDE = (
     400,
     1060,
 )  # pixels of the player's buttons, and from where on they are beside the legend
+_NARROWEST = 50  # pixels of a phase whose name is written
 _WIDE = 600  # pixels from which two encoders stand beside each other
 _READINGS_BESIDE = 1000  # pixels from which what is read off has room beside the maps; else it is below them
 _READINGS_HEIGHT = 84
@@ -157,7 +158,8 @@ def recorded_heads(
         "moment": [moment],
         "n": [n],
         "n_sides": [len(runs)],
-        "reach": [_reach(n_keys, colours, is_rooted)],
+        "reach": [_reach(colours, is_rooted)],
+        "even_text": [_even_text(n_keys, colours)],
         "even": [math.sqrt(1 / n_keys) if is_rooted else 1 / n_keys],
         "has_even": [colours == "fixed" and n_keys > 1],
         **_legend(),
@@ -175,7 +177,7 @@ def recorded_heads(
         height=560,
         description=f"All heads of {' and '.join(run.name for run in runs)} at a moment of training, and accuracy over training.",
         in_file=dict.fromkeys(("side", "first", "last", "share", "line", "steps", "reading", "lines")),
-        usermeta={"embedOptions": {"renderer": "canvas"}},
+        usermeta={"embedOptions": {"renderer": "canvas"}, "stretches": True},
         table=lambda: pd.concat(
             [
                 _weights(run, next(index for index, (_, last) in enumerate(span) if moment <= last))
@@ -259,15 +261,15 @@ def _lines(run: Run) -> list[int]:
     return [0, *np.cumsum(breaks).tolist()]
 
 
-def _reach(n_keys: int, colours: ColourScale, is_rooted: bool) -> str:
+def _reach(colours: ColourScale, is_rooted: bool) -> str:
     top = "1" if colours == "fixed" else "the head's largest weight in its whole recording"
-    root = ", colour by its square root" if is_rooted else ""
-    even = (
-        f"   ▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}"
-        if colours == "fixed" and n_keys > 1
-        else ""
+    return f"{top}   attention weight{', colour by its square root' if is_rooted else ''}"
+
+
+def _even_text(n_keys: int, colours: ColourScale) -> str:
+    return (
+        f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}" if colours == "fixed" and n_keys > 1 else ""
     )
-    return f"{top}   attention weight{root}{even}"
 
 
 def _legend() -> dict[str, list[str]]:
@@ -404,7 +406,8 @@ def _readings() -> list[alt.Chart]:
     has_number = "isValid(datum.accuracy)"
     number: Kwargs = {"fontSize": alt.expr(f"{has_number} ? {LARGE} : {MIDDLE}"), "fontWeight": "bold"}
     lines: Kwargs = {"lineBreak": "\n", "lineHeight": 17, "baseline": "top"}
-    free = f"width - {_LEFT + 210} - (width >= {_BUTTONS_BESIDE} ? {_BUTTONS} : 0)"
+    bar = f"(width < {_WIDE} ? 100 : 180)"
+    free = f"width - {_LEFT + 24} - {bar} - (width >= {_BUTTONS_BESIDE} ? {_BUTTONS} : 0)"
     return [
         _points(sides, f"{x} + 5", y, 70),
         text_at(sides, f"{x} + 14", y, "datum.name", limit=alt.expr(f"{room} - 14"), **title),
@@ -422,16 +425,24 @@ def _readings() -> list[alt.Chart]:
             **lines,
         ),
         text_at(state, f"{_LEFT}", y_legend, "'0'"),
-        image_at(state, f"{_LEFT + 14}", f"{y_legend} - 5", "180", "10", url, smooth=True),
+        image_at(state, f"{_LEFT + 14}", f"{y_legend} - 5", bar, "10", url, smooth=True),
         text_at(
             state,
-            f"{_LEFT + 14} + 180 * datum.even",
+            f"{_LEFT + 14} + {bar} * datum.even",
             f"{y_legend} + 11",
             "datum.has_even ? '▲' : ''",
             fontSize=SMALL,
             align="center",
         ),
-        text_at(state, f"{_LEFT + 202}", y_legend, "datum.reach", limit=alt.expr(free)),
+        text_at(
+            state,
+            f"{_LEFT + 22} + {bar}",
+            f"{y_legend} - (width < {_WIDE} && datum.even_text ? 8 : 0)",
+            f"datum.reach + (width < {_WIDE} ? '\\n' : '   ') + datum.even_text",
+            limit=alt.expr(free),
+            lineBreak="\n",
+            lineHeight=17,
+        ),
     ]
 
 
@@ -454,7 +465,7 @@ def _track() -> list[alt.Chart]:
         phases,
         f"{TRACK_LEFT} + track_width * datum.from + 5",
         "track_top + 4",
-        "datum.lines",
+        f"track_width * (datum.to - datum.from) < {_NARROWEST} ? '' : datum.lines",
         lineBreak="\n",
         lineHeight=15,
         baseline="top",

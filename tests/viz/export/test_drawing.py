@@ -9,6 +9,7 @@ from PIL import Image
 
 from model.record import Positions
 from tests.viz.records import heads_record
+from tests.viz.training.test_recorded_heads import run
 from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.attention.token_strip import weight_strip
@@ -16,7 +17,8 @@ from viz.builders.figure import data, form
 from viz.builders.theme import INK
 from viz.compare.stage_curves import stage_curves
 from viz.export.drawing import pdf, png, svg
-from viz.export.export_style import PAPER, ExportStyle
+from viz.export.export_style import CM, PAPER, PT, ExportStyle
+from viz.training.recorded_heads import recorded_heads
 
 SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
@@ -236,3 +238,20 @@ def test_a_title_can_be_left_out(figure, title):
 def test_sizes_that_nobody_can_mean_are_refused(wrong):
     with pytest.raises(ValueError, match=r"theme is|goes from|numbers are"):
         ExportStyle(**wrong)
+
+
+def test_nothing_touches_the_edge_of_a_file():
+    figure = recorded_heads([run(tokens=["a", "b"])])
+    assert any(text.startswith("1\u00a0\u00a0\u00a0attention weight") for text in texts(figure))
+    for style in (ExportStyle(), PAPER):
+        pixels = np.array(Image.open(io.BytesIO(png(figure, style))).convert("RGBA")).astype(int)
+        for edge in (pixels[:, :4], pixels[:, -4:], pixels[:4], pixels[-4:]):
+            assert np.ptp(edge.reshape(-1, 4), axis=0).max() == 0
+
+
+def test_the_recording_of_a_training_fills_a_column_with_letters_of_its_size():
+    root = parsed(recorded_heads([run(), run(name="post")]), PAPER)
+    width, box = sizes(root)
+    scale = width * CM / box[2]
+    (name,) = [text for text in root.iter(f"{SVG}text") if "".join(text.itertext()) == "L0"][:1]
+    assert float(name.get("font-size").removesuffix("px")) * scale == pytest.approx(8 * PT, rel=0.06)

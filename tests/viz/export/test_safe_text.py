@@ -1,6 +1,6 @@
 import pytest
 
-from viz.export.safe_text import clean, file_name, fold_legends, name_rare_fonts, wrap_titles
+from viz.export.safe_text import clean, file_name, fold_legends, keep_spaces, name_rare_fonts, wrap_titles
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,8 @@ def test_letters_that_few_fonts_have_name_one_that_has_them():
     assert name_rare_fonts(plain) == plain
     assert "DejaVu Sans, Liberation" in name_rare_fonts(plain + raised)
     assert name_rare_fonts(plain + raised).startswith(plain)
+
+
+def test_several_spaces_between_words_stay_apart_and_those_of_markup_stay_as_they_are():
+    drawn = keep_spaces('<text  x="1   2">1   weight ▲ 0.1</text>  <g/>')
+    assert drawn.startswith('<text  x="1   2">1\u00a0\u00a0\u00a0weight ▲ 0.1</text>')

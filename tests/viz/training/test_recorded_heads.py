@@ -134,7 +134,8 @@ def test_phases_of_one_task_are_one_band_and_curves_break_between_tasks():
 def test_the_legend_says_what_colours_mean():
     def reach(n_keys: int, colours: str) -> str:
         pattern = np.zeros((2, 1, 1, n_keys, n_keys), np.uint8)
-        return recorded_heads([run(pattern=pattern)], colours=colours).frames["state"]["reach"][0]
+        state = recorded_heads([run(pattern=pattern)], colours=colours).frames["state"]
+        return "   ".join(filter(None, [state["reach"][0], state["even_text"][0]]))
 
     assert reach(9, "fixed") == "1   attention weight   ▲ same weight for all: 1/9 = 0.11"
     assert "square root" in reach(50, "fixed")
