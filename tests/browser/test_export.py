@@ -38,6 +38,21 @@ def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -
     assert canvas(page).bounding_box() == before
 
 
+def test_the_menu_opens_whole_at_the_end_of_the_page(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/?kind=Digit&checkpoint=mnist-pre-ln&layer=2&head=1")
+    ready(page)
+    for name in ("overview", "picture", "matrix"):
+        page.get_by_role("button", name=f"Download the figure: {name}", exact=True).click()
+        button = page.locator(f".st-key-file_of_{name}_file button")
+        expect(button).to_be_visible()
+        menu = page.get_by_test_id("stPopoverBody")
+        assert menu.evaluate("menu => menu.scrollHeight <= menu.offsetHeight")
+        expect(button).to_be_in_viewport(ratio=1)
+        page.keyboard.press("Escape")
+        expect(menu).to_have_count(0)
+
+
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_the_offline_page_opens_from_disk(
     page: Page, browser: Browser, color_scheme: str, tmp_path: Path

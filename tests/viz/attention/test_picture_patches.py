@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
+from model.record.from_arrays import from_arrays
 from tests.viz.pixels import pixels
 from tests.viz.scene import drawn
 from tests.viz.vision import rgb
-from viz.attention.picture_patches import knock_out_patches, picture_overlay
+from viz.attention.picture_patches import knock_out_patches, picture_overlay, query_on_picture
 from viz.builders.palette import ACCENT, TO_ONE, WEIGHTS, WeightScale
 
 IMAGE = np.eye(28, dtype=np.uint8) * 255
@@ -134,3 +135,20 @@ def test_values_beside_the_grid_are_refused():
         overlay(weights=np.zeros(50), patch_grid=(7, 7))
     with pytest.raises(ValueError, match=r"expected shape \(4,\), got change of \(3,\)"):
         knocked_out((0.1, 0.2, 0.3))
+
+
+def test_the_row_of_a_query_lies_on_the_picture_without_the_keys_before_the_first_patch():
+    record = from_arrays(np.full((1, 1, 7, 7), 1 / 7), patch_grid=(2, 3))
+    row = np.array([0.1, *GIVEN])
+    figure = query_on_picture(record, IMAGE, row, query=0, scale=OWN, notes=["L0 H0"])
+    of_class_token = overlay()
+    assert figure.frame.equals(of_class_token.frame)
+    assert figure.specification["title"]["text"] == ["L0 H0"]
+    assert {"name": "legend_ticks", "value": [0, 1 / 7, 0.3]} in figure.specification["params"]
+    last = query_on_picture(record, IMAGE, row, query=6).frame
+    assert last.loc[last["selected"], "patch"].tolist() == ["r1c2"]
+
+
+def test_a_row_of_a_text_has_no_picture():
+    with pytest.raises(ValueError, match="without a grid of patches"):
+        query_on_picture(from_arrays(np.ones((1, 1, 1, 1)), ["a"]), IMAGE, np.ones(1), query=0)
