@@ -181,8 +181,7 @@ def _bounding_box(drawn: str, around: int = _AROUND) -> PixelBox:
     visible_box = picture.getbbox()
     if visible_box is None:
         return 0, 0, width, height
-    left, top, right, bottom = visible_box
-    to_end = min(left, top, picture.width - right, picture.height - bottom)
+    to_end = min(*visible_box[:2], picture.width - visible_box[2], picture.height - visible_box[3])
     if to_end < _LETTER * LABEL and around < _FURTHEST:  # a line may be cut between two letters
         return _bounding_box(drawn, 4 * around)
     left, top, right, bottom = (pixel_edge / _COARSE - around for pixel_edge in visible_box)
