@@ -43,7 +43,8 @@ def sentence(figure: Figure, kind: str) -> str:
 
 def missing(texts: Iterable[str]) -> list[str]:
     """The letters of the texts that no font here has, each once, in the order of their first occurrence."""
-    letters = dict.fromkeys(letter for text in texts for letter in clean(text) if letter > _COMMON)
+    rare = (clean(text) for text in texts if not text.isascii())  # a picture is a long text, too
+    letters = dict.fromkeys(letter for text in rare for letter in text if letter > _COMMON)
     drawn = tuple(
         letter for letter in letters if letter != UNKNOWN and unicodedata.category(letter) not in _NO_LETTER
     )
