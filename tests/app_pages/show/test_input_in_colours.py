@@ -90,7 +90,7 @@ def test_tokens_after_the_patches_are_said_one_by_one_or_in_sum(
 def test_a_coloured_picture_is_handed_over_in_its_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     coloured, drawn = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8), []
     record = capture(tiny.loaded(replace(tiny.DIGIT, n_channels=3)), coloured)
-    monkeypatch.setattr(widget, "picture_overlay", lambda image, *_, **__: drawn.append(image))
+    monkeypatch.setattr(widget, "query_on_picture", lambda _, image, *__, **___: drawn.append(image))
     monkeypatch.setattr(widget, "clickable", lambda *_, **__: None)
     widget.input_in_colours(
         Picture.of(coloured), record, record.pattern[0, 0, 1], query=1, scale=TO_ONE, key="x"
