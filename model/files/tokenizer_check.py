@@ -11,7 +11,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tokenizers import Tokenizer
@@ -85,7 +85,9 @@ def check_tokenizer(values: dict[str, Any]) -> None:
                 f"its {kind_of_part.replace('_', '-')} can make a text {growth:,.0f} times as long, and at most {max_growth:,} times is allowed"
             )
     _check_model(values.get("model"))
-    _check_added_tokens(values.get("added_tokens"))
+    tokens = values.get("added_tokens")
+    tokens = tokens if isinstance(tokens, list) else []
+    check_added_tokens([token.get("content") for token in tokens if isinstance(token, dict)])
 
 
 def _components(component: Any, plural: str) -> Iterator[dict[str, Any]]:
@@ -122,9 +124,18 @@ def _replace_growth(component: dict[str, Any]) -> float:
 
 
 def _split_growth(component: dict[str, Any]) -> float:
+    """Factor by which a split lengthens a text: 1. The empty text splits between all characters."""
     pattern = component.get("pattern")
-    if not isinstance(pattern, dict) or not pattern.get("String"):
+    if not isinstance(pattern, dict) or not isinstance(pattern.get("String"), str):
         _check_pattern(pattern)
+    return 1.0
+
+
+def _fixed_length_growth(component: dict[str, Any]) -> float:
+    """Factor by which cutting into equal lengths lengthens a text: 1. Raises ValueError for a length that never ends."""
+    length = component.get("length")
+    if type(length) is not int or length < 1:
+        raise ValueError(f"it cuts texts into lengths of {_shortened_repr(length)}")
     return 1.0
 
 
@@ -198,7 +209,7 @@ _NORMALIZERS: dict[str, _Growth] = {
     "Precompiled": _charsmap_growth, "Prepend": _prepend_growth, "Replace": _replace_growth, "Strip": 1, "StripAccents": 1,
 }  # fmt: skip
 _PRE_TOKENIZERS: dict[str, _Growth] = {
-    "BertPreTokenizer": 1, "ByteLevel": 4, "CharDelimiterSplit": 1, "Digits": 1, "Metaspace": 4, "Punctuation": 1,
+    "BertPreTokenizer": 1, "ByteLevel": 4, "CharDelimiterSplit": 1, "Digits": 1, "FixedLength": _fixed_length_growth, "Metaspace": 4, "Punctuation": 1,
     "Split": _split_growth, "UnicodeScripts": 1, "Whitespace": 1, "WhitespaceSplit": 1,
 }  # fmt: skip
 _POST_PROCESSORS: dict[str, _Growth] = {
@@ -232,7 +243,7 @@ def _check_model(model: Any) -> None:
         lengths = [
             len(piece[0].encode())
             for piece in pieces
-            if isinstance(piece, list) and piece and isinstance(piece[0], str)
+            if isinstance(piece, list | tuple) and piece and isinstance(piece[0], str)
         ]
         if max(lengths, default=0) > LONGEST_UNIGRAM or sum(lengths) > MOST_OF_UNIGRAMS:
             raise ValueError(
@@ -242,9 +253,8 @@ def _check_model(model: Any) -> None:
         raise ValueError(f"one of its pieces has more than {LONGEST_PIECE:,} characters")
 
 
-def _check_added_tokens(tokens: Any) -> None:
-    tokens = tokens if isinstance(tokens, list) else []
-    names = [token.get("content") for token in tokens if isinstance(token, dict)]
+def check_added_tokens(names: Sequence[Any]) -> None:
+    """Raises ValueError if tokens of these names are too many to be looked for in each text, or too long."""
     length = sum(len(name) for name in names if isinstance(name, str))
     if len(names) > MOST_ADDED or length > MOST_OF_ADDED:
         raise ValueError(

@@ -154,6 +154,27 @@ def test_trained_tokenizers_are_opened(name: str) -> None:
     check_tokenizer(WHOLE | ORDINARY[name])
 
 
+@pytest.mark.parametrize(
+    ("pre_tokenizer", "pieces"),
+    [
+        (split({"String": ""}), ("a", "t", "a", "l", "l")),
+        (parts("pretokenizers", {"type": "Whitespace"}, split({"String": ""})), ("a", "t", "a", "l", "l")),
+        (split({"String": " "}), ("at", "all")),
+        ({"type": "FixedLength", "length": 3}, ("at ", "all")),
+        (parts("pretokenizers", {"type": "Whitespace"}, {"type": "FixedLength", "length": 1}), ("a", "t", "a", "l", "l")),
+    ],
+)  # fmt: skip
+def test_unusual_splits_are_opened(pre_tokenizer: dict, pieces: tuple[str, ...]) -> None:
+    names = dict.fromkeys(("[UNK]", *pieces))
+    model = {
+        "type": "WordLevel",
+        "vocab": {name: index for index, name in enumerate(names)},
+        "unk_token": "[UNK]",
+    }
+    made = open_tokenizer({"version": "1.0", "model": model, "pre_tokenizer": pre_tokenizer})
+    assert tuple(token for token in encode(made, "at all").tokens if token != "[UNK]") == pieces
+
+
 @pytest.mark.parametrize("pattern", sorted(KNOWN))
 def test_patterns_that_are_known_are_those_of_the_library(pattern: str) -> None:
     made = open_tokenizer(WHOLE | {"pre_tokenizer": split(pattern)})
@@ -194,7 +215,7 @@ ATTACKS: dict[str, tuple[dict[str, Any], str]] = {
     "a repetition before something": ({"normalizer": replaced({"Regex": "a+b"}, "")}, "could take for ever"),
     "a reference back": ({"pre_tokenizer": split(r"(a)\1")}, "could take for ever"),
     "a pattern of a decoder": ({"decoder": replaced({"Regex": "(a|a)*$"}, "")}, "could take for ever"),
-    "parts of length 0": ({"pre_tokenizer": {"type": "FixedLength", "length": 0}}, "'FixedLength' is not supported"),
+    "parts of length 0": ({"pre_tokenizer": {"type": "FixedLength", "length": 0}}, "it cuts texts into lengths of 0"),
     "a part of no name": ({"pre_tokenizer": {"type": ["Split"]}}, "is not supported"),
     "a second text that is not there": ({"post_processor": template("B")}, "a text twice, or one that does not exist"),
     "a text twice": ({"post_processor": template("A", "A")}, "a text twice"),
