@@ -23,6 +23,9 @@ class Loaded:
     history: dict
     device: torch.device
     folder: Path | None = None  # where it was read; None where it comes from elsewhere
+    notes: tuple[
+        str, ...
+    ] = ()  # sentences: where it differs from what its own library makes of the same files
 
     def __repr__(self) -> str:
         config, input_kind = self.config, "text" if self.config.is_text else "picture"

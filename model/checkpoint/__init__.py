@@ -129,9 +129,10 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     torch_device = find_device(device)
     model: Transformer
     history: dict[str, Any] = {}
+    notes: tuple[str, ...] = ()
     if huggingface.is_foreign(folder):
         with errors_in_one_sentence(f"{folder_name(folder)} cannot be read"):
-            model, tokenizer = huggingface.open_encoder(folder)
+            model, tokenizer, notes = huggingface.open_encoder(folder)
     else:
         config = read_config(folder)
         model = _read_weights(folder / WEIGHTS, config).eval()
@@ -144,6 +145,7 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
         history=history,
         device=torch_device,
         folder=folder,
+        notes=notes,
     )
 
 

@@ -8,7 +8,7 @@ CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.
 TOKENIZER, TOKENIZER_CONFIG = "tokenizer.json", "tokenizer_config.json"
 VOCABULARY_LINES, VOCABULARY, MERGES = "vocab.txt", "vocab.json", "merges.txt"
 SENTENCEPIECE = ("spm.model", "sentencepiece.bpe.model", "spiece.model")  # one of these, by family
-ADDED_TOKENS = "added_tokens.json"
+ADDED_TOKENS, SPECIAL_TOKENS = "added_tokens.json", "special_tokens_map.json"
 PREPROCESSOR, MODULES = "preprocessor_config.json", "modules.json"
 PROCESSOR = "processor_config.json"  # of pictures and texts together, where newer versions put the former
 ADAPTER = "adapter_config.json"  # of PEFT, which stores a few small matrices beside those of an encoder
@@ -17,7 +17,7 @@ HISTORY, RECORDING, PREDICTIONS = "history.json", "film.safetensors.gz", "predic
 BESIDE = (
     TOKENIZER,
     TOKENIZER_CONFIG,
-    "special_tokens_map.json",
+    SPECIAL_TOKENS,
     ADDED_TOKENS,
     VOCABULARY_LINES,
     VOCABULARY,

@@ -33,15 +33,16 @@ def describe(folder: Path) -> Description:
     """Describes the encoder in a folder without loading its weights; if it cannot be opened, `problem` says why."""
     try:
         encoder = find(folder)
+        notes = tuple(encoder.reading.notes)
         if encoder.config.is_text:
-            read_tokenizer(encoder.folder, encoder.config)
+            notes += read_tokenizer(encoder.folder, encoder.config)[1]
     except ValueError as error:
         return Description(family="", config=None, problem=str(error))
     return Description(
         family=encoder.config.family.name,
         config=encoder.config,
         summary=_summary_rows(encoder.config),
-        notes=tuple(encoder.reading.notes),
+        notes=notes,
         left_out=tuple(map(single_line, encoder.left_out)),
     )
 
@@ -154,6 +155,8 @@ def _pooled_phrase(config: ModelConfig) -> str:
     family = config.family
     if family.attention_pooling:
         return "what a learned query reads of all states"
+    if family.pools_token == "highest id":
+        return "the state of the token with the highest id"
     if family.pools_token is not None:
         return f"the {'last' if family.pools_token == 'last' else 'end'} token's state"
     return "the mean of the patches' states" if family.pools_patches_alone else POOLED[config.pooling]

@@ -48,6 +48,9 @@ BUFFERS = (
 )
 
 
+NO_FILES = ("canine", "perceiver")  # families whose tokenizers need none
+
+
 @dataclass(frozen=True, slots=True)
 class EncoderFolder:
     """Configuration, tensor shapes and unused parts of an encoder in a folder, read before its weights are."""
@@ -132,10 +135,16 @@ def find(folder: Path) -> EncoderFolder:
 
 
 @errors_in_one_sentence()
-def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None]:
-    """The encoder with its weights, in float32 on the CPU, and its tokenizer. Raises ValueError if it cannot be shown."""
+def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None, tuple[str, ...]]:
+    """The encoder with its weights, in float32 on the CPU, its tokenizer, and sentences that say where they differ from the
+    original.
+
+    Raises ValueError if it cannot be shown.
+    """
     encoder = find(folder)
-    tokenizer = read_tokenizer(encoder.folder, encoder.config) if encoder.config.is_text else None
+    tokenizer, notes = (
+        read_tokenizer(encoder.folder, encoder.config) if encoder.config.is_text else (None, ())
+    )
     model = ImportedEncoder(encoder.config)
     parameters = dict(model.named_parameters(remove_duplicate=False))
     names_by_tensor: dict[str, list[str]] = {}
@@ -165,7 +174,7 @@ def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None]:
     model.load_state_dict(tensors_by_name, strict=False, assign=True)
     if unset_names := [name for name, value in model.named_parameters() if value.is_meta]:
         raise ValueError(f"nothing is stored for {unset_names[0]}")
-    return model.requires_grad_(False).eval(), tokenizer
+    return model.requires_grad_(False).eval(), tokenizer, (*encoder.reading.notes, *notes)
 
 
 def _read_preprocessor(folder: Path) -> dict[str, Any] | None:
@@ -192,7 +201,7 @@ def _all_problems(folder: Path, model_type: object, pooling_problem: str | None)
         stored_weights(folder)
     except ValueError as error:
         problems.append(str(error))
-    if not any(
+    if model_type not in NO_FILES and not any(
         (folder / name).is_file()
         for name in (TOKENIZER, VOCABULARY_LINES, VOCABULARY, *SENTENCEPIECE, PREPROCESSOR)
     ):

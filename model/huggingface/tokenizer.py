@@ -1,18 +1,21 @@
-"""Reads the tokenizer of a folder in Hugging Face's layout, from `tokenizer.json` or from vocabulary files."""
+"""Reads the tokenizer of a folder in Hugging Face's layout, so that its tokens are those of `transformers` for the same folder.
+
+The class of the tokenizer, which tokenizer_config.json or config.json names, decides how a vocabulary is read
+(`model.huggingface.tokenizer_classes`), also one in a tokenizer.json. A tokenizer.json of another class is read as it stands.
+"""
 
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Tokenizer, processors
 
 from ..config import ModelConfig
 from ..files.encoder_files import (
+    CONFIG,
     MERGES,
-    SENTENCEPIECE,
     TOKENIZER,
     TOKENIZER_CONFIG,
     VOCABULARY,
@@ -22,45 +25,86 @@ from ..files.errors import errors_in_one_sentence
 from ..files.json_file import LARGEST_JSON, read_object
 from ..files.tokenizer_check import check_tokenizer, open_tokenizer
 from ..inputs.text import encode
-from .sentencepiece_file import sentencepiece_tokenizer
-from .token_names import token_ids, token_name
+from .tokenizer_building import (
+    Vocabulary,
+    byte_vocabulary,
+    residue_tokenizer,
+    stored_vocabulary,
+    tokenizer_of_class,
+    vocabulary_of_files,
+)
+from .tokenizer_classes import (
+    CLASS_BY_FAMILY,
+    CLASSES,
+    END_OF_WORD,
+    FAMILIES_READ_AS_STORED,
+    OWN_CODE,
+    TokenizerClass,
+    classes_of,
+)
+from .tokenizer_settings import TokenizerSettings, read_settings
 
 FILES = (TOKENIZER, VOCABULARY_LINES, VOCABULARY, MERGES, TOKENIZER_CONFIG)
-PROTEIN_ENDS = {"<cls>", "<eos>"}  # around a protein's residues, in ESM's vocabulary
-MOST_RESIDUES = 1000
-END_OF_WORD = "</w>"  # at the end of a piece that ends a word, in CLIP's vocabulary
-NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, no {VOCABULARY} with {MERGES}, and none of {', '.join(SENTENCEPIECE)}"
+BYTE_PAIR_CODES = "bpe.codes"
+# names that tell nothing about the class
+ANY_CLASS = (None, "PreTrainedTokenizer", "TokenizersBackend", "PythonBackend")
+ESM, BYT5, SIGLIP, SIGLIP2 = (
+    "EsmTokenizer",
+    "ByT5Tokenizer",
+    "SiglipTokenizer",
+    ("GemmaTokenizer", "Siglip2Tokenizer"),
+)
 
 
-def read_tokenizer(folder: Path, config: ModelConfig) -> Tokenizer:
+def read_tokenizer(folder: Path, config: ModelConfig) -> tuple[Tokenizer, tuple[str, ...]]:
     """The tokenizer of a folder, set to truncate texts to the encoder's length, and to pad them where the encoder reads padding.
 
-    Raises ValueError, with a one-sentence message, if it cannot be used.
+    With it come sentences that say where it differs from the encoder's own library, or from its tokenizer.json. Raises
+    ValueError, with a one-sentence message, if it cannot be used.
     """
-    path = folder / TOKENIZER_CONFIG
-    options = read_object(path, TOKENIZER_CONFIG) if path.exists() else {}
     if any((folder / name).stat().st_size > LARGEST_JSON for name in FILES if (folder / name).is_file()):
         raise ValueError(f"the tokenizer cannot be used: it is larger than {LARGEST_JSON >> 20} MB")
     with errors_in_one_sentence("the tokenizer cannot be used"):
-        tokenizer = _tokenizer_from_files(folder, options)
+        path = folder / TOKENIZER
+        stored = read_object(path, TOKENIZER) if path.is_file() else None
+        if stored is not None:
+            check_tokenizer(stored)
+        assert config.vocab_size is not None  # an encoder of texts
+        settings = read_settings(folder, stored and stored.get("added_tokens"), config.vocab_size)
+        if (class_name := settings.class_name) in OWN_CODE:
+            raise ValueError(
+                f"{class_name} {OWN_CODE[class_name]}, which is not followed here; with its own tokenizer the encoder can be "
+                "shown as a record (loupe.from_transformers)"
+            )
+        if stored is None and class_name is None and (folder / BYTE_PAIR_CODES).is_file():
+            raise ValueError(
+                f"its byte pairs are in {BYTE_PAIR_CODES}, as those of PhoBERT and BERTweet, whose tokenizers are not followed here"
+            )
+        tokenizer, notes = _make_tokenizer(folder, settings, stored, config)
+        tokenizer.encode_special_tokens = settings.options.get("split_special_tokens") is True
         _check_fit(tokenizer, config)
-        truncation_side = "left" if options.get("truncation_side") == "left" else "right"
-        tokenizer.enable_truncation(_truncation_length(tokenizer, options, config), direction=truncation_side)
+        truncation_side = "left" if settings.options.get("truncation_side") == "left" else "right"
+        length = _truncation_length(tokenizer, settings.options, config)
+        tokenizer.enable_truncation(length, direction=truncation_side)
         if config.family.padded:
-            _enable_padding(tokenizer, folder, options, config.n_positions)
-        return tokenizer
+            _enable_padding(tokenizer, stored, settings, config.n_positions)
+        return tokenizer, tuple(notes)
 
 
-def _enable_padding(tokenizer: Tokenizer, folder: Path, options: dict[str, Any], length: int) -> None:
-    """Sets the tokenizer to pad texts to `length` tokens at their end. Raises ValueError if it is not known with which token."""
-    if not (
-        folder / TOKENIZER
-    ).is_file():  # SigLIP's takes punctuation away, of which the other files say nothing
+def _enable_padding(tokenizer: Tokenizer, stored: Any, settings: TokenizerSettings, length: int) -> None:
+    """Sets the tokenizer to pad texts to `length` tokens. Raises ValueError if it is not known with which token."""
+    if stored is None:  # SigLIP's takes punctuation away, of which the other files say nothing
         raise ValueError(f"it cannot be built from other files: save {TOKENIZER} as well")
-    name = token_name(options, "pad_token", "</s>")
-    if (padding_id := tokenizer.token_to_id(name)) is None:
-        raise ValueError(f"its pad_token {shortened(name)} is not in its vocabulary")
-    tokenizer.enable_padding(length=length, pad_id=padding_id, pad_token=name)
+    token = settings.named_tokens({"pad_token": AddedToken("</s>")})["pad_token"]
+    if (padding_id := tokenizer.token_to_id(token.content)) is None:
+        raise ValueError(f"its pad_token {shortened(token.content)} is not in its vocabulary")
+    side = settings.options.get("padding_side", "left" if settings.class_name in SIGLIP2 else "right")
+    tokenizer.enable_padding(
+        length=length,
+        pad_id=padding_id,
+        pad_token=token.content,
+        direction="left" if side == "left" else "right",
+    )
 
 
 def _check_fit(tokenizer: Tokenizer, config: ModelConfig) -> None:
@@ -104,167 +148,148 @@ def _numbers_under(processor: processors.PostProcessor | None, *keys: str) -> li
     return [] if processor is None else list(collect(json.loads(processor.__getstate__()), False))
 
 
-def _truncation_length(tokenizer: Tokenizer, options: dict[str, Any], config: ModelConfig) -> int:
+def _truncation_length(tokenizer: Tokenizer, options: Mapping[str, Any], config: ModelConfig) -> int:
     """The number of tokens to truncate to: `model_max_length`, but at most the encoder's number of positions.
 
-    A length that leaves no room for other than special tokens is ignored. `transformers` writes 10^30 if there is no limit.
+    A length that leaves no room for other than special tokens is ignored. `transformers` writes 10^30 if there is no limit,
+    and wrote `max_len` in former versions.
     """
-    max_length = options.get("model_max_length")
+    max_length = options.get("model_max_length", options.get("max_len"))
     if isinstance(max_length, bool) or not isinstance(max_length, int):
         return config.n_positions
     is_usable = max_length > tokenizer.num_special_tokens_to_add(True)
     return min(config.n_positions, max_length) if is_usable else config.n_positions
 
 
-def _tokenizer_from_files(folder: Path, options: dict[str, Any]) -> Tokenizer:
-    if (folder / TOKENIZER).is_file():
-        return open_tokenizer(read_object(folder / TOKENIZER, TOKENIZER))
-    if (folder / VOCABULARY_LINES).is_file():
-        path = folder / VOCABULARY_LINES
-        is_protein = set(_read_pieces(path)) >= PROTEIN_ENDS
-        tokenizer = _residue_tokenizer(path, options) if is_protein else _word_piece_tokenizer(path, options)
-    elif (folder / VOCABULARY).is_file() and (folder / MERGES).is_file():
-        tokenizer = _byte_pair_tokenizer(folder, options)
-    else:
-        tokenizer = _tokenizer_of_pieces(folder, options)
-    check_tokenizer(json.loads(tokenizer.to_str()))
-    return tokenizer
-
-
-def _tokenizer_of_pieces(folder: Path, options: dict[str, Any]) -> Tokenizer:
-    """The tokenizer in the file of SentencePiece in `folder`. Raises ValueError if there is none, or if it cannot be read."""
-    path = next((folder / name for name in SENTENCEPIECE if (folder / name).is_file()), None)
-    if path is None:
-        others = sorted(other.name for other in folder.glob("*.model"))
-        raise ValueError(f"{others[0]} is not read: save {TOKENIZER} as well" if others else NEEDED)
-    return sentencepiece_tokenizer(path, options)
-
-
-def _word_piece_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
-    """BERT's WordPiece tokenizer, built from the list of word pieces in the file `path` and the options of
-    tokenizer_config.json.
-    """
-    token_names = {
-        "unk_token": "[UNK]",
-        "cls_token": "[CLS]",
-        "sep_token": "[SEP]",
-        "mask_token": "[MASK]",
-        "pad_token": "[PAD]",
-    }
-    token_names = {key: token_name(options, key, name) for key, name in token_names.items()}
-    pieces = _read_pieces(path)
-    vocabulary = {piece: index for index, piece in enumerate(pieces)}
-    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token=token_names["unk_token"]))
-    tokenizer.normalizer = normalizers.BertNormalizer(
-        lowercase=bool(options.get("do_lower_case", True)),
-        strip_accents=options.get("strip_accents"),
-        handle_chinese_chars=bool(options.get("tokenize_chinese_chars", True)),
+def _make_tokenizer(
+    folder: Path, settings: TokenizerSettings, stored: dict[str, Any] | None, config: ModelConfig
+) -> tuple[Tokenizer, list[str]]:
+    """The tokenizer of a folder, before it truncates and pads, with notes; `stored` is its tokenizer.json, None if it has none."""
+    model_type = read_object(folder / CONFIG, CONFIG).get("model_type")
+    is_named = settings.class_name not in ANY_CLASS
+    class_name = settings.class_name if is_named else CLASS_BY_FAMILY.get(str(model_type))
+    if class_name == ESM and (folder / VOCABULARY_LINES).is_file():
+        return residue_tokenizer(folder / VOCABULARY_LINES, settings), []
+    if stored is None:
+        has_code = "AutoTokenizer" in (settings.options.get("auto_map") or ())
+        if has_code and class_name not in CLASSES:
+            raise ValueError(
+                f"it is made by code of its own (auto_map), which is not run: save {TOKENIZER} as well"
+            )
+        return _tokenizer_of_vocabulary(folder, settings, class_name, is_named)
+    notes: list[str] = []
+    kind = CLASSES.get(class_name or "")
+    if kind is None or model_type in FAMILIES_READ_AS_STORED or settings.class_name in ANY_CLASS[1:]:
+        if config.family.padded:
+            notes += _prepare_for_siglip(stored, settings)
+        elif is_named and class_name != ESM and model_type not in FAMILIES_READ_AS_STORED:
+            notes.append(f"Texts are read as {TOKENIZER} says; other rules of {class_name} are not followed.")
+        return _tokenizer_as_stored(stored, settings), notes
+    vocabulary = stored_vocabulary(stored, settings.options)
+    names = settings.named_tokens(kind.default_tokens())
+    own_parts = kind.parts(settings.options, vocabulary.charsmap)[:2]
+    (normalizer, splits), (own_normalizer, own_splits) = (
+        [[name for name in _types(part) if name != "WhitespaceSplit"] for part in parts]
+        for parts in ((stored.get("normalizer"), stored.get("pre_tokenizer")), own_parts)
     )
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.decoder = decoders.WordPiece()
-    tokenizer.add_special_tokens([name for name in token_names.values() if name in vocabulary])
-    cls_token, sep_token = token_names["cls_token"], token_names["sep_token"]
-    ids = token_ids(tokenizer, cls_token, sep_token, VOCABULARY_LINES)
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{cls_token} $A {sep_token}",
-        pair=f"{cls_token} $A {sep_token} $B:1 {sep_token}:1",
-        special_tokens=ids,
-    )
-    return tokenizer
-
-
-def _read_pieces(path: Path) -> list[str]:
-    """The lines of a vocabulary; other ends of lines than line feeds are parts of pieces."""
-    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-
-
-def _residue_tokenizer(path: Path, options: dict[str, Any]) -> Tokenizer:
-    """ESM's tokenizer, built from the list of residues and special tokens in the file `path`: each residue is a token.
-
-    What is no residue is one unknown token up to the next residue or space. Raises ValueError for a vocabulary without an
-    unknown token, or one too long to be of residues.
-    """
-    pieces = [piece.strip() for piece in _read_pieces(path)]
-    if len(pieces) > MOST_RESIDUES:
-        raise ValueError(f"{path.name} has {len(pieces):,} residues; at most {MOST_RESIDUES:,} are read")
-    names = {key: f"<{key}>" for key in ("unk", "cls", "eos", "mask", "pad")}
-    names = {key: token_name(options, f"{key}_token", name) for key, name in names.items()}
-    vocabulary = {piece: index for index, piece in enumerate(pieces)}
-    if names["unk"] not in vocabulary:
-        raise ValueError(f"{path.name} has no {names['unk']}")
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=names["unk"]))
-    longest_first = sorted(filter(None, pieces), key=len, reverse=True)
-    residue = Regex("|".join(map(re.escape, longest_first)))
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(residue, "isolated")]
-    )
-    tokenizer.add_special_tokens([name for name in names.values() if name in vocabulary])
-    cls, eos = names["cls"], names["eos"]
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{cls} $A {eos}",
-        pair=f"{cls} $A {eos} $B {eos}",
-        special_tokens=token_ids(tokenizer, cls, eos, path.name),
-    )
-    return tokenizer
-
-
-def _byte_pair_tokenizer(folder: Path, options: dict[str, Any]) -> Tokenizer:
-    """A byte-level BPE tokenizer, from the vocabulary and merges in `folder` and the options of tokenizer_config.json: CLIP's,
-    if pieces of the vocabulary end words, and else RoBERTa's.
-    """
-    vocabulary, merges = models.BPE.read_file(str(folder / VOCABULARY), str(folder / MERGES))
-    if any(piece.endswith(END_OF_WORD) for piece in vocabulary):
-        return _clip_tokenizer(vocabulary, merges, options)
-    tokenizer = Tokenizer(models.BPE(vocabulary, merges))
-    adds_prefix_space = bool(options.get("add_prefix_space", False))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=adds_prefix_space)
-    tokenizer.decoder = decoders.ByteLevel()
-    token_names = {
-        key: token_name(options, key, name)
-        for key, name in (
-            ("cls_token", "<s>"),
-            ("sep_token", "</s>"),
-            ("pad_token", "<pad>"),
-            ("unk_token", "<unk>"),
+    is_other = vocabulary.model != kind.model or _missing_ends(kind, names, vocabulary, settings)
+    if is_other or (splits != own_splits and not is_named):
+        if is_named:
+            notes.append(f"Texts are read as {TOKENIZER} says, which holds no vocabulary of {class_name}.")
+        elif not is_other:
+            notes.append(
+                f"Texts are read as {TOKENIZER} says. No file names the class of the tokenizer, and transformers would take "
+                f"{class_name}, which divides texts in another way."
+            )
+        return _tokenizer_as_stored(stored, settings), notes
+    if (normalizer, splits) != (own_normalizer, own_splits):
+        notes.append(
+            f"Texts are prepared as {class_name} does it in transformers 5, which differs from what {TOKENIZER} says."
         )
-    }
-    mask_token = AddedToken(token_name(options, "mask_token", "<mask>"), lstrip=True, special=True)
-    known_tokens = [name for name in token_names.values() if tokenizer.token_to_id(name) is not None]
-    tokenizer.add_special_tokens(
-        [*known_tokens, *([mask_token] if tokenizer.token_to_id(mask_token.content) is not None else [])]
-    )
-    sep, cls = token_ids(tokenizer, token_names["sep_token"], token_names["cls_token"], VOCABULARY)
-    tokenizer.post_processor = processors.RobertaProcessing(sep, cls, add_prefix_space=adds_prefix_space)
+    return tokenizer_of_class(kind, vocabulary, settings), notes
+
+
+def _types(part: Any) -> list[str]:
+    """The types of the components in a part of a tokenizer.json, such as its normalizer, in their order."""
+    if not isinstance(part, dict):
+        return []
+    inner = part.get("normalizers", part.get("pretokenizers"))
+    if not isinstance(inner, list):
+        return [str(part.get("type"))]
+    return [name for component in inner for name in _types(component)]
+
+
+def _tokenizer_as_stored(stored: dict[str, Any], settings: TokenizerSettings) -> Tokenizer:
+    """The tokenizer that a tokenizer.json describes, with the tokens that other files add."""
+    tokenizer = open_tokenizer(stored)
+    settings.add_tokens(tokenizer, settings.named_tokens({}), settings.extra_tokens())
     return tokenizer
 
 
-def _clip_tokenizer(
-    vocabulary: dict[str, int], merges: list[tuple[str, str]], options: dict[str, Any]
-) -> Tokenizer:
-    """CLIP's byte-level BPE tokenizer, in which the last piece of a word ends in "</w>", and texts are read in lower case."""
-    start = token_name(options, "bos_token", "<|startoftext|>")
-    end, unknown, padding = (
-        token_name(options, f"{key}_token", "<|endoftext|>") for key in ("eos", "unk", "pad")
-    )
-    tokenizer = Tokenizer(models.BPE(vocabulary, merges, end_of_word_suffix=END_OF_WORD, unk_token=unknown))
-    tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Lowercase()]
-    )
-    word = Regex(
-        r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+"
-    )
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(word, behavior="removed", invert=True),
-            pre_tokenizers.ByteLevel(add_prefix_space=False),
+def _prepare_for_siglip(stored: dict[str, Any], settings: TokenizerSettings) -> list[str]:
+    """Puts before the normalizer of a tokenizer.json what SigLIP's library does to texts first; returns a note about it."""
+    lower: dict[str, Any] = {"type": "Lowercase"}
+    if settings.class_name in SIGLIP2:
+        first, note = [lower], "Texts are read in lower case, as SigLIP 2 was trained."
+    elif settings.class_name == SIGLIP:
+        replacements = ((r"[!-/:-@\[-`{-~]", ""), (r"\s+", " "))
+        first = [lower] if settings.options.get("do_lower_case", True) else []
+        first += [
+            {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
+            for pattern, content in replacements
         ]
-    )
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens(
-        [name for name in dict.fromkeys((start, end, unknown, padding)) if name in vocabulary]
-    )
-    sep, cls = token_ids(tokenizer, end, start, VOCABULARY)
-    tokenizer.post_processor = processors.RobertaProcessing(
-        sep, cls, trim_offsets=False, add_prefix_space=False
-    )
-    return tokenizer
+        first.append({"type": "Strip", "strip_left": True, "strip_right": True})
+        case = "in lower case and " if lower in first else ""
+        note = f"Texts are read {case}without punctuation, as SigLIP was trained."
+    else:
+        return []
+    former = stored.get("normalizer")
+    stored["normalizer"] = {"type": "Sequence", "normalizers": [*first, *([former] if former else [])]}
+    return [note]
+
+
+def _missing_ends(
+    kind: TokenizerClass,
+    names: Mapping[str, AddedToken],
+    vocabulary: Vocabulary,
+    settings: TokenizerSettings,
+) -> bool:
+    """Whether a token that the class puts around a text is neither in the vocabulary nor added to it."""
+    pieces = vocabulary.pieces or ()
+    known = {*(piece[0] for piece in pieces)} if isinstance(pieces, list) else {*pieces}
+    known |= {token.content for token in settings.listed.values()}
+    return any(names[key].content not in known for key in kind.ends)
+
+
+def _tokenizer_of_vocabulary(
+    folder: Path, settings: TokenizerSettings, class_name: str | None, is_named: bool
+) -> tuple[Tokenizer, list[str]]:
+    """The tokenizer of a folder without a tokenizer.json. Raises ValueError if its class does not read the vocabulary in it."""
+    kind = CLASSES.get(class_name or "")
+    if class_name == BYT5:
+        vocabulary = byte_vocabulary()
+    else:
+        vocabulary = vocabulary_of_files(folder, kind.model if kind else None)
+    notes: list[str] = []
+    if kind is None or kind.model != vocabulary.model:
+        if is_named:
+            raise ValueError(
+                f"{vocabulary.file} is read for {classes_of(vocabulary.model)}, and not for {class_name}: save {TOKENIZER} as well"
+            )
+        if vocabulary.model == "Unigram":
+            raise ValueError(
+                f"{vocabulary.file} alone is not enough for this encoder: save {TOKENIZER} as well"
+            )
+        ends_words = vocabulary.model == "BPE" and any(
+            piece.endswith(END_OF_WORD) for piece in vocabulary.pieces
+        )
+        by_layout = {
+            "WordPiece": "BertTokenizer",
+            "BPE": "CLIPTokenizer" if ends_words else "RobertaTokenizer",
+        }
+        class_name = by_layout[vocabulary.model]
+        kind = CLASSES[class_name]
+        notes.append(
+            f"No file names the class of the tokenizer: {vocabulary.file} is read as {class_name} reads it."
+        )
+    return tokenizer_of_class(kind, vocabulary, settings), notes

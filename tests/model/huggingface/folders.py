@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers
 from _pytest.mark import ParameterSet
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 TEXT = (
     "the film is not bad at all a long slow story that made me cry , . it end ##ing ##s un ##be ##lie ##vable"
@@ -190,6 +190,7 @@ def slow_but_bert_and_vit(architectures: Sequence[str]) -> list[ParameterSet]:
 
 def tokenizer() -> Tokenizer:
     made = Tokenizer(models.WordPiece({word: at for at, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     made.add_special_tokens(list(SPECIAL))
     made.post_processor = processors.TemplateProcessing(

@@ -242,6 +242,7 @@ CLS = {"SpecialToken": {"id": "[CLS]", "type_id": 0}}
     ],
 )
 def test_a_tokenizer_that_breaks_off_is_refused(bert: Path, parts: dict) -> None:
+    (bert / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
     change_tokenizer(bert, **parts)
     assert "the tokenizer cannot be used: " in refused(bert)
 
@@ -274,6 +275,7 @@ def test_a_text_at_which_a_tokenizer_breaks_off_is_refused() -> None:
 def test_a_tokenizer_adds_nothing_that_the_encoder_does_not_have(
     bert: Path, processor: dict, said: str
 ) -> None:
+    (bert / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
     change_tokenizer(bert, post_processor=processor)
     assert said in refused(bert)
 

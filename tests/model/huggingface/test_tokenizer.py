@@ -2,8 +2,8 @@ import json
 from pathlib import Path
 
 import pytest
-from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
-from transformers import BertTokenizerFast, CLIPTokenizer, EsmTokenizer, RobertaTokenizerFast
+from tokenizers import Tokenizer, models
+from transformers import BertTokenizerFast, EsmTokenizer
 
 from model.capture import capture
 from model.checkpoint import load
@@ -75,63 +75,6 @@ def test_a_list_of_residues_that_cannot_be_used_is_refused(
     assert sentence in str(describe(tmp_path).problem)
 
 
-def test_byte_pairs_are_read_as_roberta_reads(tmp_path: Path) -> None:
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    vocabulary = {
-        piece: at
-        for at, piece in enumerate(["<s>", "<pad>", "</s>", "<unk>", *letters, "Ġb", "Ġba", "Ġbad", "<mask>"])
-    }
-    merges = [("Ġ", "b"), ("Ġb", "a"), ("Ġba", "d")]
-    folder = tmp_path / "it"
-    build(folder, "RobertaModel", vocab_size=len(vocabulary), pad_token_id=1)
-    (folder / "tokenizer.json").unlink()
-    models.BPE(vocabulary, merges).save(str(folder))
-    ours = load(folder).tokenizer
-    theirs = RobertaTokenizerFast(
-        vocab=vocabulary, merges=merges, mask_token=AddedToken("<mask>", lstrip=True)
-    )
-    for text in ["not bad at all", " bad", "not <mask> bad", "é🙂", ""]:
-        assert list(encode(ours, text).ids) == theirs(text)["input_ids"], text
-    assert list(encode(ours, "a", second="bad").ids) == theirs("a", "bad")["input_ids"]
-    loaded = load(folder)
-    assert prepare(loaded, "not <mask> bad")[1].roles.count("mask") == 1
-
-
-CLIP_TEXTS = [
-    "Not bad at ALL!",
-    " bad  bad\n\tb ",
-    "isn't 2024 (abc)... baDbad",
-    "é🙂 e\u0301 日本",
-    "bad <|endoftext|> bad",
-    "<|startoftext|>bad",
-    "<|ENDOFTEXT|> [MASK]",
-    "",
-]
-
-
-@pytest.mark.parametrize(
-    "options", [{}, {"unk_token": {"content": "<|endoftext|>"}, "pad_token": "!", "do_lower_case": True}]
-)
-def test_byte_pairs_with_ends_of_words_are_read_as_clip_reads(tmp_path: Path, options: dict) -> None:
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    pieces = [*letters, *(f"{letter}</w>" for letter in letters), "ba", "bad</w>", "no", "not</w>"]
-    pieces += ["<|startoftext|>", "<|endoftext|>"]
-    vocabulary = {piece: index for index, piece in enumerate(pieces)}
-    merges = [("b", "a"), ("ba", "d</w>"), ("n", "o"), ("no", "t</w>")]
-    build(tmp_path, "CLIPTextModel", vocab_size=len(vocabulary), eos_token_id=vocabulary["<|endoftext|>"])
-    (tmp_path / "tokenizer.json").unlink()
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps(options))
-    models.BPE(vocabulary, merges).save(str(tmp_path))
-    loaded = load(tmp_path)
-    theirs = CLIPTokenizer(
-        vocab=vocabulary, merges=merges, pad_token=options.get("pad_token", "<|endoftext|>")
-    )
-    for text in CLIP_TEXTS:
-        assert list(encode(loaded.tokenizer, text).ids) == theirs(text)["input_ids"], text
-    assert list(encode(loaded.tokenizer, "a", second="bad").ids) == theirs("a", "bad")["input_ids"]
-    assert capture(loaded, "Not bad").tokens == ("<|startoftext|>", "not", "bad", "<|endoftext|>")
-
-
 def test_a_vocabulary_of_clip_without_its_end_token_is_refused(tmp_path: Path) -> None:
     build(tmp_path, "CLIPTextModel")
     (tmp_path / "tokenizer.json").unlink()
@@ -173,7 +116,7 @@ def test_of_two_parts_what_is_left_out_is_counted_once(bert: Path) -> None:
         ({"tekken.model": b"\n"}, "tekken.model is not read: save tokenizer.json as well"),
         ({"tokenizer.json": b"{"}, "the tokenizer cannot be used: "),
         ({"tokenizer.json": b"\xff" * 10}, "the tokenizer cannot be used: "),
-        ({"vocab.txt": b"the\nfilm\n"}, "vocab.txt has no [CLS] or no [SEP]"),
+        ({"vocab.txt": b"the\nfilm\n"}, "vocab.txt has no [CLS] or no [SEP], which stand around a text"),
         ({"vocab.json": b"{}", "merges.txt": b"x"}, "the tokenizer cannot be used: "),
         (
             {"vocab.txt": "\n".join([*VOCABULARY, "one", "more"]).encode()},

@@ -1,0 +1,181 @@
+"""Makes tokenizers of vocabularies, each in the way of its class."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokenizers import AddedToken, Tokenizer, models, processors
+
+from ..files.encoder_files import MERGES, SENTENCEPIECE, TOKENIZER, VOCABULARY, VOCABULARY_LINES
+from ..files.tokenizer_check import open_tokenizer
+from .sentencepiece_file import read_sentencepiece
+from .tokenizer_classes import TokenizerClass
+from .tokenizer_settings import TokenizerSettings
+
+MOST_RESIDUES = 1000
+NEEDED = f"there is no {TOKENIZER}, no {VOCABULARY_LINES}, no {VOCABULARY} with {MERGES}, and none of {', '.join(SENTENCEPIECE)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The vocabulary of a tokenizer, from whatever file."""
+
+    file: str
+    model: str  # its type, as a tokenizer.json names it
+    pieces: Any  # ids by pieces, or of a Unigram vocabulary pairs of a piece and its score
+    merges: Any = ()  # of byte pairs
+    charsmap: str | None = None  # SentencePiece's map of characters, in base64
+    unknown_id: int = 1  # of a Unigram vocabulary, where the file says it
+    added: tuple[AddedToken, ...] | None = None  # that the file of SentencePiece marks
+
+
+def stored_vocabulary(stored: dict[str, Any], options: Mapping[str, Any]) -> Vocabulary:
+    """The vocabulary in a tokenizer.json."""
+    model = stored.get("model")
+    model = model if isinstance(model, dict) else {}
+    pieces, merges = model.get("vocab"), model.get("merges")
+    guessed = "BPE" if merges is not None else "Unigram" if isinstance(pieces, list) else "WordPiece"
+    normalizer = stored.get("normalizer")
+    normalizer = normalizer if isinstance(normalizer, dict) else {}
+    maps = normalizer.get("normalizers") if normalizer.get("type") == "Sequence" else [normalizer]
+    charsmaps = [part.get("precompiled_charsmap") for part in maps or () if isinstance(part, dict)]
+    unknown_id = options.get("unk_id", 1)
+    return Vocabulary(
+        TOKENIZER,
+        str(model.get("type") or guessed),
+        [tuple(piece) for piece in pieces] if isinstance(pieces, list) else pieces,
+        merges,
+        next(filter(None, charsmaps), None),
+        unknown_id if type(unknown_id) is int else 1,
+    )
+
+
+def vocabulary_of_files(folder: Path, wanted: str | None) -> Vocabulary:
+    """The vocabulary of the type `wanted`, or else that of the first file that is there. Raises ValueError if there is none."""
+    lines, pairs, merges = (folder / name for name in (VOCABULARY_LINES, VOCABULARY, MERGES))
+    pieces = next((folder / name for name in SENTENCEPIECE if (folder / name).is_file()), None)
+    types = {
+        "WordPiece": lines.is_file(),
+        "BPE": pairs.is_file() and merges.is_file(),
+        "Unigram": pieces is not None,
+    }
+    model = (
+        wanted if types.get(str(wanted)) else next((model for model, exists in types.items() if exists), None)
+    )
+    if model == "WordPiece":
+        return Vocabulary(VOCABULARY_LINES, model, models.WordPiece.read_file(str(lines)))
+    if model == "BPE":
+        return Vocabulary(VOCABULARY, model, *models.BPE.read_file(str(pairs), str(merges)))
+    if pieces is not None:
+        file = read_sentencepiece(pieces)
+        return Vocabulary(
+            pieces.name, "Unigram", file.pieces, (), file.charsmap, file.unknown_id, tuple(file.added)
+        )
+    others = sorted(other.name for other in folder.glob("*.model"))
+    raise ValueError(f"{others[0]} is not read: save {TOKENIZER} as well" if others else NEEDED)
+
+
+def byte_vocabulary() -> Vocabulary:
+    """ByT5's, which needs no file: three special tokens and the 256 bytes, by the characters that ByteLevel writes for them."""
+    shown = [byte for byte in range(256) if 33 <= byte <= 126 or 161 <= byte != 173]
+    others = [byte for byte in range(256) if byte not in shown]
+    characters = {byte: chr(byte) for byte in shown} | {byte: chr(256 + n) for n, byte in enumerate(others)}
+    pieces = {"<pad>": 0, "</s>": 1, "<unk>": 2} | {
+        character: byte + 3 for byte, character in characters.items()
+    }
+    return Vocabulary("the list of bytes", "bytes", pieces)
+
+
+def tokenizer_of_class(
+    kind: TokenizerClass, vocabulary: Vocabulary, settings: TokenizerSettings
+) -> Tokenizer:
+    """The tokenizer that a class makes of a vocabulary, as `transformers` makes it.
+
+    Raises ValueError, with a one-sentence message, if the two do not fit.
+    """
+    options = settings.options
+    named = settings.named_tokens(kind.default_tokens())
+    names = {key: token.content for key, token in named.items()}
+    pieces = vocabulary.pieces
+    other_tokens = [AddedToken(name, special=True) for name in kind.other_names(options)]
+    if vocabulary.added is None:
+        extra_tokens = settings.extra_tokens(other_tokens)
+    else:
+        pieces = kind.spm_vocabulary(pieces, names, options)
+        marked = [*vocabulary.added, *(other_tokens if kind.has_sentinels else ())]
+        extra_tokens = settings.extra_tokens(marked, former_key=False)
+    model = {"type": "BPE" if kind.model == "bytes" else kind.model, "vocab": pieces, **kind.settings}
+    if kind.has_unknown:
+        model["unk_token"] = names["unk_token"]
+    if model["type"] == "BPE":
+        model["merges"] = list(vocabulary.merges)
+    if kind.model == "Unigram":
+        unknown_id = kind.unknown_id(pieces, names["unk_token"])
+        unknown_id = vocabulary.unknown_id if unknown_id is None else unknown_id
+        if not 0 <= unknown_id < len(pieces):
+            raise ValueError(
+                f"{vocabulary.file} has no piece {unknown_id:,}, which should be the unknown token"
+            )
+        model |= {"unk_id": unknown_id, "byte_fallback": False}
+    normalizer, pre_tokenizer, decoder = kind.parts(options, vocabulary.charsmap)
+    tokenizer = open_tokenizer(
+        {
+            "version": "1.0",
+            "normalizer": normalizer,
+            "pre_tokenizer": pre_tokenizer,
+            "decoder": decoder,
+            "model": model,
+        }
+    )
+    known = {*tokenizer.get_vocab(), *(token.content for token in settings.listed.values())}
+    settings.add_tokens(tokenizer, named, extra_tokens)
+    if kind.model == "Unigram":  # files of SentencePiece often lack them
+        known = {*tokenizer.get_vocab()}
+    if not known >= {names[key] for key in kind.ends}:
+        ends = " or no ".join(names[key] for key in kind.ends)
+        raise ValueError(f"{vocabulary.file} has no {ends}, which stand around a text")
+    ids = {
+        key: (name, index)
+        for key, name in names.items()
+        if (index := tokenizer.token_to_id(name)) is not None
+    }
+    tokenizer.post_processor = kind.post_processor(ids, options)
+    return tokenizer
+
+
+def residue_tokenizer(path: Path, settings: TokenizerSettings) -> Tokenizer:
+    """ESM's tokenizer, built from the list of residues and special tokens in the file `path`: each residue is a token.
+
+    What is no residue is one unknown token up to the next residue or space. Raises ValueError for a vocabulary without an
+    unknown token, or one too long to be of residues.
+    """
+    pieces = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    if len(pieces) > MOST_RESIDUES:
+        raise ValueError(f"{path.name} has {len(pieces):,} residues; at most {MOST_RESIDUES:,} are read")
+    defaults = {
+        f"{key}_token": AddedToken(f"<{key}>", special=True) for key in ("unk", "cls", "eos", "mask", "pad")
+    }
+    named = settings.named_tokens(defaults)
+    vocabulary = {piece: index for index, piece in enumerate(pieces)}
+    for key in ("unk_token", "cls_token", "eos_token"):
+        if named[key].content not in vocabulary:
+            raise ValueError(f"{path.name} has no {named[key].content}")
+    longest_first = sorted(filter(None, pieces), key=len, reverse=True)
+    residues = {"Regex": "|".join(map(re.escape, longest_first))}
+    splits = [
+        {"type": "WhitespaceSplit"},
+        {"type": "Split", "pattern": residues, "behavior": "Isolated", "invert": False},
+    ]
+    model = {"type": "WordLevel", "vocab": vocabulary, "unk_token": named["unk_token"].content}
+    pre_tokenizer = {"type": "Sequence", "pretokenizers": splits}
+    tokenizer = open_tokenizer({"version": "1.0", "model": model, "pre_tokenizer": pre_tokenizer})
+    settings.add_tokens(tokenizer, named, settings.extra_tokens())
+    cls, eos = named["cls_token"].content, named["eos_token"].content
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{cls} $A {eos}",
+        pair=f"{cls} $A {eos} $B {eos}",
+        special_tokens=[(name, tokenizer.token_to_id(name)) for name in (cls, eos)],
+    )
+    return tokenizer
