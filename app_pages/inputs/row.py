@@ -148,6 +148,8 @@ class _Row:
         if subject.left_out:
             st.caption(f"The text is too long for the encoder, which leaves out the {subject.left_out}.")
         say_unknown(subject)
+        for note in encoder.notes:
+            st.caption(plain(note))
         return subject
 
 

@@ -150,9 +150,12 @@ def read_texts(values: Mapping[str, Any], stored: Stored) -> Reading:
             f"Texts are padded to {config.n_positions} tokens, all of which are read, as in its training; the last one stands for the text."
         )
     else:
-        layout.notes.append(
-            "Each token attends to itself and to earlier ones alone; the end token stands for the text."
-        )
+        stands = "the end token stands for the text"
+        if config.family.pools_token == "highest id":
+            stands = (
+                f"the token with the highest id stands for the text, since its eos_token_id is {FORMER_END}"
+            )
+        layout.notes.append(f"Each token attends to itself and to earlier ones alone; {stands}.")
     return layout.reading(config)
 
 
