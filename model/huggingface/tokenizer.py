@@ -255,10 +255,12 @@ def _missing_ends(
     settings: TokenizerSettings,
 ) -> bool:
     """Whether a token that the class puts around a text is neither in the vocabulary nor added to it."""
+    missing = {names[key].content for key in kind.ends} - {
+        token.content for token in settings.listed.values()
+    }
     pieces = vocabulary.pieces or ()
-    known = {*(piece[0] for piece in pieces)} if isinstance(pieces, list) else {*pieces}
-    known |= {token.content for token in settings.listed.values()}
-    return any(names[key].content not in known for key in kind.ends)
+    missing.difference_update((piece[0] for piece in pieces) if isinstance(pieces, list) else pieces)
+    return bool(missing)
 
 
 def _tokenizer_of_vocabulary(
@@ -274,7 +276,7 @@ def _tokenizer_of_vocabulary(
     if kind is None or kind.model != vocabulary.model:
         if is_named:
             raise ValueError(
-                f"{vocabulary.file} is read for {classes_of(vocabulary.model)}, and not for {class_name}: save {TOKENIZER} as well"
+                f"{vocabulary.file} is read as {classes_of(vocabulary.model)} read it, and not as {class_name}: save {TOKENIZER} as well"
             )
         if vocabulary.model == "Unigram":
             raise ValueError(
@@ -291,5 +293,12 @@ def _tokenizer_of_vocabulary(
         kind = CLASSES[class_name]
         notes.append(
             f"No file names the class of the tokenizer: {vocabulary.file} is read as {class_name} reads it."
+        )
+    if vocabulary.charsmap and "Precompiled" not in _types(
+        kind.parts(settings.options, vocabulary.charsmap)[0]
+    ):
+        notes.append(
+            f"As in transformers 5, {class_name} leaves out the map of characters in {vocabulary.file}: full-width letters, "
+            "ligatures and the like stay as they are."
         )
     return tokenizer_of_class(kind, vocabulary, settings), notes

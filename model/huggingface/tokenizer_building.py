@@ -129,13 +129,14 @@ def tokenizer_of_class(
             "model": model,
         }
     )
-    known = {*tokenizer.get_vocab(), *(token.content for token in settings.listed.values())}
-    settings.add_tokens(tokenizer, named, extra_tokens)
-    if kind.model == "Unigram":  # files of SentencePiece often lack them
-        known = {*tokenizer.get_vocab()}
-    if not known >= {names[key] for key in kind.ends}:
-        ends = " or no ".join(names[key] for key in kind.ends)
-        raise ValueError(f"{vocabulary.file} has no {ends}, which stand around a text")
+    if kind.model == "Unigram":  # files of SentencePiece often lack the ends of texts, which are then added
+        settings.add_tokens(tokenizer, named, extra_tokens)
+    listed = {token.content for token in settings.listed.values()}
+    end_names = [names[key] for key in kind.ends]
+    if any(tokenizer.token_to_id(name) is None and name not in listed for name in end_names):
+        raise ValueError(f"{vocabulary.file} has no {' or no '.join(end_names)}, which stand around a text")
+    if kind.model != "Unigram":
+        settings.add_tokens(tokenizer, named, extra_tokens)
     ids = {
         key: (name, index)
         for key, name in names.items()

@@ -396,5 +396,6 @@ OWN_CODE = {
 
 
 def classes_of(model: str) -> str:
-    """The names of the classes that are followed with a vocabulary of this type: "BertTokenizer, …"."""
-    return ", ".join(name for name, kind in CLASSES.items() if kind.model == model)
+    """The names of the classes that are followed with a vocabulary of this type, without those that read it alike."""
+    names = {id(kind): name for name, kind in reversed(CLASSES.items()) if kind.model == model}
+    return ", ".join(reversed(names.values()))

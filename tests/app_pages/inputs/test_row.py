@@ -12,6 +12,7 @@ from app_pages.inputs.row import INVITATION
 from model import checkpoint
 from model.inputs.text import train_word_tokenizer
 from tests.model import tiny
+from tests.model.huggingface.folders import build
 
 Open = Callable[..., AppTest]
 
@@ -108,3 +109,15 @@ def test_activations_that_are_no_numbers_are_said_and_not_drawn(open_app: Open, 
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("huge"))
     assert not app.exception
     assert ["huge cannot be shown with this input" in said.value for said in app.info] == [True]
+
+
+def test_what_differs_from_the_encoders_own_library_stands_beside_the_answer(
+    open_app: Open, checkpoints: Path
+) -> None:
+    build(checkpoints / "clip-text", "CLIPTextModel", eos_token_id=2)
+    app = open_app(ATTENTION, CHECKPOINT.to("clip-text"), TEXT.to("a film"))
+    assert not app.exception
+    captions = [caption.value for caption in app.caption]
+    assert sum("the token with the highest id stands for the text" in caption for caption in captions) == 1
+    app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
+    assert not any("stands for the text" in caption.value for caption in app.caption)

@@ -18,11 +18,12 @@ from model.experiments.knock_out import kinds
 from model.experiments.shuffling import shuffled_order
 from model.huggingface import describe
 from model.inputs import Text, prepare, reads_pairs
+from model.inputs.text import encode
 from model.lenses import through
 from model.loaded import Loaded
 from model.measures.head_measures import n_allowed_keys
 from model.record import ForwardRecord
-from tests.model.huggingface.folders import SENTENCE, build, rewrite
+from tests.model.huggingface.folders import SENTENCE, VOCABULARY, build, rewrite
 from tests.model.huggingface.test_parity import CLOSE
 
 VISION = [
@@ -337,3 +338,28 @@ def test_nonsense_is_refused_in_a_sentence(
     assert str(tmp_path) not in problem
     with pytest.raises(ValueError, match=re.escape(problem)):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("end_id", "note", "summary"),
+    [
+        (3, "the end token stands for the text.", "the end token's state"),
+        (2, "the token with the highest id stands for the text, since its eos_token_id is 2.", "the state of the token with the highest id"),
+    ],
+)  # fmt: skip
+def test_the_note_names_the_token_that_stands_for_the_text(
+    end_id: int, note: str, summary: str, tmp_path: Path
+) -> None:
+    """An added token has a higher id than the end token, and is pooled instead where eos_token_id is 2."""
+    model = build(tmp_path, "CLIPTextModel", vocab_size=31, eos_token_id=end_id)
+    (tmp_path / "added_tokens.json").write_text('{"<new>": 30}')
+    (tmp_path / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
+    description = describe(tmp_path)
+    assert description.notes == (f"Each token attends to itself and to earlier ones alone; {note}",)
+    assert summary in dict(description.summary)["output"]
+    loaded = load(tmp_path)
+    ids = encode(loaded.tokenizer, "a <new> film").ids
+    assert ids == (2, VOCABULARY.index("a"), 30, VOCABULARY.index("film"), 3)
+    with torch.no_grad():
+        pooled = model(input_ids=torch.tensor([ids])).pooler_output[0]
+    np.testing.assert_allclose(capture(loaded, "a <new> film").pooled, pooled, atol=1e-5)

@@ -8,9 +8,10 @@ from transformers import BertTokenizerFast, EsmTokenizer
 from model.capture import capture
 from model.checkpoint import load
 from model.huggingface import describe
+from model.huggingface.tokenizer_classes import OWN_CODE
 from model.inputs import prepare
 from model.inputs.text import encode
-from tests.model.huggingface.folders import SECOND, SENTENCE, VOCABULARY, build
+from tests.model.huggingface.folders import SECOND, SENTENCE, VOCABULARY, build, rewrite
 
 TEXTS = [SENTENCE, "The FILM, isn't bad… at all!", "", "[MASK] film", "cry" * 3, "日本 film é"]
 
@@ -130,3 +131,149 @@ def test_what_is_wrong_with_a_tokenizer_is_said(bert: Path, files: dict, said: s
     for name, content in files.items():
         (bert / name).write_bytes(content)
     assert said in describe(bert).problem
+
+
+@pytest.mark.parametrize("name", [*OWN_CODE, "BertJapaneseTokenizerFast"])
+@pytest.mark.parametrize("file", ["tokenizer_config.json", "config.json"])
+def test_a_class_with_code_of_its_own_is_refused_by_its_name(bert: Path, name: str, file: str) -> None:
+    path = bert / file
+    values = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps(values | {"tokenizer_class": name}))
+    problem = str(describe(bert).problem)
+    assert (
+        f"{name.removesuffix('Fast')} {OWN_CODE[name.removesuffix('Fast')]}, which is not followed here"
+        in problem
+    )
+    assert len(problem) < 300
+
+
+def test_japanese_words_divided_by_mecab_are_not_read_as_bert_reads(bert: Path) -> None:
+    """Their vocab.txt looks like BERT's, and old folders name no class."""
+    (bert / "tokenizer.json").unlink()
+    (bert / "vocab.txt").write_text("\n".join([*VOCABULARY[:5], "テレビ", "##で"]), encoding="utf-8")
+    (bert / "tokenizer_config.json").write_text(json.dumps({"word_tokenizer_type": "mecab"}))
+    assert "BertJapaneseTokenizer divides texts into words with MeCab" in str(describe(bert).problem)
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "sentence"),
+    [
+        ("FunnelTokenizer", {"vocab.txt": "[CLS]"}, "vocab.txt is read as BertTokenizer, MPNetTokenizer read it, and not as FunnelTokenizer"),
+        ("OpenAIGPTTokenizer", {"vocab.json": '{"a</w>": 0}', "merges.txt": ""}, "and not as OpenAIGPTTokenizer: save tokenizer.json as well"),
+        ("RobertaTokenizer", {"vocab.txt": "[CLS]"}, "and not as RobertaTokenizer: save tokenizer.json as well"),
+        ("MyTokenizer", {}, "it is made by code of its own (auto_map), which is not run: save tokenizer.json as well"),
+        (None, {"vocab.txt": "là 90", "bpe.codes": "l à</w> 5"}, "its byte pairs are in bpe.codes, as those of PhoBERT and BERTweet"),
+    ],
+)  # fmt: skip
+def test_a_vocabulary_of_another_class_is_refused(
+    bert: Path, name: str | None, files: dict[str, str], sentence: str
+) -> None:
+    (bert / "tokenizer.json").unlink()
+    for file, content in files.items():
+        (bert / file).write_text(content, encoding="utf-8")
+    options = {
+        "tokenizer_class": name,
+        **({"auto_map": {"AutoTokenizer": ["my.MyTokenizer", None]}} if name == "MyTokenizer" else {}),
+    }
+    (bert / "tokenizer_config.json").write_text(json.dumps(options))
+    assert sentence in str(describe(bert).problem)
+
+
+def test_a_family_whose_tokenizer_needs_no_file_is_not_refused_for_the_lack_of_one(bert: Path) -> None:
+    (bert / "tokenizer.json").unlink()
+    rewrite(bert, model_type="canine")
+    problem = str(describe(bert).problem)
+    assert "the model_type in config.json is 'canine'" in problem
+    assert "neither a tokenizer" not in problem
+
+
+def test_bytes_need_no_file(tmp_path: Path) -> None:
+    build(tmp_path, "T5EncoderModel", vocab_size=384)
+    (tmp_path / "tokenizer.json").unlink()
+    rewrite(tmp_path, tokenizer_class="ByT5Tokenizer")
+    loaded = load(tmp_path)
+    assert encode(loaded.tokenizer, "aé").ids == (ord("a") + 3, 0xC3 + 3, 0xA9 + 3, 1)
+    assert loaded.notes == ()
+
+
+def split_by_character(bert: Path) -> None:
+    path = bert / "tokenizer.json"
+    values = json.loads(path.read_text())
+    values["pre_tokenizer"] = {
+        "type": "Split",
+        "pattern": {"String": ""},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+    path.write_text(json.dumps(values))
+
+
+@pytest.mark.parametrize(
+    ("name", "tokens", "note"),
+    [
+        ("PreTrainedTokenizerFast", ("a", "[UNK]"), None),
+        (None, ("a", "[UNK]"), "No file names the class of the tokenizer, and transformers would take BertTokenizer"),
+        ("BertTokenizer", ("at",), "prepared as BertTokenizer does it in transformers 5, which differs from what tokenizer.json says"),
+        ("RobertaTokenizer", ("a", "[UNK]"), "as tokenizer.json says, which holds no vocabulary of RobertaTokenizer"),
+        ("MyTokenizer", ("a", "[UNK]"), "as tokenizer.json says; other rules of MyTokenizer are not followed"),
+    ],
+)  # fmt: skip
+def test_where_file_and_class_differ_a_note_says_which_is_followed(
+    bert: Path, name: str | None, tokens: tuple[str, ...], note: str | None
+) -> None:
+    split_by_character(bert)
+    if name is not None:
+        (bert / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": name}))
+    loaded = load(bert)
+    assert encode(loaded.tokenizer, "at").tokens == ("[CLS]", *tokens, "[SEP]")
+    assert loaded.notes == describe(bert).notes
+    assert [note in sentence for sentence in loaded.notes if note] == [True] * (note is not None)
+    assert len(loaded.notes) == (note is not None)
+
+
+def test_a_special_token_without_a_row_of_the_embedding_is_left_out(bert: Path) -> None:
+    (bert / "tokenizer_config.json").write_text(
+        json.dumps({"mask_token": "<mask>", "image_token": "<image>"})
+    )
+    assert "<mask>" not in load(bert).tokenizer.get_vocab()
+    (bert / "added_tokens.json").write_text('{"<mask>": 30}')
+    assert "its token ids go up to 30, but the encoder's vocabulary has 30" in str(describe(bert).problem)
+
+
+@pytest.mark.parametrize("key", ["model_max_length", "max_len"])
+def test_the_longest_text_has_a_former_name(bert: Path, key: str) -> None:
+    (bert / "tokenizer_config.json").write_text(json.dumps({key: 12}))
+    assert len(encode(load(bert).tokenizer, "the " * 20).ids) == 12
+
+
+SIGLIP = [
+    ("GemmaTokenizer", {}, "film at all", "Texts are read in lower case, as SigLIP 2 was trained."),
+    ("Siglip2Tokenizer", {}, "film at all", "Texts are read in lower case, as SigLIP 2 was trained."),
+    ("SiglipTokenizer", {}, "film, at all!", "Texts are read in lower case and without punctuation, as SigLIP was trained."),
+    ("SiglipTokenizer", {"do_lower_case": False}, "film, at all!", "Texts are read without punctuation, as SigLIP was trained."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "options", "text", "note"), SIGLIP)
+def test_texts_of_siglip_are_prepared_as_in_its_training(
+    name: str, options: dict, text: str, note: str, tmp_path: Path
+) -> None:
+    build(tmp_path, "SiglipTextModel")
+    path = tmp_path / "tokenizer.json"
+    values = json.loads(path.read_text()) | {"normalizer": None}
+    path.write_text(json.dumps(values))
+    (tmp_path / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": name, "pad_token": "[PAD]", "padding_side": "right"} | options)
+    )
+    loaded = load(tmp_path)
+    changed = text if options else text.title()
+    assert encode(loaded.tokenizer, changed).ids == encode(loaded.tokenizer, "film at all").ids
+    assert note in loaded.notes
+
+
+def test_texts_of_siglip_2_are_padded_at_their_beginning_where_no_side_is_named(tmp_path: Path) -> None:
+    build(tmp_path, "SiglipTextModel")
+    (tmp_path / "tokenizer_config.json").write_text(
+        '{"tokenizer_class": "GemmaTokenizer", "pad_token": "[PAD]"}'
+    )
+    assert encode(load(tmp_path).tokenizer, "film").tokens[-4:] == ("[PAD]", "[CLS]", "film", "[SEP]")

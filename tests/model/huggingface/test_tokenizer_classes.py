@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 import transformers
+from tokenizers import models
 
 from model.config import ModelConfig
 from model.huggingface.tokenizer import read_tokenizer
-from model.huggingface.tokenizer_classes import CLASSES
+from model.huggingface.tokenizer_classes import CLASSES, OWN_CODE
 from model.inputs.text import encode
-from tests.model.huggingface.vocabularies import TEXTS, VOCABULARIES
+from tests.model.huggingface.vocabularies import FAIRSEQ, TEXTS, VOCABULARIES, byte_pairs
 
 
 def write(folder: Path, model_type: str, options: dict[str, Any] | None, **files: Any) -> None:
@@ -48,6 +49,16 @@ def assert_same_ids(folder: Path) -> tuple[str, ...]:
     return notes
 
 
+def expected_notes(name: str) -> tuple[str, ...]:
+    """What is noted about a class and a vocabulary that fit."""
+    if name != "DebertaV2Tokenizer":
+        return ()
+    return (
+        "As in transformers 5, DebertaV2Tokenizer leaves out the map of characters in spm.model: full-width letters, ligatures "
+        "and the like stay as they are.",
+    )
+
+
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "BertTokenizer": [
         {"do_lower_case": False},
@@ -74,7 +85,7 @@ def test_a_vocabulary_is_read_as_its_class_reads_it(name: str, options: dict, tm
     model_type, write_vocabulary = VOCABULARIES[name]
     write_vocabulary(tmp_path)
     write(tmp_path, model_type, {"tokenizer_class": name, **options})
-    assert assert_same_ids(tmp_path) == ()
+    assert assert_same_ids(tmp_path) == expected_notes(name)
 
 
 @pytest.mark.parametrize(
@@ -115,8 +126,52 @@ def test_added_tokens_beside_a_vocabulary_are_followed(name: str, tmp_path: Path
         folder.mkdir()
         write_vocabulary(folder)
         write(folder, model_type, {"tokenizer_class": name, **options}, **files)
-        assert assert_same_ids(folder) == ()
+        assert assert_same_ids(folder) == expected_notes(name)
         saved = folder / "saved"
         transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(saved)
         write(saved, model_type, {"tokenizer_class": name, **options}, **files)
         assert assert_same_ids(saved) == ()
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in VOCABULARIES if name not in ("ByT5Tokenizer", "HerbertTokenizer")]
+)
+def test_the_class_is_found_where_autotokenizer_finds_it(name: str, tmp_path: Path) -> None:
+    """In tokenizer_config.json, else in config.json, else by the family; some families' files are read as they stand."""
+    model_type, write_vocabulary = VOCABULARIES[name]
+    write_vocabulary(tmp_path)
+    write(tmp_path, model_type, None)
+    assert assert_same_ids(tmp_path) == expected_notes(name)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "new", "tokenizer_class": f"{name}Fast"}))
+    assert assert_same_ids(tmp_path) == expected_notes(name)
+    saved = tmp_path / "saved"
+    tokenizer.save_pretrained(saved)
+    (saved / "tokenizer_config.json").unlink()
+    write(saved, model_type, None)
+    assert assert_same_ids(saved) == ()
+    write(
+        saved,
+        model_type,
+        {"tokenizer_class": "PreTrainedTokenizerFast", "do_lower_case": True, "pad_token": "[E1]"},
+    )
+    assert assert_same_ids(saved) == ()
+    write(saved, "modernbert", {"tokenizer_class": name, "do_lower_case": False, "unk_token": "[E2]"})
+    assert assert_same_ids(saved) == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["GPT2Tokenizer", "Qwen2Tokenizer", "GemmaTokenizer", "LlamaTokenizer", "DebertaTokenizer"]
+)
+def test_other_classes_are_read_as_they_were_saved(name: str, tmp_path: Path) -> None:
+    byte_pairs(tmp_path, (*FAIRSEQ, "<|endoftext|>"))
+    vocabulary, merges = models.BPE.read_file(str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt"))
+    getattr(transformers, name)(vocab=vocabulary, merges=merges).save_pretrained(tmp_path / "saved")
+    (tmp_path / "saved" / "config.json").write_text(json.dumps({"model_type": "roberta"}))
+    notes = assert_same_ids(tmp_path / "saved")
+    assert notes == (f"Texts are read as tokenizer.json says; other rules of {name} are not followed.",)
+
+
+def test_the_documentation_lists_the_classes() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "your_own.md").read_text(encoding="utf-8")
+    assert [name for name in (*CLASSES, "EsmTokenizer", *OWN_CODE) if f"`{name}`" not in text] == []
