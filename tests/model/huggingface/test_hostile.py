@@ -326,14 +326,14 @@ def test_lines_of_a_vocabulary_end_at_line_feeds_alone(bert: Path) -> None:
 
 def test_a_configuration_is_bounded(bert: Path) -> None:
     os.truncate(bert / "config.json", 2**26)  # no longer known to be Hugging Face's
-    with pytest.raises(ValueError, match=r"config\.json cannot be read: it is larger than 32 MB"):
+    with pytest.raises(ValueError, match=r"config\.json cannot be read: it is larger than 40 MB"):
         load(bert)
 
 
 def test_a_list_of_modules_is_bounded(bert: Path) -> None:
     modules(bert, ("Transformer", ""))
     os.truncate(bert / "modules.json", 2**26)
-    assert refused(bert) == "modules.json cannot be read: it is larger than 32 MB"
+    assert refused(bert) == "modules.json cannot be read: it is larger than 40 MB"
 
 
 @pytest.mark.parametrize("shape", [(), (7,), (0, 24), (10**6, 0)])
