@@ -171,8 +171,8 @@ def _make_tokenizer(
     if class_name == ESM and (folder / VOCABULARY_LINES).is_file():
         return residue_tokenizer(folder / VOCABULARY_LINES, settings), []
     if stored is None:
-        has_code = "AutoTokenizer" in (settings.options.get("auto_map") or ())
-        if has_code and class_name not in CLASSES:
+        auto_map = settings.options.get("auto_map")
+        if isinstance(auto_map, dict) and "AutoTokenizer" in auto_map and class_name not in CLASSES:
             raise ValueError(
                 f"it is made by code of its own (auto_map), which is not run: save {TOKENIZER} as well"
             )

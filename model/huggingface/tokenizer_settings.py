@@ -13,11 +13,13 @@ from typing import Any
 from tokenizers import AddedToken, Tokenizer
 
 from ..files.encoder_files import ADDED_TOKENS, CONFIG, SPECIAL_TOKENS, TOKENIZER_CONFIG
+from ..files.errors import single_line
 from ..files.json_file import read_object
 from ..files.tokenizer_check import check_added_tokens
 
 # in the order in which those are added that the vocabulary lacks
 NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+LONGEST_CLASS_NAME = 80
 MARKS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 EXTRA, FORMER_EXTRA = "extra_special_tokens", "additional_special_tokens"
 
@@ -97,6 +99,7 @@ def read_settings(folder: Path, added_by_file: Any, n_ids: int) -> TokenizerSett
         class_name = "BertJapaneseTokenizer"
     if not isinstance(class_name, str | None):
         raise ValueError(f"its tokenizer_class is {shortened(class_name)}, which must be a name")
+    class_name = class_name and single_line(class_name.removesuffix("Fast"), LONGEST_CLASS_NAME)
     if FORMER_EXTRA in options and not options.get(EXTRA):
         options[EXTRA] = options.pop(FORMER_EXTRA)
     listed: dict[int, AddedToken] = {}
@@ -122,7 +125,7 @@ def read_settings(folder: Path, added_by_file: Any, n_ids: int) -> TokenizerSett
         for value in added_by_file if isinstance(added_by_file, list) else []:
             if isinstance(value, dict) and type(value.get("id")) is int and (token := _as_token(value)):
                 listed[value["id"]] = token
-    return TokenizerSettings(class_name and class_name.removesuffix("Fast"), options, listed, n_ids)
+    return TokenizerSettings(class_name, options, listed, n_ids)
 
 
 def _read(path: Path) -> dict[str, Any]:

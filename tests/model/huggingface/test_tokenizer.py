@@ -277,3 +277,12 @@ def test_texts_of_siglip_2_are_padded_at_their_beginning_where_no_side_is_named(
         '{"tokenizer_class": "GemmaTokenizer", "pad_token": "[PAD]"}'
     )
     assert encode(load(tmp_path).tokenizer, "film").tokens[-4:] == ("[PAD]", "[CLS]", "film", "[SEP]")
+
+
+def test_a_note_holds_no_long_or_hidden_name(bert: Path) -> None:
+    (bert / "tokenizer_config.json").write_text(
+        json.dumps({"tokenizer_class": "My\u202e\n" + "x" * 5000, "auto_map": 3})
+    )
+    (note,) = describe(bert).notes
+    assert len(note) < 200
+    assert note.isprintable()
