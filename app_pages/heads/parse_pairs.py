@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from app_pages.controls.address import LONGEST
-from app_pages.inputs.uploaded_text import csv_error_message, decode
+from app_pages.inputs.uploaded_text import decode
+from model.files.table_file import csv_error_message
 
 MOST = 200  # pairs
 MOST_SIGNS = 2_000_000  # of a file
@@ -79,7 +80,7 @@ def _read(
         raise ValueError(f"{quoted_name} is empty.")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     separator = _separator(next(line for line in text.split("\n") if line.strip()))
-    rows = csv.reader(io.StringIO(text), delimiter=separator, strict=True)
+    rows = csv.reader(io.StringIO(text), delimiter=separator, strict=True, skipinitialspace=True)
     pairs: list[Pair] = []
     n_pairs, is_first = 0, True
     try:

@@ -1,18 +1,17 @@
 """Texts and labels from pasted text or a file: one text per line, or a table with a column `text`."""
 
-import csv
 import io
 from collections.abc import Iterable
 
 from app_pages.controls.address import LONGEST
 from app_pages.inputs.input_list import InputList, Item
-from app_pages.inputs.uploaded_text import csv_error_message, decode
+from app_pages.inputs.uploaded_text import decode
 from app_pages.toolkit.markdown import counted
+from model.files.table_file import find_separator, read_table
 from model.inputs import Text
 
 MOST = 500  # texts
 MOST_SIGNS = 5_000_000  # of all that was pasted or stands in a file
-SEPARATORS = ("\t", ",", ";")
 COLUMNS = ("text", "second", "label")
 
 
@@ -37,38 +36,21 @@ def from_text(content: str, *, table: bool = False, shown: str = "What was paste
         raise ValueError(f"{shown} is empty.")
     lines = content.split("\n")
     first_line = next(line for line in lines if line.strip())
-    if (separator := _find_separator(first_line)) is not None:
-        return _list_from_table(content, separator, shown)
-    if table:
-        named = ", ".join(name[:30] for name in _cells(first_line, ",")[:6])
-        raise ValueError(f"{shown} has no column “text”: its first line is {named[:120]}.")
+    if table or find_separator(first_line, "text") is not None:
+        return _list_from_table(content, shown)
     pairs = (line.rsplit("\t", 1) if "\t" in line.strip() else (line, "") for line in lines)
     # what ends with a line break has no empty text behind it
     n_empty = sum(not line.strip() for line in content.rstrip("\n").split("\n"))
     return _make_list(((text, "", label) for text, label in pairs), n_empty=n_empty)
 
 
-def _find_separator(first: str) -> str | None:
-    """Separator of a header row that names a column `text`; None if the line is no such header."""
-    for separator in SEPARATORS:
-        names = _cells(first, separator)
-        if "text" in names and (len(names) > 1 or first.strip().strip('"').lower() == "text"):
-            return separator
-    return None
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    return [cell.strip().lower() for cell in next(csv.reader([line], delimiter=separator), [])]
-
-
-def _list_from_table(content: str, separator: str, shown: str) -> InputList:
-    rows = csv.reader(io.StringIO(content.lstrip("\n")), delimiter=separator, strict=True)
+def _list_from_table(content: str, shown: str) -> InputList:
     texts, n_empty, too_wide = [], 0, 0
     try:
-        names = [name.strip().lower() for name in next(rows)]
-        columns = [names.index(name) if name in names else None for name in COLUMNS]
-        for cells in rows:
-            if len(cells) > len(names):
+        table = read_table(io.StringIO(content), "text")
+        columns = [table.names.index(name) if name in table.names else None for name in COLUMNS]
+        for _, cells in table.rows:
+            if len(cells) > len(table.names):
                 too_wide += 1
                 continue
             text, second, label = (
@@ -76,15 +58,13 @@ def _list_from_table(content: str, separator: str, shown: str) -> InputList:
             )
             n_empty += not text.strip()
             texts.append((text, second, label))
-    except csv.Error as error:
-        raise ValueError(
-            f"{shown} cannot be read as a table: {csv_error_message(error, rows.line_num)}."
-        ) from None
+    except ValueError as error:
+        raise ValueError(f"{shown} cannot be read as a table: {error}.") from None
     notes = []
     if too_wide:
         notes.append(
             f"{counted(too_wide, 'line')} of the table left out, with more cells than columns: put a text that "
-            f"contains “{separator}” in quotation marks."
+            f"contains “{table.separator}” in quotation marks."
         )
     return _make_list(texts, n_empty=n_empty, notes=notes)
 

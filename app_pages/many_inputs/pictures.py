@@ -3,13 +3,14 @@
 import io
 from collections.abc import Callable, Sequence
 
-import pandas as pd
 from PIL import Image
 
 from app_pages.inputs.drawing.code import to_code
 from app_pages.inputs.drawing.picture import from_file, in_colour
 from app_pages.inputs.input_list import InputList, Item
+from app_pages.inputs.uploaded_text import decode
 from app_pages.toolkit.markdown import counted
+from model.files.table_file import read_table
 from model.inputs import Picture
 
 MOST = 200  # pictures
@@ -63,14 +64,15 @@ def _make_item(name: str, content: bytes, label: str) -> Item:
 def _read_labels(tables: Files) -> dict[str, str]:
     labels: dict[str, str] = {}
     for name, read_content in tables:
-        quoted_name = f"“{name[-LONGEST_NAME:]}”"
+        text, quoted_name = decode(name, read_content())
         try:
-            table = pd.read_csv(
-                io.BytesIO(read_content()), dtype=str, keep_default_na=False, encoding="utf-8-sig"
-            )
+            table = read_table(io.StringIO(text, newline=""), "file", "label")
+            file, label = map(table.names.index, ("file", "label"))
+            labels |= {
+                cells[file].strip(): cells[label].strip()[:200]
+                for _, cells in table.rows
+                if len(cells) > max(file, label)
+            }
         except ValueError as error:
-            raise ValueError(f"{quoted_name} cannot be read as a table: {str(error).rstrip('.')}.") from None
-        if not {"file", "label"} <= set(table.columns):
-            raise ValueError(f"{quoted_name} needs the columns “file” and “label”.")
-        labels |= dict(zip(table["file"].str.strip(), table["label"].str.strip().str[:200], strict=True))
+            raise ValueError(f"{quoted_name} cannot be read as a table: {error}.") from None
     return labels

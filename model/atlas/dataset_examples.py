@@ -1,6 +1,5 @@
 """Examples of a data set: the texts of a CSV file, the project's own sentences, or the MNIST test digits."""
 
-import csv as table
 import hashlib
 import json
 from collections.abc import Callable, Iterator
@@ -13,10 +12,10 @@ from pathlib import Path
 import pandas as pd
 
 from ..evaluate.class_index import class_index_of
+from ..files.table_file import table_rows
 from ..inputs import Input, Picture, Text, digits
 from ..loaded import Loaded
 
-LONGEST_TEXT = 10_000_000  # characters
 DIGITS = "MNIST test digits"
 OWN_NAME = "sentences of our own"
 OWN = (digits.EXAMPLES / "sentences.json", Path(__file__).parents[1] / "train" / "negation_judged.csv")
@@ -169,38 +168,4 @@ def _read_own_sentences() -> Iterator[tuple[Text, None]]:
 
 def _read_texts(csv: Path) -> Iterator[tuple[Text, str | None]]:
     """Yields the texts of the CSV with their labels, row by row; a label is None if there is no such column."""
-    return ((Text(row["text"]), row.get("label")) for _, row in csv_rows(csv, "text"))
-
-
-def csv_rows(csv: Path, *columns: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yields the number of the line at which each row of the CSV ends, and its cells by column.
-
-    Raises ValueError, with a one-sentence message, if one of the `columns` is missing or a row is damaged. pandas is not
-    used, since it takes the first cell of a row with too many cells as the name of the row.
-    """
-    with csv.open(newline="", encoding="utf-8-sig") as file:
-        rows = table.DictReader(file, strict=True)
-        try:
-            if missing := [name for name in columns if name not in (rows.fieldnames or ())]:
-                raise ValueError(f"{csv.name} lacks the column {missing[0]}")
-            while (row := _next_row(rows)) is not None:
-                if None in row or None in row.values():
-                    raise ValueError(
-                        f"{csv.name} has more or fewer cells in line {rows.line_num} than in its first; a text with "
-                        "commas stands in quotes"
-                    )
-                yield rows.line_num, row
-        except (table.Error, UnicodeDecodeError) as error:
-            raise ValueError(f"{csv.name} is no CSV, seen in line {rows.line_num + 1}: {error}") from error
-
-
-def _next_row(rows: table.DictReader) -> dict[str, str] | None:
-    """The next row, with cells of up to `LONGEST_TEXT` characters; None at the end of the file.
-
-    The whole process has one limit, so it is raised for this row alone: several files may be read in turn, and not to their end.
-    """
-    previous_limit = table.field_size_limit(LONGEST_TEXT)
-    try:
-        return next(rows, None)
-    finally:
-        table.field_size_limit(previous_limit)
+    return ((Text(row["text"]), row.get("label")) for _, row in table_rows(csv, "text"))

@@ -13,11 +13,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
+from ..files.table_file import LONGEST_TEXT, open_text, table_rows
 from ..inputs import Picture, Text
 from ..inputs.picture_file import read_picture
 from ..inputs.text import has_character_vocabulary
 from ..loaded import Loaded
-from .dataset_examples import LONGEST_TEXT, Examples, csv_rows
+from .dataset_examples import Examples
 
 CONLLU, CSV = ".conllu", ".csv"
 N_COLUMNS = 10  # of CoNLL-U: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC
@@ -76,7 +77,7 @@ def linked_examples(
     if ending == CSV:
         read = read_texts if loaded.config.is_text else _read_pictures
     if read is _read_pictures:
-        files += tuple({file.parent / row["picture"]: None for _, row in csv_rows(file, "picture")})
+        files += tuple({file.parent / row["picture"]: None for _, row in table_rows(file, "picture")})
     if not any(linked.links for linked in read(file)):
         raise ValueError(f"{file.name} holds no link")
     examples = Examples(name=name or file.name, files=files, read=partial(_without_labels, read, file))
@@ -103,7 +104,7 @@ def read_conllu(file: Path) -> Iterator[LinkedText]:
     Raises ValueError, with a one-sentence message, if the file is damaged.
     """
     rows: list[tuple[int, list[str]]] = []
-    with file.open(encoding="utf-8-sig") as lines:
+    with open_text(file) as lines:
         try:
             for number, line in enumerate(lines, 1):
                 if len(line) > LONGEST_TEXT:
@@ -119,8 +120,6 @@ def read_conllu(file: Path) -> Iterator[LinkedText]:
             raise ValueError(
                 f"{file.name} is no CoNLL-U, seen in line {error.line}: {error.message}"
             ) from error
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{file.name} is no CoNLL-U: it is not written in UTF-8") from error
 
 
 class _RowError(Exception):
@@ -203,7 +202,7 @@ def _read_pictures(csv: Path) -> Iterator[LinkedPicture]:
 
 
 def _rows_by(csv: Path, column: str) -> Iterator[tuple[str, list[tuple[int, dict[str, str]]]]]:
-    rows = csv_rows(csv, column, "from", "to", "relation")
+    rows = table_rows(csv, column, "from", "to", "relation")
     for value, group in groupby(rows, key=lambda numbered: numbered[1][column]):
         yield value, list(group)
 

@@ -9,10 +9,10 @@ import argparse
 import json
 import os
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -23,6 +23,7 @@ from ..checkpoint import record_figures
 from ..checkpoint.cli import CHECKPOINT, exit_with_one_sentence, load_checkpoint
 from ..device import release_memory
 from ..experiments.batching import batch_size
+from ..files.table_file import table_rows
 from ..inputs.digits import examples, to_input, to_labels
 from ..loaded import Loaded
 from .class_index import class_index_of
@@ -76,10 +77,9 @@ def _read_digits(loaded: Loaded) -> tuple[Batches, Int[Tensor, " digit"]]:
 
 def _read_texts(loaded: Loaded, csv: Path) -> tuple[Batches, Int[Tensor, " text"]]:
     """Batches of texts from a CSV, and all labels. The labels are checked first; the texts are read later, `WINDOW` at a time."""
-    if missing_columns := {"text", "label"} - set(pd.read_csv(csv, nrows=0).columns):
-        raise ValueError(f"{csv.name} lacks the columns {sorted(missing_columns)}")
-    label_column = pd.read_csv(csv, usecols=["label"], dtype=str, keep_default_na=False).label
-    labels = [class_index_of(label, loaded.config.class_names) for label in label_column]
+    labels = [
+        class_index_of(row["label"], loaded.config.class_names) for _, row in table_rows(csv, "text", "label")
+    ]
     if not labels:
         raise ValueError(f"{csv.name} holds no text")
     return _text_batches(loaded, csv), torch.tensor(labels)
@@ -89,25 +89,28 @@ def _text_batches(loaded: Loaded, csv: Path) -> Batches:
     """Yields batches of texts of similar length; batches of a single text if the encoder has no padding."""
     assert loaded.tokenizer is not None, "an encoder of texts has a tokenizer"
     config, encode = loaded.config, loaded.tokenizer.encode
-    with pd.read_csv(csv, usecols=["text"], dtype=str, keep_default_na=False, chunksize=WINDOW) as windows:
-        for texts in (window.text for window in windows):
-            ids = [np.array(encode(text).ids, np.int32) for text in texts]  # a list takes ten times as much
-            lengths = np.array([len(row) for row in ids])
-            if not lengths.all():
-                raise ValueError(f"{csv.name}: in text {texts.index[lengths == 0][0] + 1} there is no token")
-            # The longest first: the memory that it takes is enough for the rest.
-            remaining_indices = np.argsort(-lengths, kind="stable")
-            while len(remaining_indices):
-                length, n = int(lengths[remaining_indices[0]]), 1
-                if config.padding_id is not None:
-                    length = min(-(-length // LENGTHS) * LENGTHS, config.n_positions)
-                    n = min(batch_size(config, length), BATCH)
-                batch_indices, remaining_indices = remaining_indices[:n], remaining_indices[n:]
-                inputs = torch.full((len(batch_indices), length), config.padding_id or 0)
-                for row, index in enumerate(batch_indices):
-                    inputs[row, : lengths[index]] = torch.from_numpy(ids[index])
-                yield torch.from_numpy(texts.index.to_numpy()[batch_indices]), inputs
-            release_memory()
+    texts, first = (row["text"] for _, row in table_rows(csv, "text", "label")), 0
+    # a list of Python's numbers takes ten times as much
+    while ids := [np.array(encode(text).ids, np.int32) for text in islice(texts, WINDOW)]:
+        if not all(map(len, ids)):
+            raise ValueError(
+                f"{csv.name}: in text {first + list(map(len, ids)).index(0) + 1} there is no token"
+            )
+        lengths = np.array([len(row) for row in ids])
+        # The longest first: the memory that it takes is enough for the rest.
+        remaining_indices = np.argsort(-lengths, kind="stable")
+        while len(remaining_indices):
+            length, n = int(lengths[remaining_indices[0]]), 1
+            if config.padding_id is not None:
+                length = min(-(-length // LENGTHS) * LENGTHS, config.n_positions)
+                n = min(batch_size(config, length), BATCH)
+            batch_indices, remaining_indices = remaining_indices[:n], remaining_indices[n:]
+            inputs = torch.full((len(batch_indices), length), config.padding_id or 0)
+            for row, index in enumerate(batch_indices):
+                inputs[row, : lengths[index]] = torch.from_numpy(ids[index])
+            yield torch.from_numpy(first + batch_indices), inputs
+        first += len(ids)
+        release_memory()
 
 
 def main() -> None:

@@ -22,6 +22,10 @@ def test_texts_in_quotation_marks_hold_separators_and_marks() -> None:
     assert read('"A good, ""warm"" film",A bad film\n') == [('A good, "warm" film', "A bad film")]
 
 
+def test_a_space_may_stand_before_a_quotation_mark() -> None:
+    assert read('first, second\nA film, "A good, warm film"\n') == [("A film", "A good, warm film")]
+
+
 def test_with_tabs_commas_are_part_of_a_text() -> None:
     assert read("A good, warm film\tA bad, cold film\n") == [("A good, warm film", "A bad, cold film")]
 

@@ -70,8 +70,8 @@ def test_what_is_no_picture_is_named_and_left_out() -> None:
     [
         ([], "no picture among these files"),
         ([("a.png", b"")], "is not a picture"),
-        ([("a.csv", b"name,label\nx,1")], "needs the columns"),
-        ([("a.csv", b"\xff\xfe\x00")], "cannot be read as a table"),
+        ([("a.csv", b"name,label\nx,1")], "lacks the column file"),
+        ([("a.csv", b"\xff\xfe\x00")], "cannot be read: it is not written in UTF-8"),
         ([("a.csv", b"")], "cannot be read as a table"),
     ],
 )

@@ -121,7 +121,7 @@ def test_patches_of_a_picture(tmp_path, digit_loaded, image):
         ("not a film,two,1,det", "from is 'two'"),
         ("not a film,2,2,det", "the two ends of the link are one position"),
         ("not a film,1,2,", "a relation's name must have 1 to 100 characters"),
-        ("not a film,1,2", "more or fewer cells in line 2"),
+        ("not a film,1,2", "line 2 has more or fewer cells"),
     ],
 )
 def test_a_damaged_row_is_refused(tmp_path, text_loaded, row, message):
@@ -155,3 +155,16 @@ def test_other_bytes_than_utf_8_are_refused(tmp_path):
     (tmp_path / "it.conllu").write_bytes(b"1\tgr\xf6\xdfer\n")
     with pytest.raises(ValueError, match="it is not written in UTF-8"):
         list(read_conllu(tmp_path / "it.conllu"))
+
+
+def test_utf_16_is_read(tmp_path):
+    path = written(tmp_path, SENTENCE)
+    expected = list(read_conllu(path))
+    path.write_text(SENTENCE, encoding="utf-16")
+    assert list(read_conllu(path)) == expected
+
+
+def test_links_may_be_separated_by_semicolons(tmp_path, text_loaded):
+    path = written(tmp_path, "Text;From;To;Relation\nnot a film;2;3;det\n", "it.csv")
+    ((_, linked),) = linked_examples(text_loaded, path)
+    assert linked.links == (Link(1, 2, "det"),)

@@ -173,7 +173,10 @@ def test_figures_of_several_data_sets_stand_beside_each_other(review_folder):
         ("text,label\ngood,maybe\n", "a label must be one of"),
         ("text,label\ngood,2\n", "a label must be one of"),
         ("text,label\n", "reviews.csv holds no text"),
-        ("review,label\ngood,1\n", "lacks the columns \\['text'\\]"),
+        (
+            "review,label\ngood,1\n",
+            "lacks the column text: name it in the first line, which is “review,label”",
+        ),
     ],
 )
 def test_bad_csv_is_refused_in_one_sentence(review_folder, tmp_path, content, sentence):

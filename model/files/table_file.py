@@ -1,0 +1,145 @@
+"""Texts and tables as pandas and Excel write them: in UTF-8 or UTF-16, separated by commas, semicolons or tabs."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, TextIO
+
+SEPARATORS = (",", ";", "\t")
+LONGEST_TEXT = 10_000_000  # characters of a cell
+BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff")  # of UTF-16, as Excel writes “Unicode text”
+NOT_UNICODE = "it is not written in UTF-8: save it so, which Excel calls “CSV UTF-8”"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The names of the columns, in lower case, and the rows, which are read one after the other."""
+
+    names: tuple[str, ...]
+    separator: str
+    rows: Iterator[tuple[int, list[str]]]  # the line in which a row ends, counted from 1, and its cells
+
+
+def decode(content: bytes) -> str:
+    """The text of a file in UTF-8, or in UTF-16 with a byte order mark. Raises ValueError, with the end of a sentence, for others."""
+    try:
+        text = content.decode(_encoding(content))
+    except UnicodeError:
+        text = "\0"
+    if "\0" in text:
+        raise ValueError(NOT_UNICODE)
+    return text
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """Context manager with the text of a file, in which line ends stay as they are.
+
+    Raises ValueError, with the name of the file in a sentence, if it is neither UTF-8 nor UTF-16.
+    """
+    with path.open("rb") as file:
+        encoding = _encoding(file.read(2))
+    try:
+        with path.open(newline="", encoding=encoding) as text:
+            yield text
+    except UnicodeError as error:
+        raise ValueError(f"{path.name} cannot be read: {NOT_UNICODE}") from error
+
+
+def _encoding(beginning: bytes) -> str:
+    return "utf-16" if beginning.startswith(BYTE_ORDER_MARKS) else "utf-8-sig"
+
+
+def find_separator(header: str, *columns: str) -> str | None:
+    """The separator with which the first line of a table names all `columns`, in upper or lower case; None if none does."""
+    return next(
+        (separator for separator in SEPARATORS if set(columns) <= set(_names(header, separator))), None
+    )
+
+
+def _names(header: str, separator: str) -> tuple[str, ...]:
+    cells = next(csv.reader([header], delimiter=separator, skipinitialspace=True), [])
+    return tuple(cell.strip().lower() for cell in cells)
+
+
+def read_table(lines: Iterable[str], *columns: str) -> Table:
+    """The table in the lines of a text, whose first line names its columns.
+
+    Raises ValueError, with the end of a sentence, if one of `columns` is missing, and while the rows are read if one of them
+    is damaged.
+    """
+    lines, n_empty, header = iter(lines), 0, ""
+    for header in lines:
+        if header.strip():
+            break
+        n_empty += 1
+    if "\0" in header:
+        raise ValueError(NOT_UNICODE)
+    separator = find_separator(header, *columns)
+    if separator is None:
+        names = max((_names(header, separator) for separator in SEPARATORS), key=len)
+        missing = next((name for name in columns if name not in names), columns[0])
+        found = f"“{header.strip()[:120]}”" if header.strip() else "empty"
+        raise ValueError(f"it lacks the column {missing}: name it in the first line, which is {found}")
+    reader = csv.reader(
+        chain([header], lines),
+        delimiter=separator,
+        strict=True,
+        skipinitialspace=f"{separator} " in header,  # as in "text, label"
+    )
+    rows = _rows(reader, n_empty)
+    next(rows)
+    return Table(_names(header, separator), separator, rows)
+
+
+def _rows(reader: Any, n_before: int) -> Iterator[tuple[int, list[str]]]:
+    """Yields the line and the cells of each row of a `csv.reader`, which may have up to `LONGEST_TEXT` characters; `n_before` lines were read.
+
+    The whole process has one limit, so it is raised for each row alone: several files may be read in turn, and not to their end.
+    """
+    while True:
+        previous_limit = csv.field_size_limit(LONGEST_TEXT)
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise ValueError(csv_error_message(error, n_before + reader.line_num)) from error
+        finally:
+            csv.field_size_limit(previous_limit)
+        if cells is None:
+            return
+        if cells:
+            yield n_before + reader.line_num, cells
+
+
+def csv_error_message(error: csv.Error, line: int) -> str:
+    """What is wrong in this line of a table, as the end of a sentence."""
+    if "end of data" in str(error):
+        return "a quotation mark is opened and never closed"
+    if "expected after" in str(error):
+        return f"in line {line:,} a quotation mark inside a text is not doubled"
+    return f"line {line:,}: {error}"
+
+
+def table_rows(path: Path, *columns: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yields the number of the line at which each row of a table ends, and its cells by the name of their column.
+
+    Raises ValueError, with a one-sentence message, if one of the `columns` is missing or a row is damaged.
+    """
+    with open_text(path) as lines:
+        try:
+            table = read_table(lines, *columns)
+            for line, cells in table.rows:
+                if len(cells) != len(table.names):
+                    sign = {"\t": "a tab"}.get(table.separator, f"“{table.separator}”")
+                    raise ValueError(
+                        f"line {line:,} has more or fewer cells than its first; a text that contains {sign} stands in "
+                        "quotation marks"
+                    )
+                yield line, dict(zip(table.names, cells, strict=True))
+        except UnicodeError:
+            raise
+        except ValueError as error:
+            raise ValueError(f"{path.name} cannot be read as a table: {error}") from error
