@@ -99,6 +99,19 @@ class Parts:
 
 
 NO_PARTS = Parts()
+# How the states of a text's tokens become one vector in a folder of sentence-transformers: the class token's, the largest
+# numbers, the mean, the sum divided by the root of their number, the mean weighted by 1, 2, 3, ..., or the last token's.
+SentencePooling = Literal["class", "max", "mean", "sum by root", "weighted mean", "last"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceLayer:
+    """A layer behind the pooling of a folder of sentence-transformers."""
+
+    kind: Literal["linear", "layer norm", "unit length", "first numbers"]
+    width: Size  # of the vector that it makes
+    bias: bool = True  # of a linear layer
+    act: Act = "none"  # behind a linear layer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +147,10 @@ class Family:
     padded: bool = False  # texts are padded to n_positions, and padding is read like other tokens (SigLIP)
     two_classifiers: bool = False  # of class token and distillation token; their logits' mean is the answer
     pooler: Act | None = None  # a linear map and this, behind pooling
-    d_pooled: Size | None = None  # what the pooler makes; None for d_model
+    d_pooled: Size | None = None  # what the pooler or the last of `sentence_layers` makes; None for d_model
+    # In the place of `pooling`, what all of these make, one behind the other; then these layers (sentence-transformers).
+    sentence_poolings: Annotated[tuple[SentencePooling, ...], Meta(max_length=6)] = ()
+    sentence_layers: Annotated[tuple[SentenceLayer, ...], Meta(max_length=64)] = ()
     answers: Answers = "choice"
     token_class_names: tuple[str, ...] = ()  # classes of an output for each token
     token_hidden: Act | None = None  # a linear map and this, before that output (ELECTRA's discriminator)

@@ -62,6 +62,8 @@ else:
     if second.subject.unknown:
         st.caption(f"{plain(second.checkpoint)}: {second.subject.unknown}.")
     session_encoders.say_on_cpu(second.checkpoint)
+    for note in second.subject.loaded.notes:
+        st.caption(f"{plain(second.checkpoint)}: {plain(note)}")
 if part in (controls.HEADS, controls.DIFFERENCE, controls.KNOCK_OUT):
     say_rule(first, second, KNOCKED_OUT if part == controls.KNOCK_OUT else WEIGHTS)
 if part != controls.HEADS:

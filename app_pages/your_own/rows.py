@@ -93,7 +93,7 @@ def _as_html(name: str, info: Description) -> str:
     lines = [" · ".join(escape(fact) for fact in facts if fact), *map(escape, info.notes)]
     if n := len(info.left_out):
         tensors = "1 tensor of the file is" if n == 1 else f"{n:,} tensors of the file are"
-        lines.append(f"{tensors} not needed here: {escape(beginning(info.left_out, 3))}")
+        lines.append(f"{tensors} not read: {escape(beginning(info.left_out, 3))}")
     problem = f'<p class="wrong">{escape(_with_period(info.problem))}</p>' if info.problem else ""
     paragraphs = "".join(f"<p>{line}</p>" for line in lines if line)
     return f'<div class="encoder"><b>{escape(shown_name(name))}</b>{paragraphs}{problem}</div>'
@@ -109,7 +109,7 @@ def _draw_details(info: Description) -> None:
     )
     st.html(f'<table class="encoder">{rows_of_table}</table>', width=560)
     if info.left_out:
-        st.caption("In the file, but not needed here:")
+        st.caption("In the file, but not read:")
         st.code("\n".join(info.left_out[:200]), language=None, height=160)
 
 

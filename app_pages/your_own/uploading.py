@@ -13,8 +13,8 @@ WITH_UPLOADS = f"{START} --server.maxUploadSize 500 -- --uploads 500"
 FILES, FOLDER = "Files", "A folder"
 _WHICH = (
     "`config.json`, `model.safetensors` and `tokenizer.json` (or `vocab.txt`, or `vocab.json` and `merges.txt`, or "
-    "SentencePiece's `.model`); for pictures `preprocessor_config.json`; of a sentence-transformers folder also `modules.json` and "
-    "`1_Pooling/config.json`. Other files are ignored."
+    "SentencePiece's `.model`); for pictures `preprocessor_config.json`; of a sentence-transformers folder all of its "
+    "files, since they change the answer (`modules.json`, `1_Pooling/config.json`, …). Other files are ignored."
 )
 _ROUND = "upload_round"  # another one empties the widget, and with it the memory that its files take
 

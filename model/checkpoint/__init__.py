@@ -48,7 +48,7 @@ FOREIGN_FILES = (
     "*.json",
     "*.txt",
     "*.safetensors",
-    "*/config.json",
+    "*/*.json",
     "*/*.safetensors",
 )  # of Hugging Face's layout
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"

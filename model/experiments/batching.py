@@ -112,7 +112,7 @@ def _position_read(model: Transformer, answer: MaskedWord | None) -> int | None:
     family = model.config.family
     reads_others = (
         *(family.pools_patches, family.pools_patches_alone, family.attention_pooling, family.two_classifiers),
-        family.pools_token is not None,
+        *(family.pools_token is not None, bool(family.sentence_poolings)),
     )
     return 0 if model.config.pooling == "class" and not any(reads_others) else None
 

@@ -11,6 +11,15 @@ SENTENCEPIECE = ("spm.model", "sentencepiece.bpe.model", "spiece.model")  # one 
 ADDED_TOKENS, SPECIAL_TOKENS = "added_tokens.json", "special_tokens_map.json"
 PREPROCESSOR, MODULES = "preprocessor_config.json", "modules.json"
 PROCESSOR = "processor_config.json"  # of pictures and texts together, where newer versions put the former
+# of sentence-transformers, which reads the first of the former that is there
+TOKENIZER_SETTINGS = (
+    "sentence_bert_config.json",
+    *(
+        f"sentence_{name}_config.json"
+        for name in ("roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+    ),
+)
+SENTENCE_SETTINGS = "config_sentence_transformers.json"
 ADAPTER = "adapter_config.json"  # of PEFT, which stores a few small matrices beside those of an encoder
 HISTORY, RECORDING, PREDICTIONS = "history.json", "film.safetensors.gz", "predictions.safetensors"
 # What a folder in Hugging Face's layout may hold besides its configuration and weights.
@@ -26,7 +35,8 @@ BESIDE = (
     PREPROCESSOR,
     PROCESSOR,
     MODULES,
-    "sentence_bert_config.json",
+    *TOKENIZER_SETTINGS,
+    SENTENCE_SETTINGS,
 )
 SAFETENSORS = ".safetensors"
 # How safetensors reads weights: into memory of their own. Its default maps the file, and a file that is written over while an

@@ -6,14 +6,22 @@ from pathlib import Path
 from ..config import ModelConfig
 from ..files.errors import single_line
 from .encoder import ImportedEncoder
-from .folder import find
-from .tokenizer import read_tokenizer
+from .folder import find_with_tokenizer
 
 PLACEMENTS = {"pre": "before each sublayer (pre-LN)", "post": "after each sublayer (post-LN)"}
 POOLED = {
     "class": "the class token's state",
     "mean": "the mean of the states",
     "max": "the maximum of the states",
+    "sum by root": "the sum of the states by the root of their number",
+    "weighted mean": "the mean of the states, weighted by position",
+    "last": "the last token's state",
+}
+LAYERS = {
+    "linear": "a linear layer",
+    "layer norm": "a LayerNorm",
+    "unit length": "divided by its length",
+    "first numbers": "its first numbers",
 }
 
 
@@ -25,24 +33,21 @@ class Description:
     config: ModelConfig | None
     summary: tuple[tuple[str, str], ...] = ()  # what and how much, to be shown as rows
     notes: tuple[str, ...] = ()  # sentences: where the app differs from the original
-    left_out: tuple[str, ...] = ()  # names of tensors and modules that are stored and not used
+    left_out: tuple[str, ...] = ()  # names of tensors that are stored and not used
     problem: str | None = None  # why it cannot be opened, in one sentence
 
 
 def describe(folder: Path) -> Description:
     """Describes the encoder in a folder without loading its weights; if it cannot be opened, `problem` says why."""
     try:
-        encoder = find(folder)
-        notes = tuple(encoder.reading.notes)
-        if encoder.config.is_text:
-            notes += read_tokenizer(encoder.folder, encoder.config)[1]
+        encoder, _ = find_with_tokenizer(folder)
     except ValueError as error:
         return Description(family="", config=None, problem=str(error))
     return Description(
         family=encoder.config.family.name,
         config=encoder.config,
         summary=_summary_rows(encoder.config),
-        notes=notes,
+        notes=(*encoder.reading.differences, *encoder.reading.notes),
         left_out=tuple(map(single_line, encoder.left_out)),
     )
 
@@ -146,8 +151,9 @@ def _output_phrases(config: ModelConfig) -> list[str]:
         )
     if not outputs:
         pooled = _pooled_phrase(config)
-        layer_phrase = ", then a linear layer" if family.pooler else ""
-        outputs.append(f"an embedding of {family.d_pooled or config.d_model} numbers: {pooled}{layer_phrase}")
+        layers = ["a linear layer"] * (family.pooler is not None)
+        layers += [LAYERS[layer.kind] for layer in family.sentence_layers]
+        outputs.append(f"an embedding of {config.d_pooled} numbers: {', then '.join((pooled, *layers))}")
     return outputs
 
 
@@ -159,7 +165,9 @@ def _pooled_phrase(config: ModelConfig) -> str:
         return "the state of the token with the highest id"
     if family.pools_token is not None:
         return f"the {'last' if family.pools_token == 'last' else 'end'} token's state"
-    return "the mean of the patches' states" if family.pools_patches_alone else POOLED[config.pooling]
+    if family.pools_patches_alone:
+        return "the mean of the patches' states"
+    return " beside ".join(POOLED[pooling] for pooling in family.sentence_poolings or (config.pooling,))
 
 
 def _megabytes(config: ModelConfig, n_parameters: int) -> float:

@@ -18,6 +18,7 @@ from ..parts.block import add_grid_bias, replace_parts
 from ..parts.disentangled import DisentangledAttention, RelativePositions
 from ..parts.norm_layers import norm_layer
 from ..parts.relative_bias import BiasedScores
+from ..parts.sentence_layers import pool_tokens, sentence_layer
 from ..transformer import Embedding, Inputs, States, Transformer, fixed_positions
 
 
@@ -116,6 +117,11 @@ class ImportedEncoder(Transformer):
             self.pooler_act = OUTPUT_ACTIVATIONS[family.pooler or "none"]()
             has_pooled_norm = family.pooled_norm or (family.hidden_norm and family.pooler is not None)
             self.pooler_norm = _hidden_norm(config, d_pooled, has_pooled_norm)
+            width, layers = d_model * max(1, len(family.sentence_poolings)), list[nn.Module]()
+            for layer_options in family.sentence_layers:
+                layers.append(sentence_layer(layer_options, width))
+                width = layer_options.width
+            self.sentence_layers = nn.Sequential(*layers)
             if config.n_classes:
                 self.classifier = Linear(d_pooled, config.n_classes)
             self.second_classifier = Linear(d_pooled, config.n_classes) if family.two_classifiers else None
@@ -163,7 +169,10 @@ class ImportedEncoder(Transformer):
             return self._transform_pooled(states.take_along_dim(position, dim=1)[:, 0])
         if family.pools_last:
             return super().pool(self._transform_pooled(states), inputs)
-        return self._transform_pooled(super().pool(states, inputs))
+        if family.sentence_poolings:
+            is_real = real_positions(inputs, self.config.padding_id)
+            return self.sentence_layers(pool_tokens(family.sentence_poolings, states, is_real))
+        return self.sentence_layers(self._transform_pooled(super().pool(states, inputs)))
 
     def _transform_pooled(self, states: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_pooled"]:
         return self.pooler_norm(self.pooler_act(self.pooler(states)))

@@ -1,7 +1,7 @@
 """Recognises the encoder in a folder by its configuration and the headers of its weights, and opens it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from reprlib import repr as shortened
@@ -30,8 +30,16 @@ from .families import FAMILIES, family_names
 from .inner_encoders import TWO_ENCODERS, one_encoder, split_path
 from .output_layers import TIED
 from .refusals import is_own_config, refuse_adapter, refuse_other_library, refuse_tensors, wrong_shape
-from .sentence_transformers import UnsupportedPoolingError, read_modules, with_modules
+from .sentence_transformers import (
+    SentenceModules,
+    UnsupportedModuleError,
+    read_modules,
+    settings_of_encoder,
+    with_modules,
+    with_tokenizer_settings,
+)
 from .tensor_map import Reading
+from .token_sizes import with_tokens
 from .tokenizer import read_tokenizer
 from .weights import Shape, Stored, stored_weights
 
@@ -58,7 +66,8 @@ class EncoderFolder:
     reading: Reading
     stored: Stored
     folder: Path  # with the encoder's files; in sentence-transformers' layout it may be an inner one
-    left_out: tuple[str, ...]  # names of tensors and modules that are stored and not used
+    left_out: tuple[str, ...]  # names of tensors that are stored and not used
+    sentence_modules: SentenceModules | None = None
 
     @property
     def config(self) -> ModelConfig:
@@ -96,11 +105,11 @@ def find(folder: Path) -> EncoderFolder:
     """
     folder, inner = split_path(folder)
     refuse_adapter(folder)
-    pooling_problem = None
+    module_problem = None
     try:
         sentence_modules = read_modules(folder)
-    except UnsupportedPoolingError as error:
-        sentence_modules, pooling_problem = None, str(error)
+    except UnsupportedModuleError as error:
+        sentence_modules, module_problem = None, str(error)
         if not (folder / CONFIG).is_file():
             raise
     encoder_folder = folder / sentence_modules.encoder if sentence_modules else folder
@@ -109,42 +118,52 @@ def find(folder: Path) -> EncoderFolder:
     refuse_other_library(values)
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in {*FAMILIES, *TWO_ENCODERS}:
-        raise RefusalError(_all_problems(encoder_folder, model_type, pooling_problem))
-    if pooling_problem is not None:
-        raise ValueError(pooling_problem)
+        raise RefusalError(_all_problems(encoder_folder, model_type, module_problem))
+    if module_problem is not None:
+        raise ValueError(module_problem)
     tensors = stored_weights(encoder_folder).renamed(_current_name)
     refuse_tensors(tensors.shapes)
     if model_type in TWO_ENCODERS:
         values, tensors = one_encoder(values, tensors, inner)
     family = FAMILIES[values["model_type"]]
     preprocessor = _read_preprocessor(encoder_folder) if family.reads == "pictures" else None
-    reading = family.reading(values, tensors, preprocessor)
-    left_out: list[str] = []
-    if sentence_modules is not None:
-        left_out += sentence_modules.left_out
+    if sentence_modules is None:
+        reading = family.reading(values, tensors, preprocessor)
+    else:
+        reading = family.reading(settings_of_encoder(values, sentence_modules), tensors, preprocessor)
         reading = with_modules(reading, sentence_modules)
-        if sentence_modules.dense is not None:
-            tensors = tensors.with_others(sentence_modules.dense)
+        if sentence_modules.weights is not None:
+            tensors = tensors.with_others(sentence_modules.weights)
     _check_shapes(reading, tensors, values)
-    return EncoderFolder(
-        reading,
-        tensors,
-        encoder_folder,
-        (*left_out, *_unused_tensors(reading, tensors, bool(values.get("tie_word_embeddings", True)))),
-    )
+    unused_tensors = _unused_tensors(reading, tensors, bool(values.get("tie_word_embeddings", True)))
+    return EncoderFolder(reading, tensors, encoder_folder, unused_tensors, sentence_modules)
+
+
+@errors_in_one_sentence()
+def find_with_tokenizer(folder: Path) -> tuple[EncoderFolder, Tokenizer | None]:
+    """The encoder in a folder as `find` returns it, with what follows from its tokenizer, and this tokenizer; None for pictures.
+
+    Raises ValueError if one of them cannot be used.
+    """
+    encoder = find(folder)
+    if not encoder.config.is_text:
+        return encoder, None
+    tokenizer, differences = read_tokenizer(encoder.folder, encoder.config)
+    if encoder.sentence_modules is not None:
+        with_tokenizer_settings(tokenizer, encoder.sentence_modules, encoder.config.n_positions)
+    reading = with_tokens(encoder.reading, tokenizer, encoder.folder)
+    reading = replace(reading, differences=(*reading.differences, *differences))
+    return replace(encoder, reading=reading), tokenizer
 
 
 @errors_in_one_sentence()
 def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None, tuple[str, ...]]:
-    """The encoder with its weights, in float32 on the CPU, its tokenizer, and sentences that say where they differ from the
-    original.
+    """The encoder with its weights, in float32 on the CPU, its tokenizer, and where its answer is not that of its own library,
+    in sentences.
 
     Raises ValueError if it cannot be shown.
     """
-    encoder = find(folder)
-    tokenizer, notes = (
-        read_tokenizer(encoder.folder, encoder.config) if encoder.config.is_text else (None, ())
-    )
+    encoder, tokenizer = find_with_tokenizer(folder)
     model = ImportedEncoder(encoder.config)
     parameters = dict(model.named_parameters(remove_duplicate=False))
     names_by_tensor: dict[str, list[str]] = {}
@@ -174,7 +193,7 @@ def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None, tuple
     model.load_state_dict(tensors_by_name, strict=False, assign=True)
     if unset_names := [name for name, value in model.named_parameters() if value.is_meta]:
         raise ValueError(f"nothing is stored for {unset_names[0]}")
-    return model.requires_grad_(False).eval(), tokenizer, (*encoder.reading.notes, *notes)
+    return model.requires_grad_(False).eval(), tokenizer, tuple(encoder.reading.differences)
 
 
 def _read_preprocessor(folder: Path) -> dict[str, Any] | None:
@@ -189,14 +208,14 @@ def _read_preprocessor(folder: Path) -> dict[str, Any] | None:
     return settings
 
 
-def _all_problems(folder: Path, model_type: object, pooling_problem: str | None) -> str:
+def _all_problems(folder: Path, model_type: object, module_problem: str | None) -> str:
     """Why an encoder of an unknown family cannot be opened, in one sentence with all reasons, and what works for it."""
     model_type_text = shortened(model_type) if model_type is not None else "missing"
     problems = [
         f"the model_type in config.json is {single_line(model_type_text, 80)}; supported are {family_names()}"
     ]
-    if pooling_problem is not None:
-        problems.append(pooling_problem)
+    if module_problem is not None:
+        problems.append(module_problem)
     try:
         stored_weights(folder)
     except ValueError as error:

@@ -1,80 +1,114 @@
-"""Folders of sentence-transformers, whose `modules.json` lists an encoder, the pooling of its states, and layers after it."""
+"""Folders of sentence-transformers: an encoder, the settings of its tokenizer, the pooling of its states, and layers after it.
 
-from dataclasses import dataclass, replace
+`modules.json` lists them in their order. What changes the answer is followed, or refused by its name, or said in a note; the
+library's own code is the reference (https://sbert.net/docs/package_reference/sentence_transformer/modules.html).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, get_args
+
+from tokenizers import Tokenizer, normalizers
 
 from ..config import LARGEST, Pooling
-from ..family_options import Act
-from ..files.encoder_files import CONFIG, MODULES
+from ..family_options import Act, SentenceLayer, SentencePooling
+from ..files.encoder_files import CONFIG, MODULES, SENTENCE_SETTINGS, TOKENIZER_SETTINGS
+from ..files.errors import single_line
 from ..files.json_file import folder_and_name, read_json, read_object
-from .tensor_map import Reading, Source
+from .tensor_map import LONGEST_TEXT, Reading, Source
 from .weights import Stored, stored_weights
 
-DENSE_WEIGHT = "linear.weight"
+LIBRARY = "sentence_transformers."
 # layers after pooling of the encoder itself
 REPLACED = ("pooler", "pooler_norm", "attention_pooling", "classifier", "second_classifier")
-POOLINGS: dict[str, Pooling] = {
+# By the names of older files, in the order in which the library puts the vectors one behind the other.
+POOLINGS: dict[str, SentencePooling] = {
     "pooling_mode_cls_token": "class",
-    "pooling_mode_mean_tokens": "mean",
     "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "sum by root",
+    "pooling_mode_weightedmean_tokens": "weighted mean",
+    "pooling_mode_lasttoken": "last",
 }
-MODES: dict[str, Pooling] = {"cls": "class", "mean": "mean", "max": "max"}
-ACTS: dict[str, Act] = {"Tanh": "tanh", "Identity": "none", "ReLU": "relu", "GELU": "gelu"}
+MODES: dict[str, SentencePooling] = {
+    name.removeprefix("pooling_mode_"): pooling for name, pooling in POOLINGS.items()
+} | {"cls": "class", "max": "max", "mean": "mean", "weightedmean": "weighted mean"}
+ACTS: dict[str, Act] = {
+    "Tanh": "tanh",
+    "Identity": "none",
+    "ReLU": "relu",
+    "GELU": "gelu",
+    "SiLU": "silu",
+}
+SENTENCE_EMBEDDING = (None, "sentence_embedding")  # what a layer reads and makes, where nothing else is set
+# Settings of the tokenizer and the encoder, with the values that this project follows; the others change what is pooled.
+STATES_READ = {
+    "transformer_task": (None, "feature-extraction"),
+    "module_output_name": (None, "token_embeddings"),
+    "modality_config": (None, {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}),
+}
+# `unpad_inputs` changes no result, and the lengths count only for encoders that compare tokens.
+FOLLOWED = (
+    *STATES_READ,
+    "max_seq_length",
+    "do_lower_case",
+    "unpad_inputs",
+    "query_length",
+    "document_length",
+)
+MOST_PROMPT = 120  # characters that are shown
 
 
-class UnsupportedPoolingError(ValueError):
-    """The states of a sentence's tokens are pooled in a way that is not supported."""
+class UnsupportedModuleError(ValueError):
+    """A sentence's vector is made in a way that is not supported."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceModules:
-    """The modules that `modules.json` lists: encoder, pooling, and a linear layer after it."""
+    """What the files of sentence-transformers say besides the encoder's own."""
 
-    encoder: str  # folder of the encoder, "" for the folder itself
-    pooling: Pooling | None
-    dense: Stored | None  # the weights of a linear layer after pooling
-    dense_act: Act
-    left_out: tuple[str, ...]  # modules that are not used
+    encoder: str = ""  # folder of the encoder, "" for the folder itself
+    longest: int | None = (
+        None  # tokens of a text that are read, in the place of what the tokenizer's files say
+    )
+    lower_case: bool = False  # before the tokenizer's own normalisation
+    poolings: tuple[SentencePooling, ...] = ()
+    layers: tuple[SentenceLayer, ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict)  # of the layers' parameters
+    weights: Stored | None = None  # of the layers
+    differences: tuple[str, ...] = ()  # sentences: where an answer is not that of the library
+    notes: tuple[str, ...] = ()  # other sentences
 
 
 def read_modules(folder: Path) -> SentenceModules | None:
-    """The modules listed in a folder; None if sentence-transformers did not save it. Raises ValueError if it is damaged."""
+    """The modules listed in a folder; None if sentence-transformers did not save it.
+
+    Raises UnsupportedModuleError, with a one-sentence message, for a module or a pooling that is not supported, and
+    ValueError if a file is damaged.
+    """
     path = folder / MODULES
     if not path.is_file():
         return None
-    encoder, left_out = "", []
-    pooling: Pooling | None = None
-    dense: Stored | None = None
-    activation: Act = "none"
-    for module in _read_module_list(path):
-        module_type, name = str(module.get("type", "")).rpartition(".")[2], str(module.get("path", ""))
+    modules, include_prompt = SentenceModules(), True
+    for index, module in enumerate(_read_module_list(path)):
+        module_type, name = str(module.get("type", "")), str(module.get("path", ""))
         if Path(name).is_absolute() or ".." in Path(name).parts or len(Path(name).parts) > 1:
             raise ValueError(f"{MODULES} names the folder {shortened(name)}, which is not inside this folder")
-        if module_type == "Transformer":
-            encoder = name
-        elif module_type == "Pooling":
-            pooling = _find_pooling(read_object(folder / name / CONFIG, CONFIG))
-        elif module_type == "Dense" and dense is None:
-            activation = _read_activation(folder / name / CONFIG)
-            dense = _with_prefix(stored_weights(folder / name), name)
-        elif module_type != "Normalize":  # which changes no cosine
-            left_out.append(f"{name or module_type} ({module_type})")
-    return SentenceModules(encoder, pooling, dense, activation, tuple(left_out))
-
-
-def _with_prefix(stored: Stored, prefix: str) -> Stored:
-    return stored.renamed(lambda name: f"{prefix}.{name}")
-
-
-def _read_activation(path: Path) -> Act:
-    name = str(read_object(path, CONFIG).get("activation_function", "")).rpartition(".")[2]
-    if name not in ACTS:
-        raise ValueError(
-            f"{folder_and_name(path)} has activation_function {name!r}; supported are {', '.join(ACTS)}"
-        )
-    return ACTS[name]
+        is_own = module_type.startswith(LIBRARY)
+        kind = module_type.rpartition(".")[2] if is_own else module_type
+        if kind == "Transformer" and index == 0:
+            modules = _with_tokenizer_settings(replace(modules, encoder=name), folder / name)
+        elif kind == "Pooling" and index == 1:
+            values = read_object(folder / name / CONFIG, CONFIG)
+            modules = replace(modules, poolings=_find_poolings(values))
+            include_prompt = values.get("include_prompt") is not False
+        elif kind in ("Dense", "LayerNorm", "Normalize") and modules.poolings:
+            modules = _with_layer(modules, kind, folder, name)
+        elif kind != "Dropout":  # which does nothing outside of training
+            raise UnsupportedModuleError(_unsupported_message(kind, name, is_own, index))
+    return _with_sentence_settings(modules, folder, include_prompt)
 
 
 def _read_module_list(path: Path) -> list[dict[str, Any]]:
@@ -84,32 +118,201 @@ def _read_module_list(path: Path) -> list[dict[str, Any]]:
     return modules
 
 
-def _find_pooling(values: dict[str, Any]) -> Pooling:
-    if isinstance(mode := values.get("pooling_mode"), str):
-        names = [mode]
-    else:
-        names = [
+def _unsupported_message(kind: str, name: str, is_own: bool, index: int) -> str:
+    shown = single_line(f"{name} ({kind})" if name else kind, 80)
+    if kind == "CLIPModel":
+        return f"{MODULES} lists {shown}: open the folder {name or '0_CLIPModel'} itself"
+    reason = "is not supported" if is_own else "is code of the model's own, which is not run"
+    if kind in ("Transformer", "Pooling", "Dense", "LayerNorm", "Normalize"):
+        reason = f"is not supported as number {index + 1} of the list"
+    return f"{MODULES} lists {shown}, which {reason}; without {MODULES} the folder opens as its encoder alone"
+
+
+def _with_tokenizer_settings(modules: SentenceModules, folder: Path) -> SentenceModules:
+    """The modules with the settings in the file `sentence_bert_config.json`, or one of its older names, in `folder`."""
+    name = next((name for name in TOKENIZER_SETTINGS if (folder / name).is_file()), None)
+    if name is None:
+        return modules
+    values = read_object(folder / name, name)
+    for key, supported in STATES_READ.items():
+        if (value := values.get(key)) not in supported:
+            raise UnsupportedModuleError(
+                f"{name} has {key} {shortened(value)}; supported is {shortened(supported[1])}"
+            )
+    longest = values.get("max_seq_length")
+    if longest is not None and (type(longest) is not int or not 1 <= longest <= LARGEST):
+        raise ValueError(f"{name} has max_seq_length {shortened(longest)}, which must be a number of tokens")
+    if unfollowed := sorted(key for key, value in values.items() if value and key not in FOLLOWED):
+        names = single_line(", ".join(unfollowed), 120)
+        modules = replace(modules, differences=(f"Of {name}, this is not followed here: {names}.",))
+    return replace(modules, longest=longest, lower_case=bool(values.get("do_lower_case")))
+
+
+def _find_poolings(values: dict[str, Any]) -> tuple[SentencePooling, ...]:
+    """The poolings that the values of a pooling's config.json name. Raises UnsupportedModuleError for an unknown one."""
+    modes = values.get("pooling_mode")
+    if modes is None:
+        modes = [
             name for name, is_enabled in values.items() if "pooling_mode_" in name and is_enabled is True
         ]
-    poolings = POOLINGS | MODES
-    if len(names) != 1 or names[0] not in poolings:
-        names_text = (
-            ", ".join(poolings.get(name, name.removeprefix("pooling_mode_")) for name in names) or "nothing"
-        )
-        raise UnsupportedPoolingError(
-            f"the pooling is {names_text}; supported are class token, mean and maximum, one at a time"
-        )
-    return poolings[names[0]]
+        modes = [
+            *(name for name in POOLINGS if name in modes),
+            *(name for name in modes if name not in POOLINGS),
+        ]
+    modes = modes if isinstance(modes, list) else [modes]
+    known = POOLINGS | MODES
+    if unknown := [mode for mode in modes if not isinstance(mode, str) or mode not in known]:
+        name = str(unknown[0]).removeprefix("pooling_mode_")
+        raise UnsupportedModuleError(f"the pooling {shortened(name)} is not supported")
+    return tuple(known[mode] for mode in modes) or ("mean",)
 
 
-def with_modules(reading: Reading, sentences: SentenceModules) -> Reading:
-    """Copy of `reading` in which the pooling of `sentences`, and its linear layer if any, replace the pooler and the
-    classifier.
-    """
+def _with_layer(modules: SentenceModules, kind: str, folder: Path, name: str) -> SentenceModules:
+    """The modules with the layer whose files are in the folder `name`, after those that they have."""
+    path = folder / name / CONFIG
+    values = read_object(path, CONFIG) if path.is_file() or kind != "Normalize" else {}
+    for key in ("module_input_name", "module_output_name"):
+        if (value := values.get(key)) not in SENTENCE_EMBEDDING:
+            raise UnsupportedModuleError(
+                f"{folder_and_name(path)} has {key} {shortened(value)}, which is not supported"
+            )
+    if kind == "Normalize":
+        layer = SentenceLayer(kind="unit length", width=modules.layers[-1].width if modules.layers else 0)
+        return replace(modules, layers=(*modules.layers, layer))
+    prefix = f"sentence_layers.{len(modules.layers)}"
+    if kind == "LayerNorm":
+        layer = SentenceLayer(kind="layer norm", width=_width(path, values, "dimension"))
+        stored_prefix, parameters = "norm", ["weight", "bias"]
+    else:
+        if values.get("use_residual"):
+            raise UnsupportedModuleError(
+                f"{folder_and_name(path)} has use_residual true, which is not supported"
+            )
+        has_bias = values.get("bias") is not False
+        layer = SentenceLayer(
+            kind="linear",
+            width=_width(path, values, "out_features"),
+            bias=has_bias,
+            act=_read_activation(path, values),
+        )
+        prefix, stored_prefix, parameters = f"{prefix}.0", "linear", ["weight", "bias"][: 1 + has_bias]
+    sources = {f"{prefix}.{end}": Source(f"{name}.{stored_prefix}.{end}") for end in parameters}
+    weights = stored_weights(folder / name).renamed(lambda stored: f"{name}.{stored}")
+    return replace(
+        modules,
+        layers=(*modules.layers, layer),
+        sources={**modules.sources, **sources},
+        weights=weights if modules.weights is None else modules.weights.with_others(weights),
+    )
+
+
+def _width(path: Path, values: dict[str, Any], key: str) -> int:
+    width = values.get(key)
+    if type(width) is not int or not 1 <= width <= LARGEST:
+        raise ValueError(
+            f"{folder_and_name(path)} has {key} {shortened(width)}, which must be a number from 1 to {LARGEST:,}"
+        )
+    return width
+
+
+def _read_activation(path: Path, values: dict[str, Any]) -> Act:
+    name = str(values.get("activation_function", "torch.nn.Tanh")).rpartition(".")[2]
+    if name not in ACTS:
+        raise UnsupportedModuleError(
+            f"{folder_and_name(path)} has activation_function {shortened(name)}; supported are {', '.join(ACTS)}"
+        )
+    return ACTS[name]
+
+
+def _with_sentence_settings(modules: SentenceModules, folder: Path, include_prompt: bool) -> SentenceModules:
+    """The modules with what `config_sentence_transformers.json` says of prompts, length and comparison of the vectors."""
+    path = folder / SENTENCE_SETTINGS
+    if not path.is_file() or not modules.poolings:
+        return modules
+    values = read_object(path, SENTENCE_SETTINGS)
+    differences, notes = list(modules.differences), list(modules.notes)
+    if values.get("truncate_dim") is not None:
+        layer = SentenceLayer(kind="first numbers", width=_width(path, values, "truncate_dim"))
+        modules = replace(modules, layers=(*modules.layers, layer))
+    prompts = values.get("prompts")
+    prompts = {"query": "", "document": ""} | (prompts if isinstance(prompts, dict) else {})
+    if (default := values.get("default_prompt_name")) is not None:
+        if default not in prompts:
+            raise ValueError(
+                f"{SENTENCE_SETTINGS} has default_prompt_name {shortened(default)}, which is none of its prompts"
+            )
+        if prompt := prompts[default]:
+            differences.append(
+                f"Its library puts {_quoted(prompt)} before each text. Here a text is read as it is written: write that before it."
+                + (
+                    " The library then leaves these tokens out of the pooling, which is not done here."
+                    * (not include_prompt)
+                )
+            )
+    if others := [
+        f"{_quoted(prompt)} ({name})" for name, prompt in prompts.items() if prompt and name != default
+    ]:
+        notes.append(
+            f"Its library can put words before a text; here write them there, where they belong: {', '.join(others[:6])}."
+        )
+    similarity = values.get("similarity_fn_name")
+    is_unit = bool(modules.layers) and modules.layers[-1].kind == "unit length"
+    if similarity not in (None, "cosine") and not (similarity == "dot" and is_unit):
+        differences.append(
+            f"Its library compares texts by {shortened(similarity)} (similarity_fn_name), which here is done by the cosine."
+        )
+    return replace(modules, differences=tuple(differences), notes=tuple(notes))
+
+
+def _quoted(prompt: object) -> str:
+    """A prompt in quotation marks; the space at its end is a part of it."""
+    text = str(prompt).replace("\n", "↵")
+    return f"“{text if len(text) <= MOST_PROMPT else f'{text[:MOST_PROMPT]} …'}”"
+
+
+def with_tokenizer_settings(tokenizer: Tokenizer, modules: SentenceModules, n_positions: int) -> None:
+    """Sets a tokenizer to read texts as the library does: in lower case, and up to its length of at most `n_positions`."""
+    own = tokenizer.normalizer
+    is_sequence = isinstance(own, normalizers.Sequence)
+    steps = [own[index] for index in range(len(own))] if is_sequence else [own] if own is not None else []
+    if modules.lower_case and not any(isinstance(step, normalizers.Lowercase) for step in steps):
+        tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *steps])
+    if modules.longest is not None:
+        direction = (tokenizer.truncation or {}).get("direction", "right")
+        tokenizer.enable_truncation(min(modules.longest, n_positions), direction=direction)
+
+
+def settings_of_encoder(values: Mapping[str, Any], modules: SentenceModules) -> dict[str, Any]:
+    """The values of the encoder's config.json with the length of texts, for `Layout.n_positions`."""
+    return dict(values) if modules.longest is None else {**values, LONGEST_TEXT: modules.longest}
+
+
+def with_modules(reading: Reading, modules: SentenceModules) -> Reading:
+    """Copy of `reading` in which the poolings and layers of `modules`, if any, replace the pooler and the classifier."""
+    notes = (*reading.notes, *modules.notes)
+    differences = (*reading.differences, *modules.differences)
+    if (longest := modules.longest) is not None and longest > reading.config.n_positions:
+        notes = (
+            *notes,
+            f"{TOKENIZER_SETTINGS[0]} asks for {longest:,} tokens, but the encoder reads {reading.config.n_positions:,}.",
+        )
+    if not modules.poolings:
+        return replace(reading, notes=notes, differences=differences)
     sources = {
         name: source for name, source in reading.sources.items() if name.partition(".")[0] not in REPLACED
     }
     zero_filled_names = tuple(name for name in reading.zeros if name.partition(".")[0] not in REPLACED)
+    d_pooled = reading.config.d_model * len(modules.poolings)
+    layers = []
+    for layer in modules.layers:
+        if layer.kind == "layer norm" and layer.width != d_pooled:
+            raise ValueError(f"a LayerNorm of {layer.width:,} numbers follows a vector of {d_pooled:,}")
+        d_pooled = layer.width if layer.kind == "linear" else min(layer.width or d_pooled, d_pooled)
+        layers.append(replace(layer, width=d_pooled))
+    is_one = len(modules.poolings) == 1 and modules.poolings[0] in get_args(Pooling)
+    first: Pooling = next(
+        (pooling for pooling in modules.poolings if pooling in ("class", "mean", "max")), "mean"
+    )
     family = replace(
         reading.config.family,
         pooler=None,
@@ -117,23 +320,17 @@ def with_modules(reading: Reading, sentences: SentenceModules) -> Reading:
         pools_last=False,
         pools_token=None,
         attention_pooling=False,
-        d_pooled=None,
+        d_pooled=d_pooled,
+        sentence_poolings=() if is_one else modules.poolings,
+        sentence_layers=tuple(layers),
         answers="choice",
     )
-    if sentences.dense is not None:
-        shapes = sentences.dense.shapes
-        weight = next((name for name in shapes if name.endswith(DENSE_WEIGHT)), None)
-        if weight is None:
-            raise ValueError(f"{DENSE_WEIGHT} is missing from the weights of the layer after pooling")
-        if len(shape := shapes[weight]) != 2 or not 1 <= shape[0] <= LARGEST:
-            raise ValueError(f"{weight} has shape {shape}, which is not that of a linear layer after pooling")
-        sources["pooler.weight"] = Source(weight)
-        bias = weight.removesuffix("weight") + "bias"
-        if bias in shapes:
-            sources["pooler.bias"] = Source(bias)
-        else:
-            zero_filled_names += ("pooler.bias",)
-        family = replace(family, pooler=sentences.dense_act, d_pooled=shape[0])
-    pooling = sentences.pooling or reading.config.pooling
-    config = replace(reading.config, pooling=pooling, class_names=(), family=family)
-    return replace(reading, config=config, sources=sources, zeros=zero_filled_names)
+    config = replace(reading.config, pooling=first, class_names=(), family=family)
+    return replace(
+        reading,
+        config=config,
+        sources={**sources, **modules.sources},
+        zeros=zero_filled_names,
+        notes=notes,
+        differences=differences,
+    )

@@ -26,6 +26,9 @@ ACTIVATIONS: dict[str, Activation] = {  # by their names in config.json
     "swish": "silu",
     "quick_gelu": "quick_gelu",
 }
+LONGEST_TEXT = (
+    "max_seq_length of sentence-transformers"  # beside the values of config.json, none of which is called so
+)
 MOST_LAYERS = 512
 MOST_CLASSES = 2**17
 LARGEST_NUMBER = 2**31  # nothing is built that is wider
@@ -126,6 +129,7 @@ class Reading:
     zeros: Sequence[str] = ()  # parameters that are not stored, since they are 0
     notes: Sequence[str] = ()  # sentences about what is read otherwise than one might think
     scales: Mapping[str, Source] = field(default_factory=dict)  # factors of a parameter's rows, by its name
+    differences: Sequence[str] = ()  # sentences: where its answer is not that of its own library
 
 
 @dataclass
@@ -173,13 +177,16 @@ class Layout:
         return float(value)
 
     def token_id(self, name: str, default: int | None = None) -> int | None:
-        """The token id `name` in config.json; None if there is none. Raises ValueError for anything but a whole number."""
+        """The token id `name` in config.json; None if there is none, or if it is negative, which is no token's.
+
+        Raises ValueError for anything but a whole number.
+        """
         value = self.values.get(name, default)
         if value is not None and type(value) is not int:
             raise ValueError(
                 f"config.json has {name} {shortened(value)}, which must be the number of a token"
             )
-        return value
+        return None if value is None or value < 0 else value
 
     def flag(self, name: str, default: bool) -> bool:
         value = self.values.get(name)
@@ -210,11 +217,12 @@ class Layout:
             )
 
     def n_positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
-        """The number of positions that are read: all `stored` ones from `first` on, or as many as can be shown.
+        """The number of positions that are read: all `stored` ones from `first` on, or as many as `LONGEST_TEXT` says or as
+        can be shown.
 
         If some are left out, a note says so.
         """
-        n_available = stored - first
+        n_available = min(stored - first, self.values.get(LONGEST_TEXT, stored))
         n_shown = isqrt(MOST_PATTERNS // max(n_layers * n_heads, 1))
         if n_available > n_shown:
             self.notes.append(

@@ -12,7 +12,8 @@ from app_pages.inputs.row import INVITATION
 from model import checkpoint
 from model.inputs.text import train_word_tokenizer
 from tests.model import tiny
-from tests.model.huggingface.folders import build
+from tests.model.huggingface.folders import SENTENCE, build
+from tests.model.huggingface.sentence_folders import build_sentence_encoder
 
 Open = Callable[..., AppTest]
 
@@ -111,13 +112,23 @@ def test_activations_that_are_no_numbers_are_said_and_not_drawn(open_app: Open, 
     assert ["huge cannot be shown with this input" in said.value for said in app.info] == [True]
 
 
-def test_what_differs_from_the_encoders_own_library_stands_beside_the_answer(
+def test_where_a_tokenizer_is_not_that_of_its_library_is_said_beside_the_answer(
     open_app: Open, checkpoints: Path
 ) -> None:
-    build(checkpoints / "clip-text", "CLIPTextModel", eos_token_id=2)
-    app = open_app(ATTENTION, CHECKPOINT.to("clip-text"), TEXT.to("a film"))
+    build(checkpoints / "own", "BertForSequenceClassification")
+    (checkpoints / "own" / "tokenizer_config.json").write_text('{"tokenizer_class": "GPT2TokenizerFast"}')
+    app = open_app(ATTENTION, CHECKPOINT.to("own"), TEXT.to("a film"))
     assert not app.exception
-    captions = [caption.value for caption in app.caption]
-    assert sum("the token with the highest id stands for the text" in caption for caption in captions) == 1
+    assert sum("GPT2Tokenizer" in caption.value for caption in app.caption) == 1
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
-    assert not any("stands for the text" in caption.value for caption in app.caption)
+    assert not any("GPT2Tokenizer" in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize("page", ["attention", "masks", "inside_a_head", "compare"])
+def test_where_an_answer_is_not_that_of_its_library_is_said_beside_it(
+    page: str, open_app: Open, checkpoints: Path
+) -> None:
+    build_sentence_encoder(checkpoints / "own", {"prompts": {"a": "query: "}, "default_prompt_name": "a"})
+    app = open_app(f"app_pages/{page}/page.py", KIND.to("Text"), CHECKPOINT.to("own"), text=SENTENCE)
+    assert not app.exception
+    assert sum("puts “query" in caption.value for caption in app.caption) == 1

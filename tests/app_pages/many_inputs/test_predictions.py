@@ -15,6 +15,7 @@ from app_pages.subject import cache
 from model.capture import capture
 from model.inputs import Text
 from tests.model.huggingface.folders import build
+from tests.model.huggingface.sentence_folders import build_sentence_encoder
 from tests.tolerance import encoder_rounding
 
 PHRASES = ("great film", "not", "not great film", "great film", "x y z")
@@ -139,3 +140,9 @@ def test_an_encoder_of_pairs_reads_both_parts(checkpoints: Path) -> None:
     assert not found.notes
     expected = [capture(cache.loaded("own"), item.text).probabilities.max() for item in items]
     assert [line.probability for line in found.lines] == pytest.approx(expected, abs=1e-5)
+
+
+def test_where_answers_are_not_those_of_the_library_is_noted(checkpoints: Path) -> None:
+    build_sentence_encoder(checkpoints / "own", {"similarity_fn_name": "manhattan"})
+    (note,) = predict("own", FILM).notes
+    assert "compares texts by 'manhattan'" in note

@@ -193,16 +193,17 @@ def test_what_is_wrong_with_the_configuration_is_said(bert: Path, changed: dict,
 def test_all_reasons_are_said_at_once_and_what_works_instead(tmp_path: Path) -> None:
     rewritten = {"model_type": "qwen3"}
     (tmp_path / "config.json").write_text(json.dumps(rewritten))
-    modules = [{"type": "a.Transformer", "path": ""}, {"type": "a.Pooling", "path": "1_Pooling"}]
+    types = ("sentence_transformers.models.Transformer", "sentence_transformers.models.Pooling")
+    modules = [{"type": kind, "path": path} for kind, path in zip(types, ("", "1_Pooling"), strict=True)]
     (tmp_path / "modules.json").write_text(json.dumps(modules))
     (tmp_path / "1_Pooling").mkdir()
-    (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode_lasttoken": True}))
+    (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": "median"}))
     (tmp_path / "pytorch_model.bin").write_bytes(b"PK")
     said = broken(tmp_path)
     reasons = (
         "(1) the model_type",
         "'qwen3'",
-        "(2) the pooling is lasttoken",
+        "(2) the pooling 'median' is not supported",
         "(3) pytorch_model.bin",
         "(4)",
     )

@@ -17,7 +17,7 @@ from model.huggingface import describe
 from model.inputs import Text, prepare
 from model.inputs.text import encode
 from tests.model.huggingface.folders import SENTENCE, VOCABULARY, build, rewrite, tokenizer
-from tests.model.huggingface.test_sentence_transformers import modules
+from tests.model.huggingface.sentence_folders import modules
 
 NAME = "bert.encoder.layer.0.output.dense.bias"
 
@@ -340,11 +340,14 @@ def test_a_list_of_modules_is_bounded(bert: Path) -> None:
 def test_a_map_behind_pooling_has_two_axes(tmp_path: Path, shape: tuple[int, ...]) -> None:
     folder = tmp_path / "it"
     build(folder, "BertModel")
-    modules(folder, ("Transformer", ""), ("Dense", "2_Dense"))
-    (folder / "2_Dense").mkdir()
-    (folder / "2_Dense" / "config.json").write_text('{"activation_function": "torch.nn.Tanh"}')
+    modules(folder, ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"))
+    for name in ("1_Pooling", "2_Dense"):
+        (folder / name).mkdir()
+        (folder / name / "config.json").write_text(
+            '{"out_features": 7, "activation_function": "torch.nn.Tanh"}'
+        )
     save_file({"linear.weight": torch.ones(shape)}, folder / "2_Dense" / "model.safetensors")
-    assert "which is not that of a linear layer after pooling" in refused(folder)
+    assert f"2_Dense.linear.weight has shape {shape}, but config.json asks for (7, 24)" in refused(folder)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""Pooling and the layers behind it, as sentence-transformers computes them (`model.huggingface.sentence_transformers`)."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ..activations import OUTPUT_ACTIVATIONS
+from ..family_options import SentenceLayer, SentencePooling
+from ..linear import Linear
+from ..transformer import States
+
+
+def pool_tokens(
+    poolings: Sequence[SentencePooling], states: States, is_real: Bool[Tensor, "batch position"] | None
+) -> Float[Tensor, "batch pooled"]:
+    """What each of `poolings` makes of the states, one behind the other; without `is_real` no position is padding.
+
+    Padding alone is pooled to zeros.
+    """
+    if is_real is None:
+        is_real = states.new_ones(states.shape[:2], dtype=torch.bool)
+    pooled = torch.cat([_pool_tokens(pooling, states, is_real) for pooling in poolings], dim=1)
+    return pooled.where(is_real.any(dim=1, keepdim=True), 0.0)
+
+
+def _pool_tokens(
+    pooling: SentencePooling, states: States, is_real: Bool[Tensor, "batch position"]
+) -> Float[Tensor, "batch d_model"]:
+    numbers = torch.arange(1, states.shape[1] + 1, device=states.device)
+    if pooling == "class":
+        return states[:, 0]
+    if pooling == "max":
+        return states.masked_fill(~is_real[:, :, None], -torch.inf).amax(dim=1)
+    if pooling == "last":
+        last = (is_real * numbers).argmax(dim=1)
+        return states.take_along_dim(last[:, None, None], dim=1)[:, 0]
+    weights = (is_real * (numbers if pooling == "weighted mean" else 1)).to(states.dtype)
+    total = weights.sum(dim=1, keepdim=True)
+    return (weights[:, None] @ states)[:, 0] / (total.sqrt() if pooling == "sum by root" else total)
+
+
+class UnitLength(nn.Module):
+    """Divides each vector by its length."""
+
+    def forward(self, pooled: Float[Tensor, "*axes pooled"]) -> Float[Tensor, "*axes pooled"]:
+        return functional.normalize(pooled, dim=-1)
+
+
+class FirstNumbers(nn.Module):
+    """Keeps the first `width` numbers of each vector."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.width = width
+
+    def forward(self, pooled: Float[Tensor, "*axes pooled"]) -> Float[Tensor, "*axes width"]:
+        return pooled[..., : self.width]
+
+
+def sentence_layer(options: SentenceLayer, d_in: int) -> nn.Module:
+    """The layer that `options` describe, for vectors of `d_in` numbers."""
+    if options.kind == "linear":
+        linear = Linear(d_in, options.width, bias=options.bias)
+        return nn.Sequential(linear, OUTPUT_ACTIVATIONS[options.act]())
+    if options.kind == "layer norm":
+        return nn.LayerNorm(options.width)
+    return UnitLength() if options.kind == "unit length" else FirstNumbers(options.width)
