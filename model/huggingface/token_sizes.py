@@ -6,10 +6,8 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from ..config import ModelConfig
-from ..files.encoder_files import SPECIAL_TOKENS, TOKENIZER_CONFIG
-from ..files.json_file import read_object
 from .tensor_map import Reading
-from .token_names import token_name
+from .tokenizer_settings import read_settings
 
 
 def with_tokens(reading: Reading, tokenizer: Tokenizer, folder: Path) -> Reading:
@@ -42,10 +40,9 @@ def _padding_id(config: ModelConfig, tokenizer: Tokenizer, folder: Path) -> int 
     """
     if config.padding_id is None:
         return None
-    for name in (TOKENIZER_CONFIG, SPECIAL_TOKENS):
-        options = read_object(folder / name, name) if (folder / name).is_file() else {}
-        if (padding_id := tokenizer.token_to_id(token_name(options, "pad_token", ""))) is not None:
-            return padding_id
+    named = read_settings(folder, None, config.vocab_size or 0).named_tokens({}).get("pad_token")
+    if named is not None and (padding_id := tokenizer.token_to_id(named.content)) is not None:
+        return padding_id
     token = tokenizer.get_added_tokens_decoder().get(config.padding_id)
     is_text = tokenizer.id_to_token(config.padding_id) is not None and (token is None or not token.special)
     return None if is_text else config.padding_id
