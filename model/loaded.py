@@ -26,6 +26,7 @@ class Loaded:
     notes: tuple[
         str, ...
     ] = ()  # sentences: where it differs from what its own library makes of the same files
+    n_stored: int | None = None  # parameters in the files of an encoder of another family
 
     def __repr__(self) -> str:
         config, input_kind = self.config, "text" if self.config.is_text else "picture"
@@ -38,4 +39,7 @@ class Loaded:
 
     @property
     def n_parameters(self) -> int:
+        """Learned numbers of the encoder, each once, as its own library counts them."""
+        if self.n_stored is not None:
+            return self.n_stored
         return sum(parameter.numel() for parameter in self.model.parameters())

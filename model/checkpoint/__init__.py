@@ -129,10 +129,11 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
     torch_device = find_device(device)
     model: Transformer
     history: dict[str, Any] = {}
+    n_stored: int | None = None
     notes: tuple[str, ...] = ()
     if huggingface.is_foreign(folder):
         with errors_in_one_sentence(f"{folder_name(folder)} cannot be read"):
-            model, tokenizer, notes = huggingface.open_encoder(folder)
+            model, tokenizer, n_stored, notes = huggingface.open_encoder(folder)
     else:
         config = read_config(folder)
         model = _read_weights(folder / WEIGHTS, config).eval()
@@ -146,6 +147,7 @@ def load(name_or_path: str | Path, device: str = "auto") -> Loaded:
         device=torch_device,
         folder=folder,
         notes=notes,
+        n_stored=n_stored,
     )
 
 

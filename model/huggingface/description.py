@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ..config import ModelConfig
 from ..files.errors import single_line
-from .encoder import ImportedEncoder
 from .folder import find_with_tokenizer
 
 PLACEMENTS = {"pre": "before each sublayer (pre-LN)", "post": "after each sublayer (post-LN)"}
@@ -46,19 +45,14 @@ def describe(folder: Path) -> Description:
     return Description(
         family=encoder.config.family.name,
         config=encoder.config,
-        summary=_summary_rows(encoder.config),
+        summary=_summary_rows(encoder.config, encoder.n_parameters),
         notes=(*encoder.reading.differences, *encoder.reading.notes),
         left_out=tuple(map(single_line, encoder.left_out)),
     )
 
 
-def _summary_rows(config: ModelConfig) -> tuple[tuple[str, str], ...]:
+def _summary_rows(config: ModelConfig, n_parameters: int) -> tuple[tuple[str, str], ...]:
     family = config.family
-    n_parameters = sum(
-        value.numel()
-        for name, value in ImportedEncoder(config).named_parameters()
-        if not name.endswith("stored_frequencies")  # which were not learned
-    )
     if config.is_text:
         input_text = f"text, up to {config.n_positions:,} tokens of a vocabulary of {config.vocab_size:,}"
         if family.n_token_types > 1:

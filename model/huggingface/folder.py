@@ -1,11 +1,12 @@
 """Recognises the encoder in a folder by its configuration and the headers of its weights, and opens it."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from tokenizers import Tokenizer
@@ -54,6 +55,7 @@ BUFFERS = (
     "rotary_embeddings.inv_freq",
     "relative_position_index",
 )
+DECODER = ("decoder.", "lm_head.")  # beginnings of what stands behind the encoder of T5
 
 
 NO_FILES = ("canine", "perceiver")  # families whose tokenizers need none
@@ -72,6 +74,24 @@ class EncoderFolder:
     @property
     def config(self) -> ModelConfig:
         return self.reading.config
+
+    @property
+    def n_parameters(self) -> int:
+        """Learned numbers of the encoder, as its own library counts them: each stored tensor whole and once, also layers that
+        are not needed here, but not a decoder behind the encoder.
+        """
+        left_out = {name for name in self.left_out if not name.startswith(DECODER)}
+        names = _used_names(self.reading) | (left_out & set(self.stored.shapes))
+        return sum(math.prod(self.stored.shapes[name]) for name in names if not _ends_in(name, BUFFERS))
+
+
+class OpenedEncoder(NamedTuple):
+    """An encoder with its weights, in float32 on the CPU, and what is known of it."""
+
+    model: ImportedEncoder
+    tokenizer: Tokenizer | None
+    n_parameters: int  # `EncoderFolder.n_parameters`
+    differences: tuple[str, ...]  # sentences: where its answer is not that of its own library
 
 
 def is_foreign(folder: Path) -> bool:
@@ -157,12 +177,8 @@ def find_with_tokenizer(folder: Path) -> tuple[EncoderFolder, Tokenizer | None]:
 
 
 @errors_in_one_sentence()
-def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None, tuple[str, ...]]:
-    """The encoder with its weights, in float32 on the CPU, its tokenizer, and where its answer is not that of its own library,
-    in sentences.
-
-    Raises ValueError if it cannot be shown.
-    """
+def open_encoder(folder: Path) -> OpenedEncoder:
+    """The encoder in a folder with its weights. Raises ValueError if it cannot be shown."""
     encoder, tokenizer = find_with_tokenizer(folder)
     model = ImportedEncoder(encoder.config)
     parameters = dict(model.named_parameters(remove_duplicate=False))
@@ -193,7 +209,8 @@ def open_encoder(folder: Path) -> tuple[ImportedEncoder, Tokenizer | None, tuple
     model.load_state_dict(tensors_by_name, strict=False, assign=True)
     if unset_names := [name for name, value in model.named_parameters() if value.is_meta]:
         raise ValueError(f"nothing is stored for {unset_names[0]}")
-    return model.requires_grad_(False).eval(), tokenizer, tuple(encoder.reading.differences)
+    model.requires_grad_(False).eval()
+    return OpenedEncoder(model, tokenizer, encoder.n_parameters, tuple(encoder.reading.differences))
 
 
 def _read_preprocessor(folder: Path) -> dict[str, Any] | None:
@@ -257,14 +274,21 @@ def _check_shapes(reading: Reading, stored: Stored, values: Mapping[str, Any]) -
 
 
 def _unused_tensors(reading: Reading, stored: Stored, tied: bool) -> tuple[str, ...]:
-    used_names = {source.name for source in (*reading.sources.values(), *reading.scales.values())}
     ignored_endings = (
         *BUFFERS,
         *((*TIED, "decoder.bias") if tied and reading.config.masked_token_output else ()),
     )
     return tuple(
         name
-        for name in sorted(set(stored.shapes) - used_names)
+        for name in sorted(set(stored.shapes) - _used_names(reading))
         if all(stored.shapes[name])  # registers that an encoder does not have are stored without a number
-        and not any(f".{name}".endswith(f".{ending}") for ending in ignored_endings)
+        and not _ends_in(name, ignored_endings)
     )
+
+
+def _used_names(reading: Reading) -> set[str]:
+    return {source.name for source in (*reading.sources.values(), *reading.scales.values())}
+
+
+def _ends_in(name: str, endings: Iterable[str]) -> bool:
+    return any(f".{name}".endswith(f".{ending}") for ending in endings)

@@ -187,6 +187,7 @@ def output(record: ForwardRecord, loaded: Loaded, said: object) -> None:
 def test_text_encoders_agree(architecture: str, tmp_path: Path) -> None:
     model = build(tmp_path, architecture)
     loaded = load(tmp_path)
+    assert loaded.n_parameters == model.num_parameters()
     for given in (Text(SENTENCE), Text(SENTENCE, SECOND)):
         record, said = theirs(model, loaded, given)
         compare(record, loaded, said)
@@ -197,6 +198,7 @@ def test_text_encoders_agree(architecture: str, tmp_path: Path) -> None:
 def test_picture_encoders_agree(architecture: str, tmp_path: Path) -> None:
     model = build(tmp_path, architecture)
     loaded = load(tmp_path)
+    assert loaded.n_parameters == model.num_parameters()
     picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
     pixels = torch.tensor(picture).movedim(-1, 0)[None] / 255
     # patches are ordered by this noise before some are hidden
@@ -215,6 +217,7 @@ def test_picture_encoders_agree(architecture: str, tmp_path: Path) -> None:
 def test_variants_agree(architecture: str, changed: dict, tmp_path: Path) -> None:
     model = build(tmp_path, architecture, **changed)
     loaded = load(tmp_path)
+    assert loaded.n_parameters == model.num_parameters()
     if loaded.config.is_text:
         record, said = theirs(model, loaded, Text(SENTENCE))
     else:
@@ -225,6 +228,13 @@ def test_variants_agree(architecture: str, changed: dict, tmp_path: Path) -> Non
             said = model(pixels, output_attentions=True, output_hidden_states=True)
     compare(record, loaded, said)
     output(record, loaded, said)
+
+
+def test_a_decoder_behind_the_encoder_is_not_counted(tmp_path: Path) -> None:
+    build(tmp_path / "whole", "T5ForConditionalGeneration")
+    encoder = build(tmp_path / "encoder", "T5EncoderModel")
+    assert load(tmp_path / "whole").n_parameters == encoder.num_parameters()
+    assert dict(describe(tmp_path / "whole").summary)["parameters"] == f"{encoder.num_parameters():,}"
 
 
 @pytest.mark.parametrize("side", [24, 32, 48])
