@@ -8,7 +8,7 @@ import streamlit as st
 
 from app_pages.controls.answer_choice import Answer, choose_answer
 from app_pages.subject.subject import LiveSubject
-from app_pages.toolkit.markdown import as_code, plain
+from app_pages.toolkit.markdown import as_code, counted, plain
 from model.experiments.masked_tokens import guesses
 from model.experiments.masked_word import masked_word
 from model.experiments.masked_word_by_layer import masked_word_by_layer
@@ -36,12 +36,16 @@ def draw_masked_token_guesses(subject: LiveSubject) -> Answer:
         with st.container(key="masked_token_guesses", width="content"):
             for mask_number, position in enumerate(positions[:_MOST_MASKED], 1):
                 words = ", ".join(
-                    f"{as_code(guess.token)} {percent(guess.probability)}" for guess in by_position[position]
+                    f"{as_code(guess.token)} {percent(guess.probability, brief=True)}"
+                    for guess in by_position[position]
                 )
                 number_text = f" number {mask_number}" if len(positions) > 1 else ""
                 st.markdown(f"In place of **{plain(name)}**{number_text}: {words}")
             if len(positions) > _MOST_MASKED:
-                st.caption(f"The other {len(positions) - _MOST_MASKED:,} masked tokens are not listed.")
+                n_more = len(positions) - _MOST_MASKED
+                st.caption(
+                    f"{counted(n_more, 'more masked token')} {'is' if n_more == 1 else 'are'} not listed."
+                )
         with st.container(horizontal=True, key="bar_answer", width="content"):
             answer = choose_answer(subject)
     with st.expander(f"What would stand in place of {plain(name)} after each layer"):
@@ -59,7 +63,8 @@ def _draw_guesses_by_layer(subject: LiveSubject, positions: Sequence[int]) -> No
         lines = [f"| {title}after | most probable | log P of {first}, nats | its rank |", "|:--|:--|--:|--:|"]
         for stage in stages:
             words = ", ".join(
-                f"{_in_table(guess.token)} {percent(guess.probability)}" for guess in stage.guesses
+                f"{_in_table(guess.token)} {percent(guess.probability, brief=True)}"
+                for guess in stage.guesses
             )
             after = "embedding" if stage.stage == "embed" else stage.stage.removesuffix(" post")
             log_p = format_number(stage.log_probability, "+.2f")
@@ -90,7 +95,7 @@ def draw_token_classes(record: ForwardRecord) -> None:
     cells = []
     for token, index, row in zip(record.tokens[:_MOST_TOKENS], classes.tolist(), values, strict=False):
         is_pale = row[index] < 0.5 if most_frequent is None else index == most_frequent
-        answer = f"{escape(names[index])} {percent(float(row[index]))}"
+        answer = f"{escape(names[index])} {percent(float(row[index]), brief=True)}"
         css = ' class="back"' if is_pale else ""
         cells.append(f"<span{css}><code>{escape(visible(token))}</code><small>{answer}</small></span>")
     st.html(f'<div class="token-answers">{"".join(cells)}</div>')

@@ -114,7 +114,8 @@ def say_head(subject: Subject, chosen: HeadChoice) -> None:
     attended = subject.record.attended
     roles = "has none of the roles"
     if has_too_few_positions(attended):
-        roles = f"has no role: {len(attended)} {attended.units} are too few"
+        number = f"one {attended.unit} is" if len(attended) == 1 else f"{len(attended)} {attended.units} are"
+        roles = f"has no role: {number} too few"
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
         name = f"**{head_name(chosen.layer, chosen.head)}**"
         name += f" · {names.whole}" if names.whole else f" :gray[{roles}]"
@@ -128,7 +129,7 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
     """Writes why there are no numbers over a data set, or on how much of it they were measured."""
     source = None if numbers.stored is None else numbers.stored.source
     if source is not None and source.unknown:
-        share = percent(source.unknown, below="<")
+        share = percent(source.unknown)
         st.caption(f"Of the tokens of {numbers.data}, {share} are unknown to this tokenizer.")
     if not isinstance(subject, LiveSubject):
         st.caption("A record holds one input, so these are the numbers of that input alone.")

@@ -17,7 +17,7 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
 from model.experiments.pruning import PruningStep, n_removable_heads
-from viz.builders.number_format import format_number, head_name, percent, with_error
+from viz.builders.number_format import head_name, told_apart, with_error
 from viz.heads.pruning_curve import Curve, pruning_curve
 
 MEASURE = "pruning"
@@ -136,14 +136,16 @@ def _removed_head_name(step: PruningStep) -> str:
 
 
 def _accuracy_text(steps: list[PruningStep], index: int) -> str:
-    first, last = percent(steps[0].accuracy), percent(steps[index].accuracy)
+    first, last = told_apart(steps[0].accuracy, steps[index].accuracy, ".1%")
     return f"accuracy {first} → {last}, a change of {_change_text(steps[index])}"
 
 
 def _change_text(step: PruningStep) -> str:
     if not step.n:
         return ""
-    return f"{format_number(100 * step.change, '+.1f')} ± {format_number(100 * step.standard_error, '.1f')} points"
+    change, _ = told_apart(100 * step.change, 0.0, "+.1f")
+    error, _ = told_apart(100 * step.standard_error, 0.0, ".1f")
+    return f"{change} ± {error} points"
 
 
 def _pruning_curve_of(name: str, steps: list[PruningStep]) -> Curve:

@@ -27,7 +27,7 @@ from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableR
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject, Subject
 from model.measures.head_roles import HeadRole, possible_roles
-from viz.builders.number_format import head_name, percent
+from viz.builders.number_format import head_name, percent, told_apart
 from viz.heads.head_scatter import head_scatter
 from viz.heads.relation_dots import BestHead
 
@@ -231,13 +231,18 @@ def _relation_cell(head: Head) -> TableCell:
         "text": "",
         "terms": [
             {
-                "text": f"{best.relation} {percent(best.share, 0)}",
-                "help": f"{best.direction}: {percent(best.share, 0)} of {best.n:,} links, where the best fixed offset hits "
-                f"{percent(best.baseline, 0)}",
+                "text": f"{best.relation} {percent(best.share, 0, brief=True)}",
+                "help": beyond_clause(best),
             }
             for best in head.relations
         ],
     }
+
+
+def beyond_clause(best: BestHead) -> str:
+    """The share of a relation's links that a head follows, beside that of the best fixed offset, which it exceeds."""
+    share, baseline = told_apart(best.share, best.baseline, ".0%")
+    return f"{best.direction}: {share} of {best.n:,} links, where the best fixed offset hits {baseline}"
 
 
 def _headings(numbers: Numbers, sort: str) -> list[TableHeading]:

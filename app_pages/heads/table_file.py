@@ -175,7 +175,7 @@ def compared_numbers(
     if followed is not None:
         columns["relation"] = [
             ", ".join(
-                f"{best.relation} {percent(best.share, 0)}"
+                f"{best.relation} {percent(best.share, 0, brief=True)}"
                 for best in list(followed.by_head.get(index, ()))[:1]
             )
             for index in heads

@@ -48,7 +48,7 @@ def draw_accuracy(predictions: Predictions, cell: Cell | None) -> None:
     )
     note = "A click on a cell shows its inputs alone; a second click shows all again."
     if n_hidden:
-        note += f" These are the {len(shown)} classes with most labels and answers; {n_hidden:,} more are not drawn."
+        note += f" These are the {len(shown)} classes with most labels and answers; {n_hidden:,} more {'is' if n_hidden == 1 else 'are'} not drawn."
     st.caption(note)
     st.markdown(_class_table(counts, predictions.classes))
     st.caption(
@@ -78,11 +78,15 @@ def _class_table(counts: np.ndarray, names: tuple[str, ...]) -> str:
     for index, n in enumerate(counts.sum(axis=1).tolist()):
         if n:
             n_right = int(counts[index, index])
-            shares = "too few | " if n < FEWEST else f"{percent(n_right / n)} | {_interval_text(n_right, n)}"
+            shares = (
+                "too few | "
+                if n < FEWEST
+                else f"{percent(n_right / n, brief=True)} | {_interval_text(n_right, n, brief=True)}"
+            )
             rows.append(f"| {plain(names[index])} | {n_right:,} of {n:,} | {shares} |")
     return "\n".join(rows)
 
 
-def _interval_text(n_right: int, n: int) -> str:
+def _interval_text(n_right: int, n: int, *, brief: bool = False) -> str:
     low, high = wilson_interval(np.array(n_right), np.array(n))
-    return f"{format_number(100 * float(low), '.1f')} to {percent(float(high))}"
+    return f"{format_number(100 * float(low), '.1f')} to {percent(float(high), brief=brief)}"

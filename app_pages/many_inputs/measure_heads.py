@@ -72,7 +72,7 @@ def _measure(name: Checkpoint, items: tuple[Item, ...], predictions: Predictions
 
 def _draw_way_to_heads(name: str) -> None:
     source = session_heads()[name].source
-    unknown = f"; {percent(source.unknown, below='<')} of their tokens are unknown" if source.unknown else ""
+    unknown = f"; {percent(source.unknown)} of their tokens are unknown" if source.unknown else ""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
             f"All heads are measured over {plain(over(source))}, for this session alone{unknown}.",

@@ -75,12 +75,12 @@ def _row_cells(item: Item, predictions: Predictions, line: Prediction) -> list[T
         name["picture"] = _thumbnail_uri(picture)
     cells: list[TableCell] = [{"name": "number", "text": f"{line.number + 1:,}"}, name]
     if predictions.has_unknown:
-        cells.append({"name": "unknown", "text": percent(line.unknown, below="<")})
+        cells.append({"name": "unknown", "text": percent(line.unknown, brief=True)})
     cells.append(
         {
             "name": "answer",
             "text": line.answer if line.nearest is None else f"number {line.nearest + 1:,}",
-            "small": "" if line.probability is None else percent(line.probability, below="<", above=">"),
+            "small": "" if line.probability is None else percent(line.probability, brief=True),
         }
     )
     if predictions.n_labelled:

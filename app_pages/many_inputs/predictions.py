@@ -24,7 +24,7 @@ from model.experiments.surprise import binary_entropies, entropies, losses, most
 from model.inputs import Input, Text
 from model.inputs.text import Encoded
 from model.measures.difficulty import hardest_first
-from viz.builders.number_format import format_number, percent
+from viz.builders.number_format import format_number, percent, share_of
 from viz.builders.token_label import visible
 
 AT_ONCE = 20  # inputs between two movements of the bar at most; fewer where each takes long
@@ -108,7 +108,11 @@ def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
         for number, line in zip(readable, lines, strict=True)
     )
     if cut := [line.left_out for line in predictions if line.left_out]:
-        n_tokens_text = f"{min(cut):,} to {max(cut):,} tokens" if len(cut) > 1 else counted(cut[0], "token")
+        n_tokens_text = (
+            f"{min(cut):,} to {counted(max(cut), 'token')}"
+            if min(cut) < max(cut)
+            else counted(cut[0], "token")
+        )
         notes.append(f"{counted(len(cut), 'text')} too long for this encoder: {n_tokens_text} left out.")
     notes += label_notes
     return Predictions(
@@ -222,7 +226,7 @@ def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) 
         {
             "answer": names[index],
             "predicted": index,
-            "probability": float(row[index]),
+            "probability": share_of(row, index),
             "label": label if label >= 0 else None,
             "surprise": float(nats if label >= 0 else other),
         }
@@ -246,7 +250,9 @@ def _multi_label_lines(values: np.ndarray, config: ModelConfig) -> Lines:
     order = np.argsort(-values, axis=1, kind="stable")[:, :SHOWN].tolist()
     lines = [
         {
-            "answer": ", ".join(f"{names[index]} {percent(float(row[index]))}" for index in largest),
+            "answer": ", ".join(
+                f"{names[index]} {percent(float(row[index]), brief=True)}" for index in largest
+            ),
             "surprise": nats,
         }
         for largest, row, nats in zip(order, values, binary_entropies(values).tolist(), strict=True)

@@ -9,11 +9,11 @@ from app_pages.masks.mask_sentences import named
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.show import heading, show
 from app_pages.show.side_predictions import beside, tell
-from app_pages.subject.two_sides import share
 from model.measures.changes import LostWeight, weight_lost_to_mask
 from model.measures.head_measures import combine_heads, mean_entropy
 from model.record import ForwardRecord
 from viz.builders.head_grids import entropy_change
+from viz.builders.number_format import percent
 from viz.masks.attention_shift import attention_shift
 
 NAMED = 3  # keys that are named one by one
@@ -64,6 +64,6 @@ def _draw_lost(chosen: HeadChoice, before: ForwardRecord, after: ForwardRecord, 
 def _lost_sentence(name: str, loss: LostWeight, record: ForwardRecord) -> str:
     """Sentence on the share of attention that went to keys that are now masked, and the keys that had most of it."""
     largest = list(zip(loss.keys, loss.weights, strict=True))[:NAMED]
-    names = ", ".join(f"{named(record, key)} {share(weight, 1)}" for key, weight in largest)
+    names = ", ".join(f"{named(record, key)} {percent(weight)}" for key, weight in largest)
     rest = " and others" if len(loss.keys) > len(largest) else ""
-    return f"{name.capitalize()} cannot look any more where {share(loss.total, 1)} of its attention went: {names}{rest}."
+    return f"{name.capitalize()} cannot look any more where {percent(loss.total)} of its attention went: {names}{rest}."

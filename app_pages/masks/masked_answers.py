@@ -7,12 +7,12 @@ from app_pages.controls.control_bar import Slots
 from app_pages.masks.mask_sentences import NOTHING, has_own_mask, without_or_with
 from app_pages.show.prediction import before_and_after
 from app_pages.show.side_predictions import predictions, tell
-from app_pages.subject.two_sides import Side, share, verdict
+from app_pages.subject.two_sides import Side, verdict
 from app_pages.toolkit.markdown import plain
 from model.capture.intervention import MaskChoice
 from model.measures.attended_kinds import can_depend_on_input
 from model.measures.changes import largest_change, prediction_change
-from viz.builders.number_format import format_number
+from viz.builders.number_format import format_number, percent, share_of
 
 
 def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice, answer: Answer) -> None:
@@ -27,7 +27,7 @@ def say_answers(slots: Slots, before: Side, after: Side, choice: MaskChoice, ans
         if answer.is_masked_word:
             sentence = f"{nothing}: {answer.value_sentence(before.subject)}."
         elif before.predicted:
-            predicted = f"{before.predicted} ({share(before.record.probabilities.max())})"
+            predicted = f"{before.predicted} ({_predicted_share(before)})"
             sentence = f"{nothing}: the encoder says {predicted}."
     elif answer.is_masked_word:
         sentence = answer.change_sentence(mask, before.subject, after.subject)
@@ -62,10 +62,15 @@ def draw_padded_answers(before: Side, unmasked: Side, after: Side, answer: Answe
     )
 
 
+def _predicted_share(side: Side) -> str:
+    probabilities = side.record.probabilities
+    return percent(share_of(probabilities, int(probabilities.argmax())), 2)
+
+
 def _independent_sentence(mask: str, after: Side) -> str:
     """Sentence for a mask under which only the class token reaches the answer."""
     unit = "text" if after.is_text else "digit"
     sentence = f"{mask}, the answer no longer depends on the {unit}: nothing else reaches the class token"
     if not after.record.has_classes:
         return f"{sentence}."
-    return f"{sentence}, so it is {after.predicted} ({share(after.record.probabilities.max())}) for every {unit}."
+    return f"{sentence}, so it is {after.predicted} ({_predicted_share(after)}) for every {unit}."

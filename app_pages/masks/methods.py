@@ -22,7 +22,7 @@ from model.measures.changes import cosine_distance, value_range, weight_on_maske
 from model.measures.head_measures import weight_sums
 from model.record import ForwardRecord
 from viz.attention.token_bars import row_sums
-from viz.builders.number_format import format_number, head_name, percent
+from viz.builders.number_format import format_number, head_name, percent, share_of
 
 _REMEDIES = {"keys": ": block a token above", "cells": ": block a pair above"}
 ZEROED = r"$A_{ij} \cdot 0$ after the softmax"
@@ -163,5 +163,5 @@ def _answer(result: MaskedHead, unmasked: ForwardRecord, answer: Answer) -> dict
     if math.isnan(top_probability):
         return {"prediction": "none: every probability is NaN"}
     return {
-        "prediction": f"{unmasked.class_names[result.probabilities.argmax()]}, {percent(top_probability, 4)}"
+        "prediction": f"{unmasked.class_names[result.probabilities.argmax()]}, {percent(share_of(result.probabilities, int(result.probabilities.argmax())), 4)}"
     }

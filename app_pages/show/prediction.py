@@ -7,7 +7,7 @@ import streamlit as st
 
 from app_pages.toolkit.markdown import plain
 from model.record import ForwardRecord
-from viz.builders.number_format import format_number, percent
+from viz.builders.number_format import format_number, percent, share_of
 
 LIKELIEST = 3  # of many classes so many are shown
 _LAST_BAR = "last_answer_bar"  # in the session: the probability that the second of two bars showed last
@@ -71,7 +71,7 @@ def answer_in_words(record: ForwardRecord, label: int | None) -> str:
     if not record.has_classes:
         return ""
     top = int(record.probabilities.argmax())
-    words = f"{_class(record, top)} {percent(float(record.probabilities[top]), below='<', above='>')}"
+    words = f"{_class(record, top)} {_share(record.probabilities, top)}"
     if label is None:
         return words
     return f"{words}, correct" if label == top else f"{words}, wrong: it is {_class(record, label)}"
@@ -94,7 +94,11 @@ def _draw_other_answers(record: ForwardRecord) -> None:
     order = range(len(answers)) if is_numeric else np.argsort(-answers, kind="stable").tolist()
     texts = [
         f"<b>{escape(_class(record, index))}</b> "
-        + (format_number(float(answers[index]), ".3g") if is_numeric else percent(float(answers[index])))
+        + (
+            format_number(float(answers[index]), ".3g")
+            if is_numeric
+            else percent(float(answers[index]), brief=True)
+        )
         for index in list(order)[:LIKELIEST]
     ]
     note = "a number, not a probability" if is_numeric else "multi-label: a probability for each class"
@@ -134,8 +138,7 @@ def answer(record: ForwardRecord) -> str:
 
 def _share(values: np.ndarray, index: int) -> str:
     """A probability of `values` [class] as a percentage; 100 % is said only where no other class has any."""
-    below_1 = np.nextafter(1, 0) if np.count_nonzero(values) > 1 else 1.0
-    return percent(min(float(values[index]), below_1), below="<", above=">")
+    return percent(share_of(values, index), brief=True)
 
 
 def _class(record: ForwardRecord, label: int) -> str:

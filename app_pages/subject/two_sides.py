@@ -26,8 +26,8 @@ from model.measures.word_alignment import AlignedWords
 from model.record import AttentionRecord, ForwardRecord
 from viz.attention.token_heatmaps import difference_heatmap
 from viz.builders.figure import PlotlyFigure
-from viz.builders.number_format import format_number, percent
-from viz.builders.palette import largest
+from viz.builders.number_format import format_number, percent, share_of, told_apart
+from viz.builders.palette import ROUNDING, largest
 
 POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
 
@@ -113,27 +113,38 @@ def answers_under(
 def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
     """Sentence on how the prediction changed, as plain text; `what` is its beginning and names the change."""
     if not before.has_classes:
-        distance = format_number(prediction_change(before, after).value, ".2g")
-        return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
-    old_class, new_class = before.probabilities.argmax(), after.probabilities.argmax()
+        return f"{what}, {_moved_clause(prediction_change(before, after).value)}; the encoder has no classes."
+    old_class, new_class = (int(record.probabilities.argmax()) for record in (before, after))
     old_name, new_name = before.class_names[old_class], before.class_names[new_class]
-    former, latter = share(before.probabilities[old_class]), share(after.probabilities[old_class])
+    old, new = (share_of(record.probabilities, old_class) for record in (before, after))
+    former, latter = percent(old, 2), percent(new, 2)
     if old_class != new_class:
-        reached = share(after.probabilities[new_class])
+        reached = percent(share_of(after.probabilities, new_class), 2)
+        if reached == latter:
+            reached, latter = told_apart(share_of(after.probabilities, new_class), new, ".2%")
         return f"{what}, the prediction changes from {old_name} ({former}) to {new_name} ({reached}); {old_name} now has {latter}."
-    shares = f"{former}, as before" if former == latter else f"{former} before, {latter} after"
+    shares = f"{former} before, {latter} after"
+    if former == latter:
+        shares = f"{former}, as before" if old == new else f"{former} before and after"
     return f"{what}, the prediction stays {old_name}: {shares}."
 
 
 def similarity(one: ForwardRecord, other: ForwardRecord) -> str:
     """Sentence with the cosine similarity of two inputs' embeddings, as plain text."""
-    cosine = 1 - prediction_change(one, other).value
-    return f"Cosine similarity of the two embeddings: {format_number(cosine, '.3f')} (1: the same direction, 0: orthogonal)."
+    distance = prediction_change(one, other).value
+    if np.isnan(distance):
+        return "An embedding of zeros has no direction: there is no cosine similarity."
+    cosine, _ = told_apart(1 - distance, 1.0, ".3f") if distance > ROUNDING else ("1.000", "")
+    return f"Cosine similarity of the two embeddings: {cosine} (1: the same direction, 0: orthogonal)."
 
 
-def share(part: float, digits: int = 2) -> str:
-    """A fraction as a percentage; "under" or "over" marks one that rounds to 0 or 100 % without being it."""
-    return percent(part, digits, below="under ", above="over ")
+def _moved_clause(distance: float) -> str:
+    """How far the pooled state has moved, as a cosine distance; NaN where one of the two is all zeros."""
+    if np.isnan(distance):
+        return "the pooled state becomes, or was, all zeros, which have no direction"
+    if distance <= ROUNDING:
+        return "the pooled state stays as it is"
+    return f"the pooled state changes by a cosine distance of {format_number(distance, '.2g')}"
 
 
 def shared_limit(values: Iterable[np.ndarray]) -> float:

@@ -81,7 +81,7 @@ def draw_grids(
 
 
 def _error_text(accuracy: float) -> str:
-    return f"{percent(standard_error(accuracy, warmup_grid.N_JUDGED))}, of {warmup_grid.N_JUDGED:,} digits"
+    return f"{percent(standard_error(accuracy, warmup_grid.N_JUDGED), brief=True)}, of {warmup_grid.N_JUDGED:,} digits"
 
 
 def draw_losses(grid: Grid, rate: Box[str], *, key: str) -> None:

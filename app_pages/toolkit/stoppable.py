@@ -19,7 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitDuplicateElementKey
 
 from app_pages.toolkit.callbacks import callback
-from viz.builders.number_format import percent
+from viz.builders.number_format import format_number
 
 GLANCE = 0.4  # seconds; what is cached takes less, and a bar would only flicker
 _WORK = "work"  # in the session: the state of each piece of work that was begun
@@ -86,7 +86,7 @@ class _Bar:
             return
         share = min(share, 1.0)
         _work_states().setdefault(self._what, _State()).share = share
-        label = text or f"{self._text} {percent(share, 0)}"
+        label = text or f"{self._text} {format_number(share, '.0%')}"
         if self._bar is None:
             with self._place.container(horizontal=True, vertical_alignment="bottom"):
                 self._bar = st.progress(share, label)
@@ -105,7 +105,7 @@ def say_stopped(text: str, what: Hashable, place: DeltaGenerator) -> None:
     """Writes how far the stopped work has come, with a button to continue."""
     with place.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            f"{text.removesuffix(' …')}: stopped at {percent(_work_states()[what].share, 0)}.",
+            f"{text.removesuffix(' …')}: stopped at {format_number(_work_states()[what].share, '.0%')}.",
             width="content",
         )
         _draw_button("Continue", "play_arrow", what, partial(begin_anew, what))

@@ -94,7 +94,7 @@ def _with_errors(table: pd.DataFrame, history: dict) -> pd.DataFrame:
     table = table.merge(counts.drop_duplicates(["phase", "step"]), how="left", on=["phase", "step"])
     has_count = table["n"].notna()
     errors = [
-        percent(standard_error(share, int(n))) if is_known else "not known"
+        percent(standard_error(share, int(n)), brief=True) if is_known else "not known"
         for share, n, is_known in zip(table["value"], table["n"], has_count, strict=True)
     ]
     examples = [

@@ -214,14 +214,14 @@ def _at_moment(films: Mapping[Checkpoint, TrainingRecording], moment: int, n: in
 
 def _accuracy_text(recorded: TrainingRecording, moment: int) -> str:
     share = float(recorded.accuracy[moment])
-    return "not measured" if np.isnan(share) else percent(share)
+    return "not measured" if np.isnan(share) else percent(share, brief=True)
 
 
 def _error_text(recorded: TrainingRecording, moment: int) -> str:
     """Standard error of an accuracy, and the number of its examples, where that is known."""
     task, share = recorded.tasks[recorded.phase[moment]], float(recorded.accuracy[moment])
     n = GLANCES.get(task)
-    return "" if n is None or np.isnan(share) else f"± {percent(standard_error(share, n))} of {n}"
+    return "" if n is None or np.isnan(share) else f"± {percent(standard_error(share, n), brief=True)} of {n}"
 
 
 def _by_moment(film: TrainingRecording, values: np.ndarray, run: str) -> pd.DataFrame:

@@ -56,7 +56,7 @@ def _find_start_or_end_of_training(measured: Sequence[Measurement]) -> Iterator[
                     yield Conflict(
                         f"In {trained.where} with {name}, {late} layers have the larger gradient at the start "
                         f"({_seeds_text(untrained)}), {early} ones at the end ({_seeds_text(trained)}). Last block to first: "
-                        f"{mean(start_ratios):.2g}, then {mean(end_ratios):.2g}.",
+                        f"{_beside(mean(start_ratios), 1.0)}, then {_beside(mean(end_ratios), 1.0)}.",
                         "Papers measured it at different moments: at the start (Xiong et al. 2020), or "
                         "during pretraining (Shleifer et al. 2021). Here training reverses the order.",
                     )
@@ -205,4 +205,11 @@ def _seeds_text(measured: Measurement) -> str:
 
 
 def _means_text(measured: Measurement) -> str:
-    return f"pre-LN {mean(measured.pre):.3g}, post-LN {mean(measured.post):.3g}"
+    pre, post = mean(measured.pre), mean(measured.post)
+    return f"pre-LN {_beside(pre, post)}, post-LN {_beside(post, pre)}"
+
+
+def _beside(value: float, other: float) -> str:
+    """The value with three digits, or with as many more as tell it from the `other`."""
+    texts = [(f"{value:.{digits}g}", f"{other:.{digits}g}") for digits in range(3, 10)]
+    return next((text for text, beside in texts if text != beside), texts[0][0])

@@ -3,7 +3,10 @@
 import math
 from collections.abc import Iterable
 
+import numpy as np
+
 THIN = "\u2009"  # a space
+MOST_DIGITS = 9
 THIN_PERCENT = f"replace(datum.label, '%', '{THIN}%')"  # the labelExpr of an axis in Vega's format "%"
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -26,21 +29,39 @@ def format_tex(value: float, spec: str = ".3g") -> str:
     return rf"{{{digits} \times 10^{{{power}}}}}" if power else digits
 
 
-def percent(share: float, digits: int = 1, *, below: str = "", above: str = "") -> str:
-    """A share from 0 to 1 as a percentage.
-
-    With `below` and `above` (such as "<" and ">"), a share that only rounds to 0 % or 100 % is marked: "<0.1 %".
-    """
+def percent(share: float, digits: int = 1, *, brief: bool = False) -> str:
+    """A share from 0 to 1 as a percentage. One that only rounds to 0 % or 100 % says so: "under 0.1 %", or `brief` "<0.1 %"."""
     step = 10 ** -(digits + 2)
-    if below and 0 < share < step / 2:
-        return below + percent(step, digits)
-    if above and 1 - step / 2 <= share < 1:
-        return above + percent(1 - step, digits)
+    below, above = ("<", ">") if brief else ("under ", "over ")
+    if 0 < share < step / 2:
+        return below + format_number(step, f".{digits}%")
+    if 1 - step / 2 <= share < 1:
+        return above + format_number(1 - step, f".{digits}%")
     return format_number(share, f".{digits}%")
 
 
+def share_of(values: np.ndarray, index: int) -> float:
+    """One of `values` that sum to 1; below 1 where any other is above 0, though single precision may round it to 1."""
+    largest = float(np.nextafter(1, 0)) if np.count_nonzero(values) > 1 else 1.0
+    return min(float(values[index]), largest)
+
+
+def told_apart(first: float, second: float, spec: str) -> tuple[str, str]:
+    """Two numbers as text in Python's format `spec`, such as ".1g", with as many more digits as make them differ."""
+    sign, rest = spec.split(".")
+    least, kind = int(rest[:-1]), rest[-1]
+
+    def text(value: float, digits: int) -> str:
+        return percent(value, digits) if kind == "%" else format_number(value, f"{sign}.{digits}{kind}")
+
+    pairs = [(text(first, digits), text(second, digits)) for digits in range(least, MOST_DIGITS + 1)]
+    return next((pair for pair in pairs if pair[0] != pair[1]), pairs[0])
+
+
 def with_error(share: float, error: float, digits: int = 1) -> str:
-    """A share from 0 to 1 and its standard error as a percentage: "86.6 ± 1.2 %"."""
+    """A share from 0 to 1 and its standard error as a percentage, "86.6 ± 1.2 %"; more digits where the error rounds to 0."""
+    while error and not round(100 * error, digits) and digits < MOST_DIGITS:
+        digits += 1
     return f"{format_number(100 * share, f'.{digits}f')} ± {format_number(error, f'.{digits}%')}"
 
 

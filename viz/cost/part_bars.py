@@ -26,7 +26,7 @@ def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> 
         "part": list(names),
         "share": shares,
         "exact": [f"{count:,}" for count in values],
-        "percent": [percent(share, 2) for share in shares],
+        "percent": [percent(share, 2, brief=True) for share in shares],
         "text": [_count_text(count, share) for count, share in zip(values, shares, strict=True)],
         "largest": [index == largest for index in range(len(shares))],
     }
@@ -73,4 +73,4 @@ def _chart_form(quantity: str) -> alt.TopLevelMixin:
 
 
 def _count_text(count: int, share: float) -> str:
-    return f"{abbreviated(count)} · {percent(share, below='<')}" if count else "0"
+    return f"{abbreviated(count)} · {percent(share, brief=True)}" if count else "0"

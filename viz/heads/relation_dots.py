@@ -6,7 +6,7 @@ from typing import NamedTuple
 import altair as alt
 
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, tip
-from ..builders.number_format import THIN_PERCENT, head_name
+from ..builders.number_format import THIN_PERCENT, head_name, told_apart
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, INK, MIDDLE, heading
 
@@ -48,11 +48,7 @@ def relation_dots(
         "shown": [_mark(head, relation, selected) for head in heads],
         "chosen": [head.relation == relation for head in heads],
     }
-    described = "; ".join(
-        f"{head.relation}: {head_name(head.layer, head.head)} {head.direction} {head.share:.0%} of {head.n:,}, "
-        f"the best offset {head.baseline:.0%}{', beyond it' if head.beyond else ''}"
-        for head in heads
-    )
+    described = "; ".join(map(_described, heads))
     return _chart_form().with_data(
         columns,
         in_file={"label": None, "shown": None, "chosen": None},
@@ -64,6 +60,12 @@ def relation_dots(
         ),
         description=f"The best head for each relation, {source}. {described or 'There is none.'}",
     )
+
+
+def _described(head: BestHead) -> str:
+    share, baseline = told_apart(head.share, head.baseline, ".0%")
+    beyond = ", beyond it" if head.beyond else ""
+    return f"{head.relation}: {head_name(head.layer, head.head)} {head.direction} {share} of {head.n:,}, the best offset {baseline}{beyond}"
 
 
 def _shortened(relation: str) -> str:

@@ -35,7 +35,7 @@ def dot_product_distribution(
         "to": edges[1:],
         "middle": (edges[:-1] + edges[1:]) / 2,
         "share": share,
-        "percent": [percent(one_bin, 3) for one_bin in share.tolist()],
+        "percent": [percent(one_bin, 3, brief=True) for one_bin in share.tolist()],
         "density": share / np.diff(edges),
         "normal": np.diff(cumulative) / np.diff(edges),
     }

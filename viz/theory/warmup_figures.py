@@ -69,7 +69,7 @@ def warmup_grid(
     """
     loss = np.array([np.nan if run[2] is None else run[2] for run in runs], float)
     loss_texts = [DIVERGED if np.isnan(cell) else f"{cell:.2f}" for cell in loss]
-    accuracy = [None if run[3] is None else percent(run[3]) for run in runs]
+    accuracy = [None if run[3] is None else percent(run[3], brief=True) for run in runs]
     frame = {
         "rate": [f"{run[0]:g}" for run in runs],
         "warmup": [run[1] for run in runs],

@@ -24,7 +24,7 @@ from model.experiments.faithfulness import (
 )
 from model.experiments.knock_out import KnockOutKind
 from model.record import ForwardRecord
-from viz.builders.number_format import THIN, format_number, percent, with_error
+from viz.builders.number_format import THIN, format_number, percent, told_apart, with_error
 
 _DISTANCES = {
     True: r"The shift of a prediction is its total variation: $\frac12 \sum_c \lvert p_c - p'_c \rvert$.",
@@ -100,7 +100,7 @@ def other_attention_sentence(
             f"{answer.quantity(record)} changes by",
         )
     elif record.has_classes:
-        uniform = percent(changes.uniform, 1, below="under ", above="over ")
+        uniform = percent(changes.uniform)
         permuted, change = with_error(mean, sd), "the prediction shifts by"
     else:
         uniform = format_number(changes.uniform, ".2g")
@@ -137,10 +137,10 @@ def areas_sentence(of_map: Verdict) -> str:
     curve = of_map.deleted
     comparison = "above" if of_map.passes_deletion else "not above"
     perfect = "above it as well" if curve.perfect > curve.bound else "not above it either"
+    area, bound = told_apart(of_map.area, curve.bound, ".3f")
     return (
-        f"Area under the deletion curve {format_number(of_map.area, '.3f')}; {N_ORDERS} random orders "
-        f"{_random_areas_text(curve)}: {comparison} {format_number(curve.bound, '.3f')}. "
-        f"That of the perfect map, {format_number(curve.perfect, '.3f')}, is {perfect}."
+        f"Area under the deletion curve {area}; {N_ORDERS} random orders {_random_areas_text(curve)}: {comparison} {bound}. "
+        f"That of the perfect map, {told_apart(curve.perfect, curve.bound, '.3f')[0]}, is {perfect}."
     )
 
 
@@ -150,7 +150,7 @@ def over_data_sentence(held: OverData) -> str:
         return f"This cannot be told on any of {held.n:,} {held.data}."
     return (
         f"Over a data set: this can be told on {held.told:,} of {held.n:,} {held.data}, and on "
-        f"{percent(held.share, 0, below='under ')} of those this map passes as an explanation."
+        f"{percent(held.share, 0)} of those this map passes as an explanation."
     )
 
 

@@ -11,7 +11,6 @@ from app_pages.subject.two_sides import (
     difference,
     head_patterns,
     same_position,
-    share,
     shared_limit,
     verdict,
 )
@@ -82,18 +81,6 @@ def test_without_classes_it_is_the_pooled_state_that_changes() -> None:
         verdict("Shifted", before, after)
         == "Shifted, the pooled state changes by a cosine distance of 0.4; the encoder has no classes."
     )
-
-
-def test_a_share_that_only_rounds_to_all_or_nothing_says_so() -> None:
-    shares = (0.0, 0.0001, 0.5, 0.9999, 1.0)
-    assert [share(part, 1) for part in shares] == [
-        "0.0\u2009%",
-        "under 0.1\u2009%",
-        "50.0\u2009%",
-        "over 99.9\u2009%",
-        "100.0\u2009%",
-    ]
-    assert share(0.00001) == "under 0.01\u2009%"
 
 
 # The scale, and the patterns

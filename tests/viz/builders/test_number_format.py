@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 
 from viz.builders.number_format import (
@@ -11,6 +12,8 @@ from viz.builders.number_format import (
     one_two_five_ticks,
     percent,
     powers_of_ten,
+    share_of,
+    told_apart,
     with_error,
 )
 
@@ -73,7 +76,7 @@ def test_in_formulas_a_power_of_ten_is_set_by_tex(value, form, text):
 
 @pytest.mark.parametrize(
     ("share", "digits", "text"),
-    [(0.983, 1, "98.3"), (0.90361, 2, "90.36"), (0.5, 0, "50"), (0.0004, 1, "0.0"), (1.0, 1, "100.0")],
+    [(0.983, 1, "98.3"), (0.90361, 2, "90.36"), (0.5, 0, "50"), (0.0, 1, "0.0"), (1.0, 1, "100.0")],
 )
 def test_a_share_is_a_percentage_behind_a_thin_space(share, digits, text):
     assert percent(share, digits) == f"{text}{THIN}%"
@@ -91,8 +94,37 @@ def test_a_share_is_a_percentage_behind_a_thin_space(share, digits, text):
         (1.0, "100.0"),
     ],
 )
-def test_a_share_that_is_nearly_nothing_or_everything_can_say_so(share, text):
-    assert percent(share, below="<", above=">") == f"{text}{THIN}%"
+def test_a_share_that_is_nearly_nothing_or_everything_says_so(share, text):
+    assert percent(share, brief=True) == f"{text}{THIN}%"
+    assert percent(share) == f"{text.replace('<', 'under ').replace('>', 'over ')}{THIN}%"
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ([1.0, 0.0], "100.00"),
+        ([1.0, 1e-12], "over 99.99"),  # single precision rounds 1 − 1e-12 to 1
+        ([0.5, 0.5], "50.00"),
+        ([1.0], "100.00"),
+    ],
+)
+def test_all_of_a_sum_is_said_only_where_nothing_else_has_any(values, text):
+    assert percent(share_of(np.array(values, np.float32), 0), 2) == f"{text}{THIN}%"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "spec", "texts"),
+    [
+        (0.001478, 0.001462, ".1g", ("0.00148", "0.00146")),
+        (0.001478, 0.002, ".1g", ("0.001", "0.002")),
+        (0.5, 0.5, ".1g", ("0.5", "0.5")),
+        (0.50001, 0.49999, ".2%", (f"50.001{THIN}%", f"49.999{THIN}%")),
+        (-0.0004, 0.0, "+.2f", ("−0.0004", "0.0000")),
+        (math.nan, 1.0, ".2f", ("–", "1.00")),
+    ],
+)
+def test_two_numbers_have_as_many_digits_as_tell_them_apart(first, second, spec, texts):
+    assert told_apart(first, second, spec) == texts
 
 
 def test_large_numbers_are_short():
@@ -144,6 +176,8 @@ def test_ticks_of_a_logarithmic_axis_enclose_the_values(values, ticks):
 def test_a_share_comes_with_its_error():
     assert with_error(0.866, 0.01153) == "86.6 ± 1.2\u2009%"
     assert with_error(0.9951, 0.0007, 2) == "99.51 ± 0.07\u2009%"
+    assert with_error(0.99964, 0.0002) == "99.96 ± 0.02\u2009%"
+    assert with_error(1.0, 0.0) == "100.0 ± 0.0\u2009%"
 
 
 def test_a_head_is_named_by_its_layer_and_its_number():
