@@ -4,7 +4,14 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from app_pages.attention.attribution_target import Target, can_attribute, other_text, say_agreement, target_of
+from app_pages.attention.attribution_target import (
+    Target,
+    baseline_clause,
+    can_attribute,
+    other_text,
+    say_agreement,
+    target_of,
+)
 from app_pages.attention.shown_head import ShownHead
 from app_pages.controls.answer_choice import Answer
 from app_pages.controls.attention_controls import ATTRIBUTION, GRADIENT, INTEGRATED, KNOCKED_OUT
@@ -21,14 +28,15 @@ from model.experiments.attribution import (
     gradient_times_input,
     integrated_gradients,
 )
-from viz.builders.number_format import format_number
+from viz.builders.number_format import told_apart
 
 _FORWARDS = 3  # that a forward pass with its backward pass takes as long as
 _USUAL_GRADIENTS = 96  # that integrated gradients need where the output changes smoothly
 _FORMULAS = {
-    GRADIENT: r"$\nabla_x F \cdot x$, summed over the content $x$ of a {unit} (Shrikumar et al. 2016). $F$: {name}.",
-    INTEGRATED: r"$x \cdot \int_0^1 \nabla F(\alpha x)\, d\alpha$, summed over the content $x$ of a {unit}; the baseline "
-    r"{baseline} (Sundararajan et al. 2017). $F$: {name}.",
+    GRADIENT: r"$(x - x') \cdot \nabla_x F$, summed over the content $x$ of a {unit} (Shrikumar et al. 2016); $x'$ {baseline}. "
+    r"$F$: {name}.",
+    INTEGRATED: r"$(x - x') \cdot \int_0^1 \nabla F(x' + \alpha (x - x'))\, d\alpha$, summed over the content $x$ of a {unit}; "
+    r"the baseline $x'$ {baseline} (Sundararajan et al. 2017). $F$: {name}.",
 }
 
 
@@ -63,7 +71,8 @@ def attribute(shown: ShownHead, checked: Checked | None) -> Attributed | None:
     attributed = Attributed(method, target, attribution)
     if checked is not None:
         _say_whether_knock_outs_agree(subject, attributed, checked, answer)
-    formula = _FORMULAS[method].format(unit=subject.record.unit, name=target.name, baseline=target.baseline)
+    baseline = baseline_clause(subject.record, target.explained)
+    formula = _FORMULAS[method].format(unit=subject.record.unit, name=target.name, baseline=baseline)
     st.caption(f"{formula} {_completeness_sentence(attributed)}")
     return attributed
 
@@ -103,19 +112,19 @@ def _say_whether_knock_outs_agree(
 
 def _completeness_sentence(attributed: Attributed) -> str:
     """Sentence that compares the sum of the attributions with what complete ones sum to."""
-    of, digits = attributed.attribution, ".4f"
-    total, difference = format_number(of.total, digits), format_number(of.difference, digits)
+    of = attributed.attribution
+    total, difference = told_apart(of.total, of.difference, ".4f")
     comparison = f"The sum is {total}; $F$ is {difference} above that of the baseline"
     if of.difference < 0:
         comparison = f"The sum is {total}; $F$ minus that of the baseline is {difference}"
     if attributed.method == GRADIENT:
-        return f"{comparison}: only for a linear $F$ would they be equal."
-    gap = format_number(of.gap, ".1g")
+        return f"{comparison}: only for a linear $F$ must they be equal."
+    gap, allowed = told_apart(of.gap, of.allowed, ".1g")
     if of.is_complete:
         return (
             f"Complete: {comparison[0].lower()}{comparison[1:]}, {gap} apart, by {of.n_gradients} gradients."
         )
     return (
         f"**Not complete**: {comparison[0].lower()}{comparison[1:]}, {gap} apart after {MOST_GRADIENTS} gradients (allowed: "
-        f"{format_number(of.allowed, '.1g')})."
+        f"{allowed})."
     )

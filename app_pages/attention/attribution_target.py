@@ -15,10 +15,12 @@ from app_pages.show.faithfulness.checked import Checked
 from app_pages.subject.subject import LensChoice, LiveSubject, Subject
 from app_pages.toolkit.markdown import plain
 from model.experiments import faithfulness as rule
+from model.experiments.attribution import explained_positions
 from model.experiments.explained_answer import Explained, Similarity, similarity_falls
 from model.inputs import Text
 from model.record import AttentionRecord
 
+REGISTERS = "the registers"
 _LONGEST_NAME = 30  # characters of the other text in a sentence
 
 
@@ -30,13 +32,27 @@ class Target(NamedTuple):
     unit: str  # of a token's number, as plain text
     purple: str  # what purple means, as plain text
     gold: str
-    baseline: str = "has no content"
 
 
 def can_attribute(subject: Subject, shown: AttentionRecord) -> bool:
     """Whether there is an encoder, and the `shown` record has the tokens or patches of the input, one by one."""
     has_all = shown.keys is None and len(shown) == len(subject.record)
     return isinstance(subject, LiveSubject) and has_all
+
+
+def baseline_clause(record: AttentionRecord, explained: Explained = None) -> str:
+    """What content the baseline has, as Markdown: that of the positions which integrated gradients leave as they are."""
+    measured = explained_positions(record, explained)
+    also_measured = {record.tokens[position] for position in measured}  # another [MASK] than that of the word
+    names: dict[str, None] = {}
+    for position, token in enumerate(record.tokens):
+        if position not in measured:
+            name = f"{token} at position {position}" if token in also_measured else token
+            names[REGISTERS if record.roles[position] == "register" else name] = None
+    if not names:
+        return "has no content"
+    *others, last = map(plain, names)
+    return f"has no content but that of {' and '.join(filter(None, (', '.join(others), last)))}"
 
 
 def choose_attribution(subject: Subject, answer: Answer) -> None:
@@ -61,7 +77,6 @@ def target_of(subject: LiveSubject, through: LensChoice, answer: Answer, method:
             unit=f"nats, {name}",
             purple=f"makes {answer.name} more likely",
             gold="less likely",
-            baseline=f"has no content but that of {plain(record.tokens[answer.word.position])}",
         )
     if record.has_classes:
         number = through.class_number(config)

@@ -26,7 +26,7 @@ ATTRIBUTION = Row(
     (KNOCKED_OUT, GRADIENT, INTEGRATED),
     help="Colours what the answer hangs on. Knock-out: how the answer changes without one token or patch. Gradient × input: "
     "how it would change if the content shrank a little, extended to all of it. Integrated gradients: the same along the "
-    "whole way from no content to all of it. All three are of one answer: the log-odds of a class, log P of a masked word, or "
+    "whole way to the content from none, but for class token and registers. All three are of one answer: the log-odds of a class, log P of a masked word, or "
     "the similarity of the pooled state.",
 )
 SIMILAR_TO = TextLine(
