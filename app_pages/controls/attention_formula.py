@@ -6,7 +6,7 @@ from model.config import ModelConfig
 
 
 class AttentionFormula(NamedTuple):
-    """The formula of the attention weights, and what its further symbols mean."""
+    """The formula of attention weights or scores, and what its further symbols mean."""
 
     tex: str
     meanings: str  # sentences; "" where there are no symbols beside those of the paper
@@ -22,6 +22,12 @@ def divisor_tex(config: ModelConfig) -> str:
 
 def attention_formula(config: ModelConfig) -> AttentionFormula:
     """The attention weights of this encoder: with its divisor, rotations, biases and terms of relative positions."""
+    score, meanings = score_formula(config)
+    return AttentionFormula(rf"A_{{ij}} = \mathrm{{softmax}}_j\left({score}\right)", meanings)
+
+
+def score_formula(config: ModelConfig) -> AttentionFormula:
+    """The scores of this encoder, before the mask and the softmax."""
     parts, meanings = config.family.parts, []
     score = r"q_i \cdot k_j"
     if parts.rotary is not None:
@@ -44,4 +50,4 @@ def attention_formula(config: ModelConfig) -> AttentionFormula:
     if config.has_distance_bias:
         score += " + B_{ij}"
         meanings.append("B is a learned bias that depends only on where the key stands from the query.")
-    return AttentionFormula(rf"A_{{ij}} = \mathrm{{softmax}}_j\left({score}\right)", " ".join(meanings))
+    return AttentionFormula(score, " ".join(meanings))

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from app_pages.controls.attention_formula import score_formula
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import SHOWN
 from app_pages.show.show import show
@@ -65,11 +66,13 @@ def draw_maps(
                     height="stretch",
                     in_file=partial(draw, whole),
                 )
+    scores = score_formula(after.record.config)
     st.markdown(
         rf"{name}{role and f' ({role})'}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, with "
-        r"$s_{ij} = q_i \cdot k_j / \sqrt{d_k}$, $\;m_{ij} = 0$ where query $i$ (a row) may attend to key $j$ (a column) "
+        rf"$s_{{ij}} = {scores.tex}$, "
+        r"$\;m_{ij} = 0$ where query $i$ (a row) may attend to key $j$ (a column) "
         r"and $-\infty$ where it may not. Hatched: masked. Framed: the query. ▲ on the colour bar: the same weight for "
-        "all allowed keys."
+        f"all allowed keys. {scores.meanings}"
     )
     st.caption(
         "The change is the pattern with the mask minus the pattern without. In later layers the scores come from states "

@@ -6,6 +6,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.positions_controls import SECOND_HALF, TIED, UNTIED
 from app_pages.inputs.row import stop
+from app_pages.inside_a_head.wording import norm_name
 from app_pages.positions.notation import format_scientific
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
@@ -74,6 +75,9 @@ def _head_input_sentence(config: ModelConfig, layer: int, head: str) -> str:
             f"{head} itself reads the state after layer {layer - 1}, not $X + P$: here its $W_Q$ is an "
             "example of trained weights. The sum enters layer 0."
         )
-    if config.embedding_norm or config.norm_placement == "pre":
-        return f"{head} itself reads the sum after a LayerNorm, $\\text{{LN}}(X + P)\\, W_Q$ plus a bias."
-    return f"With a bias added, $(X + P)\\, W_Q$ is the very $q$ of {head}."
+    bias = "" if "w_q" in config.family.parts.without_bias else ", plus a bias"
+    n_norms = config.embedding_norm + (config.norm_placement == "pre" and config.family.parts.first_norm)
+    if n_norms:
+        beginning, ends = rf"\text{{{norm_name(config)}}}(" * n_norms, ")" * n_norms
+        return f"{head} itself reads the sum after a norm: its $q$ is ${beginning}X + P{ends}\\, W_Q${bias}."
+    return f"$(X + P)\\, W_Q${bias} is the very $q$ of {head}."

@@ -17,8 +17,9 @@ from model.experiments.position_kinds import (
     distance_bias,
     grid_biases,
     is_bias_shared,
+    shared_from,
 )
-from viz.builders.number_format import format_number, head_name
+from viz.builders.number_format import format_number, head_name, told_apart
 from viz.positions.bias_figures import bias_curves, bias_maps, offset_map
 
 
@@ -39,12 +40,9 @@ def _draw_over_distance(subject: LiveSubject, chosen: HeadChoice) -> None:
     config = subject.record.config
     bias: DistanceBias = cache.of(distance_bias, subject.checkpoint, chosen.layer)
     curve = bias.by_head[chosen.head]
-    highest, lowest = int(curve.argmax()), int(curve.argmin())
     st.markdown(
         f"**What is added to a score, over the distance of query and key**, a line for each head. {_shared_sentence(config)} "
-        f"{head_name(chosen.layer, chosen.head)} adds most, **{format_number(curve[highest], '+.2f')}**, at offset "
-        f"{format_number(bias.offsets[highest], '+d')}, and least, **{format_number(curve[lowest], '+.2f')}**, at "
-        f"{format_number(bias.offsets[lowest], '+d')}."
+        f"{extremes_sentence(head_name(chosen.layer, chosen.head), bias.offsets, curve)}"
     )
     clickable(
         bias_curves(bias.offsets, bias.by_head, head=chosen.head),
@@ -59,16 +57,29 @@ def _draw_over_distance(subject: LiveSubject, chosen: HeadChoice) -> None:
     remark = "" if is_scaled else " The products are not divided by $\\sqrt{d_k}$."
     st.caption(
         f"Raffel et al. 2020, section 2.1: {config.family.n_relative_buckets} learned numbers a head, half of them for later keys; "
-        f"keys {_shared_from(bias)} or more positions away share the last one of their side.{remark}"
+        f"keys {shared_from(config)} or more positions away share the last one of their side.{remark}"
     )
 
 
-def _shared_from(bias: DistanceBias) -> int:
-    """The distance from which on all keys of their side share a bias, in every head."""
-    distances = np.abs(bias.offsets)
-    ends = np.where(bias.offsets < 0, bias.by_head[:, :1], bias.by_head[:, -1:])
-    is_own = (bias.by_head != ends).any(axis=0)
-    return int(distances[is_own].max(initial=0)) + 1
+def extremes_sentence(name: str, offsets: np.ndarray, curve: np.ndarray) -> str:
+    """Sentence on where the head `name` adds most and least, from its bias `curve` at the `offsets`; far ones share a bias."""
+    if np.ptp(curve) == 0:
+        return f"{name} adds **{format_number(curve[0], '+.2f')}** at every offset."
+    most, least = told_apart(curve.max(), curve.min(), "+.2f")
+    end = int(np.abs(offsets).max())
+    at_most, at_least = (_offsets_text(offsets[curve == value], end) for value in (curve.max(), curve.min()))
+    return f"{name} adds most, **{most}**, at {at_most}, and least, **{least}**, at {at_least}."
+
+
+def _offsets_text(equal: np.ndarray, end: int) -> str:
+    """The offsets with one bias: "offset +3", "offsets +8 to +11", or "offset −91 and beyond" where they go on to the `end`."""
+    nearest, furthest = sorted((int(equal[0]), int(equal[-1])), key=abs)
+    first, last = (format_number(offset, "+d") for offset in (nearest, furthest))
+    if nearest == furthest:
+        return f"offset {first}"
+    if len(equal) != abs(furthest - nearest) + 1:
+        return f"{len(equal)} offsets, the nearest {first}"
+    return f"offset {first} and beyond" if abs(furthest) == end else f"offsets {first} to {last}"
 
 
 def _draw_over_grid(subject: LiveSubject, chosen: HeadChoice) -> None:

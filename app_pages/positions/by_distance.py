@@ -7,6 +7,7 @@ from app_pages.controls import positions_controls as controls
 from app_pages.controls.control_bar import bar
 from app_pages.positions.notation import format_scientific
 from app_pages.show.show import show
+from model.parts.relative_bias import last_bucket_from
 from model.theory import relative_positions as theory
 from viz.builders.number_format import format_number
 from viz.positions.distance_curves import distance_curves
@@ -87,10 +88,9 @@ def _draw_buckets(row: st.delta_generator.DeltaGenerator) -> None:
     offsets = np.arange(-FURTHEST, FURTHEST + 1)
     buckets = theory.t5_buckets(FURTHEST, n_buckets)
     show(distance_curves(offsets, {"bucket": buckets}, what="bucket"), key="positions_buckets")
-    from_here_on = int(offsets[buckets == buckets.max()].min())
     st.latex(r"\text{score}_{ts} = q_t \cdot k_s + b_h[\text{bucket}(s - t)]")
     st.caption(
-        f"Raffel et al. 2020, section 2.1: half of the buckets are for later keys; keys {from_here_on} or more positions away share the "
+        f"Raffel et al. 2020, section 2.1: half of the buckets are for later keys; keys {last_bucket_from(n_buckets, theory.FURTHEST)} or more positions away share the "
         "last one of their side. T5 does not divide by √d_k; MPNet, which has the same buckets, does."
     )
 

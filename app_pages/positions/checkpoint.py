@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import streamlit as st
 
 from app_pages.controls.control_bar import Slots
@@ -99,11 +100,21 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
         f"Mean cosine similarity of patches side by side **{format_short(means.beside)}**, one above the other "
         f"**{format_short(means.above)}**, of all other pairs **{format_short(means.others)}**."
     )
-    remark = "was learned in training" if means.are_neighbours_similar else "is not visible here"
-    learned = f"The table is a plain list that does not say which patches touch: the grid {remark}."
-    computed = "These sinusoids count the patches as one long row: that they lie in a grid is not in them."
-    note = learned if record.config.positions == "learned" else computed
-    st.caption(f"{note} The layout is that of Dosovitskiy et al. 2021, figure 7. {COSINE}")
+    st.caption(
+        f"{grid_sentence(means, is_learned=record.config.positions == 'learned')} The layout is that of Dosovitskiy et al. 2021, figure 7. {COSINE}"
+    )
+
+
+def grid_sentence(means: embeddings.GridMeans, *, is_learned: bool) -> str:
+    """Whether the table of positions shows that the patches lie in a grid."""
+    if not is_learned:
+        return "These sinusoids count the patches as one long row: that they lie in a grid is not in them."
+    remark = (
+        "the grid was learned in training" if means.are_neighbours_similar else "the grid is not visible here"
+    )
+    if np.isnan(means.others):
+        remark = "with so few patches all are neighbours, so it cannot be told whether the grid was learned"
+    return f"The table is a plain list that does not say which patches touch: {remark}."
 
 
 def _draw_lengths(subject: LiveSubject, record: ForwardRecord) -> None:

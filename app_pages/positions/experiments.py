@@ -211,8 +211,8 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     unit = "positions" if record.patch_grid is None or "added" in kinds else "rows"
     if not record.has_classes:
         distances = class_changes(record, answers, None)
-        if (largest := float(distances.max())) < ROUNDING:
-            st.markdown(_no_effect_sentence(len(shifts), largest))
+        if distances.max() < ROUNDING:
+            st.markdown(no_effect_sentence(len(shifts), largest_change(record.pooled, answers)))
             return
         st.markdown(f"**{len(shifts)} shifts** of the same input: how far each moves the pooled state")
         figure = stage_curves(
@@ -238,13 +238,13 @@ def _are_wanted(subject: LiveSubject, what: Hashable, n_forwards: int, label: st
     return is_wanted(what, f"{label}, {duration(work)}", key, is_short=work <= MINUTE)
 
 
-def _no_effect_sentence(n: int, largest: float) -> str:
-    """Says that `n` shifts leave the pooled state as it is; a curve of rounding would look like an effect."""
+def no_effect_sentence(n: int, largest: float) -> str:
+    """Says that `n` shifts leave the pooled state as it is, or what is rounding in it: no number moves by more than `largest`."""
     if not largest:
         return f"**{n} shifts** of the same input leave the pooled state exactly as it is."
     return (
-        f"**{n} shifts** of the same input move the pooled state by a cosine distance of **${format_scientific(largest)}$** at "
-        "most, as small as rounding in single precision."
+        f"**{n} shifts** of the same input leave the pooled state as it is but for rounding in single precision: none of its numbers "
+        f"moves by more than **${format_scientific(largest)}$**."
     )
 
 

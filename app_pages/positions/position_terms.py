@@ -1,5 +1,7 @@
 """Disentangled attention of the opened encoder: the terms of a score over the distance, and how large its maps are."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 
@@ -61,12 +63,21 @@ def draw_terms(subject: LiveSubject, slots: Slots) -> None:
                 take=lambda point: HEAD.take(int(point["head"])),
             )
             st.caption("Mean size of a map over all queries and keys, as a share of the sum over the maps.")
-    st.latex(
-        r"\text{score}_{ts} = \left( q_t \cdot k_s + q_t \cdot k_{\delta(t,s)} + q_{\delta(s,t)} \cdot k_s \right) / \sqrt{"
-        + str(len(curves))
-        + r"\, d_k}"
-    )
+    st.latex(score_formula(list(curves)))
     st.caption(
-        "He et al. 2021, section 3.1, equation 4: each relative position δ has a vector, projected to a query and to a key as contents "
-        "are. Far offsets share vectors, so the curves end in steps or level off."
+        "He et al. 2021, section 3.1: each relative position δ has a vector, projected to a query and to a key as contents are. "
+        "Far offsets share vectors, so the curves end in steps or level off. Their equation 4 has δ(s, t) in the last term; their "
+        "code, and so every trained encoder, has δ(t, s)."
     )
+
+
+def score_formula(names: Sequence[str]) -> str:
+    """LaTeX of the score of query t and key s, from the `names` of the terms that the encoder has."""
+    products = {
+        "content_to_content": r"q_t \cdot k_s",
+        "content_to_position": r"q_t \cdot k_{\delta(t,s)}",
+        "position_to_content": r"q_{\delta(t,s)} \cdot k_s",
+    }
+    terms = [products[name] for name in MAPS if NAMES[name] in names]
+    divisor = rf"\sqrt{{{len(terms)} \, d_k}}" if len(terms) > 1 else r"\sqrt{d_k}"
+    return rf"\text{{score}}_{{ts}} = \left( {' + '.join(terms)} \right) / {divisor}"

@@ -9,6 +9,7 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.positions_controls import OVER_DISTANCE, OWN_ROTATED
 from app_pages.positions.notation import between_patches, format_scientific
 from app_pages.positions.pair_choice import Pair, choose_pair
+from app_pages.positions.windows import range_text
 from app_pages.show.show import show
 from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
@@ -30,11 +31,10 @@ from viz.positions.sinusoid_figures import clock_hands
 
 GROUPS = 4  # of pairs, as curves
 FURTHER = 10  # positions that both are moved
+ROUNDING = 1e-4  # of the largest score: float32 sums of rotated numbers differ by less
 PLACEMENTS = 6  # in the table
-SCORE = (
-    r"\text{score}(\delta) = \frac{1}{\sqrt{d_k}} \sum_i |q_i|\,|k_i| \cos(\omega_i \delta - \theta_i), "
-    r"\qquad \omega_i = \frac{2\pi}{\lambda_i}"
-)
+_ROTATED = r"\frac{1}{\sqrt{d_k}} \sum_i |q_i|\,|k_i| \cos(\omega_i \delta - \theta_i)"
+_FREQUENCY = r"\omega_i = \frac{2\pi}{\lambda_i}"
 
 
 def draw_rotated_scores(subject: LiveSubject, slots: Slots) -> None:
@@ -72,12 +72,28 @@ def _draw_over_distance(pair: Pair) -> None:
                 score.by_pair, score.offsets.tolist(), score.wavelengths, own_offset=score.own_offset
             )
             show(figure_of_pairs, key="positions_score_pairs")
-    remark = "" if window is None else f" Grey: farther than L{layer} lets a query see, ±{before} positions."
+    remark = (
+        ""
+        if window is None
+        else f" Grey: farther than L{layer} lets a query see, {range_text(seen.sees[layer], seen.half)}."
+    )
     st.caption(
         f"The thick line is the score, colours are what groups of pairs add to it; λ is a pair's wavelength, in positions.{remark}"
     )
-    st.latex(SCORE)
+    st.latex(score_formula(rotates_all=not score.not_rotated))
     st.caption(_source(pair))
+
+
+def score_formula(*, rotates_all: bool) -> str:
+    """LaTeX of a score over the offset; numbers that are not rotated add a constant c."""
+    constant = "" if rotates_all else " + c"
+    return rf"\text{{score}}(\delta) = {_ROTATED}{constant}, \qquad {_FREQUENCY}"
+
+
+def grid_score_formula(*, rotates_all: bool) -> str:
+    """LaTeX of the score of two patches over the rows and columns between them."""
+    constant = "" if rotates_all else " + c"
+    return rf"\text{{score}} = {_ROTATED}{constant}, \qquad \delta = \delta_{{\text{{row}}}} \text{{ or }} \delta_{{\text{{column}}}}, \quad {_FREQUENCY}"
 
 
 def _named_groups(score: RotaryScore) -> Mapping[str, np.ndarray]:
@@ -120,7 +136,7 @@ def _draw_over_grid(pair: Pair) -> None:
             show(figure, key="positions_score_curves")
         with st.container(key="side_score_pairs"):
             show(offset_map(score.total, what="score", offset=(down, right)), key="positions_score_pairs")
-    st.latex(SCORE)
+    st.latex(grid_score_formula(rotates_all=not score.by_row.not_rotated))
     st.caption(
         "Siméoni et al. 2025, after Su et al. 2021: $\\delta$ counts rows in one half of the pairs and columns in the other; $\\theta_i$ is "
         "the angle between $q_i$ and $k_i$ before rotation."
@@ -136,12 +152,22 @@ def _draw_moved(pair: Pair) -> None:
     names: list[str] = [_placement_name(pair, int(moved.queries[placement])) for placement in shown]
     cells = " | ".join(format_number(moved.scores[placement], ".5f") for placement in shown)
     st.markdown(
-        f"**The same pair moved along, {pair.name}: the score stays.** Contents are held fixed; the encoder rotates them.\n\n"
+        f"**The same pair moved along, {pair.name}.** Contents are held fixed; the encoder rotates them.\n\n"
         f"| query at | {' | '.join(names)} |\n|---|{'---|' * len(names)}\n| score | {cells} |\n\n"
-        f"Over all {len(moved.scores):,} places with the same offset, the largest difference is "
-        f"${format_scientific(moved.largest_difference)}$, which is rounding in single precision."
+        f"{moved_sentence(moved.scores)}"
     )
     st.caption("Su et al. 2021, equation 16: $(R_t\\, q) \\cdot (R_s\\, k) = q \\cdot R_{s-t}\\, k$.")
+
+
+def moved_sentence(scores: np.ndarray) -> str:
+    """Whether the `scores` of all places with the same offset are equal but for rounding."""
+    if len(scores) == 1:
+        return "There is one place alone with this offset, so nothing can be compared."
+    difference = float(np.ptp(scores))
+    beginning = f"Over all {len(scores):,} places with the same offset, the largest difference is ${format_scientific(difference)}$"
+    if difference > ROUNDING * max(1.0, float(np.abs(scores).max())):
+        return f"{beginning}: the score changes."
+    return f"{beginning}, which is rounding in single precision: **the score stays**."
 
 
 def _placement_name(pair: Pair, position: int) -> str:

@@ -7,8 +7,11 @@ from app_pages.controls.control_bar import Slots
 from app_pages.show.show import show
 from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.markdown import counted
 from model.experiments.position_kinds import Reach, is_everything_seen, reach
 from viz.positions.reach_bars import reach_bars
+
+DRAWN = 256  # positions to either side, if no window needs more
 
 
 def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
@@ -16,14 +19,17 @@ def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
     measured: Reach = cache.of(reach, subject.checkpoint)
     groups: dict[str, list[int]] = {}
     for layer, distances in enumerate(measured.sees):
-        groups.setdefault(_range(distances, measured.half), []).append(layer)
+        groups.setdefault(range_text(distances, measured.half), []).append(layer)
     sentence = "; ".join(
         f"{_layers(layers)} {'see' if len(layers) > 1 else 'sees'} {seen}" for seen, layers in groups.items()
     )
     remark = "" if measured.sees[:, 1].any() else " No layer sees later tokens: the mask is causal."
     st.markdown(f"**Which layers see how far**: {sentence}. {_information_sentence(measured)}{remark}")
     names = [f"L{layer}" for layer in range(len(measured.sees))]
-    figure = reach_bars(measured.sees, measured.holds, half=measured.half, names=names)
+    half = _drawn_half(measured)
+    figure = reach_bars(
+        np.minimum(measured.sees, half), np.minimum(measured.holds, half), half=half, names=names
+    )
     show(figure, key="positions_own_reach")
     record = subject.record
     sees_all = cache.of(is_everything_seen, subject.checkpoint, len(record))
@@ -31,12 +37,18 @@ def draw_windows(subject: LiveSubject, _slots: Slots) -> None:
     has_windows = bool(subject.loaded.config.family.parts.windows)
     adding = ", so windows add up (Beltagy et al. 2020, section 3.1)" if has_windows else ""
     st.caption(
-        f"Read off the encoder's own masks, for the token in the middle of {2 * measured.half + 1} positions. What a layer passes on has "
-        f"come through the layers before it{adding}."
+        f"For the token in the middle of the longest text that this encoder reads, {2 * measured.half + 1:,} positions; bars that reach "
+        f"the end of the axis may go on. What a layer passes on has come through the layers before it{adding}."
     )
 
 
-def _range(distances: np.ndarray, half: int) -> str:
+def _drawn_half(measured: Reach) -> int:
+    """The end of the axis: a long text is not drawn whole, or its windows would be too small to be seen."""
+    limited = measured.holds[measured.holds < measured.half]
+    return min(measured.half, max(DRAWN, int(limited.max(initial=0))))
+
+
+def range_text(distances: np.ndarray, half: int) -> str:
     """How far a layer sees, in words."""
     before, after = (int(distance) for distance in distances)
     if min(before, after) == half:
@@ -65,13 +77,15 @@ def _information_sentence(measured: Reach) -> str:
     everything = np.flatnonzero(measured.holds.min(axis=1) == measured.half)
     if len(everything):
         return f"After L{everything[0]}, a token can hold information from everywhere."
-    return f"After the last layer, a token can hold information from {_range(measured.holds[-1], measured.half)}."
+    return f"After the last layer, a token can hold information from {range_text(measured.holds[-1], measured.half)}."
 
 
 def _input_sentence(sees_all: np.ndarray, n: int) -> str:
     n_all = int(sees_all.sum())
     if n_all == len(sees_all):
-        return f"This input has {n} tokens, so few that every layer sees all of them."
+        return f"This input has {counted(n, 'token')}, so few that every layer sees all of them."
     if not n_all:
-        return f"In this input of {n} tokens, there is no layer in which every token sees all others."
-    return f"In this input of {n} tokens, every token sees all others in {n_all} of {len(sees_all)} layers."
+        return (
+            f"In this input of {counted(n, 'token')}, there is no layer in which every token sees all others."
+        )
+    return f"In this input of {counted(n, 'token')}, every token sees all others in {n_all} of {len(sees_all)} layers."

@@ -18,6 +18,7 @@ from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..parts.disentangled import DisentangledAttention
+from ..parts.relative_bias import last_bucket_from
 from ..parts.rotary import Rotated
 from ..transformer import Attention
 
@@ -25,7 +26,7 @@ PositionKind = Literal["added", "rotated", "biased", "windowed", "causal", "dise
 MAPS = ("content_to_content", "content_to_position", "position_to_content")
 
 FURTHEST = 160  # positions, of curves over the distance
-LONGEST = 513  # positions of an input on which masks and moved pairs are measured
+LONGEST = 513  # positions of an input on which moved pairs are measured
 
 
 def position_kinds(loaded: Loaded) -> tuple[PositionKind, ...]:
@@ -256,10 +257,20 @@ class GridBiases(NamedTuple):
 
 
 def distance_bias(loaded: Loaded, layer: int) -> DistanceBias:
-    """The bias on the scores of a text in `layer` at all offsets up to `furthest_offset`, as the encoder adds it."""
-    furthest = furthest_offset(loaded.config)
+    """The bias on the scores of a text in `layer`, as the encoder adds it, at all offsets up to `furthest_offset` and to that from
+    which on the bias stays the same (`shared_from`).
+    """
+    config = loaded.config
+    furthest = min(config.n_positions - 1, max(FURTHEST, shared_from(config)))
     bias = _bias(loaded, layer, 2 * furthest + 1)
     return DistanceBias(np.arange(-furthest, furthest + 1), bias[:, furthest].copy())
+
+
+def shared_from(config: ModelConfig) -> int:
+    """The distance from which on all keys of one side share a bucket, and so a bias."""
+    family = config.family
+    assert family.n_relative_buckets is not None, "an encoder without such a bias"
+    return last_bucket_from(family.n_relative_buckets, family.furthest_bucket)
 
 
 def grid_biases(loaded: Loaded, layer: int) -> GridBiases:
@@ -297,7 +308,9 @@ def _bias(loaded: Loaded, layer: int, n: int) -> Float[np.ndarray, "head query k
 
 
 class Reach(NamedTuple):
-    """How many positions before and after a token count, for each layer, in the middle of a text of 2 · `half` + 1 tokens."""
+    """How many positions before and after a token count, for each layer, in the middle of the longest text, of 2 · `half` + 1
+    tokens.
+    """
 
     half: int  # no distance is larger
     sees: Int[
@@ -309,16 +322,13 @@ class Reach(NamedTuple):
 
 
 def reach(loaded: Loaded) -> Reach:
-    """How far each layer sees, and from how far a token can hold news after it, both read off the encoder's own masks."""
-    half = (min(LONGEST, loaded.config.n_positions) - 1) // 2
-    n = 2 * half + 1
-    allowed = _allowed_by_layer(loaded, n)
-    layers = range(loaded.config.n_layers)
-    if allowed is None:
-        allowed = np.ones((len(layers), n, n), bool)
-    sees = [_distances(allowed[layer, half], half) for layer in layers]
-    holds = [_distances(_sources(allowed[: layer + 1], half), half) for layer in layers]
-    return Reach(half, np.array(sees), np.array(holds))
+    """How far each layer sees by its window or the causal mask, and from how far a token can hold news after it."""
+    config, parts = loaded.config, loaded.config.family.parts
+    half = (config.n_positions - 1) // 2
+    windows = parts.windows or (None,) * config.n_layers
+    before = np.array([half if window is None else min(window, half) for window in windows])
+    sees = np.stack((before, np.zeros_like(before) if parts.causal else before), axis=1)
+    return Reach(half, sees, np.minimum(sees.cumsum(axis=0), half))
 
 
 def is_everything_seen(loaded: Loaded, n: int) -> Bool[np.ndarray, " layer"]:
@@ -337,21 +347,6 @@ def _allowed_by_layer(loaded: Loaded, n: int) -> Bool[np.ndarray, "layer query k
     some_token = 0 if config.padding_id != 0 else 1
     mask = loaded.model.full_mask(torch.full((1, n), some_token, device=loaded.device))
     return None if mask is None else mask[0].any(dim=1).expand(config.n_layers, n, n).cpu().numpy()
-
-
-def _sources(allowed: Bool[np.ndarray, "layer query key"], position: int) -> Bool[np.ndarray, " position"]:
-    """From which positions content can have come to `position` by the end of the last of these layers."""
-    is_source = np.zeros(allowed.shape[-1], bool)
-    is_source[position] = True
-    for mask in allowed[::-1]:
-        is_source = is_source | mask[is_source].any(axis=0)
-    return is_source
-
-
-def _distances(is_included: Bool[np.ndarray, " position"], middle: int) -> tuple[int, int]:
-    """How far the included positions go before and after `middle`."""
-    positions = np.flatnonzero(is_included)
-    return int(middle - positions.min()), int(positions.max() - middle)
 
 
 # Disentangled

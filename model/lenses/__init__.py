@@ -53,7 +53,7 @@ _ALL = (
     ),
     Lens(
         name=NORM_WEIGHTED,
-        formula=r"\lVert A_{ij} f(x_j) \rVert, \quad f(x) = (x W_V + b_V) W_O",
+        formula=r"\lVert A_{ij} f(\hat x_j) \rVert, \quad f(x) = (x W_V + b_V) W_O, \quad \hat x\text{: what the attention reads}",
         quantity="share by norm",
         says="how long the vector is that key j hands to query i through this head",
         source="Kobayashi et al. 2020",
@@ -65,7 +65,7 @@ _ALL = (
     Lens(
         name=WITH_RESIDUAL,
         formula=r"\Bigl\lVert \tfrac{\gamma}{\sigma_i} \odot \bigl(t_{ij} - \overline{t_{ij}}\bigr) \Bigr\rVert, \quad "
-        r"t_{ij} = \sum_h A_{ij} f_h(x_j) + [i = j]\, x_i; \text{ in pre-LN } \lVert t_{ij} \rVert",
+        r"t_{ij} = \sum_h A_{ij} f_h(\hat x_j) + [i = j]\, x_i; \text{ in pre-LN } \lVert t_{ij} \rVert",
         quantity="share by norm",
         says="how much of the state behind the attention comes from key j",
         source="Kobayashi et al. 2021",

@@ -53,7 +53,17 @@ def relative_buckets(
     In each half, every small distance has its own bucket; larger distances share buckets whose ranges grow logarithmically,
     and all from `furthest` tokens on share the last one.
     """
-    key_offset = positions[..., None, :] - positions[..., None]
+    return bucket_of_offset(positions[..., None, :] - positions[..., None], n_buckets, furthest)
+
+
+def last_bucket_from(n_buckets: int, furthest: int) -> int:
+    """The distance from which on all keys of one side are in its last bucket: at most `furthest`."""
+    buckets = bucket_of_offset(-torch.arange(furthest + 1), n_buckets, furthest)
+    return int((buckets == buckets[-1]).nonzero()[0])
+
+
+def bucket_of_offset(key_offset: Int[Tensor, "*axes"], n_buckets: int, furthest: int) -> Int[Tensor, "*axes"]:
+    """Bucket of each offset, key minus query, as in `relative_buckets`."""
     n_half = n_buckets // 2
     n_exact, distance = n_half // 2, key_offset.abs()
     log_steps = torch.log(distance.float() / n_exact) / math.log(furthest / n_exact) * (n_half - n_exact)

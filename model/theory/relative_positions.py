@@ -6,7 +6,9 @@ import numpy as np
 import torch
 from jaxtyping import Float64, Int64
 
-from ..parts.relative_bias import relative_buckets
+from ..parts.relative_bias import bucket_of_offset
+
+FURTHEST = 128  # tokens, as T5 has it: all that are further apart share a bucket
 
 
 def rotary_frequencies(width: int, base: float) -> Float64[np.ndarray, " pair"]:
@@ -48,11 +50,10 @@ def alibi_slopes(n_heads: int) -> Float64[np.ndarray, " head"]:
 
 
 def t5_buckets(
-    furthest_offset: int, n_buckets: int = 32, furthest: int = 128
+    furthest_offset: int, n_buckets: int = 32, furthest: int = FURTHEST
 ) -> Int64[np.ndarray, " offset"]:
     """T5's bucket of each offset (key minus query) from −`furthest_offset` to `furthest_offset` (Raffel et al. 2020, 2.1)."""
-    positions = torch.arange(2 * furthest_offset + 1)
-    return relative_buckets(positions, n_buckets, furthest)[furthest_offset].numpy()
+    return bucket_of_offset(torch.arange(-furthest_offset, furthest_offset + 1), n_buckets, furthest).numpy()
 
 
 def reach(n_layers: int, radius: int, every: int) -> Float64[np.ndarray, " layer"]:

@@ -231,7 +231,7 @@ def test_untied_weights_are_not_adding(open_positions: Open) -> None:
     ("name", "layer", "words"),
     [
         ("imdb-post-ln", "0", "is the very $q$ of L0 H0"),
-        ("imdb-pre-ln", "0", "after a LayerNorm"),
+        ("imdb-pre-ln", "0", "after a norm"),
         ("imdb-post-ln", "1", "the state after layer 0"),
     ],
 )
@@ -242,4 +242,4 @@ def test_what_the_head_itself_reads(open_positions: Open, name: str, layer: str,
 def test_an_encoder_that_normalises_the_sum(open_positions: Open, checkpoints: Path) -> None:
     made = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False, embedding_norm=True))
     checkpoint.save(checkpoints / "mine", made.model, {}, made.tokenizer)
-    assert "after a LayerNorm" in said(open_positions("Add or concatenate", CHECKPOINT.to("mine")))
+    assert "after a norm" in said(open_positions("Add or concatenate", CHECKPOINT.to("mine")))

@@ -13,6 +13,7 @@ from model.checkpoint import load
 from model.experiments import position_kinds
 from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restore_order, shuffled_order
+from model.huggingface.encoder import own_full_mask
 from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.huggingface.folders import SENTENCE, build
@@ -131,6 +132,15 @@ def test_the_bias_over_the_distance_is_what_the_encoder_adds(tmp_path: Path, arc
                 np.testing.assert_allclose(added[:, query, key], at_offset, atol=1e-5)
 
 
+def test_the_curve_goes_on_to_where_the_bias_stays_the_same(tmp_path: Path) -> None:
+    sizes = {"relative_attention_max_distance": 512, "relative_attention_num_buckets": 32}
+    loaded = encoder(tmp_path, "T5EncoderModel", n_positions=400, **sizes)
+    assert position_kinds.shared_from(loaded.config) == 305
+    bias = position_kinds.distance_bias(loaded, 0)
+    assert (bias.offsets.min(), bias.offsets.max()) == (-305, 305)
+    assert (bias.by_head[:, 0] != bias.by_head[:, 1]).all()
+
+
 @pytest.mark.parametrize(
     ("architecture", "is_shared"), [("T5EncoderModel", True), ("UMT5EncoderModel", False)]
 )
@@ -160,6 +170,35 @@ def test_windows_alone_add_up(tmp_path: Path) -> None:
     assert reach.holds.tolist() == [[2, 2], [4, 4], [6, 6]]
     assert not position_kinds.is_everything_seen(loaded, 10).any()
     assert position_kinds.is_everything_seen(loaded, 3).all()
+
+
+def test_windows_are_added_up_beyond_the_texts_that_are_measured(tmp_path: Path) -> None:
+    windows = {"local_attention": 800, "layer_types": ["sliding_attention"] * 3}
+    loaded = encoder(tmp_path, "ModernBertModel", max_position_embeddings=2001, **windows)
+    reach = position_kinds.reach(loaded)
+    assert reach.half == (loaded.config.n_positions - 1) // 2 > 2 * 400
+    assert reach.sees.tolist() == [[400, 400]] * 3
+    assert reach.holds.tolist() == [[n, n] for n in (400, 800, min(1200, reach.half))]
+
+
+@pytest.mark.parametrize(
+    "layer_types", [["sliding_attention"] * 3, ["full_attention"] + ["sliding_attention"] * 2]
+)
+def test_the_reach_is_that_of_the_masks(tmp_path: Path, layer_types: list[str]) -> None:
+    loaded = encoder(tmp_path, "ModernBertModel", layer_types=layer_types)
+    reach, n = position_kinds.reach(loaded), 2 * 19 + 1
+    masks = own_full_mask(loaded.config, n)[0, :, 0].numpy()
+    reachable = np.eye(n, dtype=bool)
+    for layer, mask in enumerate(masks):
+        reachable = mask @ reachable
+        for allowed, distances in ((mask, reach.sees[layer]), (reachable, reach.holds[layer])):
+            positions = np.flatnonzero(allowed[19])
+            assert [19 - positions.min(), positions.max() - 19] == distances.tolist()
+
+
+def test_a_causal_mask_reaches_back_alone(tmp_path: Path) -> None:
+    reach = position_kinds.reach(encoder(tmp_path, "CLIPTextModel"))
+    assert reach.sees.tolist() == reach.holds.tolist() == [[reach.half, 0]] * 3
 
 
 def test_without_windows_everything_is_reached_at_once(tmp_path: Path) -> None:
