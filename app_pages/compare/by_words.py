@@ -6,8 +6,16 @@ from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import as_code, plain
 
 WEIGHTS = "weights to the pieces of a word added up, from them averaged"
+ENTROPIES = f"{WEIGHTS}; entropies of these rows"
 KNOCKED_OUT = "the pieces of a word knocked out together"
 STATES = "the states of the pieces of a word averaged"
+# What is done with words without a counterpart.
+_MISSING = {
+    WEIGHTS: "left out of differences of maps; in head distances all of them are one more key",
+    ENTROPIES: "counted on their side alone",
+    KNOCKED_OUT: "knocked out on their side alone",
+    STATES: "left out of what is compared",
+}
 DIFFERS = "The tokens differ: compared by words"
 LISTED = 6  # words of one side, by name
 
@@ -19,17 +27,24 @@ def say_rule(first: Side, second: Side, rule: str) -> None:
     """
     if first.words is None or second.words is None:
         return
-    n = len(first.words.matched)
-    counterparts = f"{n} words and special tokens"
-    n_missing = len(first.words.unmatched) + len(second.words.unmatched)
-    if n_missing:
-        missing = " and ".join(filter(None, map(_missing_text, (first, second))))
-        counterparts += f"; {n_missing} without a counterpart, left out of what is compared: {missing}"
     st.caption(
-        f"{DIFFERS} — {rule}; {counterparts}.",
+        rule_sentence(first, second, rule),
         help="Words correspond by their letters in the text, class tokens and separators by their role. Words that "
         "one tokenizer splits where the other does not are joined.",
     )
+
+
+def rule_sentence(first: Side, second: Side, rule: str) -> str:
+    """The `rule`, how many words have a counterpart, and what becomes of the others; both sides are compared by words."""
+    assert first.words is not None
+    assert second.words is not None
+    n = len(first.words.matched)
+    counterparts = f"{n} words and special tokens" if n != 1 else "one word or special token"
+    if first.words.unmatched or second.words.unmatched:
+        missing = " and ".join(filter(None, map(_missing_text, (first, second))))
+        n_missing = len(first.words.unmatched) + len(second.words.unmatched)
+        counterparts += f"; {n_missing} without a counterpart, {_MISSING[rule]}: {missing}"
+    return f"{DIFFERS} — {rule}; {counterparts}."
 
 
 def _missing_text(side: Side) -> str:

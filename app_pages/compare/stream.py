@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.by_words import STATES, WEIGHTS, say_each_over_its_own, say_rule
+from app_pages.compare.by_words import ENTROPIES, STATES, say_each_over_its_own, say_rule
 from app_pages.compare.stored_comparisons import stored_bands
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
@@ -32,7 +32,7 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
     if choice in (controls.SHARES, controls.ANSWERS):
         say_each_over_its_own(first)
     else:
-        say_rule(first, second, WEIGHTS if choice == controls.ENTROPY else STATES)
+        say_rule(first, second, ENTROPIES if choice == controls.ENTROPY else STATES)
     draw_functions = {
         controls.NORMS: _draw_norms,
         controls.SHARES: _draw_sublayer_shares,

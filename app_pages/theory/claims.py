@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from app_pages.toolkit.markdown import counted
 from model.theory import gradients_at_start
 from model.theory.untrained_encoder import UntrainedConfig
 from viz.builders.number_format import format_number, percent
@@ -27,9 +28,10 @@ What others measured, each elsewhere:
   without warm-up they vanish after a large first update.
 """
 NOT_REPRODUCED = (
-    "**Not reproduced here**: in post-LN the gradient does not grow with the layer. A likely reason: figure 3 is of a "
-    "translation model, whose encoder gets its gradient through a decoder."
+    "**Not reproduced here**: in post-LN the gradient does not grow with the layer in any of {n} seeds. A likely reason: figure 3 is of "
+    "a translation model, whose encoder gets its gradient through a decoder."
 )
+UNDECIDED = "Whether the gradient grows with the layer in post-LN **cannot be told here**: it does in {n_grows} of {n}."
 HIDDEN = r"""
 Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN after $l$ layers:
 
@@ -56,16 +58,30 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
 
 
 def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
-    """Text with the ratio of last to first layer, from norms [seed, layer], for each variant."""
-    lines, remark = ["| measured here | first layer | last layer | last / first |", "|---|---|---|---|"], ""
+    """Text with the ratio of last to first layer, from norms [seed, layer], for each variant, and what all seeds say of post-LN."""
+    lines = [
+        "| measured here | first layer | last layer | last / first | over the seeds |",
+        "|---|---|---|---|---|",
+    ]
+    remark = ""
     for variant, by_seed in norms.items():
         first, last, ratio = gradients_at_start.first_and_last(by_seed)
-        lines.append(
-            f"| {variant} | {format_number(first, '.3g')} | {format_number(last, '.3g')} | **{ratio:.2f}** |"
-        )
-        if variant == "post-LN" and ratio <= 1:
-            remark = f"\n\n{NOT_REPRODUCED}"
+        ratios = by_seed[:, -1] / by_seed[:, 0]
+        cells = [variant, format_number(first, ".3g"), format_number(last, ".3g"), f"**{ratio:.2f}**"]
+        lines.append(f"| {' | '.join(cells)} | {ratios.min():.2f} to {ratios.max():.2f} |")
+        if variant == "post-LN":
+            remark = _growth_remark(ratios)
     return "\n".join([BY_LAYER, *lines]) + remark
+
+
+def _growth_remark(ratios: np.ndarray) -> str:
+    """What the ratios of last to first layer [seed] say of figure 3 of Xiong et al. 2020; "" where all seeds agree with it."""
+    n, n_grows = len(ratios), int((ratios > 1).sum())
+    if n_grows == n > 1:
+        return ""
+    if n == 1 or n_grows:
+        return f"\n\n{UNDECIDED.format(n_grows=n_grows, n=counted(n, 'seed'))}"
+    return f"\n\n{NOT_REPRODUCED.format(n=n)}"
 
 
 def hidden_norms_text(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
@@ -104,7 +120,7 @@ def met_assumptions(setting: UntrainedConfig) -> dict[str, bool]:
 
 def concentration_sentence(excess: Mapping[str, float]) -> str:
     """Sentence with the measured δ of the last condition of Theorem 1 of Xiong et al. 2020, for each variant."""
-    deltas = ", ".join(f"{variant} {delta:.2f}" for variant, delta in excess.items())
+    deltas = ", ".join(f"{variant} {format_number(delta, '.2g')}" for variant, delta in excess.items())
     return (
         r"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "
         rf"$\varepsilon = {gradients_at_start.EPSILON}$, $L$ the deepest: $\delta$ = {deltas}. (Xiong et al.: 0.125 "

@@ -58,10 +58,18 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
 
 def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) -> str:
     """Text beside the figure: how far one step and all steps move the output, from `updates` [seed, step]."""
-    lines = [f"| measured here | after 1 step | after {n_steps} |", "|---|---|---|"]
+    lines = [
+        f"| measured here | after 1 step | over the seeds | after {n_steps} | over the seeds |",
+        "|---|---|---|---|---|",
+    ]
     for variant, by_seed in updates.items():
-        first_update, last_update = mean_first_and_last(by_seed)
-        lines.append(f"| {variant} | **{first_update:.2f}** | {last_update:.2f} |")
+        cells = [
+            f"{emphasis}{mean:.2f}{emphasis} | {ends.min():.2f} to {ends.max():.2f}"
+            for emphasis, mean, ends in zip(
+                ("**", ""), mean_first_and_last(by_seed), (by_seed[:, 1], by_seed[:, -1]), strict=True
+            )
+        ]
+        lines.append(f"| {variant} | {' | '.join(cells)} |")
     scale = (
         rf"At the start $F$ comes out of a norm, so $\|F\| = \sqrt{{d}} = {d_model**0.5:.1f}$; two unrelated "
         rf"vectors of that length are $\sqrt{{2d}} = {(2 * d_model) ** 0.5:.1f}$ apart."

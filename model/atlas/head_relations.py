@@ -7,7 +7,7 @@ import pandas as pd
 
 from ..loaded import Loaded
 from .linked_inputs import linked_examples
-from .relations import Relations, relation_rows
+from .relations import Relations, link_counts, relation_rows
 
 
 def head_relations(loaded: Loaded, file: str | Path, limit: int | None = None) -> pd.DataFrame:
@@ -26,10 +26,7 @@ def head_relations(loaded: Loaded, file: str | Path, limit: int | None = None) -
     measure, examples = Relations(), linked_examples(loaded, Path(file), limit)
     shards = (measure.measure_shard(loaded, shard, _ignore) for shard in examples.shards(measure.shard))
     arrays = reduce(measure.merged, shards)
-    if not arrays["n"].sum():
-        raise ValueError(
-            f"no link of {Path(file).name} could be counted: {loaded.name} has no tokens for them"
-        )
+    link_counts(arrays, Path(file).name)  # raises if there is none
     return relation_rows(arrays)
 
 

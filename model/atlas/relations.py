@@ -172,12 +172,19 @@ def with_link_counts(source: DataSource, arrays: Arrays) -> DataSource:
     """The source with the numbers of links that were counted (`LINKS`) and left out, by reason, and the share of unknown
     tokens. Raises ValueError if no link could be counted.
     """
+    n_read, n_unknown = arrays["tokens"].tolist()
+    samples = link_counts(arrays, source.data)
+    return replace(source, samples=samples, unknown=n_unknown / n_read if n_read else None)
+
+
+def link_counts(arrays: Arrays, data: str) -> dict[str, int]:
+    """How many links of the `data` were counted (`LINKS`) and left out, by reason. Raises ValueError if none was counted."""
     samples = {LINKS: int(arrays["n"].sum())}
     samples |= dict(zip(REASONS, arrays["left_out"].tolist(), strict=True))
     if not samples[LINKS]:
-        raise ValueError(f"no link of {source.data} could be counted: {left_out_clause(samples)}")
-    n_read, n_unknown = arrays["tokens"].tolist()
-    return replace(source, samples=samples, unknown=n_unknown / n_read if n_read else None)
+        reason = left_out_clause(samples) or "what was read of it has none"
+        raise ValueError(f"no link of {data} could be counted: {reason}")
+    return samples
 
 
 def left_out_clause(samples: Mapping[str, int]) -> str:
@@ -193,7 +200,8 @@ def left_out_clause(samples: Mapping[str, int]) -> str:
     if not (n := sum(counts.values())):
         return ""
     clauses = [f"{count:,} {words[reason]}" for reason, count in counts.items() if count]
-    return f"{n:,} of {n + samples.get(LINKS, 0):,} links are left out: {', '.join(clauses)}"
+    verb = "is" if n == 1 else "are"
+    return f"{n:,} of {n + samples.get(LINKS, 0):,} links {verb} left out: {', '.join(clauses)}"
 
 
 def _to_bytes(pairs: Sequence[Pair]) -> np.ndarray:

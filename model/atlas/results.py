@@ -50,7 +50,9 @@ class HeadResults:
     # [layer, head], by the names of `model.measures.head_statistics`, and `importance`, `zero` and `mean` if they were
     # measured; `source.samples` holds the number of examples where it is smaller
     spreads: Mapping[str, Spread]
-    z: Float[np.ndarray, "layer head d_v"]  # mean output of each head, which can replace it in an ablation
+    z: Float[
+        np.ndarray, "layer head d_v"
+    ]  # mean of the examples' means over their positions: can replace a head's output in an ablation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,9 @@ from .one_head_changed import (
     stack_answers,
 )
 
-Means = Float[np.ndarray, "layer head d_v"]  # of z over the positions of a data set
+Means = Float[
+    np.ndarray, "layer head d_v"
+]  # of z: over a data set the mean of the inputs' means, each over its positions
 AblationKind = Literal["zero"] | Means  # what replaces the output z of a head
 
 

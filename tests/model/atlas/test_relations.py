@@ -258,7 +258,7 @@ def test_links_that_cannot_be_followed_are_counted(tmp_path):
     arrays = run_measure(Relations(), made, examples, PartialResult(tmp_path / "part"))
     found = with_link_counts(source(2, "w"), arrays)
     assert dict(found.samples) == {"links": 2, "joined": 0, "cut": 1, "dropped": 0}
-    expected = "1 of 3 links are left out: 1 with a word beyond the length that the encoder reads"
+    expected = "1 of 3 links is left out: 1 with a word beyond the length that the encoder reads"
     assert left_out_clause(found.samples) == expected
     assert left_out_clause({"links": 3}) == ""
 
@@ -270,7 +270,7 @@ def test_where_no_link_is_left_it_says_why(tmp_path):
         Relations(), made, linked_examples(made, tmp_path / "it.csv"), PartialResult(tmp_path / "part")
     )
     with pytest.raises(
-        ValueError, match=r"no link of films could be counted: 1 of 1 links are left out: 1 with"
+        ValueError, match=r"no link of films could be counted: 1 of 1 links is left out: 1 with"
     ):
         with_link_counts(source(1, "w"), arrays)
 
