@@ -138,7 +138,8 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
     stored = stored_comparison(first.checkpoint, second.checkpoint) if is_measured else None
     sentences = [_distance_sentence(pairing, head, stored)] if is_measured and partner is not None else []
     if pairing.matched:
-        count = f"{pairing.n_same_index} of {pairing.n_pairs} pairs have the same number on both sides."
+        verb = "has" if pairing.n_same_index == 1 else "have"
+        count = f"{pairing.n_same_index} of {pairing.n_pairs} pairs {verb} the same number on both sides."
         sentences.append(f"{_matching_sentences(pairing, stored)} {count}")
     elif first.checkpoint != second.checkpoint:
         reason = "" if is_measured else f" {why_not_measured(first, second)}"

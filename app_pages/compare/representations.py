@@ -119,6 +119,12 @@ def _say_examples(first: Side, second: Side, n: int, by_chance: float, by_words:
         description = f"the first {n} test digits, the {' and the '.join(pooled)} of each"
     widths = sorted({side.record.config.d_model for side in (first, second)})
     st.caption(
-        f"Used: {description}, of width {' and '.join(map(str, widths))}. With the examples of one side shuffled, "
-        f"the largest of these numbers is {by_chance:.2f}: that much is chance."
+        f"Used: {description}, of width {' and '.join(map(str, widths))}. {chance_sentence(by_chance)}"
     )
+
+
+def chance_sentence(by_chance: float) -> str:
+    """What the largest CKA after shuffling, NaN where nothing can be compared, says of the numbers above."""
+    if np.isnan(by_chance):
+        return "What chance makes of it cannot be measured, since the states do not vary."
+    return f"With the examples of one side shuffled, the largest of these numbers is {by_chance:.2f}: that much is chance."

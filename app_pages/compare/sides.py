@@ -14,6 +14,7 @@ from app_pages.subject import encoders, session_encoders, shipped_inputs
 from app_pages.subject.shared_words import shared_words
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side
+from app_pages.toolkit.markdown import counted
 from model.inputs import Picture, Text
 from model.measures.word_alignment import AlignedWords
 
@@ -125,5 +126,5 @@ def _draw_next_disagreement(first: str, second: str) -> None:
         icon=":material/arrow_forward:",
         on_click=take_digit,
         args=({"id": next_number},),
-        help=f"{len(numbers):,} test digits get different predictions from the two encoders.",
+        help=f"{counted(len(numbers), 'test digit')} with different predictions of the two encoders.",
     )

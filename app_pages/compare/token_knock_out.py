@@ -22,7 +22,7 @@ from model.measures.changes import class_changes, class_under_interventions, str
 from model.record import ForwardRecord
 from viz.attention.picture_patches import knock_out_patches
 from viz.attention.token_bars import knock_out_bars
-from viz.builders.number_format import format_number, percent
+from viz.builders.number_format import format_number, percent, share_of
 
 _DESCRIPTIONS: dict[KnockOutKind, str] = {
     "keys": "Each {unit} in turn is hidden from every query, in all layers and heads: none attends to it, but its own "
@@ -64,7 +64,7 @@ class _Changes(NamedTuple):
 
     def probability(self, index: int) -> str:
         """Probability of the class after the knock-out of `positions[index]`, as text."""
-        return percent(self.answers[index, self.side.record.class_names.index(self.class_name)], 2)
+        return percent(share_of(self.answers[index], self.side.record.class_names.index(self.class_name)), 2)
 
 
 def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
@@ -109,7 +109,8 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
             position = same_position(first, side, query)
             limit = limits[result.scale]
             _draw_changes(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
-    st.caption(_scale_sentence(limits))
+    is_moved = any(result is not None and result.changes.any() for result in by_side)
+    st.caption(scale_sentence(limits) if is_moved else "Nothing changes on either side.")
 
 
 def _scale(answer: Answer, record: ForwardRecord) -> str:
@@ -129,7 +130,7 @@ def _quantity_sentences(sides: Sequence[Side], answers: Sequence[Answer]) -> str
     return " ".join([f"Shown is {_QUANTITIES[first]}", *of_others])
 
 
-def _scale_sentence(limits: Mapping[str, float]) -> str:
+def scale_sentence(limits: Mapping[str, float]) -> str:
     """Sentence on the largest values of the colour scales; `limits` holds them by quantity."""
     ends = {scale: format_number(limit, ".3g") for scale, limit in limits.items()}
     if len(ends) < 2:
@@ -186,7 +187,7 @@ def _largest_change_sentence(result: _Changes) -> str:
         )
     if result.class_name is None or record.predicted_class is None:
         return f"**{side.title}**: without {token} the pooled state moves by {format_number(change, '.2g')}, the largest change."
-    probability = float(record.probabilities[record.class_names.index(result.class_name)])
+    probability = share_of(record.probabilities, record.class_names.index(result.class_name))
     n_changed = len(answers) - class_under_interventions(answers, record.predicted_class).kept
     unit = compared.units if side.is_text else "positions"
     verb = "changes" if n_changed == 1 else "each change"

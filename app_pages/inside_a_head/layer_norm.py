@@ -84,7 +84,6 @@ def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
         float(value.item()) for value in (normed.mean, normed.variance, normed.deviation)
     )
     _draw_bars("typed", vector, normed.output[0], is_rms=is_rms)
-    d = len(vector)
     _write_steps(vector, mean, variance, deviation, is_rms=is_rms)
     formulas = _RMS_NORM if is_rms else _LAYER_NORM
     st.markdown(f"${formulas.fraction} = ({_vector_text(normed.output[0])})$")
@@ -95,19 +94,24 @@ def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
             "the same numbers."
         )
         return values
-    if variance == 0:
-        st.markdown(
-            r"All numbers are the same, so the deviation is 0: only $\varepsilon$ keeps the division possible, and "
-            "the result is 0 throughout."
-        )
-    else:
-        st.caption(
-            f"The sum of squares is divided by d = {d}, as LayerNorm does (population formula). Divided by "
-            f"d − 1 = {d - 1} the deviation would be {format_number(sample_deviation(vector), '.3g')}."
-        )
+    st.caption(deviation_sentence(vector))
     if misprinted := [row for row in values if tuple(row) in MISPRINTED]:
         st.caption(" ".join(map(_misprint_sentence, misprinted)))
     return values
+
+
+def deviation_sentence(vector: np.ndarray) -> str:
+    """What the deviation of a typed vector is divided by, or that there is none."""
+    if np.ptp(vector) == 0:  # the computed variance may be rounding
+        return (
+            r"All numbers are the same, so the deviation is 0: only $\varepsilon$ keeps the division possible, and the result is 0 "
+            "throughout."
+        )
+    d = len(vector)
+    return (
+        f"The sum of squares is divided by d = {d}, as LayerNorm does (population formula). Divided by d − 1 = {d - 1} the deviation "
+        f"would be {format_number(sample_deviation(vector), '.3g')}."
+    )
 
 
 def _vector_text(vector: np.ndarray) -> str:

@@ -54,36 +54,21 @@ def draw_reordering(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
                 delta_arrow="off",
                 width="content",
             )
-    new_row = run.row_of(query)
-    movement = f"moves from row {query} to row {new_row}" if new_row != query else f"keeps its row {query}"
     by_position = _position_clause(record.config)
-    if mask == NO_MASK and run.is_equivariant:
-        st.markdown(
-            f"The framed token {movement} and takes its output along unchanged: each row is a weighted mean "
-            "over the same set of vectors, whichever order they stand in. Any difference is rounding: sums "
-            "in another order round differently."
+    st.markdown(
+        order_sentence(
+            query,
+            run.row_of(query),
+            is_masked=mask != NO_MASK,
+            is_equal=run.is_equivariant,
+            is_reordered=order != tuple(range(len(record))),
+            by_position=by_position,
         )
-    elif mask == NO_MASK and by_position:
-        st.markdown(
-            f"The framed token {movement}, and its output changes: this encoder {by_position}, and in another order "
-            "query and key are at other distances. So its attention does not read a set."
-        )
-    elif mask == NO_MASK:
-        st.markdown(f"The framed token {movement}, and its output changes by more than rounding.")
-    elif run.is_equivariant:
-        st.markdown(
-            f"The framed token {movement}. In this order every row's output stays the same, even with the mask."
-        )
-    else:
-        clause = f"now sees {_n_keys_text(new_row + 1)} instead of {_n_keys_text(query + 1)}: itself and the rows before it"
-        if new_row == query:
-            clause = "sees as many keys as before, itself and the rows now before it"
-        st.markdown(
-            f"The framed token {movement} and {clause}. Which keys are allowed depends on the row, so the mask "
-            "does not move with the vectors, and the equation fails."
-        )
+    )
     st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
-    without = "Without that the equation would hold, " if by_position else ""
+    without = (
+        f"If it were not that this encoder {by_position}, the equation would hold, " if by_position else ""
+    )
     st.markdown(
         without + r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "
         r"P\,\mathrm{softmax}(QK^{\top})\,P^{\top} P\,V = P\,\mathrm{softmax}(QK^{\top})\,V$"
@@ -97,6 +82,40 @@ def draw_reordering(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
         f"X is the input of the attention of layer {chosen.layer}; {head_name(chosen.layer, chosen.head)} is run on "
         f"X and on P X.{added}"
     )
+
+
+def order_sentence(
+    row: int, new_row: int, *, is_masked: bool, is_equal: bool, is_reordered: bool, by_position: str
+) -> str:
+    """What becomes of the framed token's output, as the vectors are reordered; `by_position` says what attention does by position."""
+    token = f"The framed token {f'moves from row {row} to row {new_row}' if new_row != row else f'keeps its row {row}'}"
+    if not is_reordered:
+        return f"This order is the one of the input, so nothing can change: {token[0].lower()}{token[1:]}."
+    if is_masked and is_equal:
+        return f"{token}. In this order every row's output stays the same, even with the mask."
+    if is_masked:
+        clause = f"now sees {_n_keys_text(new_row + 1)} instead of {_n_keys_text(row + 1)}: itself and the rows before it"
+        if new_row == row:
+            clause = "sees as many keys as before, itself and the rows now before it"
+        return (
+            f"{token} and {clause}. Which keys are allowed depends on the row, so the mask does not move with the vectors, and the "
+            "equation fails."
+        )
+    if is_equal and by_position:
+        return (
+            f"{token} and takes its output along unchanged in this order, though this encoder {by_position}."
+        )
+    if is_equal:
+        return (
+            f"{token} and takes its output along unchanged: each row is a weighted mean over the same set of vectors, whichever order "
+            "they stand in. Any difference is rounding: sums in another order round differently."
+        )
+    if by_position:
+        return (
+            f"{token}, and its output changes: this encoder {by_position}, and in another order query and key are at other distances. "
+            "So its attention does not read a set."
+        )
+    return f"{token}, and its output changes by more than rounding."
 
 
 def _position_clause(config: ModelConfig) -> str:

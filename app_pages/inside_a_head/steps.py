@@ -92,7 +92,7 @@ def draw_steps(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
         )
     st.caption(
         f"{view.head}, query {as_code(view.name(query))}. Every step is computed anew in double precision from "
-        "the layer's input and weights; over all steps, the largest difference from the encoder's own numbers is "
+        "the layer's input and weights; over all steps, the largest difference from the encoder's own numbers is at most "
         f"{difference_bound(max(differences.values()))}."
     )
 

@@ -15,7 +15,7 @@ from model.claims.catalogue import Claim
 from model.claims.measurements import Measurement
 from model.claims.overall_verdict import Overall, OverallVerdict, overall_verdict
 from model.claims.seed_effect import effects_of_claim
-from model.claims.verdict import Beyond, FurtherThanSeeds
+from model.claims.verdict import FEWEST_SEEDS, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement
 from viz.builders.number_format import percent
 from viz.norm_placement.effect_strip import EffectDot, effect_strip
 from viz.norm_placement.seed_strip import SeedLine, seed_strip
@@ -58,7 +58,7 @@ def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> No
             if dots := effect_dots(claim, measured):
                 show(effect_strip(dots, end=end, title=claim.says), key=None)
             else:
-                st.caption(_no_effect_sentence(claim, measured))
+                st.caption(no_effect_sentence(claim, measured))
         with verdict:
             st.html(_verdict_html(overall_verdict(claim.judgements(measured))))
         with more, st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -69,12 +69,26 @@ def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> No
             _draw_values(claim, measured)
 
 
-def _no_effect_sentence(claim: Claim, measured: Sequence[Measurement]) -> str:
+def no_effect_sentence(claim: Claim, measured: Sequence[Measurement]) -> str:
+    """Why no effect of the placement can be drawn for the claim."""
     if not claim.measurements(measured):
         return "Not measured: there were no such encoders."
     if isinstance(claim.rule, FurtherThanSeeds):
         return "Compares distances between encoders: pre − post does not exist."
-    return "Too few seeds."
+    reasons = (_why_without_effect(judgement, log=claim.log) for judgement in claim.judgements(measured))
+    return f"No effect: {'; '.join(dict.fromkeys(reasons))}."
+
+
+def _why_without_effect(judgement: Judgement, *, log: bool) -> str:
+    """Why a judgement has no `model.claims.seed_effect.seed_effect`."""
+    measured = judgement.measured
+    if judgement.outcome is ClaimOutcome.LEFT_OUT:
+        return "post-LN only guesses"
+    if len(measured.seeds) < FEWEST_SEEDS:
+        return "too few seeds"
+    if log and min(*measured.pre, *measured.post) <= 0:
+        return "a value has no logarithm"
+    return "the seeds do not differ"
 
 
 def _verdict_html(overall: OverallVerdict) -> str:
