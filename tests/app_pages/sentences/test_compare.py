@@ -1,0 +1,138 @@
+"""What is said of two encoders or two inputs: sentences against numbers."""
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from app_pages.compare import by_words, pairing, representations, seed_curves, stream, token_knock_out
+from model.measures.head_matching import Pairing
+from tests.app_pages.sentences.turns import Row, row, table
+
+
+def paired(matrix: list[list[float]], partners: list[int], head: tuple[int, int]) -> str:
+    n = len(partners)
+    side = Pairing(
+        shapes=((1, n), (1, n)), partners=np.array(partners), matched=True, matrix=np.array(matrix)
+    )
+    return pairing._distance_sentence(side, head, None)
+
+
+def last_stage(gap: float, *, has_norm: bool = True) -> str:
+    record = SimpleNamespace(
+        logits_by_layer=np.zeros((2, 2)), logits=np.full(2, gap), config=SimpleNamespace(final_norm=has_norm)
+    )
+    return stream._last_stage_sentence(SimpleNamespace(record=record))
+
+
+def word_side(matched: int, unmatched: int, title: str = "mine") -> Any:
+    tokens = tuple(f"w{index}" for index in range(matched + unmatched))
+    aligned = SimpleNamespace(
+        matched=tuple(range(matched)), unmatched=tuple(range(matched, matched + unmatched))
+    )
+    return SimpleNamespace(words=aligned, compared=SimpleNamespace(tokens=tokens), title=title)
+
+
+def side(record: Any) -> Any:
+    predicted = record.class_names[record.predicted_class] if record.has_classes else None
+    return SimpleNamespace(record=record, is_text=True, predicted=predicted)
+
+
+TABLE: dict[str, list[Row]] = {
+    "the distance of a pair of heads": [
+        row(
+            "the furthest",
+            lambda: paired([[0.3, 1], [1, 0.1]], [0, 1], (0, 0)),
+            "none of 2 pairs is further apart",
+        ),
+        row(
+            "one is further", lambda: paired([[0.3, 1], [1, 0.1]], [0, 1], (0, 1)), "1 of 2 pairs is further"
+        ),
+        row(
+            "several are further",
+            lambda: paired([[0.3, 1, 1], [1, 0.1, 1], [1, 1, 0.2]], [0, 1, 2], (0, 1)),
+            "2 of 3 pairs are further",
+        ),
+        row("a tie", lambda: paired([[0.3, 1], [1, 0.3]], [0, 1], (0, 0)), "none of 2 pairs is further"),
+        row(
+            "a head without a partner",
+            lambda: paired([[0.3, 1], [1, 0.1]], [0, -1], (0, 0)),
+            "none of 1 pairs",
+        ),
+    ],
+    "two tokenizers, compared by words": [
+        row(
+            "all correspond",
+            lambda: by_words.rule_sentence(word_side(3, 0), word_side(3, 0), by_words.WEIGHTS),
+            "3 words and special tokens.",
+            never=("without",),
+        ),
+        row(
+            "weights",
+            lambda: by_words.rule_sentence(word_side(3, 1), word_side(3, 0), by_words.WEIGHTS),
+            "1 without a counterpart",
+            "in head distances all of them are one more key",
+            never=("left out of what is compared",),
+        ),
+        row(
+            "states",
+            lambda: by_words.rule_sentence(word_side(3, 1), word_side(3, 0), by_words.STATES),
+            "left out of what is compared",
+        ),
+        row(
+            "knocked out",
+            lambda: by_words.rule_sentence(word_side(3, 1), word_side(3, 2), by_words.KNOCKED_OUT),
+            "3 without a counterpart, knocked out on their side alone",
+        ),
+        row(
+            "entropies",
+            lambda: by_words.rule_sentence(word_side(3, 1), word_side(3, 2), by_words.ENTROPIES),
+            "counted on their side alone",
+        ),
+        row(
+            "one corresponds",
+            lambda: by_words.rule_sentence(word_side(1, 0), word_side(1, 0), by_words.STATES),
+            "one word or special token.",
+        ),
+    ],
+    "whether the last stage gives the logits": [
+        row("equal", lambda: last_stage(0.0), "Checked: through the final norm", "deviation 0)"),
+        row("rounding", lambda: last_stage(9e-5), "Checked"),
+        row("not equal", lambda: last_stage(2e-4), "does not give the true logits"),
+        row("without a norm", lambda: last_stage(0.0, has_norm=False), "Checked: no final norm"),
+    ],
+    "what chance makes of CKA": [
+        row("measured", lambda: representations.chance_sentence(0.05), "is 0.05: that much is chance"),
+        row(
+            "nothing varies",
+            lambda: representations.chance_sentence(math.nan),
+            "cannot be measured",
+            never=("nan",),
+        ),
+        row("no other seeds", lambda: seed_curves._question_text({"a": None}), "Over a data set"),
+        row(
+            "other seeds",
+            lambda: seed_curves._question_text({"a": None, "b": None}),
+            "How much of that is the seed?",
+        ),
+    ],
+    "the scales of two sides": [
+        row(
+            "one quantity",
+            lambda: token_knock_out.scale_sentence({"log P": 0.5}),
+            "Both scales reach to 0.5, the largest change",
+        ),
+        row(
+            "two quantities",
+            lambda: token_knock_out.scale_sentence({"log P": 0.5, "the log-odds": 2.0}),
+            "log P reaches to 0.5, that of the log-odds to 2",
+            "cannot be converted",
+        ),
+    ],
+}
+
+
+@table(TABLE)
+def test_it_says_what_the_numbers_say(turn: Row) -> None:
+    turn.check()

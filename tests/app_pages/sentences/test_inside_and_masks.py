@@ -1,0 +1,235 @@
+"""What is said inside a head, and of masks: sentences against numbers."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from app_pages.inside_a_head import attention_steps, sets, steps, temperature
+from app_pages.inside_a_head.layer_norm import deviation_sentence
+from app_pages.masks import consequences, mask_sentences, masked_answers
+from model.capture import capture
+from model.capture.intervention import MaskChoice
+from model.config import ModelConfig
+from model.family_options import Disentangled, Family, Parts
+from model.measures.changes import LostWeight
+from tests.app_pages.sentences.turns import Row, row, table
+from tests.model import tiny
+
+TEXT = capture(tiny.loaded(tiny.TEXT), "not great film")  # [CLS] not great film [SEP]
+
+
+def answer(
+    *probabilities: float, pooled: tuple[float, ...] = (), names: tuple[str, ...] = ("bad", "good")
+) -> Any:
+    """A record of an encoder with these probabilities, in single precision, or with this pooled state and no classes."""
+    values = np.array(probabilities, np.float32)
+    predicted = int(values.argmax()) if len(values) else None
+    return SimpleNamespace(
+        has_classes=bool(len(values)),
+        class_names=names if len(values) else (),
+        probabilities=values,
+        logits=values,
+        predicted_class=predicted,
+        pooled=np.array(pooled, np.float32),
+        unit="token",
+    )
+
+
+def order(new_row: int, **options: Any) -> str:
+    arguments: dict[str, Any] = {
+        "is_masked": False,
+        "is_equal": True,
+        "is_reordered": True,
+        "by_position": "",
+    }
+    return sets.order_sentence(2, new_row, **arguments | options)
+
+
+def masks(**choice: Any) -> str:
+    return mask_sentences.without_or_with(MaskChoice(**choice), TEXT)
+
+
+def explained(record: Any = TEXT, **choice: Any) -> str:
+    return mask_sentences.explained(MaskChoice(**choice), record)
+
+
+def mask_step(mask: list[bool], *, window: int | None = None, causal: bool = False) -> str:
+    config = replace(
+        tiny.TEXT, family=Family(parts=Parts(windows=() if window is None else (window,), causal=causal))
+    )
+    view = SimpleNamespace(
+        steps=SimpleNamespace(attention=SimpleNamespace(mask=np.array(mask))),
+        record=SimpleNamespace(config=config),
+        chosen=SimpleNamespace(layer=0),
+        n=len(mask),
+    )
+    return attention_steps.mask_formula(view).words
+
+
+def config(**parts: Any) -> ModelConfig:
+    return replace(tiny.TEXT, family=Family(parts=Parts(**parts)))
+
+
+def lost(*weights: float) -> str:
+    loss = LostWeight(sum(weights), (1, 2), weights)
+    return consequences._lost_sentence("query 1", loss, TEXT)
+
+
+def side(record: Any) -> Any:
+    predicted = record.class_names[record.predicted_class] if record.has_classes else None
+    return SimpleNamespace(record=record, is_text=True, predicted=predicted)
+
+
+TABLE: dict[str, list[Row]] = {
+    "the order of the vectors": [
+        row(
+            "equal",
+            lambda: order(4),
+            "moves from row 2 to row 4 and takes its output along unchanged",
+            "whichever order",
+        ),
+        row("this order is that of the input", lambda: order(2), "keeps its row 2 and takes"),
+        row(
+            "nothing is reordered",
+            lambda: order(2, is_reordered=False, by_position="rotates"),
+            "nothing can change",
+            never=("whichever order",),
+        ),
+        row(
+            "equal in spite of positions",
+            lambda: order(4, by_position="adds a bias"),
+            "in this order, though this encoder adds a bias",
+            never=("whichever",),
+        ),
+        row(
+            "by position", lambda: order(4, is_equal=False, by_position="adds a bias"), "does not read a set"
+        ),
+        row("more than rounding", lambda: order(4, is_equal=False), "by more than rounding"),
+        row(
+            "a mask that changes nothing",
+            lambda: order(4, is_masked=True),
+            "stays the same, even with the mask",
+        ),
+        row(
+            "a mask, more keys",
+            lambda: order(4, is_masked=True, is_equal=False),
+            "now sees 5 keys instead of 3 keys",
+        ),
+        row(
+            "a mask, one key",
+            lambda: order(0, is_masked=True, is_equal=False),
+            "now sees one key instead of 3 keys",
+        ),
+        row(
+            "a mask, the same row",
+            lambda: order(2, is_masked=True, is_equal=False),
+            "sees as many keys as before",
+        ),
+    ],
+    "the steps of a head": [
+        row("all keys", lambda: mask_step([True, True]), "Nothing is masked here", "bidirectional"),
+        row("one key", lambda: mask_step([True, False]), "may attend to 1 of 2 positions"),
+        row(
+            "a window that hides nothing",
+            lambda: mask_step([True, True], window=4),
+            "at most 4 positions",
+            "within reach",
+        ),
+        row(
+            "the last of a causal encoder", lambda: mask_step([True, True], causal=True), "It is the last one"
+        ),
+        row("a difference", lambda: steps.difference_bound(2.1e-7), "3 × 10⁻⁷"),
+        row("a difference of one digit", lambda: steps.difference_bound(3e-7), "3 × 10⁻⁷"),
+        row("no difference", lambda: steps.difference_bound(0.0), "0"),
+        row(
+            "temperature",
+            lambda: temperature._undivided_sentence(tiny.TEXT),
+            "T = 1/\\sqrt{d_k} = 0.5",
+            "as if nothing had been divided",
+        ),
+        row(
+            "temperature without a scale",
+            lambda: temperature._undivided_sentence(config(scaled=False)),
+            "does not divide",
+        ),
+        row(
+            "temperature of three terms",
+            lambda: temperature._undivided_sentence(config(disentangled=Disentangled(furthest=4))),
+            "0.289",
+            "sum of their maps",
+        ),
+    ],
+    "the deviation of a typed vector": [
+        row(
+            "equal numbers",
+            lambda: deviation_sentence(np.array([0.1, 0.1, 0.1])),
+            "so the deviation is 0",
+            never=("d − 1",),
+        ),
+        row(
+            "other numbers",
+            lambda: deviation_sentence(np.array([0.5, -3.0, 8.5])),
+            "divided by d = 3",
+            "d − 1 = 2 the deviation would be 5.89",
+        ),
+        row("two numbers", lambda: deviation_sentence(np.array([1.0, 2.0])), "d − 1 = 1"),
+    ],
+    "what a mask hides": [
+        row("nothing", lambda: masks(kind="none"), "Without any mask"),
+        row("no key", lambda: masks(kind="keys"), "Without any mask"),
+        row("one key", lambda: masks(kind="keys", keys=(1,)), "Without “not”"),
+        row("too many to name", lambda: masks(kind="keys", keys=(1, 2, 3, 4)), "Without 4 of the 5 tokens"),
+        row("one cell", lambda: masks(kind="cells", cells=((1, 2),)), "Where “not” does not see “great”"),
+        row("cells", lambda: masks(kind="cells", cells=((1, 2), (2, 1))), "Without 2 of the 25 cells"),
+        row("a window of one", lambda: masks(kind="window", radius=1), "a window of 1 token to each side"),
+        row("a window of none", lambda: masks(kind="window", radius=0), "a window of 0 tokens"),
+        row("no padding", lambda: masks(kind="padding"), "Without any mask"),
+        row("in one layer", lambda: masks(kind="causal", layers=(1,)), "in layer 1", never=("layers",)),
+        row(
+            "the class token sees itself alone",
+            lambda: explained(kind="causal"),
+            "the answer is the same for every text",
+        ),
+        row(
+            "not in all heads",
+            lambda: explained(kind="causal", heads=(0,)),
+            "positions before it.",
+            never=("the same for every",),
+        ),
+        row(
+            "keys in some heads", lambda: explained(kind="keys", keys=(1,), heads=(0,)), "the others still do"
+        ),
+        row("a window through the layers", lambda: explained(kind="window", radius=2), "from up to 4 away"),
+        row(
+            "a window in one head",
+            lambda: explained(kind="window", radius=2, heads=(0,)),
+            "at most 2 away",
+            never=("up to 4",),
+        ),
+        row(
+            "lost weight",
+            lambda: lost(0.5, 0.25),
+            "75.0 % of its attention went: “not” 50.0 %, “great” 25.0 %",
+        ),
+        row("nearly none", lambda: lost(0.0001, 0.0), "where under 0.1 % of its attention went"),
+        row("all of it", lambda: lost(1.0, 0.0), "where 100.0 % of its attention went"),
+        row(
+            "only the class token reaches the answer",
+            lambda: masked_answers._independent_sentence("Masked", side(answer(0.2, 0.8))),
+            "so it is good (80.00 %) for every text",
+        ),
+        row(
+            "and there are no classes",
+            lambda: masked_answers._independent_sentence("Masked", side(answer(pooled=(1,)))),
+            "class token.",
+            never=("so it is",),
+        ),
+    ],
+}
+
+
+@table(TABLE)
+def test_it_says_what_the_numbers_say(turn: Row) -> None:
+    turn.check()

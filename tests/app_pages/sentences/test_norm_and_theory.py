@@ -1,0 +1,241 @@
+"""Claims about the place of the norm, theory, and cost: sentences against numbers."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from app_pages.cost.measured import _crossing_sentence
+from app_pages.norm_placement import claim_row
+from app_pages.show import verdicts
+from app_pages.theory import claims, first_steps
+from model.claims import conflicts
+from model.claims.catalogue import CLAIMS
+from model.claims.overall_verdict import overall_verdict
+from model.claims.verdict import Beyond, Larger, judge
+from model.theory import layer_types
+from tests.app_pages.sentences.turns import Row, row, table
+from tests.model.claims.invented_measurements import invented
+
+
+def of_claim(key: str, *measured: Any) -> str:
+    (claim,) = (claim for claim in CLAIMS if claim.key == key)
+    return claim_row.no_effect_sentence(claim, measured)
+
+
+LOG_CLAIM = next(claim for claim in CLAIMS if isinstance(claim.rule, Larger) and not claim.learns_in)
+
+
+TOLD_OF = {"figure": LOG_CLAIM.figure, "source": LOG_CLAIM.source or "trained"}
+
+
+def verdict_line(pre: tuple[float, ...], post: tuple[float, ...], rule: Any = None) -> str:
+    rule = rule or Larger("pre")
+    return verdicts.verdict_lines(judge(rule, [invented(pre, post)]), rule)
+
+
+def borderline(p: float) -> str:
+    """The line for a tested difference with this corrected p."""
+    (judgement,) = judge(Larger("pre"), [invented((2.0,) * 6, (1.0,) * 6)])
+    return verdicts.verdict_lines([replace(judgement, p=p)], Larger("pre"))
+
+
+def chip(*outcomes: tuple[tuple[float, ...], tuple[float, ...]]) -> str:
+    measured = [invented(pre, post, where=str(number)) for number, (pre, post) in enumerate(outcomes)]
+    return claim_row._verdict_html(overall_verdict(judge(Larger("pre"), measured)))
+
+
+def reversal(start: float, end: float) -> str:
+    told = {"source": "fresh", "where": "encoders, untrained", "figure": "gradient, fresh"}
+    untrained = invented((start,) * 3, (1.0,) * 3, **told)
+    trained = invented((end,) * 3, (1.0,) * 3, figure="gradient, trained", where="encoders")
+    return " ".join(
+        conflict.seems for conflict in conflicts._find_start_or_end_of_training([untrained, trained])
+    )
+
+
+def by_layer(*ratios: float, variant: str = "post-LN") -> str:
+    return claims.by_layer_text({variant: np.array([[1.0, ratio] for ratio in ratios])})
+
+
+LEMMA = np.array([[1.0, 2.0], [2.5, 4.0], [1.5, 1.5]])
+
+
+def crossing(n_longer: int, last: float = 0.5) -> str:
+    """Times at which attention is slower at the `n_longer` longest of the lengths, and at none of them `last` times as slow."""
+    lengths = [64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048]
+    attention = np.array([1.0] * (len(lengths) - n_longer) + [3.0] * n_longer)
+    if not n_longer:
+        attention = np.full(len(lengths), last)
+    recurrent = np.full(len(lengths), 2.0 if n_longer else 1.0)
+    times = {layer_types.SELF_ATTENTION: attention, layer_types.RECURRENT: recurrent}
+    return _crossing_sentence(times, 64)
+
+
+TABLE: dict[str, list[Row]] = {
+    "why a claim has no effect of the placement": [
+        row("not measured", lambda: of_claim(LOG_CLAIM.key), "Not measured"),
+        row(
+            "too few seeds",
+            lambda: of_claim(LOG_CLAIM.key, invented((1.0,), (2.0,), **TOLD_OF)),
+            "too few seeds",
+        ),
+        row(
+            "no spread",
+            lambda: of_claim(LOG_CLAIM.key, invented((1.0,) * 3, (2.0,) * 3, **TOLD_OF)),
+            "the seeds do not differ",
+            never=("few",),
+        ),
+        row(
+            "both",
+            lambda: of_claim(
+                LOG_CLAIM.key,
+                invented((1.0,), (2.0,), **TOLD_OF),
+                invented((1.0,) * 3, (2.0,) * 3, where="others", **TOLD_OF),
+            ),
+            "too few seeds; the seeds do not differ",
+        ),
+    ],
+    "a verdict over the seeds": [
+        row(
+            "all as claimed",
+            lambda: verdict_line((2.0, 2.1, 2.2), (1.0, 1.1, 1.2)),
+            "All 3 seeds agree",
+            "3 of 3 pairs",
+        ),
+        row(
+            "all against it",
+            lambda: verdict_line((1.0, 1.1, 1.2), (2.0, 2.1, 2.2)),
+            "say the opposite",
+            "0 of 3 pairs",
+        ),
+        row("a tie", lambda: verdict_line((1.0, 1.0, 1.0), (1.0, 1.0, 1.0)), "Not shown", "0 of 3 pairs"),
+        row("one of two touches", lambda: verdict_line((2.0, 2.1, 1.2), (1.0, 1.1, 1.2)), "Not shown"),
+        row("two seeds", lambda: verdict_line((2.0, 2.1), (1.0, 1.1)), "No verdict from fewer than 3 seeds"),
+        row("one seed", lambda: verdict_line((2.0,), (1.0,)), "1 of 1 pair)"),
+        row(
+            "at a bound",
+            lambda: verdict_line((1.0,) * 3, (1.0,) * 3, Beyond("pre", 1.0)),
+            "Not shown",
+            "0 of 3 seeds",
+        ),
+        row("p prints like the bound", lambda: borderline(0.0499), "Holds", "p = 0.0499"),
+        row("p is clear", lambda: borderline(0.003), "p = 0.003"),
+        row("nothing measured", lambda: verdicts.verdict_lines([], Larger("pre")), "Not measured"),
+        row(
+            "agreeing kinds", lambda: chip(((2.0, 2.1, 2.2), (1.0, 1.1, 1.2))), "seeds agree", "1 as claimed"
+        ),
+        row(
+            "mixed kinds",
+            lambda: chip(((2.0, 2.1, 2.2), (1.0, 1.1, 1.2)), ((1.0, 1.1, 1.2), (2.0, 2.1, 2.2))),
+            "mixed",
+            "1 as claimed · 1 opposite",
+        ),
+        row("too few alone", lambda: chip(((2.0,), (1.0,))), "too few seeds", "1 open"),
+        row("nothing shown", lambda: chip(((1.0,) * 3, (1.0,) * 3)), "not shown", never=("agree",)),
+    ],
+    "numbers that seem to contradict each other": [
+        row(
+            "training reverses the order",
+            lambda: reversal(0.5, 2.0),
+            "0.5, then 2.",
+            "early layers have the larger gradient at the start",
+        ),
+        row("nearly 1", lambda: reversal(0.9996, 1.0004), "0.9996, then 1.0004."),
+        row("the same side", lambda: f"[{reversal(2.0, 1.5)}]", "[]"),
+        row("at the bound", lambda: f"[{reversal(1.0, 2.0)}]", "[]"),
+    ],
+    "whether the gradient grows with the layer": [
+        row(
+            "in no seed",
+            lambda: by_layer(0.7, 0.9),
+            "Not reproduced here",
+            "in any of 2 seeds",
+            "0.70 to 0.90",
+        ),
+        row("no growth at all", lambda: by_layer(1.0, 1.0), "Not reproduced here"),
+        row(
+            "in some seeds",
+            lambda: by_layer(0.68, 1.52),
+            "cannot be told here",
+            "1 of 2 seeds",
+            "0.68 to 1.52",
+            never=("Not reproduced",),
+        ),
+        row(
+            "in all seeds",
+            lambda: by_layer(1.2, 1.5),
+            "1.20 to 1.50",
+            never=("Not reproduced", "cannot be told"),
+        ),
+        row(
+            "one seed",
+            lambda: by_layer(0.7),
+            "cannot be told here",
+            "0 of 1 seed.",
+            never=("Not reproduced",),
+        ),
+        row("one seed that grows", lambda: by_layer(1.7), "1 of 1 seed."),
+        row(
+            "another placement",
+            lambda: by_layer(0.7, 0.9, variant="pre-LN"),
+            "| pre-LN |",
+            never=("Not reproduced",),
+        ),
+    ],
+    "the theory at the start": [
+        row(
+            "one depth",
+            lambda: claims.last_layer_text({"pre-LN": np.ones((2, 1))}, [4]),
+            "One depth has no slope",
+        ),
+        row(
+            "flat",
+            lambda: claims.last_layer_text({"pre-LN": np.ones((2, 2))}, [2, 4]),
+            "| pre-LN | **0.00** | 0.00 to 0.00 |",
+        ),
+        row(
+            "a share that rounds to 0",
+            lambda: claims.concentration_sentence({"pre-LN": 0.003}),
+            "pre-LN 0.003",
+            never=("0.00.",),
+        ),
+        row("no share", lambda: claims.concentration_sentence({"pre-LN": 0.0}), "pre-LN 0."),
+        row(
+            "all inside the band",
+            lambda: claims.hidden_norms_text({"pre-LN": np.array([[2.0, 3.0]])}, LEMMA),
+            "**2 of 2** layers",
+        ),
+        row(
+            "at the edge of the band",
+            lambda: claims.hidden_norms_text({"pre-LN": np.array([[1.0, 9.0]])}, LEMMA),
+            "**1 of 2** layers",
+        ),
+        row(
+            "on the line",
+            lambda: claims.hidden_norms_text({"post-LN": np.array([[1.5, 1.5]])}, LEMMA),
+            "at most **0 %** away",
+        ),
+        row(
+            "nearly on the line",
+            lambda: claims.hidden_norms_text({"post-LN": np.array([[1.5, 1.503]])}, LEMMA),
+            "at most **under 1 %** away",
+        ),
+        row(
+            "steps over the seeds",
+            lambda: first_steps._update_text({"pre-LN": np.array([[0, 1.0, 2.0], [0, 3.0, 4.0]])}, 2, 16),
+            "| **2.00** | 1.00 to 3.00 | 3.00 | 2.00 to 4.00 |",
+        ),
+    ],
+    "when attention takes longer than recurrence": [
+        row("from some length on", lambda: crossing(10), "from **n = 96** on", "$n > d$ = 64"),
+        row("from the first length on", lambda: crossing(11), "from **n = 64** on"),
+        row("never", lambda: crossing(0), "took no longer", "n = 2,048"),
+        row("a tie at the end", lambda: crossing(0, last=1.0), "took no longer"),
+    ],
+}
+
+
+@table(TABLE)
+def test_it_says_what_the_numbers_say(turn: Row) -> None:
+    turn.check()
