@@ -32,8 +32,8 @@ def draw_cross_attention(slots: Slots, chosen: HeadChoice, first: Side, second: 
         "(Vaswani et al. 2017, section 3.2.3). This encoder was never trained for it, so the map shows the formula and "
         "not a skill."
         + (
-            " The relative position bias that it adds to its scores is left out: between two texts there are no relative positions."
-            if first.record.config.has_distance_bias
+            " What it adds to its scores by relative positions is left out: between two texts there are none."
+            if first.record.config.has_distance_bias or first.record.config.family.parts.disentangled
             else ""
         )
     )
