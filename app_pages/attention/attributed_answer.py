@@ -28,7 +28,7 @@ from model.experiments.attribution import (
     gradient_times_input,
     integrated_gradients,
 )
-from viz.builders.number_format import told_apart
+from viz.builders.number_format import format_number, told_apart
 
 _FORWARDS = 3  # that a forward pass with its backward pass takes as long as
 _USUAL_GRADIENTS = 96  # that integrated gradients need where the output changes smoothly
@@ -114,6 +114,8 @@ def _completeness_sentence(attributed: Attributed) -> str:
     """Sentence that compares the sum of the attributions with what complete ones sum to."""
     of = attributed.attribution
     total, difference = told_apart(of.total, of.difference, ".4f")
+    if of.is_complete and attributed.method != GRADIENT:
+        total, difference = (format_number(value, ".4f") for value in (of.total, of.difference))
     comparison = f"The sum is {total}; $F$ is {difference} above that of the baseline"
     if of.difference < 0:
         comparison = f"The sum is {total}; $F$ minus that of the baseline is {difference}"

@@ -41,8 +41,8 @@ def said(app: AppTest) -> list[str]:
 
 
 def bound(text: str) -> float:
-    """The number in "the encoder's own numbers is 3 × 10⁻⁷."."""
-    digits, power = re.search(r"own numbers is (\d)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text).groups()
+    """The number in "the encoder's own numbers is at most 3 × 10⁻⁷."."""
+    digits, power = re.search(r"own numbers is at most (\d)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text).groups()
     return float(digits) * 10.0 ** int((power or "0").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
 
 

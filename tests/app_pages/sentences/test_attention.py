@@ -88,7 +88,8 @@ TABLE: dict[str, list[Row]] = {
         row(
             "the sums print alike",
             lambda: attributed((2.00001,), 2.0),
-            "sum is 2.00001; $F$ is 2.00000 above",
+            "sum is 2.0000; $F$ is 2.0000 above",
+            "1 × 10⁻⁵ apart",
         ),
         row(
             "F falls",
