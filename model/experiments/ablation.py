@@ -41,7 +41,7 @@ def ablate_heads(
 
     The head's output z is replaced at every position by zeros, or by its row of means. Inputs of equal length share a
     batch. Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do, and ValueError for means of
-    another shape than [layer, head, d_v].
+    another shape than [layer, head, d_v], and another word than "zero".
 
     >>> from loupe import ablate_heads, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -70,6 +70,7 @@ def ablate_heads_in_steps(
 
 def _replacement(loaded: Loaded, ablation: AblationKind) -> Replace:
     if isinstance(ablation, str):
+        check_ablation(ablation)
         return lambda _, z: torch.zeros_like(z)
     means = torch.as_tensor(_checked_means(ablation, loaded.config)).to(loaded.device)
     return lambda layer, _: means[layer, :, None]
@@ -115,6 +116,12 @@ def _replace_heads(heads: list[int], layer: int, means: Means | None) -> Replace
     if means is None:
         return ReplacedHeads(tuple(heads))
     return ReplacedHeads(tuple(heads), tuple(tuple(means[layer, head].tolist()) for head in heads))
+
+
+def check_ablation(ablation: AblationKind) -> None:
+    """Raises ValueError for a word other than "zero": means are given as an array, since their data set is not known here."""
+    if isinstance(ablation, str) and ablation != "zero":
+        raise ValueError(f"an ablation is 'zero' or an array of means [layer, head, d_v], got {ablation!r}")
 
 
 def _checked_means(means: Means, config: ModelConfig) -> Float32[np.ndarray, "layer head d_v"]:

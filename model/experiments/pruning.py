@@ -14,7 +14,7 @@ from ..capture import evaluation_mode
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
-from .ablation import AblationKind, Means, ablated
+from .ablation import AblationKind, Means, ablated, check_ablation
 from .batching import answers_from, batches
 from .importance import check_labels
 from .one_head_changed import HeadName, HeadOutputs, change_each_head
@@ -77,6 +77,7 @@ def greedy(
     1.0
     """
     choice_inputs = _LabelledBatches(loaded, inputs, labels)
+    check_ablation(ablation)
     means = None if isinstance(ablation, str) else ablation
     removed_heads = list(removed)
     judged_inputs = choice_inputs if judged is None else _LabelledBatches(loaded, *judged)

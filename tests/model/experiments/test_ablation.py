@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import jaxtyping
 import pytest
 import torch
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.probabilities import probabilities
 from model.hooks import watch
 from model.inputs.digits import examples
+from model.experiments.pruning import greedy
 from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.huggingface.folders import build as build_folder
@@ -259,6 +261,28 @@ def test_means_of_another_shape_are_refused(text_loaded):
 def test_training_mode_is_left_as_it_was():
     loaded = tiny.loaded(replace(TEXT, dropout_sublayer=0.5))
     loaded.model.train()
+def test_log_odds_do_not_end_where_a_probability_is_1_in_single_precision():
+    """The encoder that comes with the project, its logits 60 times as large, as checked in double precision elsewhere."""
+    loaded = load(Path("checkpoints/imdb-pre-ln"))
+    with torch.no_grad():
+        for parameter in loaded.model.classifier.parameters():
+            parameter.mul_(60)
+    record = capture(loaded, "A gripping film.")
+    assert record.probabilities.max() == 1
+    assert log_odds(record.logits, 1) == pytest.approx(203.18, abs=0.01)
+    by_head = changes(record, ablate_heads(loaded, ["A gripping film."], answer="logits")[0])
+    assert (by_head.min(), by_head[2, 1], by_head.max()) == pytest.approx((-56.3, -40.1, 24.9), abs=0.05)
+
+
+@pytest.mark.parametrize("word", ["mean", "", "zeros"])
+def test_another_word_than_zero_is_refused(text_loaded, word, monkeypatch):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # types are checked in tests alone
+    with pytest.raises(ValueError, match=f"'zero' or an array of means .* got '{word}'"):
+        ablate_heads(text_loaded, [SENTENCE], word)
+    with pytest.raises(ValueError, match=f"'zero' or an array of means .* got '{word}'"):
+        next(greedy(text_loaded, [SENTENCE], [0], word))
+
+
     first, second = ablate_heads(loaded, [SENTENCE]), ablate_heads(loaded, [SENTENCE])
     assert loaded.model.training
     np.testing.assert_array_equal(first, second)
