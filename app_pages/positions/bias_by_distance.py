@@ -39,12 +39,11 @@ def _draw_over_distance(subject: LiveSubject, chosen: HeadChoice) -> None:
     config = subject.record.config
     bias: DistanceBias = cache.of(distance_bias, subject.checkpoint, chosen.layer)
     curve = bias.by_head[chosen.head]
-    highest, lowest = int(curve.argmax()), int(curve.argmin())
     st.markdown(
         f"**What is added to a score, over the distance of query and key**, a line for each head. {_shared_sentence(config)} "
-        f"{head_name(chosen.layer, chosen.head)} adds most, **{format_number(curve[highest], '+.2f')}**, at offset "
-        f"{format_number(bias.offsets[highest], '+d')}, and least, **{format_number(curve[lowest], '+.2f')}**, at "
-        f"{format_number(bias.offsets[lowest], '+d')}."
+        f"{head_name(chosen.layer, chosen.head)} adds most, **{format_number(curve.max(), '+.2f')}**, at "
+        f"{offsets_text(bias.offsets[curve == curve.max()])}, and least, **{format_number(curve.min(), '+.2f')}**, at "
+        f"{offsets_text(bias.offsets[curve == curve.min()])}."
     )
     clickable(
         bias_curves(bias.offsets, bias.by_head, head=chosen.head),
@@ -61,6 +60,15 @@ def _draw_over_distance(subject: LiveSubject, chosen: HeadChoice) -> None:
         f"Raffel et al. 2020, section 2.1: {config.family.n_relative_buckets} learned numbers a head, half of them for later keys; "
         f"keys {_shared_from(bias)} or more positions away share the last one of their side.{remark}"
     )
+
+
+def offsets_text(offsets: np.ndarray) -> str:
+    """The offsets that share one number, of which a bucket holds many: "offset +3", "the 69 offsets +91 to +159", or with gaps "the 4 offsets −3 … +2"."""
+    ends = [format_number(offset, "+d") for offset in (offsets.min(), offsets.max())]
+    if len(offsets) == 1:
+        return f"offset {ends[0]}"
+    between = "to" if np.ptp(offsets) == len(offsets) - 1 else "…"
+    return f"the {len(offsets)} offsets {ends[0]} {between} {ends[1]}"
 
 
 def _shared_from(bias: DistanceBias) -> int:
