@@ -17,7 +17,7 @@ from app_pages.subject.subject import WEIGHTS, LensChoice, LiveSubject, Measured
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import Intervention
 from model.experiments.batching import batch_size
-from model.experiments.masked_word import MaskedWord
+from model.experiments.masked_word import AnswerRead
 from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restore_order
 from model.inputs import Input
@@ -92,10 +92,10 @@ class Side:
 
 
 def answers_under(
-    subject: LiveSubject, changes: Iterable[Intervention], text: str, answer: MaskedWord | None = None
+    subject: LiveSubject, changes: Iterable[Intervention], text: str, answer: AnswerRead = None
 ) -> np.ndarray:
     """Probabilities [intervention, class] under each intervention; pooled states [intervention, d_model] without classes,
-    and log P [intervention, 1] of a masked word as the `answer`.
+    and logits [intervention, class] or log P [intervention, 1] of a masked word as the `answer`.
 
     Computed in batches, with `text` above the progress bar.
     """

@@ -13,6 +13,7 @@ from ..capture import capture
 from ..experiments.ablation import AblationKind, ablate_heads
 from ..experiments.faithfulness import Undecidable, faithfulness, head_scores
 from ..experiments.importance import importance
+from ..experiments.masked_word import LOGITS
 from ..experiments.probabilities import probabilities
 from ..inputs import InputLike
 from ..lenses import ATTENTION, LENSES, through
@@ -65,7 +66,7 @@ class Ablation(MomentsMeasure):
         return cls(means=means, of_means=hashlib.sha256(means.astype(np.float32).tobytes()).hexdigest())
 
     def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        original_answers = probabilities(loaded, shard.inputs)[:, 0]
+        original_answers = probabilities(loaded, shard.inputs, answer=LOGITS)[:, 0]
         replacements: dict[str, AblationKind] = {ZERO: "zero", MEAN: self.means}
         effects = {
             name: _ablation_effects(loaded, shard.inputs, original_answers, kind)
@@ -145,7 +146,7 @@ def _ablation_effects(
     before: Float[np.ndarray, "example answer"],
     kind: AblationKind,
 ) -> Effect:
-    ablated_answers = ablate_heads(loaded, inputs, kind)
+    ablated_answers = ablate_heads(loaded, inputs, kind, LOGITS)
     if not loaded.config.chooses_class:
         return cosine_distance(before[:, None, None], ablated_answers)
     predicted = before.argmax(axis=-1)

@@ -17,7 +17,7 @@ from ..config import ModelConfig
 from ..inputs import InputLike
 from ..loaded import Loaded
 from .batching import batches
-from .masked_word import MaskedWord, check_answer, n_answers
+from .masked_word import AnswerRead, check_answer, n_answers
 from .one_head_changed import (
     HeadAnswers,
     HeadName,
@@ -35,7 +35,7 @@ def ablate_heads(
     loaded: Loaded,
     inputs: Sequence[InputLike],
     ablation: AblationKind = "zero",
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Float32[np.ndarray, "input layer head answer"]:
     """Answers, as `model.experiments.probabilities.probabilities` returns them, with one head ablated at a time.
 
@@ -62,7 +62,7 @@ def ablate_heads_in_steps(
     loaded: Loaded,
     model_input: InputLike,
     ablation: AblationKind = "zero",
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Iterator[HeadAnswers]:
     """Like `ablate_heads` for one input, but yields results after every few heads, so that the caller can stop early."""
     return change_each_head_of_input(loaded, model_input, _replacement(loaded, ablation), answer)

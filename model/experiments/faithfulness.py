@@ -36,11 +36,11 @@ from ..capture import capture
 from ..capture.intervention import Intervention, at_temperature, permuted_attention
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.changes import answer_drop, cosine_distance, total_variation
+from ..measures.changes import ROUNDING, answer_drop, cosine_distance, total_variation
 from ..record import AttentionRecord, Positions
 from .attribution import explained_positions
 from .knock_out import KnockOutKind, falls, knock_out, knock_out_interventions
-from .masked_word import MaskedWord, log_probability_changes
+from .masked_word import LOGITS, MaskedWord, log_probability_changes
 from .probabilities import probabilities
 
 LEAST_CORRELATION, SIGNIFICANT, BAND = 0.5, 0.05, 2.0
@@ -173,7 +173,10 @@ def deletion(
     removed_sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
     distinct_sets = list(dict.fromkeys(removed_sets))  # all orders begin and end with the same
     answers = probabilities(
-        loaded, [model_input], knock_out_interventions(loaded, model_input, distinct_sets, kind), answer
+        loaded,
+        [model_input],
+        knock_out_interventions(loaded, model_input, distinct_sets, kind),
+        answer or LOGITS,
     )[0]
     unchanged = answers[distinct_sets.index(())]
     if answer is not None:
@@ -352,7 +355,7 @@ def faithfulness(
     """
     record = capture(loaded, model_input)
     positions = list(explained_positions(record, answer))
-    knocked_out = knock_out(loaded, model_input, kind, positions, answer)
+    knocked_out = knock_out(loaded, model_input, kind, positions, answer or LOGITS)
     if answer is None:
         effect = falls(record, knocked_out)
     else:

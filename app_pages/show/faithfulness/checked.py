@@ -68,7 +68,7 @@ def check_map(
         return None
     with until_done(work_key):
         sets = [(position,) for position in positions]
-        answers = knock_out_answers(subject, sets, kind, title, answer.word)
+        answers = knock_out_answers(subject, sets, kind, title, answer.measured)
     read_at = 0 if subject.loaded.config.reads_class_token else None
     if answer.word is not None:
         read_at = answer.word.position

@@ -1,7 +1,8 @@
 from dataclasses import replace
+from pathlib import Path
 
-import numpy as np
 import jaxtyping
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -12,11 +13,13 @@ from model.capture.intervention import Intervention, without_keys
 from model.checkpoint import load
 from model.experiments import batching
 from model.experiments.ablation import ablate_heads, ablated
+from model.experiments.knock_out import changes
 from model.experiments.probabilities import probabilities
+from model.experiments.pruning import greedy
 from model.hooks import watch
 from model.inputs.digits import examples
-from model.experiments.pruning import greedy
 from model.loaded import Loaded
+from model.measures.changes import log_odds
 from tests.model import tiny
 from tests.model.huggingface.folders import build as build_folder
 from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
@@ -258,9 +261,6 @@ def test_means_of_another_shape_are_refused(text_loaded):
         ablate_heads(text_loaded, [SENTENCE], np.zeros((2, 2, 5), np.float32))
 
 
-def test_training_mode_is_left_as_it_was():
-    loaded = tiny.loaded(replace(TEXT, dropout_sublayer=0.5))
-    loaded.model.train()
 def test_log_odds_do_not_end_where_a_probability_is_1_in_single_precision():
     """The encoder that comes with the project, its logits 60 times as large, as checked in double precision elsewhere."""
     loaded = load(Path("checkpoints/imdb-pre-ln"))
@@ -283,6 +283,9 @@ def test_another_word_than_zero_is_refused(text_loaded, word, monkeypatch):
         next(greedy(text_loaded, [SENTENCE], [0], word))
 
 
+def test_training_mode_is_left_as_it_was():
+    loaded = tiny.loaded(replace(TEXT, dropout_sublayer=0.5))
+    loaded.model.train()
     first, second = ablate_heads(loaded, [SENTENCE]), ablate_heads(loaded, [SENTENCE])
     assert loaded.model.training
     np.testing.assert_array_equal(first, second)
