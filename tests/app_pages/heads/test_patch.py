@@ -38,8 +38,8 @@ def expected_parts(second: str, part: str) -> np.ndarray:
     """The change of the log-odds with the part of each head, and with each feed-forward, of the second text."""
     loaded = cache.loaded(ENCODER)
     record = capture(loaded, TEXT)
-    heads = patch_heads(loaded, TEXT, second, part=part)
-    answers = np.concatenate((heads, patch_feed_forwards(loaded, TEXT, second)[:, None]), axis=1)
+    heads = patch_heads(loaded, TEXT, second, "logits", part=part)
+    answers = np.concatenate((heads, patch_feed_forwards(loaded, TEXT, second, "logits")[:, None]), axis=1)
     changes = class_changes(record, answers.reshape(-1, answers.shape[-1]), int(record.logits.argmax()))
     return changes.reshape(answers.shape[:2])
 
@@ -53,7 +53,7 @@ def test_parts_and_states_have_their_effects(open_patch: Open, second: str) -> N
     np.testing.assert_allclose(drawn_parts(app), expected_parts(second, "z"), rtol=1e-4, atol=1e-6)
     states = table_of(app, STATES, "stage", "position", "value")
     stages = {stage: number for number, stage in enumerate(record.stages)}
-    answers = patch_positions(loaded, TEXT, second)
+    answers = patch_positions(loaded, TEXT, second, "logits")
     for row in states.itertuples():
         answer = answers[stages[row.stage], row.position]
         if np.isnan(answer).any():
@@ -108,7 +108,7 @@ def test_a_share_of_the_way_is_1_at_the_end(open_patch: Open) -> None:
     last = capture(cache.loaded(ENCODER), TEXT).stages[-1]
     assert rows[last, 0] == pytest.approx(1, abs=1e-4)
     assert rows[last, 1] == pytest.approx(0, abs=1e-4)
-    other = capture(cache.loaded(ENCODER), "a great film").probabilities
+    other = capture(cache.loaded(ENCODER), "a great film").logits
     record = capture(cache.loaded(ENCODER), TEXT)
     whole = class_changes(record, other[None], int(record.logits.argmax()))
     rows = table_of(app, "share of the way", "layer", "column", "value").sort_values(["layer", "column"])
