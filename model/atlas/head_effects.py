@@ -28,9 +28,12 @@ CORRELATION, READABLE, COUNTED = "correlation/", "readable/", "counted/"
 NOISE, N_NOISE = "noise", 4  # number of random maps for each example, as a check of the rule
 REASONS = {
     Undecidable.TOO_FEW: "too_few",
+    Undecidable.TOO_EQUAL: "too_few",  # different effects
     Undecidable.UNMOVED: "unmoved",
     Undecidable.NO_SOONER: "no_sooner",
 }  # column that counts each reason why an example cannot be judged
+TOLD = "told"  # the column that counts examples that can be judged
+COUNTED_COLUMNS = (TOLD, *dict.fromkeys(REASONS.values()))
 Effect = Float[np.ndarray, "example layer head"]
 
 
@@ -101,7 +104,8 @@ class Faithfulness(MomentsMeasure):
                 is_judged = np.full_like(result.readable, reason is None)
                 values.setdefault(CORRELATION + lens, []).append(result.agreement.spearman)
                 values.setdefault(READABLE + lens, []).append(np.where(is_judged, result.readable, np.nan))
-            counts = np.array([float(reason is other) for other in (None, *REASONS)])
+            column = TOLD if reason is None else REASONS[reason]
+            counts = np.array([float(column == name) for name in COUNTED_COLUMNS])
             values.setdefault(COUNTED, []).append(counts)
             step(1)
         return to_arrays({name: Moments.from_examples(np.stack(rows)) for name, rows in values.items()})
@@ -119,7 +123,7 @@ def faithfulness_rows(arrays: Arrays) -> pd.DataFrame:
     reason_moments = moments_with_prefix(arrays, COUNTED)[""]
     counts = dict(
         zip(
-            ("told", *REASONS.values()),
+            COUNTED_COLUMNS,
             np.rint(reason_moments.mean * reason_moments.n).astype(int).tolist(),
             strict=True,
         )
