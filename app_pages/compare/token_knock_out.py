@@ -48,7 +48,7 @@ _QUANTITIES = {
 }
 
 
-class _Changes(NamedTuple):
+class Changes(NamedTuple):
     """How the answer of one side changes when each of `positions` is knocked out."""
 
     side: Side
@@ -111,7 +111,7 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
             if result is None:
                 st.info(f"{side.title} has no class {plain(str(class_name))}.")
                 continue
-            st.markdown(_largest_change_sentence(result))
+            st.markdown(largest_change_sentence(result))
             position = same_position(first, side, query)
             limit = limits[result.scale]
             _draw_changes(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
@@ -154,7 +154,7 @@ def _take_from_first(first: Side, position: int) -> None:
 
 def _knock_out_changes(
     side: Side, kind: KnockOutKind, answer: Answer, class_name: str | None
-) -> _Changes | None:
+) -> Changes | None:
     """Effects of all knock-outs on one side: on the masked word of the `answer`, or else on the class, or on the pooled state of a
     side without classes; None if it lacks the class.
     """
@@ -174,10 +174,10 @@ def _knock_out_changes(
         changes = class_changes(record, answers, index)
         if index is not None:
             answers = read_answers(answers, record.config.family.answers)
-    return _Changes(side, kind, answer, class_name, positions, answers, changes)
+    return Changes(side, kind, answer, class_name, positions, answers, changes)
 
 
-def _largest_change_sentence(result: _Changes) -> str:
+def largest_change_sentence(result: Changes) -> str:
     side, answers, record = result.side, result.answers, result.side.record
     compared = side.compared
     units = compared.units if side.is_text else "positions"
@@ -216,7 +216,7 @@ def _largest_change_sentence(result: _Changes) -> str:
 
 
 def _draw_changes(
-    result: _Changes, limit: float, *, query: int | None, take: Callable[[int], None], key: str
+    result: Changes, limit: float, *, query: int | None, take: Callable[[int], None], key: str
 ) -> None:
     """Draws each change at its token or patch, on a scale to `limit`; a click makes that position the query."""
     side, record, changes = result.side, result.side.record, result.changes

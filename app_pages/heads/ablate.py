@@ -216,14 +216,14 @@ def _draw_effects(
         "feed-forward puts out, its bias included. Framed: taken away now. "
         f"{NO_PROOF} "
         + (
-            _largest_fall_sentence(effects)
+            largest_fall_sentence(effects)
             if answer.is_masked_word
             else _over_data_sentence(subject, chosen, stored, spread)
         )
     )
 
 
-def _largest_fall_sentence(effects: np.ndarray) -> str:
+def largest_fall_sentence(effects: np.ndarray) -> str:
     """Sentence on the head without which log P falls most, from effects [layer, part] in nats; "" if none is known."""
     heads = effects[:, :-2]
     if np.isnan(heads).any():

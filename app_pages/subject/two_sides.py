@@ -21,7 +21,7 @@ from model.experiments.masked_word import AnswerRead
 from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restore_order
 from model.inputs import Input
-from model.measures.changes import prediction_change
+from model.measures.changes import ROUNDING_DISTANCE, prediction_change
 from model.measures.word_alignment import AlignedWords
 from model.record import AttentionRecord, ForwardRecord
 from viz.attention.token_heatmaps import difference_heatmap
@@ -113,8 +113,10 @@ def answers_under(
 def verdict(what: str, before: ForwardRecord, after: ForwardRecord) -> str:
     """Sentence on how the prediction changed, as plain text; `what` is its beginning and names the change."""
     if not before.has_classes:
-        distance = format_number(prediction_change(before, after).value, ".2g")
-        return f"{what}, the pooled state changes by a cosine distance of {distance}; the encoder has no classes."
+        distance = prediction_change(before, after).value
+        if distance <= ROUNDING_DISTANCE:
+            return f"{what}, the pooled state stays as it is; the encoder has no classes."
+        return f"{what}, the pooled state changes by a cosine distance of {format_number(distance, '.2g')}; the encoder has no classes."
     old_class, new_class = before.probabilities.argmax(), after.probabilities.argmax()
     old_name, new_name = before.class_names[old_class], before.class_names[new_class]
     former, latter = share(before.probabilities[old_class]), share(after.probabilities[old_class])

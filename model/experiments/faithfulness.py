@@ -6,7 +6,7 @@ becomes more probable. A token that speaks against an answer explains it no more
 kept. (For an encoder that chooses no class, the effect is the cosine distance of the pooled states, which is never below
 0. Where the answer is a word in place of [MASK], it is the fall of log P of that word, in nats.)
 
-Scores or effects that differ by no more than rounding of single precision are equal (`without_rounding`).
+Effects, and scores, that differ by no more than rounding of single precision are equal (`rounded_effects`, `agreement`).
 
 A map may be read as an explanation of the answer to one input, by one kind of knock-out, where both of these hold:
 1. Spearman's correlation of the map's scores with the effects is at least LEAST_CORRELATION, with p < SIGNIFICANT
@@ -38,7 +38,7 @@ from ..capture import capture
 from ..capture.intervention import Intervention, at_temperature, permuted_attention
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.changes import ROUNDING, answer_drop, cosine_distance, total_variation
+from ..measures.changes import ROUNDING, ROUNDING_DISTANCE, answer_drop, cosine_distance, total_variation
 from ..record import AttentionRecord, Positions
 from .attribution import explained_positions
 from .knock_out import KnockOutKind, falls, knock_out, knock_out_interventions
@@ -94,7 +94,8 @@ class Agreement(NamedTuple):
 def agreement(
     scores: Float[np.ndarray, "*maps position"], effect: Float[np.ndarray, " position"], seed: int = 0
 ) -> Agreement:
-    """Spearman's rank correlation of each map's scores with the effects of knock-outs; ties get their mean rank.
+    """Spearman's rank correlation of each map's scores with the effects of knock-outs; ties get their mean rank, and scores that
+    differ by `ROUNDING_SHARE` of their size are tied.
 
     Of N_SHUFFLES random orders of the effects let m have a correlation ρ' with |ρ'| ≥ |ρ|; then p = (1 + m) / (1 +
     N_SHUFFLES). The interval is tanh(atanh ρ ± 1.96 sqrt((1 + ρ²/2) / (n - 3))) (Bonett & Wright 2000), as if positions
@@ -104,8 +105,8 @@ def agreement(
     if n < 2:
         undefined = np.full(maps, np.nan)
         return Agreement(undefined, undefined, undefined, undefined, n)
-    score_ranks = _standard_ranks(without_rounding(scores.reshape(-1, n), relative=ROUNDING_SHARE))
-    effect_ranks = _standard_ranks(without_rounding(effect))
+    score_ranks = _standard_ranks(_without_rounding(scores.reshape(-1, n), relative=ROUNDING_SHARE))
+    effect_ranks = _standard_ranks(effect)
     spearman = np.clip(score_ranks @ effect_ranks, -1, 1)
     shuffled = np.random.default_rng(seed).permuted(np.tile(effect_ranks, (N_SHUFFLES, 1)), axis=1)
     # equal correlations, summed in another order, may differ in the last digits
@@ -123,16 +124,23 @@ def agreement(
     )
 
 
-def without_rounding(
-    values: Float[np.ndarray, "*axes position"], *, relative: float = 0.0
-) -> Float[np.ndarray, "*axes position"]:
-    """The values of each row, of which those that are equal but for rounding are equal: they follow one another at a distance
-    of at most `ROUNDING`, or of the share `relative` of their size if that is given.
+def rounded_effects(
+    effect: Float[np.ndarray, " position"], *, in_nats: bool
+) -> Float[np.ndarray, " position"]:
+    """The effects, in nats or else cosine distances, of which those that are equal but for rounding are equal. Effects of many
+    nats are those of large logits, whose rounding is larger in proportion.
     """
+    rounding = ROUNDING * max(1.0, float(np.abs(effect).max(initial=0))) if in_nats else ROUNDING_DISTANCE
+    return _without_rounding(effect, absolute=rounding)
+
+
+def _without_rounding(
+    values: Float[np.ndarray, "*axes position"], *, relative: float = 0.0, absolute: float = 0.0
+) -> Float[np.ndarray, "*axes position"]:
+    """The values of each row, of which those that follow one another at no more than these distances are equal."""
     order = values.argsort(axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     is_new = np.ones(values.shape, bool)
-    absolute = 0.0 if relative else ROUNDING
     is_new[..., 1:] = ~np.isclose(ordered[..., 1:], ordered[..., :-1], rtol=relative, atol=absolute)
     first = np.maximum.accumulate(np.where(is_new, np.arange(values.shape[-1]), 0), axis=-1)
     result = np.empty_like(values)
@@ -388,6 +396,7 @@ def faithfulness(
     else:
         before = float(probabilities(loaded, [model_input], answer=answer)[0, 0, 0])
         effect = -log_probability_changes(before, knocked_out)
+    effect = rounded_effects(effect, in_nats=answer is not None or loaded.config.chooses_class)
     agreements = {name: agreement(scores[..., positions], effect) for name, scores in maps.items()}
     readable = {
         name: np.zeros_like(is_correlated(map_agreement)) for name, map_agreement in agreements.items()

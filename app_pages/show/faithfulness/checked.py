@@ -73,7 +73,7 @@ def check_map(
     if answer.word is not None:
         read_at = answer.word.position
     scores = rule.map_scores(pattern, record, read_at=read_at)[list(positions)]
-    effects = answer.falls(subject, answers)
+    effects = rule.rounded_effects(answer.falls(subject, answers), in_nats=answer.is_signed(record))
     return Checked(record, answer, kind, positions, scores, effects, rule.agreement(scores, effects), None)
 
 

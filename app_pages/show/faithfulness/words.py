@@ -198,7 +198,7 @@ def rule_markdown(record: ForwardRecord, answer: Answer = WHOLE_INPUT) -> str:
             f"The thresholds are a convention of this app. The **score** of each of the {units} is {score}; its **effect** is "
             f"{effect} when it is knocked out alone. {left_out} are left out. p is the share of {N_SHUFFLES:,} "
             "random orders of the effects that correlate as strongly, either way; it is not corrected for how many maps one "
-            r"looks at. Effects that differ by less than 0.00001, which is rounding, are equal. The interval is $\tanh(\operatorname{artanh} \rho \pm 1.96 \sqrt{(1 + \rho^2/2)/(n - 3)})$ (Bonett & "
+            r"looks at. Effects, and scores, that differ by no more than rounding are equal. The interval is $\tanh(\operatorname{artanh} \rho \pm 1.96 \sqrt{(1 + \rho^2/2)/(n - 3)})$ (Bonett & "
             f"Wright 2000), as if {units} were independent draws.",
             "",
             f"**Curves**: x is the share of the {units} that are gone (deletion) or back (insertion), from 0 to 1 in about "

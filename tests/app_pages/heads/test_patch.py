@@ -1,14 +1,18 @@
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import cache
+from model import checkpoint
 from model.capture import capture
 from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
 from model.measures.changes import class_changes
 from tests.app_pages.charts import table as table_of
+from tests.model import tiny
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
@@ -114,6 +118,26 @@ def test_a_share_of_the_way_is_1_at_the_end(open_patch: Open) -> None:
     rows = table_of(app, "share of the way", "layer", "column", "value").sort_values(["layer", "column"])
     expected = expected_parts("a great film", "z").ravel() / whole
     np.testing.assert_allclose(rows["value"], expected, rtol=1e-3, atol=1e-5)
+
+
+def test_without_classes_a_share_of_the_way_falls_where_the_similarity_falls(
+    open_patch: Open, checkpoints: Path
+) -> None:
+    made = tiny.loaded(replace(tiny.TEXT, class_names=()))
+    checkpoint.save(checkpoints / "states", made.model, {}, made.tokenizer)
+    second = "a great film"
+    app = open_patch(checkpoint="states", patch_effect="share of the way", patch_text=second)
+    rows = table_of(app, "share of the way", "layer", "column", "value").sort_values(["layer", "column"])
+    clean, other = (capture(made, text).pooled.astype(float) for text in (TEXT, second))
+    heads = patch_heads(made, TEXT, second).astype(float)
+
+    def similarity(states: np.ndarray) -> np.ndarray:
+        return states @ other / np.linalg.norm(states, axis=-1) / np.linalg.norm(other)
+
+    expected = (similarity(heads) - similarity(clean)) / (1 - similarity(clean))
+    np.testing.assert_allclose(rows[rows["column"] < 2]["value"], expected.ravel(), atol=1e-4)
+    assert (expected < 0).any()
+    assert "(cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other))" in said(app)
 
 
 def test_equal_answers_have_no_share_and_no_figure(open_patch: Open) -> None:

@@ -33,6 +33,7 @@ from model.experiments.faithfulness import (
     other_attention,
     random_orders,
     removal_counts,
+    rounded_effects,
     sort_by_score,
     verdict,
 )
@@ -303,11 +304,19 @@ def test_where_effects_are_equal_the_perfect_map_fails_by_its_p(effect, p):
     assert judged.readable is None
 
 
-@pytest.mark.parametrize("noise", [0.0, 5e-7, 9e-6])
-def test_effects_that_differ_by_rounding_are_equal(noise):
-    effect = np.array([0.276, 0.276 + noise, 0.276 - noise, 0.276, 0.513, -0.29])
+@pytest.mark.parametrize(
+    ("size", "noise", "in_nats"), [(1, 0.0, True), (1, 9e-6, True), (60, 5e-5, True), (1e-3, 9e-7, False)]
+)
+def test_effects_that_differ_by_rounding_are_equal(size, noise, in_nats):
+    equal = size * np.array([0.276, 0.276, 0.276, 0.276, 0.513, -0.29])
+    effect = rounded_effects(equal + noise * np.array([0, 1, -1, 0, 0, 0]), in_nats=in_nats)
     agreed = agreement(effect, effect)
-    assert agreed.p == agreement(np.round(effect, 2), np.round(effect, 2)).p > SIGNIFICANT
+    assert agreed.p == agreement(equal, equal).p > SIGNIFICANT
+
+
+def test_small_distances_keep_their_order():
+    effect = 1e-5 * np.array([1.0, 3.0, 2.0, 5.0, 4.0])
+    np.testing.assert_array_equal(rounded_effects(effect, in_nats=False), effect)
 
 
 def test_scores_that_differ_by_rounding_are_equal():
