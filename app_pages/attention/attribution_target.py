@@ -108,6 +108,7 @@ def say_agreement(
     effects = similarity_falls(
         subject.record.pooled, answers, replace(subject, model_input=other).record.pooled
     )
+    effects = rule.rounded_effects(effects, in_nats=False)
     agreement = rule.agreement(np.asarray(values)[list(checked.positions)], effects)
     verdict = rule.verdict(agreement, effects)
     line = words.uncertainty_text(verdict) or "no rank correlation, since all are equal."

@@ -18,8 +18,14 @@ from app_pages.subject.two_sides import POOLED, Side, same_position, shared_limi
 from app_pages.toolkit.markdown import as_code, plain
 from model.experiments.knock_out import KnockOutKind
 from model.inputs import preprocessed_picture
-from model.measures.changes import class_changes, class_under_interventions, strongest_change
-from model.record import ForwardRecord
+from model.measures.changes import (
+    ROUNDING,
+    ROUNDING_DISTANCE,
+    class_changes,
+    class_under_interventions,
+    largest_indices,
+)
+from model.record import ForwardRecord, read_answers
 from viz.attention.picture_patches import knock_out_patches
 from viz.attention.token_bars import knock_out_bars
 from viz.builders.number_format import format_number, percent, share_of
@@ -42,7 +48,7 @@ _QUANTITIES = {
 }
 
 
-class _Changes(NamedTuple):
+class Changes(NamedTuple):
     """How the answer of one side changes when each of `positions` is knocked out."""
 
     side: Side
@@ -105,7 +111,7 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
             if result is None:
                 st.info(f"{side.title} has no class {plain(str(class_name))}.")
                 continue
-            st.markdown(_largest_change_sentence(result))
+            st.markdown(largest_change_sentence(result))
             position = same_position(first, side, query)
             limit = limits[result.scale]
             _draw_changes(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
@@ -149,7 +155,7 @@ def _take_from_first(first: Side, position: int) -> None:
 
 def _knock_out_changes(
     side: Side, kind: KnockOutKind, answer: Answer, class_name: str | None
-) -> _Changes | None:
+) -> Changes | None:
     """Effects of all knock-outs on one side: on the masked word of the `answer`, or else on the class, or on the pooled state of a
     side without classes; None if it lacks the class.
     """
@@ -159,7 +165,7 @@ def _knock_out_changes(
     # A class token that is no token of a text can be masked, and not greyed.
     positions = record.positions_with_role("patch") if kind == "grey" else range(len(side.compared))
     sets = [(position,) for position in positions] if side.words is None else side.words.groups
-    answers = knock_out_answers(side.subject, sets, kind, side.title, answer.word)
+    answers = knock_out_answers(side.subject, sets, kind, side.title, answer.measured)
     if class_name is not None and class_name not in record.class_names:
         return None
     if answer.is_masked_word:
@@ -167,42 +173,51 @@ def _knock_out_changes(
     else:
         index = None if class_name is None else record.class_names.index(class_name)
         changes = class_changes(record, answers, index)
-    return _Changes(side, kind, answer, class_name, positions, answers, changes)
+        if index is not None:
+            answers = read_answers(answers, record.config.family.answers)
+    return Changes(side, kind, answer, class_name, positions, answers, changes)
 
 
-def _largest_change_sentence(result: _Changes) -> str:
+def largest_change_sentence(result: Changes) -> str:
     side, answers, record = result.side, result.answers, result.side.record
-    index = strongest_change(result.changes)
-    position, change = result.positions[index], float(result.changes[index])
     compared = side.compared
+    units = compared.units if side.is_text else "positions"
+    rounding = ROUNDING_DISTANCE if result.scale == _DISTANCE else ROUNDING
+    if not len(indices := largest_indices(result.changes, rounding)):
+        return f"**{side.title}**: no single one of the {len(answers)} {units} changes the answer."
+    index = int(indices[0])
+    position, change = result.positions[index], float(result.changes[index])
     unit = "position" if side.words is None else "word"
     number = f" ({unit} {position})" if side.is_text else ""
     token = f"{as_code(compared.tokens[position])}{number}"
+    n_others = len(indices) - 1
+    largest = f"the largest change{f', and as large without {n_others} more' if n_others else ''}"
     if result.answer.is_masked_word:
         before = result.answer.log_probability(side.subject)
         log_p = plain(f"log P({result.answer.name})")
         return (
             f"**{side.title}**: {log_p} is {format_number(before, '+.2f')} nats; without {token} it is "
-            f"{format_number(before + change, '+.2f')}, the largest change ({format_number(change, '+.2f')} nats)."
+            f"{format_number(before + change, '+.2f')}, {largest} ({format_number(change, '+.2f')} nats)."
         )
     if result.class_name is None or record.predicted_class is None:
-        return f"**{side.title}**: without {token} the pooled state moves by {format_number(change, '.2g')}, the largest change."
+        return f"**{side.title}**: without {token} the pooled state moves by {format_number(change, '.2g')}, {largest}."
     probability = share_of(record.probabilities, record.class_names.index(result.class_name))
     n_changed = len(answers) - class_under_interventions(answers, record.predicted_class).kept
-    unit = compared.units if side.is_text else "positions"
     verb = "changes" if n_changed == 1 else "each change"
     beginning = (
-        f"{n_changed} of {len(answers)} {unit}, taken alone, {verb}" if n_changed else "No single one changes"
+        f"{n_changed} of {len(answers)} {units}, taken alone, {verb}"
+        if n_changed
+        else "No single one changes"
     )
     return (
         f"**{side.title}**: P({plain(result.class_name)}) is {percent(probability, 2)}; without {token} it is "
-        f"{result.probability(index)}, the largest change "
+        f"{result.probability(index)}, {largest} "
         f"({format_number(change, '+.2f')} in log-odds). {beginning} the answer."
     )
 
 
 def _draw_changes(
-    result: _Changes, limit: float, *, query: int | None, take: Callable[[int], None], key: str
+    result: Changes, limit: float, *, query: int | None, take: Callable[[int], None], key: str
 ) -> None:
     """Draws each change at its token or patch, on a scale to `limit`; a click makes that position the query."""
     side, record, changes = result.side, result.side.record, result.changes

@@ -14,11 +14,17 @@ from app_pages.toolkit.markdown import plain
 from model.capture.intervention import Intervention
 from model.experiments.knock_out import changes, falls
 from model.experiments.masked_tokens import guesses
-from model.experiments.masked_word import MaskedWord, log_probability_changes, masked_word
+from model.experiments.masked_word import (
+    LOGITS,
+    AnswerRead,
+    MaskedWord,
+    log_probability_changes,
+    masked_word,
+)
 from model.experiments.probabilities import probabilities
-from model.inputs.text import vocabulary_texts
+from model.measures.changes import ROUNDING
 from model.record import ForwardRecord
-from viz.builders.number_format import format_number, percent
+from viz.builders.number_format import format_number, percent, told_apart
 from viz.builders.token_label import visible
 
 WHOLE, MASKED = "whole input", "masked word"
@@ -41,6 +47,11 @@ class Answer:
         """Whether log P of a masked word is measured."""
         return self.word is not None
 
+    @property
+    def measured(self) -> AnswerRead:
+        """What experiments take as their `answer`: the masked word, or the logits, of which log-odds are made."""
+        return self.word or LOGITS
+
     def is_signed(self, record: ForwardRecord) -> bool:
         """Whether changes rise and fall; a cosine distance does not."""
         return self.is_masked_word or record.predicted_class is not None
@@ -53,14 +64,14 @@ class Answer:
         return POOLED if predicted is None else f"change of the log-odds of {record.class_names[predicted]}"
 
     def changes(self, subject: LiveSubject, answers: np.ndarray) -> np.ndarray:
-        """Changes from the subject's answer to `answers` [*interventions, answer], in nats, or as cosine distances."""
+        """Changes from the subject's answer to `answers` [*interventions, answer], as `measured`, in nats or as cosine distances."""
         if self.is_masked_word:
             return log_probability_changes(self.log_probability(subject), answers)
         return changes(subject.record, answers)
 
     def falls(self, subject: LiveSubject, answers: np.ndarray) -> np.ndarray:
-        """Falls of the subject's answer to `answers` [*interventions, answer], in nats, below 0 where it rises; or cosine
-        distances.
+        """Falls of the subject's answer to `answers` [*interventions, answer], as `measured`, in nats, below 0 where it rises; or
+        cosine distances.
         """
         return -self.changes(subject, answers) if self.is_masked_word else falls(subject.record, answers)
 
@@ -89,11 +100,7 @@ class Answer:
 
     def change_sentence(self, what: str, before: LiveSubject, after: LiveSubject) -> str:
         """Sentence on how log P of the masked word changed, as plain text; `what` is its beginning and names the change."""
-        old, new = self.log_probability(before), self.log_probability(after)
-        direction = "falls" if new < old else "rises" if new > old else "stays as it is"
-        numbers = f"from {format_number(old, '+.3f')} to {format_number(new, '+.3f')} nats"
-        shares = f"P {percent(float(np.exp(old)), 2)} before, {percent(float(np.exp(new)), 2)} after"
-        return f"{what}, log P({self.name}) {direction}: {numbers}, {format_number(new - old, '+.3f')} nats. {shares}."
+        return change_sentence(what, self.name, self.log_probability(before), self.log_probability(after))
 
     def value_sentence(self, subject: LiveSubject) -> str:
         """log P and P of the masked word, as plain text."""
@@ -101,6 +108,18 @@ class Answer:
         return (
             f"log P({self.name}) is {format_number(value, '+.3f')} nats, P {percent(float(np.exp(value)), 2)}"
         )
+
+
+def change_sentence(what: str, name: str, old: float, new: float) -> str:
+    """Sentence on how log P of the masked word called `name` changed from `old` to `new`, in nats, as plain text; a change below
+    `ROUNDING` is none.
+    """
+    if abs(new - old) <= ROUNDING:
+        return f"{what}, log P({name}) stays as it is: {format_number(old, '+.3f')} nats, P {percent(float(np.exp(old)), 2)}."
+    direction = "falls" if new < old else "rises"
+    numbers = " to ".join(told_apart(old, new, "+.3f"))
+    shares = f"P {percent(float(np.exp(old)), 2)} before, {percent(float(np.exp(new)), 2)} after"
+    return f"{what}, log P({name}) {direction}: from {numbers} nats, {format_number(new - old, '+.3f' if abs(new - old) >= 0.0005 else '+.2g')} nats. {shares}."
 
 
 def choose_answer(subject: LiveSubject) -> Answer:
@@ -188,6 +207,6 @@ def _spellings(subject: LiveSubject, answer: MaskedWord) -> tuple[str, ...]:
 def _name(subject: LiveSubject, answer: MaskedWord, n_masked: int) -> str:
     """Name of the word and its place, such as "“very” at [MASK]"; of several masked tokens with the position."""
     tokenizer, record = subject.loaded.tokenizer, subject.record
-    token = None if tokenizer is None else vocabulary_texts(tokenizer, [answer.token_id])[0]
+    token = None if tokenizer is None else tokenizer.id_to_token(answer.token_id)
     label = record.labels[answer.position] if n_masked > 1 else record.tokens[answer.position]
     return f"“{visible(token or str(answer.token_id))}” at {label}"

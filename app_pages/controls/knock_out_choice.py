@@ -8,7 +8,7 @@ from app_pages.controls.map_controls import KNOCK_OUT, KNOCK_OUTS
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import answers_under
 from model.experiments.knock_out import KnockOutKind, kinds, knock_out_interventions
-from model.experiments.masked_word import MaskedWord
+from model.experiments.masked_word import LOGITS, AnswerRead
 
 NAMES = {kind: name for name, kind in KNOCK_OUTS.items()}
 
@@ -24,7 +24,7 @@ def knock_out_answers(
     sets: Sequence[Sequence[int]],
     kind: KnockOutKind,
     title: str = "",
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = LOGITS,
 ) -> np.ndarray:
     """Answers [set, answer] without each of these `sets` of positions; shows a progress bar if that takes long.
 

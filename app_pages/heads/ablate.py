@@ -32,11 +32,12 @@ from app_pages.show.side_predictions import beside, predictions, tell
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, difference, verdict
+from app_pages.toolkit.markdown import beginning
 from app_pages.toolkit.stoppable import until_done
 from model.atlas.data_source import Spread
 from model.atlas.results import HeadResults
 from model.experiments.ablation import ablated
-from model.measures.changes import log_odds, prediction_change
+from model.measures.changes import largest_indices, log_odds, prediction_change
 from model.measures.head_measures import head_summary
 from model.record import ForwardRecord
 from viz.attention.token_heatmaps import attention_heatmap
@@ -161,7 +162,7 @@ def _change_sentence(before: ForwardRecord, after: ForwardRecord) -> str:
     sentence = f"{change.name[0].upper()}{change.name[1:]}: {format_number(change.value, '#.2g')}"
     if (predicted := before.predicted_class) is None:
         return f"{sentence}."
-    old, new = (float(log_odds(record.probabilities, predicted)) for record in (before, after))
+    old, new = (float(log_odds(record.logits, predicted)) for record in (before, after))
     return (
         f"Log-odds of {before.class_names[predicted]}: {format_number(old, '+.2f')} before, {format_number(new, '+.2f')} after, a change of "
         f"{format_number(new - old, '+.2f')}. {sentence}."
@@ -186,7 +187,7 @@ def _draw_effects(
     effects = np.full((n_layers, n_heads + 2), np.nan)
     if is_wanted(subject, work_key, n_forwards_of_heads(record), label, "ablate_all"):
         with until_done(work_key):
-            effects = answer.changes(subject, answers_without_each_part(subject, vectors, answer.word))
+            effects = answer.changes(subject, answers_without_each_part(subject, vectors, answer.measured))
     # What is stored over a data set is the change of the classes or of the pooled state.
     spread = (
         None
@@ -215,23 +216,24 @@ def _draw_effects(
         "feed-forward puts out, its bias included. Framed: taken away now. "
         f"{NO_PROOF} "
         + (
-            _largest_fall_sentence(effects)
+            largest_fall_sentence(effects)
             if answer.is_masked_word
             else _over_data_sentence(subject, chosen, stored, spread)
         )
     )
 
 
-def _largest_fall_sentence(effects: np.ndarray) -> str:
+def largest_fall_sentence(effects: np.ndarray) -> str:
     """Sentence on the head without which log P falls most, from effects [layer, part] in nats; "" if none is known."""
     heads = effects[:, :-2]
     if np.isnan(heads).any():
         return ""
-    layer, head = (int(index) for index in np.unravel_index(heads.argmin(), heads.shape))
-    fall = -float(heads[layer, head])
-    if fall <= 0:
+    indices = largest_indices(np.minimum(heads, 0))
+    if not len(indices):
         return "No head's removal makes log P fall."
-    return f"The largest fall of log P without one head: {head_name(layer, head)}, {format_number(fall, '.3g')} nats."
+    names = [head_name(*divmod(int(index), heads.shape[1])) for index in indices]
+    fall = format_number(-float(heads.flat[indices[0]]), ".3g")
+    return f"The largest fall of log P without one head: {beginning(names, AT_MOST)}, {fall} nats."
 
 
 def _over_data_sentence(

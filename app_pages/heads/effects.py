@@ -12,10 +12,17 @@ from app_pages.subject.cache import Checkpoint, cached, loaded, of
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, with_progress
 from model.experiments.ablation import Means, ablate_heads_in_steps, ablated
-from model.experiments.masked_word import MaskedWord, masked_word, n_answers
+from model.experiments.masked_word import LOGITS, AnswerRead, MaskedWord, masked_word, n_answers
 from model.experiments.one_head_changed import HeadAnswers, stack_answers
 from model.experiments.patching import FEED_FORWARD, HeadPart, Part, patch_layer, patch_positions_in_steps
-from model.experiments.patching_over_pairs import MeanEffects, answer_changes, is_too_small, mean_effects
+from model.experiments.patching_over_pairs import (
+    MeanEffects,
+    answer_changes,
+    as_read,
+    is_too_small,
+    mean_effects,
+    shares_of_the_way,
+)
 from model.experiments.probabilities import UNCHANGED, probabilities
 from model.inputs import Input
 from model.record import ForwardRecord
@@ -29,49 +36,49 @@ def as_hashable_means(means: Means) -> Vectors:
 
 @cached
 def answers_without_each_part(
-    subject: LiveSubject, means: Vectors | None, word: MaskedWord | None = None
+    subject: LiveSubject, means: Vectors | None, answer: AnswerRead = LOGITS
 ) -> np.ndarray:
     """Answers [layer, part, answer] with one part ablated: each head, then all heads, then the feed-forward."""
-    heads = answers_without_each_head(subject, means, word)
+    heads = answers_without_each_head(subject, means, answer)
     layers, vectors = range(subject.loaded.config.n_layers), None if means is None else _as_array(means)
     interventions = [ablated(layers=(layer,), means=vectors) for layer in layers]
     interventions += [ablated(feed_forwards=(layer,)) for layer in layers]
-    answers = of(probabilities, subject.checkpoint, (subject.model_input,), tuple(interventions), word)[0]
+    answers = of(probabilities, subject.checkpoint, (subject.model_input,), tuple(interventions), answer)[0]
     return np.concatenate((heads, answers.reshape(2, len(layers), -1).transpose(1, 0, 2)), axis=1)
 
 
 @cached
 def answers_without_each_head(
-    subject: LiveSubject, means: Vectors | None, word: MaskedWord | None = None
+    subject: LiveSubject, means: Vectors | None, answer: AnswerRead = LOGITS
 ) -> np.ndarray:
     """Answers [layer, head, answer] with one head ablated; shows a progress bar if that takes long."""
     steps = ablate_heads_in_steps(
-        subject.loaded, subject.model_input, "zero" if means is None else _as_array(means), word
+        subject.loaded, subject.model_input, "zero" if means is None else _as_array(means), answer
     )
     return _answers_by_head(
-        subject, steps, "Taking away one head after the other …", ("heads", subject, means, word)
+        subject, steps, "Taking away one head after the other …", ("heads", subject, means, answer)
     )
 
 
 def answers_with_each_part_patched(
-    subject: LiveSubject, source: Input, part: HeadPart, word: MaskedWord | None = None
+    subject: LiveSubject, source: Input, part: HeadPart, answer: AnswerRead = LOGITS
 ) -> np.ndarray:
     """Answers [layer, part, answer] with one part taken from the input `source`: of each head, or of each group of heads
     that share it, and last the feed-forward. Shows a progress bar if that takes long.
     """
     layers = range(subject.loaded.config.n_layers)
     inputs = subject.model_input, source
-    steps = [partial(_answers_of_layer, subject.checkpoint, *inputs, layer, part, word) for layer in layers]
-    work_key = ("parts patched", subject, source, part, word)
+    steps = [partial(_answers_of_layer, subject.checkpoint, *inputs, layer, part, answer) for layer in layers]
+    work_key = ("parts patched", subject, source, part, answer)
     return np.stack(in_steps(steps, "Patching in one part after the other …", work_key))
 
 
 def _answers_of_layer(
-    checkpoint: Checkpoint, first: Input, source: Input, layer: int, part: HeadPart, word: MaskedWord | None
+    checkpoint: Checkpoint, first: Input, source: Input, layer: int, part: HeadPart, answer: AnswerRead
 ) -> np.ndarray:
     """Answers [part, answer] with each part of one layer from `source`, the feed-forward last; cached."""
     parts: tuple[Part, ...] = (part, FEED_FORWARD)
-    return np.concatenate([of(patch_layer, checkpoint, first, source, layer, kind, word) for kind in parts])
+    return np.concatenate([of(patch_layer, checkpoint, first, source, layer, kind, answer) for kind in parts])
 
 
 @dataclass(frozen=True)
@@ -100,28 +107,37 @@ def effects_over_pairs(
 
     Raises ValueError, which names the line of the pair, for a pair that cannot be read, and where no pair is left.
     """
-    config, effects, n_equal = loaded(checkpoint).config, [], 0
+    encoder, effects, n_equal, pairs_read = loaded(checkpoint), [], 0, set()
+    config = encoder.config
 
     def steps() -> Iterator[int]:
         """Yields the number of layers that are done."""
         nonlocal n_equal
         for first, second, line in pairs:
             try:
+                if (pair_read := as_read(encoder, first, second)) in pairs_read:
+                    yield config.n_layers
+                    continue
+                pairs_read.add(pair_read)
                 word = measured.of_first(checkpoint, first)
-                clean, other = of(probabilities, checkpoint, (first, second), UNCHANGED, word)[:, 0]
+                answer = word or LOGITS
+                clean, other = of(probabilities, checkpoint, (first, second), UNCHANGED, answer)[:, 0]
                 whole = float(answer_changes(config, clean, other, word))
-                if normalised and is_too_small(config, whole, word):
+                if normalised and is_too_small(config, whole, word, of_mean=True):
                     n_equal += 1
                     yield config.n_layers
                     continue
                 layers = []
                 for layer in range(config.n_layers):
-                    layers.append(_answers_of_layer(checkpoint, first, second, layer, part, word))
+                    layers.append(_answers_of_layer(checkpoint, first, second, layer, part, answer))
                     yield 1
             except ValueError as error:
                 raise ValueError(f"The pair in line {line:,} cannot be read: {error}.") from error
-            changes = answer_changes(config, clean, np.stack(layers), word)
-            effects.append(changes / whole if normalised else changes)
+            answers = np.stack(layers)
+            if normalised:
+                effects.append(shares_of_the_way(config, clean, other, answers, word))
+            else:
+                effects.append(answer_changes(config, clean, answers, word))
 
     n_steps, text = config.n_layers * len(pairs), "Patching one pair after the other …"
     work_key = ("pairs patched", checkpoint, pairs, part, measured, normalised)
@@ -132,20 +148,25 @@ def effects_over_pairs(
         raise ValueError(
             f"The two answers are too close to divide by their difference in {pairs_text}: choose “change”."
         )
-    return mean_effects(effects, n_equal)
+    return mean_effects(
+        effects,
+        n_equal=n_equal,
+        n_repeated=len(pairs) - len(pairs_read),
+        signed=normalised or config.chooses_class or measured.is_masked_word,
+    )
 
 
 @cached
 def answers_with_each_position_patched(
-    subject: LiveSubject, source: Input, word: MaskedWord | None = None
+    subject: LiveSubject, source: Input, answer: AnswerRead = LOGITS
 ) -> np.ndarray:
     """Answers [stage, position, answer] with one state taken from `source`; NaN where a position has no partner."""
     before = subject.record
     n_stages, n = len(before.stages), len(before)
-    result = np.full((n_stages, n, n_answers(before.config, word)), np.nan, np.float32)
-    steps = patch_positions_in_steps(subject.loaded, subject.model_input, source, word)
+    result = np.full((n_stages, n, n_answers(before.config, answer)), np.nan, np.float32)
+    steps = patch_positions_in_steps(subject.loaded, subject.model_input, source, answer)
     text = "Patching in one position after the other …"
-    work_key = ("positions patched", subject, source, word)
+    work_key = ("positions patched", subject, source, answer)
     for step in with_progress(steps, lambda step: len(step.positions) / (n_stages * n), text, work_key):
         result[step.stage, step.positions] = step.answers
     return result

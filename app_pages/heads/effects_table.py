@@ -6,7 +6,7 @@ import numpy as np
 
 from app_pages.heads.patch_effect import Columns
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
-from model.experiments.patching_over_pairs import MeanEffects
+from model.experiments.patching_over_pairs import SIGNIFICANT, MeanEffects
 from viz.builders.number_format import format_number
 
 _TITLES = {"part": "part", "mean": "mean", "interval": "95 % interval", "sd": "sd", "n": "pairs"}
@@ -26,11 +26,12 @@ def draw_effects_table(
     order = np.argsort(-np.abs(effects.mean), axis=None, kind="stable")
     indices = [divmod(int(number), len(columns.names)) for number in order]
     current = head[0], columns.of_head(head[1])
+    p_values = effects.p if is_tested else None
     rows: list[TableRow] = [
         {
             "key": [layer, column],
             "current": (layer, column) == current,
-            "cells": _cells(effects, columns, layer, column, is_tested=is_tested),
+            "cells": _cells(effects, columns, layer, column, p_values),
         }
         for layer, column in indices
     ]
@@ -42,9 +43,9 @@ def draw_effects_table(
 
 
 def _cells(
-    effects: MeanEffects, columns: Columns, layer: int, column: int, *, is_tested: bool
+    effects: MeanEffects, columns: Columns, layer: int, column: int, p_values: np.ndarray | None
 ) -> list[TableCell]:
-    spec = "+#.3g" if is_tested else "#.3g"
+    spec = "#.3g" if p_values is None else "+#.3g"
     mean, sd, low, high = (
         format_number(float(numbers[layer, column]), spec if numbers is not effects.sd else "#.3g")
         for numbers in (effects.mean, effects.sd, effects.low, effects.high)
@@ -57,6 +58,8 @@ def _cells(
         {"name": "sd", "text": sd},
         {"name": "n", "text": f"{effects.n}"},
     ]
-    if is_tested:
-        cells.append({"name": "result", "text": "shown" if effects.is_shown[layer, column] else "not shown"})
+    if p_values is not None:
+        p = p_values[layer, column]
+        result = "not tested" if np.isnan(p) else "shown" if p < SIGNIFICANT else "not shown"
+        cells.append({"name": "result", "text": result})
     return cells

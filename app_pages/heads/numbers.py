@@ -219,9 +219,9 @@ def effects_by_head(
     with until_done(work_key):
         inputs = (subject.model_input,)
         values = {"importance": of(importance, subject.checkpoint, inputs, None, answer.word)[0]}
-        without = answers_without_each_head(subject, None, answer.word)
+        without = answers_without_each_head(subject, None, answer.measured)
         values["zero"] = np.abs(answer.changes(subject, without))
         if means is not None:
-            without = answers_without_each_head(subject, as_hashable_means(means), answer.word)
+            without = answers_without_each_head(subject, as_hashable_means(means), answer.measured)
             values["mean"] = np.abs(answer.changes(subject, without))
     return values

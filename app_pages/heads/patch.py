@@ -22,19 +22,21 @@ from app_pages.controls.heads_controls import (
 )
 from app_pages.controls.map_controls import QUERY
 from app_pages.heads import effects
-from app_pages.heads.patch_effect import PARTS, SHARE_FORMULA, Columns, Quantity, quantity
+from app_pages.heads.patch_effect import PARTS, Columns, Quantity, quantity
 from app_pages.heads.patch_over_pairs import draw_patching_over_pairs
 from app_pages.inputs.one_word_changed import one_word_changed
 from app_pages.inputs.picture_input import second_picture
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, predictions, tell
 from app_pages.subject import encoders
+from app_pages.subject.cache import of
 from app_pages.subject.subject import LiveSubject
 from app_pages.subject.two_sides import Side, similarity
 from app_pages.toolkit.markdown import plain
 from app_pages.toolkit.stoppable import until_done
 from model.experiments.patching import Pairs, pair_positions
-from model.experiments.patching_over_pairs import is_too_small
+from model.experiments.patching_over_pairs import is_too_small, shares_of_the_way
+from model.experiments.probabilities import UNCHANGED, probabilities
 from model.inputs import Input, Text
 from model.measures.changes import log_odds
 from model.record import ForwardRecord
@@ -80,14 +82,13 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
         with heads:
             st.info(_too_close_sentence(whole, noun), icon=":material/info:")
         return
-    patch = _Patch(
-        subject, source, answer, quantity(answer, before, normalised=normalised), whole if normalised else 1
-    )
+    shown = quantity(answer, before, normalised=normalised)
+    patch = _Patch(subject, source, answer, shown, second if normalised else None)
     with heads:
         _draw_parts(patch, chosen, taken)
     with positions:
         _draw_positions(patch)
-    formula = f"{SHARE_FORMULA} " if normalised else ""
+    formula = f"{shown.formula} " if shown.formula else ""
     st.caption(
         f"{formula}A part that carries what tells the two inputs apart moves the answer towards that of the second. "
         f"One pair of inputs is no proof of what a head does in others. {_pairing_sentences(before, second.record, pairs)}"
@@ -102,11 +103,21 @@ class _Patch:
     source: Input
     answer: Answer
     quantity: Quantity
-    divisor: float  # the change that effects are shares of, or 1
+    second: (
+        LiveSubject | None
+    )  # of which effects are a share of the way to its answer; None if they are changes
 
     def effects(self, answers: np.ndarray) -> np.ndarray:
         """Effects of patches whose answers [*patches, answer] these are."""
-        return self.answer.changes(self.subject, answers) / self.divisor
+        if self.second is None:
+            return self.answer.changes(self.subject, answers)
+        clean, other = (
+            of(probabilities, subject.checkpoint, (subject.model_input,), UNCHANGED, self.answer.measured)[
+                0, 0
+            ]
+            for subject in (self.subject, self.second)
+        )
+        return shares_of_the_way(self.subject.record.config, clean, other, answers, self.answer.word)
 
 
 def _whole_change(subject: LiveSubject, second: LiveSubject, answer: Answer) -> float:
@@ -116,7 +127,7 @@ def _whole_change(subject: LiveSubject, second: LiveSubject, answer: Answer) -> 
         if answer.word.position not in record.positions_with_role("mask"):
             return np.nan
         return answer.log_probability(second) - answer.log_probability(subject)
-    answers = record.pooled if record.predicted_class is None else record.probabilities
+    answers = record.pooled if record.predicted_class is None else record.logits
     return float(answer.changes(subject, answers[None])[0])
 
 
@@ -166,7 +177,7 @@ def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer
         )
     if (predicted := before.predicted_class) is None:
         return similarity(before, other)
-    first, second_value = (float(log_odds(record.probabilities, predicted)) for record in (before, other))
+    first, second_value = (float(log_odds(record.logits, predicted)) for record in (before, other))
     return (
         f"The log-odds of {before.class_names[predicted]} are {format_number(first, '+.2f')} for the first and {format_number(second_value, '+.2f')} for the "
         f"second: a patch that moved the answer all the way there would change them by {format_number(second_value - first, '+.2f')}."
@@ -180,10 +191,15 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
             n_different_tokens = sum(
                 token != partner for token, partner in zip(before.tokens, other.tokens, strict=True)
             )
-            text += f" At {n_different_tokens} of them the tokens differ."
+            differ = "do the tokens differ" if not n_different_tokens else "the tokens differ"
+            if n_different_tokens == 1:
+                differ = "the token differs"
+            text += f" At {n_different_tokens or 'none'} of them {differ}."
         return text
     n_left = len(before) - len(pairs.input)
     rest = f" {n_left} of the first have no partner and stay as they are." if n_left else ""
+    if n_left == 1:
+        rest = " 1 of the first has no partner and stays as it is."
     shifted = "Behind the edit, partners stand at other positions, which is a difference of its own."
     return f"{len(before)} tokens and {len(other)}. {_OF}{rest} {shifted}"
 
@@ -199,7 +215,7 @@ def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
     if not is_wanted(subject, work_key, effects.n_forwards_of_heads(before), label, "patch_all"):
         return
     with until_done(work_key):
-        answers = effects.answers_with_each_part_patched(subject, source, part, answer.word)
+        answers = effects.answers_with_each_part_patched(subject, source, part, answer.measured)
     changed = patch.effects(answers)
     figure = patch_grid(
         changed,
@@ -224,7 +240,7 @@ def _draw_positions(patch: _Patch) -> None:
     if not is_wanted(subject, work_key, effects.n_forwards_of_positions(before), label, "patch_states"):
         return
     with until_done(work_key):
-        answers = effects.answers_with_each_position_patched(subject, source, answer.word)
+        answers = effects.answers_with_each_position_patched(subject, source, answer.measured)
     query = QUERY.held(0)
     query = query if isinstance(query, int) and query < len(before) else 0
     figure = stage_positions(

@@ -9,14 +9,20 @@ from app_pages.controls.answer_choice import Answer
 from app_pages.controls.head_choice import take_head
 from app_pages.controls.heads_controls import KEYS, OUTPUT, QUERIES, VALUES
 from app_pages.subject.two_sides import POOLED
+from app_pages.toolkit.markdown import beginning
 from model.config import ModelConfig
 from model.experiments.patching import HeadPart, n_parts
+from model.measures.changes import ROUNDING, ROUNDING_DISTANCE, largest_indices
 from model.record import ForwardRecord
 from viz.builders.number_format import format_number
-from viz.builders.palette import ROUNDING
 from viz.heads.patch_grid import FEED_FORWARD
 
-SHARE_FORMULA = "Share of the way: (patched − clean) / (other − clean), 0 where the answer is as for the first, 1 where it is as for the second."
+_SHARE_FORMULA = "Share of the way: (patched − clean) / (other − clean), 0 where the answer is as for the first, 1 where it is as for the second."
+_SHARE_FORMULA_OF_STATE = (
+    "Share of the way: (cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other)) of the pooled states, 0 where the state "
+    "is as near to the second one as before, 1 where it is the second one, below 0 where it moves away from it."
+)
+MOST_NAMED = 3  # parts of equal effect
 PARTS: dict[str, HeadPart] = {OUTPUT: "z", QUERIES: "q", KEYS: "k", VALUES: "v"}
 _WHAT_A_CELL_IS = {
     OUTPUT: "one head puts out, at all positions, what it does for {}",
@@ -60,6 +66,10 @@ class Columns:
         """Name of a part, such as "L2 H0" or "L2 FF"."""
         return f"L{layer} {self.names[column]}"
 
+    def listed(self, indices: np.ndarray) -> str:
+        """Names of the first few parts with these numbers, which count row by row."""
+        return beginning([self.name(*divmod(int(index), len(self.names))) for index in indices], MOST_NAMED)
+
     def sentence(self, taken: str, second: str) -> str:
         """What each cell is; `taken` is the choice, `second` the input from which it is taken."""
         shared = (
@@ -78,15 +88,23 @@ class Quantity:
     what: str  # with its unit
     signed: bool
     ends: tuple[str, str]  # names of the ends of the colours
+    formula: str = ""  # of a share of the way, as a sentence
+
+    def written(self, effect: float) -> str:
+        """An effect as text, with its sign if it has one."""
+        return format_number(effect, "+#.3g" if self.signed else "#.3g")
+
+    def largest(self, effects: np.ndarray) -> np.ndarray:
+        """Numbers, in the flat array, of the parts with the largest of the effects; none if no effect is above rounding."""
+        return largest_indices(effects, ROUNDING if self.signed else ROUNDING_DISTANCE)
 
     def largest_sentence(self, effects: np.ndarray, columns: Columns) -> str:
-        """Sentence on the part with the largest effect, from effects [layer, part]."""
-        layer, column = divmod(int(np.abs(effects).argmax()), effects.shape[1])
-        effect = float(effects[layer, column])
-        if abs(effect) <= ROUNDING:
+        """Sentence on the part, or the parts, with the largest effect, from effects [layer, part]."""
+        indices = self.largest(effects)
+        if not len(indices):
             return "No part has an effect."
-        number = format_number(effect, "+#.3g" if self.signed else "#.3g")
-        return f"Largest effect: {columns.name(layer, column)} ({number})."
+        layer, column = divmod(int(indices[0]), effects.shape[1])
+        return f"Largest effect: {columns.listed(indices)} ({self.written(float(effects[layer, column]))})."
 
 
 def quantity(
@@ -100,8 +118,8 @@ def quantity(
     """What is measured. `over_pairs` each pair has a predicted class, or if `guessed` a masked word, of its own."""
     signed = answer.is_signed(record)
     if normalised:
-        ends = ("away", "towards") if signed else ("as the first", "towards the second")
-        return Quantity("share of the way to the second answer", signed, ends)
+        formula = _SHARE_FORMULA if signed else _SHARE_FORMULA_OF_STATE
+        return Quantity("share of the way to the second answer", True, ("away", "towards"), formula)
     if answer.is_masked_word and over_pairs and guessed:
         what = "change of log P(first guess at [MASK]) in nats"
     elif answer.is_masked_word:

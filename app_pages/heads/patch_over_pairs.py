@@ -19,7 +19,7 @@ from app_pages.heads.parse_pairs import (
     digit_pairs_from_file,
     pairs_from_file,
 )
-from app_pages.heads.patch_effect import PARTS, SHARE_FORMULA, Columns, Quantity, quantity
+from app_pages.heads.patch_effect import PARTS, Columns, Quantity, quantity
 from app_pages.inputs.one_word_changed import OPPOSITES, one_word_changed
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, tell
@@ -27,9 +27,13 @@ from app_pages.subject.shipped_inputs import sentences, test_digits
 from app_pages.subject.subject import LiveSubject, encoded_text
 from app_pages.toolkit.markdown import counted, plain
 from app_pages.toolkit.stoppable import is_wanted, until_done
-from model.experiments.patching_over_pairs import MeanEffects
+from model.experiments.patching_over_pairs import (
+    LEAST_DISTANCE_OF_MEAN,
+    LEAST_NATS_OF_MEAN,
+    SIGNIFICANT,
+    MeanEffects,
+)
 from model.inputs import Input, Picture, Text
-from viz.builders.number_format import format_number
 from viz.heads.patch_grid import Spread, patch_grid
 
 LARGEST = 5  # MB of a file
@@ -83,7 +87,7 @@ def draw_patching_over_pairs(
         st.warning(plain(str(error)), icon=":material/warning:")
         return
     columns = Columns.of(subject.record.config, part)
-    _draw_effects(effects, columns, chosen, taken, shown, kind.noun, normalised=normalised)
+    _draw_effects(effects, columns, chosen, taken, shown, kind.noun)
 
 
 def _inputs(subject: LiveSubject, listed: PairList) -> tuple[tuple[Input, Input, int], ...]:
@@ -214,11 +218,10 @@ def _draw_effects(
     taken: str,
     shown: Quantity,
     noun: str,
-    *,
-    normalised: bool,
 ) -> None:
-    tell(_headline(effects, columns, shown), is_headline=True)
-    spread = Spread(effects.sd, effects.low, effects.high, effects.is_shown, effects.n)
+    tell(headline(effects, columns, shown), is_headline=True)
+    is_tested = ~np.isnan(effects.p)
+    spread = Spread(effects.sd, effects.low, effects.high, effects.is_shown, is_tested, effects.n)
     grid, table = beside("patch")
     with grid:
         st.markdown(
@@ -244,44 +247,67 @@ def _draw_effects(
     with table:
         st.markdown("**The same numbers, the largest first**")
         draw_effects_table(effects, columns, head, is_tested=shown.signed)
-    st.caption(" ".join([*([SHARE_FORMULA] if normalised else []), _reading_sentences(effects, shown, noun)]))
+    st.caption(" ".join(filter(None, (shown.formula, reading_sentences(effects, shown, noun)))))
 
 
-def _headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
-    """Sentence on the part with the largest mean effect that is shown, as plain text."""
+def headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
+    """Sentence on the part, or the parts, with the largest mean effect, and on those whose effect is shown, as plain text."""
     pairs = counted(effects.n, "pair")
     if effects.n < 2:
         return f"Over {pairs}: an effect needs at least two pairs to be shown."
-    spec = "+#.3g" if shown.signed else "#.3g"
-    sizes = np.abs(effects.mean)
-    if shown.signed:
-        if not effects.is_shown.any():
-            return f"Over {pairs}, no part has an effect that is shown."
-        sizes = np.where(effects.is_shown, sizes, 0)
-    layer, column = divmod(int(sizes.argmax()), sizes.shape[1])
-    mean, low, high = (float(numbers[layer, column]) for numbers in (effects.mean, effects.low, effects.high))
-    name, interval = columns.name(layer, column), f"{format_number(low, spec)} to {format_number(high, spec)}"
-    sentence = f"Over {pairs}, {name} has the largest mean effect: {format_number(mean, spec)}, 95 % interval {interval}."
+    indices = shown.largest(effects.mean)
+    if not len(indices):
+        return f"Over {pairs}, no part has an effect."
+    largest = f"{_have(indices, columns)} the largest mean effect: {_mean(effects, indices, shown)}"
     if not shown.signed:
-        return sentence
-    return f"{sentence} {int(effects.is_shown.sum())} of {sizes.size} parts have an effect that is shown."
+        return f"Over {pairs}, {largest}."
+    is_shown = effects.is_shown
+    if not is_shown.any():
+        return f"Over {pairs}, no part has an effect that is shown; {largest}."
+    n_shown = f"{int(is_shown.sum())} of {is_shown.size} parts have an effect that is shown."
+    if is_shown.flat[indices].any():
+        return f"Over {pairs}, {largest}. {n_shown}"
+    indices = shown.largest(np.where(is_shown, effects.mean, 0))
+    of_shown = f"{_have(indices, columns)} the largest: {_mean(effects, indices, shown)}"
+    return f"Over {pairs}, {largest}, which is not shown. Of the parts whose effect is shown, {of_shown}. {n_shown}"
 
 
-def _reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
+def _have(indices: np.ndarray, columns: Columns) -> str:
+    return f"{columns.listed(indices)} {'has' if len(indices) == 1 else 'have'}"
+
+
+def _mean(effects: MeanEffects, indices: np.ndarray, shown: Quantity) -> str:
+    """Mean effect of the parts with these numbers, with the interval of a single one."""
+    mean, low, high = (
+        shown.written(float(numbers.flat[indices[0]]))
+        for numbers in (effects.mean, effects.low, effects.high)
+    )
+    return f"{mean}, 95 % interval {low} to {high}" if len(indices) == 1 else mean
+
+
+def reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
+    """How the numbers are read: the test, and which pairs are left out."""
     sentences_read = [
         "The interval is that of the mean over pairs (Student's t); sd is the standard deviation between pairs."
     ]
     if shown.signed:
+        n_tested = int((~np.isnan(effects.p)).sum())
         sentences_read.append(
-            f"An effect is shown where a t-test against 0 has p < 0.05 after Holm's correction for all {effects.mean.size} parts."
+            f"An effect is shown where a t-test against 0 has p < {SIGNIFICANT:g} after Holm's correction for all {n_tested} parts "
+            "that are tested; a part whose effect does not vary between pairs is not."
         )
     else:
         sentences_read.append(
             "A distance is never below 0, so it shows how far a patch moves the answer, and not whether it does."
         )
+    if effects.n_repeated:
+        sentences_read.append(
+            f"Left out: {counted(effects.n_repeated, 'pair')} that the encoder reads like one before, which counts once."
+        )
     if effects.n_equal:
         sentences_read.append(
-            f"Left out: {counted(effects.n_equal, 'pair')} whose two answers are too close to divide by their difference."
+            f"Left out: {counted(effects.n_equal, 'pair')} whose two answers are too close to divide by their difference "
+            f"(below {LEAST_NATS_OF_MEAN:g} nat, or a cosine distance of {LEAST_DISTANCE_OF_MEAN:g}): their shares would outweigh all others."
         )
     if noun == "text":
         sentences_read.append(

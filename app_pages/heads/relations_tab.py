@@ -103,6 +103,7 @@ def best_heads(rows: pd.DataFrame) -> list[BestHead]:
             offset=int(row["offset"]),
             n=int(row["n"]),
             beyond=bool(row["beyond"]),
+            tested=not pd.isna(row["p"]),
         )
         for row in best.to_dict("records")
     ]
@@ -155,9 +156,8 @@ def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
     clauses = []
     for row in own_rows.to_dict("records"):
         interval = f"{format_number(100 * row['low'], '.0f')} to {percent(row['high'], 0)}"
-        verdict = "beyond" if row["beyond"] else "not beyond"
         clauses.append(
-            f"{row['direction']} {percent(row['share'], 0)} ({interval}), {verdict} the best offset, "
+            f"{row['direction']} {percent(row['share'], 0)} ({interval}), {comparison_clause(row['beyond'], row['p'])} the best offset, "
             f"{format_number(row['offset'], '+d')}, with {percent(row['baseline'], 0)}"
         )
     name = f"**{head_name(chosen.layer, chosen.head)}** on **{plain(relation)}**"
@@ -165,6 +165,13 @@ def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
         st.markdown(f"{name}: this head has no numbers in the file.")
         return
     st.markdown(f"{name}, {int(own_rows['n'].iloc[0]):,} links: {'; '.join(clauses)}.")
+
+
+def comparison_clause(is_beyond: bool, p: float | None) -> str:
+    """Whether a head follows a relation beyond the best offset, as words before "the best offset"; without a `p` it is not tested."""
+    if pd.isna(p):
+        return "not tested against"
+    return "beyond" if is_beyond else "not beyond"
 
 
 def _draw_examples(subject: LiveSubject, rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:

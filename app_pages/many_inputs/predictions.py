@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -19,11 +20,13 @@ from app_pages.toolkit.stoppable import in_steps
 from model.config import ModelConfig
 from model.evaluate.class_index import class_index_of
 from model.experiments.answers import answers, token_answers
+from model.experiments.masked_word import LOGITS
 from model.experiments.probabilities import probabilities
 from model.experiments.surprise import binary_entropies, entropies, losses, most_similar_states
 from model.inputs import Input, Text
 from model.inputs.text import Encoded
 from model.measures.difficulty import hardest_first
+from model.record import read_answers
 from viz.builders.number_format import format_number, percent, share_of
 from viz.builders.token_label import visible
 
@@ -87,13 +90,9 @@ class Predictions:
 
 @cache.cached
 def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
-    """Predictions of an encoder for all items, made under a progress bar; `notes` say how many items it cannot read, and
-    where its answers are not those of its own library.
-    """
-    loaded = cache.loaded(name)
-    config: ModelConfig = loaded.config
+    """Predictions of an encoder for all items, made under a progress bar; `notes` say how many items it cannot read."""
+    config: ModelConfig = cache.loaded(name).config
     readable, notes, encoded = _readable_inputs(name, items, config)
-    notes += loaded.notes
     if not readable:
         return Predictions(lines=(), surprise="", explained="", notes=tuple(notes))
     labels, label_notes = _right_classes(items, list(readable), config)
@@ -190,7 +189,7 @@ def _answer_lines(
     labels: list[int],
 ) -> Lines:
     if config.chooses_class:
-        of_classes = _in_list_order(probabilities, name, readable, encoded)
+        of_classes = _in_list_order(probabilities, name, readable, encoded, answer=LOGITS)
         return _class_lines(np.array(of_classes)[:, 0], labels, config.class_names)
     if config.n_classes:
         return _multi_label_lines(np.array(_in_list_order(answers, name, readable, encoded)), config)
@@ -201,9 +200,13 @@ def _answer_lines(
 
 
 def _in_list_order(
-    make: Callable, name: Checkpoint, readable: dict[int, Input], encoded: dict[int, Encoded]
+    make: Callable,
+    name: Checkpoint,
+    readable: dict[int, Input],
+    encoded: dict[int, Encoded],
+    **options: Any,
 ) -> list:
-    """Results of `make` for each input, in the order of the list. Inputs of one length share a batch, so they are read
+    """Results of `make`, with the `options`, for each input, in the order of the list. Inputs of one length share a batch, so they are read
     in the order of their length.
     """
     numbers = sorted(readable, key=lambda number: (len(encoded.get(number, ())), number))
@@ -212,15 +215,15 @@ def _in_list_order(
     longest = max(map(len, encoded.values()), default=config.n_positions)
     at_once = int(np.clip(A_SECOND // multiply_adds(config, longest), 1, AT_ONCE))
     batches = [inputs[start : start + at_once] for start in range(0, len(inputs), at_once)]
-    steps = [partial(cache.of, make, name, batch) for batch in batches]
+    steps = [partial(cache.of, make, name, batch, **options) for batch in batches]
     results = in_steps(steps, f"Reading {len(inputs):,} inputs …", ("many inputs", name, inputs))
     by_number = dict(zip(numbers, chain.from_iterable(results), strict=True))
     return [by_number[number] for number in readable]
 
 
-def _class_lines(values: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:
-    label_array = np.array(labels, int)
-    loss, entropy = losses(values, label_array), entropies(values)
+def _class_lines(logits: np.ndarray, labels: list[int], names: tuple[str, ...]) -> Lines:
+    label_array, values = np.array(labels, int), read_answers(logits, "choice")
+    loss, entropy = losses(logits, label_array), entropies(values)
     predicted = values.argmax(axis=1).tolist()
     lines = [
         {

@@ -10,6 +10,7 @@ from app_pages.positions.notation import between_patches
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
+from app_pages.toolkit.markdown import counted
 from model.config import ModelConfig
 from model.experiments.position_kinds import (
     DistanceBias,
@@ -86,12 +87,14 @@ def _draw_over_grid(subject: LiveSubject, chosen: HeadChoice) -> None:
     bias: GridBiases = cache.of(grid_biases, subject.checkpoint, chosen.layer)
     own = bias.by_offset[chosen.head]
     row, column = np.unravel_index(int(own.argmax()), own.shape)
+    n_equal = int((own == own.max()).sum()) - 1
+    also = f", and as much at {counted(n_equal, 'other offset')}" if n_equal else ""
     down, right = int(row) - own.shape[0] // 2, int(column) - own.shape[1] // 2
     name = head_name(chosen.layer, chosen.head)
     st.markdown(
         "**What is added to a score by the rows and columns between two patches**, the query's in the middle. "
         f"{_shared_sentence(subject.record.config)} {name} adds most, **{format_number(own.max(), '+.2f')}**, where the key is "
-        f"{between_patches(down, right)}."
+        f"{between_patches(down, right)}{also}."
     )
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=560):

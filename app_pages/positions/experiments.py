@@ -27,7 +27,7 @@ from model.capture.intervention import repositioned
 from model.experiments.position_kinds import PositionKind, is_everything_seen, position_kinds
 from model.experiments.shuffling import movable_positions, restore_order, shuffled_order
 from model.inputs import Input
-from model.measures.changes import class_changes, class_under_interventions, largest_change
+from model.measures.changes import ROUNDING_DISTANCE, class_changes, class_under_interventions, largest_change
 from model.record import ForwardRecord
 from viz.builders.number_format import percent
 from viz.compare.stage_curves import stage_curves
@@ -38,7 +38,6 @@ N_SEEDS = 32
 N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches
 SMALL = 0.0001  # a change below it is written with its power of ten
 MINUTE = 60 * A_SECOND  # multiply-adds
-ROUNDING = 1e-6  # a cosine distance below it is that of two roundings of one state
 POOLED = "cosine distance of the pooled state"  # what is measured where there are no classes
 
 
@@ -211,7 +210,7 @@ def _draw_shift(subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: 
     unit = "positions" if record.patch_grid is None or "added" in kinds else "rows"
     if not record.has_classes:
         distances = class_changes(record, answers, None)
-        if distances.max() < ROUNDING:
+        if distances.max() < ROUNDING_DISTANCE:
             st.markdown(no_effect_sentence(len(shifts), largest_change(record.pooled, answers)))
             return
         st.markdown(f"**{len(shifts)} shifts** of the same input: how far each moves the pooled state")

@@ -5,8 +5,9 @@ from typing import NamedTuple
 from app_pages.subject.cache import cached, of
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import without_keys
+from model.experiments.masked_word import LOGITS
 from model.experiments.probabilities import probabilities
-from model.measures.changes import class_changes, strongest_change
+from model.measures.changes import class_changes
 
 MOST_POSITIONS = 64  # of more it would take too long
 
@@ -26,13 +27,12 @@ def most_influential_position(subject: LiveSubject) -> InfluentialPosition | Non
     positions = record.positions_with_role("word", "continuation", "patch", "unknown")
     if not positions or len(record) > MOST_POSITIONS:
         return None
-    answers = of(
-        probabilities, subject.checkpoint, (subject.model_input,), tuple(map(without_keys, positions))
-    )[0]
+    interventions = tuple(map(without_keys, positions))
+    answers = of(probabilities, subject.checkpoint, (subject.model_input,), interventions, LOGITS)[0]
     predicted = record.predicted_class
     changes = class_changes(record, answers, predicted)
     if predicted is None:
-        index = strongest_change(changes)
+        index = int(changes.argmax())
         return InfluentialPosition(positions[index], float(changes[index]), False)
     index = int(changes.argmin())  # the largest fall: the one that changes the class, if any does
     is_other = int(answers[index].argmax()) != predicted

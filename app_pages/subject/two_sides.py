@@ -17,17 +17,17 @@ from app_pages.subject.subject import WEIGHTS, LensChoice, LiveSubject, Measured
 from app_pages.toolkit.stoppable import in_steps
 from model.capture.intervention import Intervention
 from model.experiments.batching import batch_size
-from model.experiments.masked_word import MaskedWord
+from model.experiments.masked_word import AnswerRead
 from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restore_order
 from model.inputs import Input
-from model.measures.changes import prediction_change
+from model.measures.changes import ROUNDING_DISTANCE, prediction_change
 from model.measures.word_alignment import AlignedWords
 from model.record import AttentionRecord, ForwardRecord
 from viz.attention.token_heatmaps import difference_heatmap
 from viz.builders.figure import PlotlyFigure
 from viz.builders.number_format import format_number, percent, share_of, told_apart
-from viz.builders.palette import ROUNDING, largest
+from viz.builders.palette import largest
 
 POOLED = "pooled state (cosine distance)"  # what changes where there are no classes
 
@@ -92,10 +92,10 @@ class Side:
 
 
 def answers_under(
-    subject: LiveSubject, changes: Iterable[Intervention], text: str, answer: MaskedWord | None = None
+    subject: LiveSubject, changes: Iterable[Intervention], text: str, answer: AnswerRead = None
 ) -> np.ndarray:
     """Probabilities [intervention, class] under each intervention; pooled states [intervention, d_model] without classes,
-    and log P [intervention, 1] of a masked word as the `answer`.
+    and logits [intervention, class] or log P [intervention, 1] of a masked word as the `answer`.
 
     Computed in batches, with `text` above the progress bar.
     """
@@ -134,7 +134,7 @@ def similarity(one: ForwardRecord, other: ForwardRecord) -> str:
     distance = prediction_change(one, other).value
     if np.isnan(distance):
         return "An embedding of zeros has no direction: there is no cosine similarity."
-    cosine, _ = told_apart(1 - distance, 1.0, ".3f") if distance > ROUNDING else ("1.000", "")
+    cosine, _ = told_apart(1 - distance, 1.0, ".3f") if distance > ROUNDING_DISTANCE else ("1.000", "")
     return f"Cosine similarity of the two embeddings: {cosine} (1: the same direction, 0: orthogonal)."
 
 
@@ -142,7 +142,7 @@ def _moved_clause(distance: float) -> str:
     """How far the pooled state has moved, as a cosine distance; NaN where one of the two is all zeros."""
     if np.isnan(distance):
         return "the pooled state becomes, or was, all zeros, which have no direction"
-    if distance <= ROUNDING:
+    if distance <= ROUNDING_DISTANCE:
         return "the pooled state stays as it is"
     return f"the pooled state changes by a cosine distance of {format_number(distance, '.2g')}"
 

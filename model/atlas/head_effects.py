@@ -13,6 +13,7 @@ from ..capture import capture
 from ..experiments.ablation import AblationKind, ablate_heads
 from ..experiments.faithfulness import Undecidable, faithfulness, head_scores
 from ..experiments.importance import importance
+from ..experiments.masked_word import LOGITS
 from ..experiments.probabilities import probabilities
 from ..inputs import InputLike
 from ..lenses import ATTENTION, LENSES, through
@@ -27,9 +28,12 @@ CORRELATION, READABLE, COUNTED = "correlation/", "readable/", "counted/"
 NOISE, N_NOISE = "noise", 4  # number of random maps for each example, as a check of the rule
 REASONS = {
     Undecidable.TOO_FEW: "too_few",
+    Undecidable.TOO_EQUAL: "too_few",  # different effects
     Undecidable.UNMOVED: "unmoved",
     Undecidable.NO_SOONER: "no_sooner",
 }  # column that counts each reason why an example cannot be judged
+TOLD = "told"  # the column that counts examples that can be judged
+COUNTED_COLUMNS = (TOLD, *dict.fromkeys(REASONS.values()))
 Effect = Float[np.ndarray, "example layer head"]
 
 
@@ -65,7 +69,7 @@ class Ablation(MomentsMeasure):
         return cls(means=means, of_means=hashlib.sha256(means.astype(np.float32).tobytes()).hexdigest())
 
     def measure_shard(self, loaded: Loaded, shard: Shard, step: ProgressCallback) -> Arrays:
-        original_answers = probabilities(loaded, shard.inputs)[:, 0]
+        original_answers = probabilities(loaded, shard.inputs, answer=LOGITS)[:, 0]
         replacements: dict[str, AblationKind] = {ZERO: "zero", MEAN: self.means}
         effects = {
             name: _ablation_effects(loaded, shard.inputs, original_answers, kind)
@@ -100,7 +104,8 @@ class Faithfulness(MomentsMeasure):
                 is_judged = np.full_like(result.readable, reason is None)
                 values.setdefault(CORRELATION + lens, []).append(result.agreement.spearman)
                 values.setdefault(READABLE + lens, []).append(np.where(is_judged, result.readable, np.nan))
-            counts = np.array([float(reason is other) for other in (None, *REASONS)])
+            column = TOLD if reason is None else REASONS[reason]
+            counts = np.array([float(column == name) for name in COUNTED_COLUMNS])
             values.setdefault(COUNTED, []).append(counts)
             step(1)
         return to_arrays({name: Moments.from_examples(np.stack(rows)) for name, rows in values.items()})
@@ -118,7 +123,7 @@ def faithfulness_rows(arrays: Arrays) -> pd.DataFrame:
     reason_moments = moments_with_prefix(arrays, COUNTED)[""]
     counts = dict(
         zip(
-            ("told", *REASONS.values()),
+            COUNTED_COLUMNS,
             np.rint(reason_moments.mean * reason_moments.n).astype(int).tolist(),
             strict=True,
         )
@@ -145,7 +150,7 @@ def _ablation_effects(
     before: Float[np.ndarray, "example answer"],
     kind: AblationKind,
 ) -> Effect:
-    ablated_answers = ablate_heads(loaded, inputs, kind)
+    ablated_answers = ablate_heads(loaded, inputs, kind, LOGITS)
     if not loaded.config.chooses_class:
         return cosine_distance(before[:, None, None], ablated_answers)
     predicted = before.argmax(axis=-1)

@@ -53,7 +53,7 @@ def strongest_by_layer(
 
 def strongest_words(loaded: Loaded, linked: LinkedText) -> Int[np.ndarray, "layer head word"]:
     """The other word to which each word gives the most attention, by its index in `linked.words`; -1 for a word, or to one, that
-    has no positions of its own.
+    has no positions of its own, and where several words have the most.
     """
     linked = with_spaces(loaded, linked)
     inputs, encoded = prepare(loaded, linked)

@@ -16,6 +16,7 @@ from .linked_inputs import Span
 # Why a word has no positions of its own: a token that it shares with another word, its end cut off with the end of the text,
 # no token at all.
 Reason = Literal["joined", "cut", "dropped"]
+ROUNDING = 1e-6  # of a weight in single precision, below which two weights are equal
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 
@@ -89,7 +90,8 @@ def _covers(offsets: Sequence[Span], words: Sequence[Span]) -> np.ndarray:
 def strongest_other_group(
     pattern: Float[Tensor, "example head query key"], examples: Sequence[WordPositions]
 ) -> Int[np.ndarray, "example head group"]:
-    """For each group of positions, the other group to which it gives the most attention; the first of equal ones.
+    """For each group of positions, the other group to which it gives the most attention; -1 where several others have the
+    most, but for the rounding of single precision, such as in a head that attends to all alike.
 
     Attention to a group is the sum over its positions, attention from a group the mean over its positions (Clark et al.
     2019, section 4.1). A group itself is left out, as in their code: no word is its own head. Behind the last group of an
@@ -103,4 +105,6 @@ def strongest_other_group(
     sums = pattern.cpu().double() @ membership
     means = membership.transpose(-2, -1) @ sums / sizes.clamp(min=1)[..., None]
     is_candidate = (sizes > 0)[..., None, :] & ~torch.eye(n_groups, dtype=torch.bool)
-    return means.masked_fill(~is_candidate, -1.0).argmax(dim=-1).numpy()
+    weights = means.masked_fill(~is_candidate, -1.0)
+    is_strongest = weights >= weights.amax(dim=-1, keepdim=True) * (1 - ROUNDING)
+    return torch.where(is_strongest.sum(dim=-1) == 1, weights.argmax(dim=-1), -1).numpy()

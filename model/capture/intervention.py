@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Bool, Float
@@ -32,7 +32,7 @@ Pattern = Float[Tensor, "batch head query key"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskChoice:
-    """One mask; fields that its kind does not use have no effect.
+    """One mask; fields that its kind does not use have no effect. Raises ValueError for an unknown kind.
 
     The mask applies to the `heads` of the `layers`, None for all. Padding of a text is masked by the encoder itself, in all
     heads of all layers.
@@ -45,6 +45,10 @@ class MaskChoice:
     cells: tuple[tuple[int, int], ...] = ()  # (query, key)
     layers: tuple[int, ...] | None = None
     heads: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(MaskKind):
+            raise ValueError(f"a mask is of the kind {', '.join(get_args(MaskKind))}, got {self.kind!r}")
 
     @property
     def is_same_for_all(self) -> bool:
@@ -88,11 +92,16 @@ class MaskChoice:
 class Masking:
     """How a mask is applied to the scores or the pattern.
 
-    By the method "encoder", and by it alone, a row without an allowed key becomes zeros; "ignored" applies no mask.
+    By the method "encoder", and by it alone, a row without an allowed key becomes zeros; "ignored" applies no mask. Raises
+    ValueError for an unknown method.
     """
 
     method: Method = "encoder"
     value: float = -math.inf  # the replacement, or the summand
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            raise ValueError(f"a mask is applied by {', '.join(get_args(Method))}, got {self.method!r}")
 
     def pattern(self, scores: Pattern, mask: LayerMask) -> Pattern:
         """The attention pattern of one layer, computed from its unmasked scores and the mask."""
@@ -276,7 +285,8 @@ def _chain_watchers(first: Watcher, second: Watcher) -> Watcher:
 
 
 def masked(choice: MaskChoice, method: Method = "encoder", value: float = -math.inf) -> Intervention:
-    """An intervention with one mask, applied by `method`; `value` is used by "replaced" and "added".
+    """An intervention with one mask, applied by `method`; `value` is used by "replaced" and "added". Raises
+    ValueError for an unknown method.
 
     >>> from loupe import MaskChoice, capture, load, masked
     >>> encoder = load("checkpoints/imdb-pre-ln")

@@ -17,7 +17,7 @@ from ..config import ModelConfig
 from ..inputs import InputLike
 from ..loaded import Loaded
 from .batching import batches
-from .masked_word import MaskedWord, check_answer, n_answers
+from .masked_word import AnswerRead, check_answer, n_answers
 from .one_head_changed import (
     HeadAnswers,
     HeadName,
@@ -37,13 +37,13 @@ def ablate_heads(
     loaded: Loaded,
     inputs: Sequence[InputLike],
     ablation: AblationKind = "zero",
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Float32[np.ndarray, "input layer head answer"]:
     """Answers, as `model.experiments.probabilities.probabilities` returns them, with one head ablated at a time.
 
     The head's output z is replaced at every position by zeros, or by its row of means. Inputs of equal length share a
     batch. Raises as `model.inputs.prepare` and `model.experiments.masked_word.check_answer` do, and ValueError for means of
-    another shape than [layer, head, d_v].
+    another shape than [layer, head, d_v], and another word than "zero".
 
     >>> from loupe import ablate_heads, load
     >>> encoder = load("checkpoints/imdb-pre-ln")
@@ -64,7 +64,7 @@ def ablate_heads_in_steps(
     loaded: Loaded,
     model_input: InputLike,
     ablation: AblationKind = "zero",
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Iterator[HeadAnswers]:
     """Like `ablate_heads` for one input, but yields results after every few heads, so that the caller can stop early."""
     return change_each_head_of_input(loaded, model_input, _replacement(loaded, ablation), answer)
@@ -72,6 +72,7 @@ def ablate_heads_in_steps(
 
 def _replacement(loaded: Loaded, ablation: AblationKind) -> Replace:
     if isinstance(ablation, str):
+        check_ablation(ablation)
         return lambda _, z: torch.zeros_like(z)
     means = torch.as_tensor(_checked_means(ablation, loaded.config)).to(loaded.device)
     return lambda layer, _: means[layer, :, None]
@@ -117,6 +118,12 @@ def _replace_heads(heads: list[int], layer: int, means: Means | None) -> Replace
     if means is None:
         return ReplacedHeads(tuple(heads))
     return ReplacedHeads(tuple(heads), tuple(tuple(means[layer, head].tolist()) for head in heads))
+
+
+def check_ablation(ablation: AblationKind) -> None:
+    """Raises ValueError for a word other than "zero": means are given as an array, since their data set is not known here."""
+    if isinstance(ablation, str) and ablation != "zero":
+        raise ValueError(f"an ablation is 'zero' or an array of means [layer, head, d_v], got {ablation!r}")
 
 
 def _checked_means(means: Means, config: ModelConfig) -> Float32[np.ndarray, "layer head d_v"]:

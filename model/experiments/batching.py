@@ -15,7 +15,7 @@ from ..inputs import InputLike
 from ..loaded import Loaded
 from ..masks import FullMask
 from ..transformer import Transformer
-from .masked_word import MaskedWord, log_probability
+from .masked_word import LOGITS, AnswerRead, MaskedWord, log_probability
 
 NUMBERS_AT_ONCE = 2**22  # attention weights of one layer, or hidden units, that are in memory together
 
@@ -64,7 +64,7 @@ def answers_from(
     states: Float[Tensor, "variant_and_input position d_model"],
     inputs: Tensor,
     mask: FullMask | None,
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Float[Tensor, "variant input answer"]:
     """Answers to several variants of the same inputs, computed from the states that enter block `first`.
 
@@ -89,7 +89,7 @@ def answers_after_attention(
     attended: Float[Tensor, "variant_and_input position d_model"],
     inputs: Tensor,
     mask: FullMask | None,
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Float[Tensor, "variant input answer"]:
     """Like `answers_from`, computed from the input `x` of block `layer` and the output `attended` of its attention.
 
@@ -100,14 +100,14 @@ def answers_after_attention(
     if position is not None and not is_watched(model, _points_after_attention(model, layer)):
         x, attended = x[:, position, None], attended[:, position, None]
         inputs = inputs[:, position, None] if model.config.is_text else inputs
-        answer = None if answer is None else replace(answer, position=0)
+        answer = replace(answer, position=0) if isinstance(answer, MaskedWord) else answer
     states = model.blocks[layer].after_attention(x, attended)
     return answers_from(model, layer + 1, states, inputs, mask, answer)
 
 
-def _position_read(model: Transformer, answer: MaskedWord | None) -> int | None:
+def _position_read(model: Transformer, answer: AnswerRead) -> int | None:
     """The position from whose last state alone the answer is read; None if it is read from several."""
-    if answer is not None:
+    if isinstance(answer, MaskedWord):
         return answer.position
     family = model.config.family
     reads_others = (
@@ -131,14 +131,15 @@ def read_answers(
     model: Transformer,
     states: Float[Tensor, "input position d_model"],
     inputs: Tensor,
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Float[Tensor, "input answer"]:
-    """Answers computed from the states after the last block: log P of the masked word `answer` in nats, or, if it is None,
-    class probabilities, or pooled states if the encoder chooses no class.
+    """Answers computed from the states after the last block: log P of the masked word `answer` in nats, or else class
+    probabilities or, for LOGITS, logits; pooled states if the encoder chooses no class.
     """
     states = model.final_norm(states)
-    if answer is not None:
+    if isinstance(answer, MaskedWord):
         return log_probability(model, states, answer)
     if model.config.chooses_class:
-        return model.logits(model.classify(states, inputs)).softmax(dim=-1)
+        logits = model.logits(model.classify(states, inputs))
+        return logits if answer == LOGITS else logits.softmax(dim=-1)
     return model.pool(states, inputs)

@@ -6,6 +6,8 @@ becomes more probable. A token that speaks against an answer explains it no more
 kept. (For an encoder that chooses no class, the effect is the cosine distance of the pooled states, which is never below
 0. Where the answer is a word in place of [MASK], it is the fall of log P of that word, in nats.)
 
+Effects, and scores, that differ by no more than rounding of single precision are equal (`rounded_effects`, `agreement`).
+
 A map may be read as an explanation of the answer to one input, by one kind of knock-out, where both of these hold:
 1. Spearman's correlation of the map's scores with the effects is at least LEAST_CORRELATION, with p < SIGNIFICANT
    (two-sided, by permuting; not corrected for how many maps one looks at).
@@ -13,8 +15,8 @@ A map may be read as an explanation of the answer to one input, by one kind of k
    curve is above the mean of N_ORDERS random orders by more than BAND of their standard deviations.
 
 The perfect map has the effects themselves as its scores. If even the perfect map fails, no map can be judged on this input:
-it has too few positions, no knock-out changes its answer, or removing positions in the order of the effects makes the
-answer fall no sooner than random orders. Such an input counts neither for a map nor against it.
+it has too few positions, or too few with different effects, no knock-out changes its answer, or removing positions in the
+order of the effects makes the answer fall no sooner than random orders. Such an input counts neither for a map nor against it.
 
 The thresholds are a convention of this project. A map that passes agrees with knock-outs on this input, no more; one
 that fails may still be right about something that knock-outs do not measure.
@@ -36,11 +38,11 @@ from ..capture import capture
 from ..capture.intervention import Intervention, at_temperature, permuted_attention
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.changes import answer_drop, cosine_distance, total_variation
+from ..measures.changes import ROUNDING, ROUNDING_DISTANCE, answer_drop, cosine_distance, total_variation
 from ..record import AttentionRecord, Positions
 from .attribution import explained_positions
 from .knock_out import KnockOutKind, falls, knock_out, knock_out_interventions
-from .masked_word import MaskedWord, log_probability_changes
+from .masked_word import LOGITS, MaskedWord, log_probability_changes
 from .probabilities import probabilities
 
 LEAST_CORRELATION, SIGNIFICANT, BAND = 0.5, 0.05, 2.0
@@ -50,6 +52,7 @@ N_ORDERS = 10  # random orders that a deletion curve is compared with
 N_STEPS = 10  # of a curve: in each about a tenth of the positions is taken away
 N_PERMUTATIONS = 4  # of the attention
 N_SHUFFLES = 4_999  # of the effects, for p
+ROUNDING_SHARE = 1e-6  # of a weight in single precision
 _Z = 1.959964  # of the normal distribution, for an interval of 95 %
 
 
@@ -91,7 +94,8 @@ class Agreement(NamedTuple):
 def agreement(
     scores: Float[np.ndarray, "*maps position"], effect: Float[np.ndarray, " position"], seed: int = 0
 ) -> Agreement:
-    """Spearman's rank correlation of each map's scores with the effects of knock-outs; ties get their mean rank.
+    """Spearman's rank correlation of each map's scores with the effects of knock-outs; ties get their mean rank, and scores that
+    differ by `ROUNDING_SHARE` of their size are tied.
 
     Of N_SHUFFLES random orders of the effects let m have a correlation ρ' with |ρ'| ≥ |ρ|; then p = (1 + m) / (1 +
     N_SHUFFLES). The interval is tanh(atanh ρ ± 1.96 sqrt((1 + ρ²/2) / (n - 3))) (Bonett & Wright 2000), as if positions
@@ -101,7 +105,8 @@ def agreement(
     if n < 2:
         undefined = np.full(maps, np.nan)
         return Agreement(undefined, undefined, undefined, undefined, n)
-    score_ranks, effect_ranks = _standard_ranks(scores.reshape(-1, n)), _standard_ranks(effect)
+    score_ranks = _standard_ranks(_without_rounding(scores.reshape(-1, n), relative=ROUNDING_SHARE))
+    effect_ranks = _standard_ranks(effect)
     spearman = np.clip(score_ranks @ effect_ranks, -1, 1)
     shuffled = np.random.default_rng(seed).permuted(np.tile(effect_ranks, (N_SHUFFLES, 1)), axis=1)
     # equal correlations, summed in another order, may differ in the last digits
@@ -117,6 +122,30 @@ def agreement(
         high=np.tanh(centre + half_width).reshape(maps),
         n=n,
     )
+
+
+def rounded_effects(
+    effect: Float[np.ndarray, " position"], *, in_nats: bool
+) -> Float[np.ndarray, " position"]:
+    """The effects, in nats or else cosine distances, of which those that are equal but for rounding are equal. Effects of many
+    nats are those of large logits, whose rounding is larger in proportion.
+    """
+    rounding = ROUNDING * max(1.0, float(np.abs(effect).max(initial=0))) if in_nats else ROUNDING_DISTANCE
+    return _without_rounding(effect, absolute=rounding)
+
+
+def _without_rounding(
+    values: Float[np.ndarray, "*axes position"], *, relative: float = 0.0, absolute: float = 0.0
+) -> Float[np.ndarray, "*axes position"]:
+    """The values of each row, of which those that follow one another at no more than these distances are equal."""
+    order = values.argsort(axis=-1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=-1)
+    is_new = np.ones(values.shape, bool)
+    is_new[..., 1:] = ~np.isclose(ordered[..., 1:], ordered[..., :-1], rtol=relative, atol=absolute)
+    first = np.maximum.accumulate(np.where(is_new, np.arange(values.shape[-1]), 0), axis=-1)
+    result = np.empty_like(values)
+    np.put_along_axis(result, order, np.take_along_axis(ordered, first, axis=-1), axis=-1)
+    return result
 
 
 def _standard_ranks(values: Float[np.ndarray, "*maps position"]) -> Float[np.ndarray, "*maps position"]:
@@ -173,7 +202,10 @@ def deletion(
     removed_sets = [tuple(sorted(order[:k])) for order in orders for k in counts]
     distinct_sets = list(dict.fromkeys(removed_sets))  # all orders begin and end with the same
     answers = probabilities(
-        loaded, [model_input], knock_out_interventions(loaded, model_input, distinct_sets, kind), answer
+        loaded,
+        [model_input],
+        knock_out_interventions(loaded, model_input, distinct_sets, kind),
+        answer or LOGITS,
     )[0]
     unchanged = answers[distinct_sets.index(())]
     if answer is not None:
@@ -235,6 +267,7 @@ class Undecidable(Enum):
     """Reasons why no map can be judged on an input: even the perfect map fails the rule."""
 
     TOO_FEW = "too few positions"
+    TOO_EQUAL = "so many positions have equal effects that not even their own order has a small p"
     UNMOVED = "no knock-out moves the answer"
     NO_SOONER = (
         "taken away in the order of their effects, they lower the answer no sooner than in random orders"
@@ -249,22 +282,27 @@ class Deletion(NamedTuple):
 
     @property
     def bound(self) -> float:
-        """Area that a map must exceed: the mean over the random orders plus BAND of their standard deviations."""
-        return float(self.random.mean() + BAND * self.random.std(ddof=1))
+        """Area that a map must exceed: the mean over the random orders plus BAND of their standard deviations, or where they do
+        not vary plus `ROUNDING`.
+        """
+        return float(self.random.mean() + max(BAND * self.random.std(ddof=1), ROUNDING))
 
 
 def undecidable_reason(
     effect: Float[np.ndarray, " position"], deleted: Deletion | None
 ) -> Undecidable | None:
-    """The reason why no map of an input with these effects can be judged; None if the perfect map passes the rule.
+    """The reason why no map of an input with these effects can be judged; None if the perfect map passes both parts of the rule.
 
     `deleted` may be None if there are too few positions, or all effects are equal.
     """
     if len(effect) < FEWEST:
         return Undecidable.TOO_FEW
-    if np.ptp(effect) == 0 or deleted is None or not deleted.perfect > deleted.bound:
-        return Undecidable.UNMOVED if np.abs(effect).max() < LEAST_EFFECT else Undecidable.NO_SOONER
-    return None
+    is_ordered = bool(is_correlated(agreement(effect, effect)))
+    if is_ordered and deleted is not None and deleted.perfect > deleted.bound:
+        return None
+    if np.abs(effect).max() < LEAST_EFFECT:
+        return Undecidable.UNMOVED
+    return Undecidable.NO_SOONER if is_ordered else Undecidable.TOO_EQUAL
 
 
 class Verdict(NamedTuple):
@@ -352,12 +390,13 @@ def faithfulness(
     """
     record = capture(loaded, model_input)
     positions = list(explained_positions(record, answer))
-    knocked_out = knock_out(loaded, model_input, kind, positions, answer)
+    knocked_out = knock_out(loaded, model_input, kind, positions, answer or LOGITS)
     if answer is None:
         effect = falls(record, knocked_out)
     else:
         before = float(probabilities(loaded, [model_input], answer=answer)[0, 0, 0])
         effect = -log_probability_changes(before, knocked_out)
+    effect = rounded_effects(effect, in_nats=answer is not None or loaded.config.chooses_class)
     agreements = {name: agreement(scores[..., positions], effect) for name, scores in maps.items()}
     readable = {
         name: np.zeros_like(is_correlated(map_agreement)) for name, map_agreement in agreements.items()
@@ -365,7 +404,7 @@ def faithfulness(
     n, deletion_areas = len(positions), None
     candidates: list[tuple] = []
     areas = np.empty(0)
-    if n >= FEWEST and np.ptp(effect) > 0:
+    if n >= FEWEST:
         candidates = [
             (name, *index)
             for name, map_agreement in agreements.items()

@@ -15,7 +15,7 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..measures.changes import answer_drop, class_changes
 from ..record import ForwardRecord, Positions
-from .masked_word import MaskedWord
+from .masked_word import AnswerRead
 from .probabilities import probabilities
 
 # "keys": no query attends to it, in all layers and heads, its own included; its state stays in the stream.
@@ -83,7 +83,7 @@ def knock_out(
     model_input: InputLike,
     kind: KnockOutKind = "keys",
     positions: Sequence[int] | None = None,
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Float32[np.ndarray, "position answer"]:
     """Answers, as `model.experiments.probabilities.probabilities` returns them, with one of `positions` knocked out at a time.
 
@@ -106,7 +106,7 @@ def knock_out(
 def changes(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
-    """Change of the log-odds of the predicted class from `before` to `answers`, in nats; positive if they rose.
+    """Change of the log-odds of the predicted class from `before` to `answers`, which are logits, in nats; positive if they rose.
 
     For an encoder that does not choose a class, it is the cosine distance of the pooled states, from 0 to 2.
     """
@@ -124,11 +124,11 @@ def effects(
 def falls(
     before: ForwardRecord, answers: Float[np.ndarray, "*intervention answer"]
 ) -> Float[np.ndarray, " *intervention"]:
-    """Drop of the log-odds of the predicted class from `before` to `answers`, in nats; negative if they rose.
+    """Drop of the log-odds of the predicted class from `before` to `answers`, which are logits, in nats; negative if they rose.
 
     For an encoder that does not choose a class, it is the cosine distance of the pooled states, from 0 to 2.
     """
-    unchanged = before.probabilities if before.has_classes else before.pooled
+    unchanged = before.logits if before.has_classes else before.pooled
     return answer_drop(unchanged, answers, before.predicted_class)
 
 

@@ -6,6 +6,7 @@ model pools nothing that it was trained to answer with, so what it predicts for 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -27,6 +28,12 @@ class MaskedWord:
 
     position: int  # of a [MASK]
     token_id: int
+
+
+LOGITS: Literal["logits"] = "logits"
+# None stands for class probabilities, LOGITS for the logits that they are made from, which do not end where a probability is 0
+# or 1 in single precision. For an encoder that chooses no class both stand for the pooled state.
+AnswerRead = MaskedWord | Literal["logits"] | None
 
 
 def masked_word(
@@ -58,12 +65,14 @@ def masked_word(
     return MaskedWord(position, _token_id(loaded.tokenizer, word))
 
 
-def check_answer(loaded: Loaded, inputs: Sequence[InputLike], answer: MaskedWord | None) -> None:
+def check_answer(loaded: Loaded, inputs: Sequence[InputLike], answer: AnswerRead) -> None:
     """Raises ValueError if the `answer` cannot be read: the encoder has no masked-token output or no such token, or an input
-    has no [MASK] at the position. None stands for classes or the pooled state, which can always be read.
+    has no [MASK] at the position. Classes or the pooled state can always be read.
     """
-    if answer is None:
+    if answer is None or answer == LOGITS:
         return
+    if not isinstance(answer, MaskedWord):
+        raise ValueError(f"an answer is a MaskedWord, {LOGITS!r} or None, got {answer!r}")
     config = loaded.config
     if not config.masked_token_output or config.vocab_size is None:
         raise ValueError(f"{loaded.name} has no masked-token output")
@@ -76,9 +85,9 @@ def check_answer(loaded: Loaded, inputs: Sequence[InputLike], answer: MaskedWord
             raise ValueError(f"position {answer.position} holds no [MASK]; positions that do: {positions}")
 
 
-def n_answers(config: ModelConfig, answer: MaskedWord | None) -> int:
+def n_answers(config: ModelConfig, answer: AnswerRead) -> int:
     """Length of the last axis of answers: 1 for a masked word, else `config.n_answers`."""
-    return config.n_answers if answer is None else 1
+    return 1 if isinstance(answer, MaskedWord) else config.n_answers
 
 
 def log_probability(

@@ -20,7 +20,7 @@ from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..transformer import Transformer
 from .batching import answers_after_attention, batch_size, chunks, repeated
-from .masked_word import MaskedWord, check_answer
+from .masked_word import AnswerRead, check_answer
 
 HeadOutputs = Float[Tensor, "input head position d_v"]
 # (layer, z) → what replaces z, of a shape that broadcasts to it
@@ -43,7 +43,7 @@ def change_each_head(
     inputs: Tensor,
     replace: Replace,
     heads: Collection[HeadName] | None = None,
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Iterator[HeadAnswers]:
     """Yields the answers to a batch with one head's output z replaced, for each of `heads` (None: all), layer by layer.
 
@@ -76,7 +76,7 @@ def change_each_head(
 
 
 def change_each_head_of_input(
-    loaded: Loaded, model_input: InputLike, replace: Replace, answer: MaskedWord | None = None
+    loaded: Loaded, model_input: InputLike, replace: Replace, answer: AnswerRead = None
 ) -> Iterator[HeadAnswers]:
     """Like `change_each_head`, for one input and all heads; while the caller handles a result, torch's modes are as it set
     them.

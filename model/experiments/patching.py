@@ -25,7 +25,7 @@ from ..loaded import Loaded
 from ..masks import FullMask
 from ..transformer import Transformer
 from .batching import answers_after_attention, answers_from, batch_size, chunks, read_answers, repeated
-from .masked_word import MaskedWord, check_answer, n_answers
+from .masked_word import AnswerRead, check_answer, n_answers
 from .one_head_changed import FRACTION
 
 HeadPart = Literal["z", "q", "k", "v"]  # output, queries, keys and values
@@ -74,7 +74,7 @@ def patch_heads(
     loaded: Loaded,
     model_input: InputLike,
     source: InputLike,
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
     *,
     part: HeadPart = "z",
 ) -> Float32[np.ndarray, "layer head answer"]:
@@ -96,7 +96,7 @@ def patch_heads(
 
 
 def patch_feed_forwards(
-    loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
+    loaded: Loaded, model_input: InputLike, source: InputLike, answer: AnswerRead = None
 ) -> Float32[np.ndarray, "layer answer"]:
     """Like `patch_heads`, with what one layer's feed-forward puts out, before it is added to the residual stream.
 
@@ -123,7 +123,7 @@ def patch_layer(
     source: InputLike,
     layer: int,
     part: Part,
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Float32[np.ndarray, "part answer"]:
     """Answers with one part of one layer from the source: `patch_heads` or `patch_feed_forwards` of this layer alone."""
     (answers,) = _patch_layers(loaded, model_input, source, range(layer, layer + 1), part, answer)
@@ -136,7 +136,7 @@ def _patch_layers(
     source: InputLike,
     layers: range,
     part: Part,
-    answer: MaskedWord | None,
+    answer: AnswerRead,
 ) -> Iterator[Float32[np.ndarray, "part answer"]]:
     """Yields the answers of each of the `layers`, which are consecutive.
 
@@ -192,7 +192,7 @@ def _answers_by_part(
     patched_z: Float[Tensor, "input head position d_v"],
     n: int,
     inputs: Tensor,
-    answer: MaskedWord | None,
+    answer: AnswerRead,
 ) -> Float[Tensor, "part answer"]:
     """Answers with `patched_z` in place of `z` for the heads of one of `n` parts at a time, of one input."""
     block, config = model.blocks[layer], model.config
@@ -217,7 +217,7 @@ class StageAnswers(NamedTuple):
 
 
 def patch_positions(
-    loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
+    loaded: Loaded, model_input: InputLike, source: InputLike, answer: AnswerRead = None
 ) -> Float32[np.ndarray, "stage position answer"]:
     """Answers when the state of one position, at one stage of the residual stream (embed, L0 mid, L0 post, …), is replaced.
 
@@ -238,7 +238,7 @@ def patch_positions(
 
 
 def patch_positions_in_steps(
-    loaded: Loaded, model_input: InputLike, source: InputLike, answer: MaskedWord | None = None
+    loaded: Loaded, model_input: InputLike, source: InputLike, answer: AnswerRead = None
 ) -> Iterator[StageAnswers]:
     """Like `patch_positions`, but yields results after each batch of positions, so that the caller can stop early."""
     model, pairs = loaded.model, pair_positions(loaded, model_input, source)
@@ -281,7 +281,7 @@ def _answers_from_stage(
     states: Float[Tensor, "stage position d_model"],
     patched: Float[Tensor, "variant position d_model"],
     inputs: Tensor,
-    answer: MaskedWord | None,
+    answer: AnswerRead,
 ) -> Float[Tensor, "variant answer"]:
     """Answers with each of the `patched` states in place of those at `stage`; `states` is the unchanged residual stream."""
     layer, is_post = divmod(stage - 1, 2) if stage else (-1, 1)

@@ -4,28 +4,31 @@ The effect of a patch is the change of the answer: of the log-odds of the class 
 log P of a masked word, or the cosine distance of the pooled state. As a share of the way it is (patched − clean) / (other −
 clean), where clean and other are the answers to the two inputs: 0 as for the first, 1 as for the second (Zhang & Nanda
 2024, "Towards best practices of activation patching"; Heimersheim & Nanda 2024, "How to use and interpret activation
-patching").
+patching"). A cosine distance does not say in which direction a state moves, so the share of a pooled state is measured by its
+similarity with the other one: (cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other)), below 0 where it moves away.
 """
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Float64
+from jaxtyping import Bool, Float, Float64
 from scipy.special import stdtrit
 
 from ..config import ModelConfig
-from ..inputs import InputLike
+from ..inputs import InputLike, prepare
 from ..loaded import Loaded
-from ..measures.changes import cosine_distance, log_odds
+from ..measures.changes import ROUNDING, cosine_distance, log_odds
 from ..measures.many_tests import holm
-from .masked_word import MaskedWord, log_probability_changes
+from .masked_word import LOGITS, MaskedWord, log_probability_changes
 from .patching import Part, patch_layer
 from .probabilities import probabilities
 
-CONFIDENCE = 0.95
+CONFIDENCE, SIGNIFICANT = 0.95, 0.05
 # Two answers nearer than this are too close to divide by their difference.
 LEAST_NATS, LEAST_DISTANCE = 0.01, 1e-4
+# In a mean of shares they must be further apart: a pair of nearly equal answers would outweigh all others.
+LEAST_NATS_OF_MEAN, LEAST_DISTANCE_OF_MEAN = 1.0, 0.01
 
 
 class MeanEffects(NamedTuple):
@@ -40,23 +43,29 @@ class MeanEffects(NamedTuple):
     high: Float64[np.ndarray, "layer part"]
     n: int  # pairs in the mean
     n_equal: int = 0  # pairs left out, whose answers are too close to divide by their difference
+    n_repeated: int = 0  # pairs left out that are, to the encoder, the same as one in the mean
+    signed: bool = True  # False for cosine distances, which are never below 0
 
     @property
-    def is_shown(self) -> np.ndarray:
-        """Whether each part has an effect, bools [layer, part]: a t-test against 0, corrected for all parts after Holm.
+    def p(self) -> Float64[np.ndarray, "layer part"]:
+        """p-value of a t-test of each mean against 0, corrected after Holm for all parts that are tested; NaN for others.
 
-        False with a single pair.
+        Not tested are distances, which are above 0 without any effect, a single pair, and parts whose effect does not vary
+        between pairs.
         """
         from scipy.stats import t as student_t  # a second to import, which not every page shall wait for
 
-        if self.n < 2:
-            return np.zeros(self.mean.shape, bool)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.abs(self.mean) / (self.sd / np.sqrt(self.n))
-        p_values = 2 * student_t.sf(
-            np.nan_to_num(t, nan=0.0, posinf=np.inf), self.n - 1
-        )  # 0 / 0: no effect at all
-        return (holm(p_values.ravel()) < 1 - CONFIDENCE).reshape(self.mean.shape)
+        p_values = np.full(self.mean.shape, np.nan)
+        if self.signed and self.n > 1:
+            is_tested = self.sd > ROUNDING
+            t = np.abs(self.mean[is_tested]) / (self.sd[is_tested] / np.sqrt(self.n))
+            p_values[is_tested] = holm(2 * student_t.sf(t, self.n - 1))
+        return p_values
+
+    @property
+    def is_shown(self) -> Bool[np.ndarray, "layer part"]:
+        """Whether each part has an effect, by its p-value; False where it is not tested."""
+        return self.p < SIGNIFICANT
 
 
 def answer_changes(
@@ -65,8 +74,8 @@ def answer_changes(
     answers: Float[np.ndarray, "*patches answer"],
     answer: MaskedWord | None = None,
 ) -> Float64[np.ndarray, "*patches"]:
-    """Change from the `clean` answer to each of `answers`: nats of the predicted class's log-odds or of log P of the masked
-    word `answer`, or for an encoder that chooses no class the cosine distance of the pooled states.
+    """Change from the `clean` answer to each of `answers`: nats of the predicted class's log-odds, whose answers are logits,
+    or of log P of the masked word `answer`, or for an encoder that chooses no class the cosine distance of the pooled states.
     """
     if answer is not None:
         return log_probability_changes(float(clean[0]), answers)
@@ -76,13 +85,44 @@ def answer_changes(
     return cosine_distance(np.asarray(clean, np.float64), np.asarray(answers, np.float64))
 
 
-def is_too_small(config: ModelConfig, whole: float, answer: MaskedWord | None = None) -> bool:
-    """Whether the change `whole` from one input's answer to the other's is too small to be divided by, or NaN."""
+def shares_of_the_way(
+    config: ModelConfig,
+    clean: Float[np.ndarray, " answer"],
+    other: Float[np.ndarray, " answer"],
+    answers: Float[np.ndarray, "*patches answer"],
+    answer: MaskedWord | None = None,
+) -> Float64[np.ndarray, "*patches"]:
+    """How far each of `answers` lies on the way from the `clean` answer to the `other` one, as this module's docstring says."""
+    whole = answer_changes(config, clean, other, answer)
+    if config.chooses_class or answer is not None:
+        return answer_changes(config, clean, answers, answer) / whole
+    return 1 - answer_changes(config, other, answers) / whole
+
+
+def is_too_small(
+    config: ModelConfig, whole: float, answer: MaskedWord | None = None, *, of_mean: bool = False
+) -> bool:
+    """Whether the change `whole` from one input's answer to the other's is too small to be divided by, alone or as one `of_mean`
+    over several pairs, or NaN.
+    """
     is_in_nats = config.chooses_class or answer is not None
-    return not abs(whole) >= (LEAST_NATS if is_in_nats else LEAST_DISTANCE)
+    least = (LEAST_NATS, LEAST_NATS_OF_MEAN) if is_in_nats else (LEAST_DISTANCE, LEAST_DISTANCE_OF_MEAN)
+    return not abs(whole) >= least[of_mean]
 
 
-def mean_effects(effects: Sequence[Float[np.ndarray, "layer part"]], n_equal: int = 0) -> MeanEffects:
+def as_read(loaded: Loaded, first: InputLike, second: InputLike) -> tuple[bytes, bytes]:
+    """What the encoder reads of a pair of inputs, which is the same for equal pairs. Raises as `model.inputs.prepare` does."""
+    first_input, second_input = (prepare(loaded, model_input)[0] for model_input in (first, second))
+    return first_input.cpu().numpy().tobytes(), second_input.cpu().numpy().tobytes()
+
+
+def mean_effects(
+    effects: Sequence[Float[np.ndarray, "layer part"]],
+    *,
+    n_equal: int = 0,
+    n_repeated: int = 0,
+    signed: bool = True,
+) -> MeanEffects:
     """Mean, standard deviation and 95 % interval of effects, one array for each pair. Raises ValueError without any."""
     if not len(effects):
         raise ValueError("there is no pair to average over")
@@ -90,7 +130,7 @@ def mean_effects(effects: Sequence[Float[np.ndarray, "layer part"]], n_equal: in
     mean = values.mean(axis=0)
     sd = values.std(axis=0, ddof=1) if n > 1 else np.full(mean.shape, np.nan)
     half = stdtrit(max(n - 1, 1), (1 + CONFIDENCE) / 2) * sd / np.sqrt(n)
-    return MeanEffects(mean, sd, mean - half, mean + half, n, n_equal)
+    return MeanEffects(mean, sd, mean - half, mean + half, n, n_equal, n_repeated, signed)
 
 
 def patch_pairs(
@@ -105,7 +145,8 @@ def patch_pairs(
     """Mean effect of each part, taken from the second input of a pair, on the answer to the first.
 
     `part` is that of `model.experiments.patching.patch_heads`, or "feed-forward" (one part a layer). `normalised` effects
-    are shares of the way; pairs whose two answers are too close are left out of them. `answer_of` makes the masked word that
+    are shares of the way; pairs whose two answers are too close (`LEAST_NATS_OF_MEAN`) are left out of them. Pairs that are the
+    same to the encoder count once. `answer_of` makes the masked word that
     is measured from the first input. `step` is called with the share that is done. Raises ValueError, with the number of the
     pair, for an input that cannot be read, and where no pair is left.
 
@@ -115,25 +156,34 @@ def patch_pairs(
     >>> effects.mean.shape, effects.n
     ((4, 4), 2)
     """
-    effects, n_equal, n_layers = [], 0, loaded.config.n_layers
+    config, effects, n_equal, pairs_read = loaded.config, [], 0, set()
     for index, (first, second) in enumerate(pairs):
         try:
+            if (pair_read := as_read(loaded, first, second)) in pairs_read:
+                continue
+            pairs_read.add(pair_read)
             answer = None if answer_of is None else answer_of(first)
-            clean, other = probabilities(loaded, [first, second], answer=answer)[:, 0]
-            whole = float(answer_changes(loaded.config, clean, other, answer))
-            if normalised and is_too_small(loaded.config, whole, answer):
+            clean, other = probabilities(loaded, [first, second], answer=answer or LOGITS)[:, 0]
+            if normalised and is_too_small(
+                config, float(answer_changes(config, clean, other, answer)), answer, of_mean=True
+            ):
                 n_equal += 1
                 continue
             layers = []
-            for layer in range(n_layers):
-                layers.append(patch_layer(loaded, first, second, layer, part, answer))
+            for layer in range(config.n_layers):
+                layers.append(patch_layer(loaded, first, second, layer, part, answer or LOGITS))
                 if step is not None:
-                    step((index + (layer + 1) / n_layers) / len(pairs))
+                    step((index + (layer + 1) / config.n_layers) / len(pairs))
         except ValueError as error:
             raise ValueError(f"pair {index + 1}: {error}") from error
-        changes = answer_changes(loaded.config, clean, np.stack(layers), answer)
-        effects.append(changes / whole if normalised else changes)
+        answers = np.stack(layers)
+        if normalised:
+            effects.append(shares_of_the_way(config, clean, other, answers, answer))
+        else:
+            effects.append(answer_changes(config, clean, answers, answer))
     if n_equal and not effects:
         pairs_text = "the only pair" if n_equal == 1 else f"all {n_equal} pairs"
         raise ValueError(f"the two answers are too close to divide by their difference in {pairs_text}")
-    return mean_effects(effects, n_equal)
+    signed = normalised or config.chooses_class or answer_of is not None
+    n_repeated = len(pairs) - len(pairs_read)
+    return mean_effects(effects, n_equal=n_equal, n_repeated=n_repeated, signed=signed)

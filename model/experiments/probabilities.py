@@ -16,7 +16,7 @@ from ..inputs import InputLike
 from ..loaded import Loaded
 from ..transformer import Transformer
 from .batching import answers_from, batch_size, batches, chunks, repeated
-from .masked_word import MaskedWord, check_answer, n_answers
+from .masked_word import AnswerRead, check_answer, n_answers
 
 UNCHANGED = (Intervention(),)
 
@@ -25,12 +25,13 @@ def probabilities(
     loaded: Loaded,
     inputs: Sequence[InputLike],
     interventions: Sequence[Intervention] = UNCHANGED,
-    answer: MaskedWord | None = None,
+    answer: AnswerRead = None,
 ) -> Float32[np.ndarray, "input intervention answer"]:
     """Class probabilities, from 0 to 1, of each input under each intervention.
 
     For an encoder that does not choose one of several classes, the pooled state [d_pooled] is returned instead; for a
-    masked word as the `answer` of all inputs, log P of it in nats [1]. Inputs of equal length share a batch, and so do
+    masked word as the `answer` of all inputs, log P of it in nats [1]; for "logits" the logits, of which log-odds can be
+    made that have no end near a probability of 0 or 1 (`model.measures.changes.log_odds`). Inputs of equal length share a batch, and so do
     interventions that begin in the same layer; the layers before it run once. Raises as `model.capture.capture` and
     `model.experiments.masked_word.check_answer` do.
 
@@ -55,7 +56,7 @@ def probabilities(
 
 
 def _answers(
-    model: Transformer, inputs: Tensor, interventions: dict[int, Intervention], answer: MaskedWord | None
+    model: Transformer, inputs: Tensor, interventions: dict[int, Intervention], answer: AnswerRead
 ) -> Iterator[tuple[list[int], Float32[Tensor, "intervention input answer"]]]:
     """Yields, for a few interventions at a time, their keys in `interventions` and the answers under them."""
 
@@ -82,7 +83,7 @@ def _answers_in_one_batch(
     interventions: Sequence[Intervention],
     states: Float32[Tensor, "input position d_model"] | None,
     first: int,
-    answer: MaskedWord | None,
+    answer: AnswerRead,
 ) -> Float32[Tensor, "intervention input answer"]:
     """Answers under each intervention, computed from the block `first` onwards.
 

@@ -14,9 +14,10 @@ from ..capture import evaluation_mode
 from ..hooks import watch
 from ..inputs import InputLike
 from ..loaded import Loaded
-from .ablation import AblationKind, Means, ablated
+from .ablation import AblationKind, Means, ablated, check_ablation
 from .batching import answers_from, batches
 from .importance import check_labels
+from .masked_word import LOGITS
 from .one_head_changed import HeadName, HeadOutputs, change_each_head
 
 BAND = 2.0  # standard errors; below it a difference may be chance
@@ -76,6 +77,7 @@ def greedy(
     >>> next(steps).accuracy
     1.0
     """
+    check_ablation(ablation)
     choice_inputs = _LabelledBatches(loaded, inputs, labels)
     means = None if isinstance(ablation, str) else ablation
     removed_heads = list(removed)
@@ -152,7 +154,7 @@ class _LabelledBatches:
         with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(gone, means):
             for batch, labels in self.batches:
                 states, mask = self.model.embed(batch), self.model.full_mask(batch)
-                answers = answers_from(self.model, 0, states, batch, mask)[0].cpu()
+                answers = answers_from(self.model, 0, states, batch, mask, LOGITS)[0].cpu()
                 is_right.append(answers.argmax(dim=-1) == labels)
                 loss += _loss(answers, labels).sum().item()
         return torch.cat(is_right).numpy(), loss / self.n_inputs
@@ -169,7 +171,7 @@ class _LabelledBatches:
 
         with torch.inference_mode(), evaluation_mode(self.model), self._watch_without(gone, means):
             for batch, labels in self.batches:
-                for layer, heads, answers in change_each_head(self.model, batch, replace, set(left)):
+                for layer, heads, answers in change_each_head(self.model, batch, replace, set(left), LOGITS):
                     for head, loss in zip(heads, _loss(answers.cpu(), labels).sum(dim=-1), strict=True):
                         loss_sums[layer, head] += loss.item()
         return np.array([loss_sums[head] for head in left]) / self.n_inputs
@@ -178,8 +180,6 @@ class _LabelledBatches:
         return watch(self.model, ablated(heads=gone, means=means).watchers(self.model, None))
 
 
-def _loss(probabilities: Tensor, labels: Tensor) -> Tensor:
-    """Cross-entropy in nats, [..., input]; probabilities are clamped to the smallest normal float32."""
-    smallest_probability = torch.finfo(torch.float32).tiny
-    label_probabilities = probabilities.double()[..., torch.arange(len(labels)), labels]
-    return -label_probabilities.clamp(min=smallest_probability).log()
+def _loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross-entropy in nats, [..., input]."""
+    return -logits.double().log_softmax(dim=-1)[..., torch.arange(len(labels)), labels]

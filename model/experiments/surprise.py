@@ -2,22 +2,18 @@
 
 import numpy as np
 from jaxtyping import Float, Int
-from scipy.special import entr
+from scipy.special import entr, log_softmax
 
 from .embeddings import cosine_similarities
 
-LEAST = float(np.finfo(np.float32).tiny)  # 2^-126; what a float32 cannot hold is taken as this: 87.3 nats
-
 
 def losses(
-    probabilities: Float[np.ndarray, "example class"], labels: Int[np.ndarray, " example"]
+    logits: Float[np.ndarray, "example class"], labels: Int[np.ndarray, " example"]
 ) -> Float[np.ndarray, " example"]:
-    """Cross-entropy -ln p of the labelled class in nats; NaN for a label below 0, which means that it is unknown.
-
-    A loss of 87.3 means at least that.
-    """
-    label_probabilities = np.take_along_axis(probabilities, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
-    return np.where(labels < 0, np.nan, -np.log(np.maximum(label_probabilities.astype(float), LEAST)))
+    """Cross-entropy -ln p of the labelled class in nats; NaN for a label below 0, which means that it is unknown."""
+    log_probabilities = log_softmax(logits.astype(float), axis=1)
+    label_values = np.take_along_axis(log_probabilities, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
+    return np.where(labels < 0, np.nan, -label_values)
 
 
 def entropies(probabilities: Float[np.ndarray, "*axes class"]) -> Float[np.ndarray, "*axes"]:

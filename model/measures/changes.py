@@ -3,9 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float, Float64, Int, Shaped
 
 from ..record import ForwardRecord
+
+# A change of log-odds or log P below ROUNDING (nats), or a cosine distance below ROUNDING_DISTANCE, may be that of two roundings
+# of the same number in single precision: it counts as none.
+ROUNDING, ROUNDING_DISTANCE = 1e-5, 1e-6
 
 
 class PredictionChange(NamedTuple):
@@ -79,15 +83,15 @@ def class_under_interventions(
 def class_changes(
     before: ForwardRecord, answers: Float[np.ndarray, "intervention answer"], followed: int | None
 ) -> Float[np.ndarray, " intervention"]:
-    """Change of the log-odds of class `followed` under each intervention, in nats: logit p'_c − logit p_c.
+    """Change of the log-odds of class `followed` under each intervention, in nats.
 
-    Log-odds show changes that are hardly visible in probabilities near 0 or 1. For an encoder without classes (`followed`
-    is None) `answers` are pooled states [d_model], and the result is their cosine distance from the unchanged state, from 0
-    to 2.
+    Log-odds show changes that are hardly visible in probabilities near 0 or 1. `answers` are logits; for an encoder without
+    classes (`followed` is None) they are pooled states [d_model], and the result is their cosine distance from the
+    unchanged state, from 0 to 2.
     """
     if followed is None:
         return cosine_distance(before.pooled, answers)
-    return log_odds(answers, followed) - log_odds(before.probabilities, followed)
+    return log_odds(answers, followed) - log_odds(before.logits, followed)
 
 
 def answer_drop(
@@ -97,7 +101,7 @@ def answer_drop(
 ) -> Float[np.ndarray, " *interventions"]:
     """Drop of the log-odds of class `followed` from the answer to the `whole` input to each of `answers`, in nats.
 
-    It is negative where the log-odds rose. Without classes (`followed` is None) it is the cosine distance of the pooled
+    The answers are logits. The drop is negative where the log-odds rose. Without classes (`followed` is None) it is the cosine distance of the pooled
     states, from 0 to 2.
     """
     if followed is None:
@@ -105,24 +109,27 @@ def answer_drop(
     return log_odds(whole, followed) - log_odds(answers, followed)
 
 
-def log_odds(probabilities: Float[np.ndarray, "*axes class"], followed: int) -> Float[np.ndarray, "*axes"]:
-    """Log-odds ln(p_c / Σ_{k≠c} p_k) of the class `followed`, in nats.
+def log_odds(logits: Float[np.ndarray, "*axes class"], followed: int) -> Float64[np.ndarray, "*axes"]:
+    """Log-odds ln(p_c / Σ_{k≠c} p_k) of the class `followed`, in nats, of which there are two or more.
 
-    The sum is used instead of 1 − p_c, which loses precision near 1. A probability of 0 counts as the smallest normal
-    float32.
+    They are read from the logits, l_c − ln Σ_{k≠c} exp(l_k): a probability in single precision is 0 or 1 where a logit
+    exceeds the others by more than about 100 nats. Any logarithm of the probabilities will do as logits.
     """
-    probabilities = np.asarray(probabilities, np.float64)
-    smallest_probability = float(np.finfo(np.float32).tiny)
-    other_probability = np.delete(probabilities, followed, axis=-1).sum(axis=-1)
-    return np.asarray(
-        np.log(np.maximum(probabilities[..., followed], smallest_probability))
-        - np.log(np.maximum(other_probability, smallest_probability))
-    )
+    logits = np.asarray(logits, np.float64)
+    others = np.delete(logits, followed, axis=-1)
+    with np.errstate(invalid="ignore"):  # the answer to what has no partner is NaN
+        return np.asarray(logits[..., followed] - np.logaddexp.reduce(others, axis=-1))
 
 
-def strongest_change(changes: Float[np.ndarray, " intervention"]) -> int:
-    """Index of the change with the largest absolute value; the first one if several are equal."""
-    return int(np.abs(changes).argmax())
+def largest_indices(
+    changes: Float[np.ndarray, "*axes"], rounding: float = ROUNDING
+) -> Int[np.ndarray, " change"]:
+    """Indices, in the flat array, of the changes that are largest in size: all that are equal but for `rounding`, and none if
+    no change is larger than that.
+    """
+    sizes = np.abs(changes).ravel()
+    largest = float(sizes.max(initial=0))
+    return np.flatnonzero(sizes >= largest - rounding) if largest > rounding else np.empty(0, int)
 
 
 class LostWeight(NamedTuple):

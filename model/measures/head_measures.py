@@ -87,7 +87,11 @@ def softmax_normaliser(scores: Float[np.ndarray, "*axes key"]) -> Float[np.ndarr
 def combine_heads(
     weights: Float[np.ndarray, "head ..."], how: Literal["mean", "maximum"] = "mean"
 ) -> Float[np.ndarray, "..."]:
-    """One map from many heads: the mean over the heads, whose rows still sum to 1, or the largest weight in each cell."""
+    """One map from many heads: the mean over the heads, whose rows still sum to 1, or the largest weight in each cell. Raises
+    ValueError for another word.
+    """
+    if how not in ("mean", "maximum"):
+        raise ValueError(f"heads are combined by their 'mean' or 'maximum', got {how!r}")
     return weights.mean(axis=0) if how == "mean" else weights.max(axis=0)
 
 

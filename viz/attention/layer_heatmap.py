@@ -9,7 +9,7 @@ import numpy as np
 from ..builders.figure import PlotlyFigure, need_shape
 from ..builders.heatmap import attention_scale, heatmap, position_labels
 from ..builders.number_format import format_number, two_digits
-from ..builders.palette import TO_ONE, WeightScale
+from ..builders.palette import ROUNDING, TO_ONE, WeightScale
 from ..builders.token_label import cells
 from .token_heatmaps import MOST_WRITTEN
 
@@ -45,7 +45,7 @@ def layer_heatmap(
     name = position_labels(record.tokens, record.numbers)[query]
     title = f"What “{name}” attends to in each layer{f', {what}' * bool(what)}"
     strongest = ", ".join(
-        f"L{index} {keys[row.argmax()]} {format_number(float(row.max()), '.2f')}"
+        f"L{index} {_strongest(row, keys)} {format_number(float(row.max()), '.2f')}"
         for index, row in enumerate(weights)
         if row.size
     )
@@ -70,3 +70,9 @@ def layer_heatmap(
         height=_AROUND + _ROW * n_layers + names + (names + _LINE * len(notes) if notes else 0),
         tokens="x",
     )
+
+
+def _strongest(row: np.ndarray, keys: Sequence[str]) -> str:
+    """The key with the largest of the weights, or how many share it."""
+    indices = np.flatnonzero(row >= row.max() - ROUNDING)
+    return keys[indices[0]] if len(indices) == 1 else f"{len(indices)} keys alike"

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..builders.cells import casing, framed
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
-from ..builders.palette import TO_ONE, WeightScale, tiles
+from ..builders.palette import ROUNDING, TO_ONE, WeightScale, tiles
 from ..builders.picture_marks import image_at, picture_ink, pixel_x, pixel_y, text_at
 from ..builders.theme import ON_DARK, heading
 from ..builders.vega_colours import attention_colour, weight_legend
@@ -51,7 +51,7 @@ def layer_pictures(
     tops = np.full(n_layers, scale.largest)
     row, column = np.divmod(np.arange(n_layers), _IN_ROW)
     left, top = column * (_SIDE + _GAP), row * (height + _NAME + _GAP) + _NAME
-    strongest = of_patches.argmax(axis=1)
+    is_strongest = of_patches >= of_patches.max(axis=1, keepdims=True) - ROUNDING
     tile_images = tiles(of_patches.reshape(n_layers, rows, columns), tops=tops, side=2 * _SIDE)
     ink = picture_ink(image, side=_SIDE, opacity=OPACITY)
     legend = weight_legend(scale, len(record))
@@ -60,7 +60,10 @@ def layer_pictures(
         {
             "layer": np.arange(n_layers),
             "name": [f"L{index}" for index in range(n_layers)],
-            "strongest patch": [record.tokens[first_patch + index] for index in strongest],
+            "strongest patch": [
+                record.tokens[first_patch + row.argmax()] if row.sum() == 1 else f"{row.sum()} alike"
+                for row in is_strongest
+            ],
             "weight": of_patches.max(axis=1).astype(float),
             "on all patches": of_patches.sum(axis=1).astype(float),
             "left": left,

@@ -25,7 +25,8 @@ class Spread(NamedTuple):
     sd: np.ndarray
     low: np.ndarray  # ends of the 95 % interval of the mean
     high: np.ndarray
-    is_shown: np.ndarray  # whether the part has an effect, after correction for all parts
+    is_shown: np.ndarray  # whether the part has an effect, after correction for all parts that are tested
+    is_tested: np.ndarray
     n: int
 
 
@@ -48,7 +49,9 @@ def patch_grid(
     need_shape((len(effects), len(columns)), effects=effects)
     if spread is not None:
         arrays = spread._asdict()
-        need_shape(effects.shape, **{name: arrays[name] for name in ("sd", "low", "high", "is_shown")})
+        need_shape(
+            effects.shape, **{name: arrays[name] for name in ("sd", "low", "high", "is_shown", "is_tested")}
+        )
     n_layers, n_columns = effects.shape
     max_effect = largest(effects[np.isfinite(effects)], at_least=ROUNDING)
     detail = largest(effects[:, :-1], at_least=ROUNDING)  # of heads, beside which a feed-forward may be large
@@ -107,8 +110,11 @@ def _add_spread(frame: pd.DataFrame, spread: Spread, sign: str) -> None:
         else f"{format_number(low, f'{sign}#.3g')} to {format_number(high, f'{sign}#.3g')}"
         for low, high in zip(frame["low"], frame["high"], strict=True)
     ]
-    is_shown = spread.is_shown.ravel()
-    frame["result"] = np.where(is_shown, "an effect, after correction for all parts", "no effect shown")
+    frame["result"] = np.select(
+        [spread.is_shown.ravel(), spread.is_tested.ravel()],
+        ["an effect, after correction for all parts", "no effect shown"],
+        "not tested",
+    )
 
 
 @form

@@ -30,6 +30,7 @@ class BestHead(NamedTuple):
     offset: int  # which that is, in words from query to key
     n: int  # links
     beyond: bool  # whether the head is beyond the baseline after correction
+    tested: bool = True  # False where there are too few links
 
 
 def relation_dots(
@@ -47,11 +48,19 @@ def relation_dots(
         "label": [_shortened(head.relation) for head in heads],
         "shown": [_mark(head, relation, selected) for head in heads],
         "chosen": [head.relation == relation for head in heads],
+        "result": [("yes" if head.beyond else "no") if head.tested else "not tested" for head in heads],
     }
     described = "; ".join(map(_described, heads))
     return _chart_form().with_data(
         columns,
-        in_file={"label": None, "shown": None, "chosen": None},
+        in_file={
+            "label": None,
+            "shown": None,
+            "chosen": None,
+            "beyond": None,
+            "tested": None,
+            "result": "beyond",
+        },
         height=ROW * max(len(heads), 1),
         title=heading(
             f"The best head for each relation, {source}",
@@ -101,7 +110,7 @@ def _chart_form() -> alt.TopLevelMixin:
             tip("baseline:Q", ".1%", "best offset hits"),
             tip("offset:Q", "+d", "offset, words"),
             tip("n:Q", ",d", "links"),
-            tip("beyond:N", title="beyond the offset"),
+            tip("result:N", title="beyond the offset"),
         ],
     )
     baselines = base.mark_tick(color=NEUTRAL, thickness=4, size=16, opacity=0.75).encode(

@@ -68,12 +68,12 @@ def check_map(
         return None
     with until_done(work_key):
         sets = [(position,) for position in positions]
-        answers = knock_out_answers(subject, sets, kind, title, answer.word)
+        answers = knock_out_answers(subject, sets, kind, title, answer.measured)
     read_at = 0 if subject.loaded.config.reads_class_token else None
     if answer.word is not None:
         read_at = answer.word.position
     scores = rule.map_scores(pattern, record, read_at=read_at)[list(positions)]
-    effects = answer.falls(subject, answers)
+    effects = rule.rounded_effects(answer.falls(subject, answers), in_nats=answer.is_signed(record))
     return Checked(record, answer, kind, positions, scores, effects, rule.agreement(scores, effects), None)
 
 

@@ -40,7 +40,7 @@ def test_tokens_have_the_colours_of_the_attribution(open_app: Open, method: str)
     assert ("Complete: the sum" in captions(app)) == (method == "integrated gradients")
 
     positions = list(removable_positions(record))
-    effects = falls(record, knock_out(loaded, TEXT))
+    effects = falls(record, knock_out(loaded, TEXT, answer="logits"))
     expected = f"{stats.spearmanr(attributed.values[positions], effects).statistic:.2f}".replace("-", "−")
     (line,) = (said.value for said in app.markdown if said.value.startswith(method.capitalize()))
     assert "this attribution" in line.lower()

@@ -1,12 +1,17 @@
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import special
 
+from app_pages.compare.token_knock_out import Changes, largest_change_sentence
+from app_pages.controls.answer_choice import Answer
 from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.subject import LiveSubject
+from app_pages.subject.two_sides import Side
+from model.capture import capture
 from model.capture.intervention import without_keys
 from model.config import ModelConfig
 from model.experiments.probabilities import probabilities
@@ -126,3 +131,30 @@ def test_a_class_that_one_side_does_not_know(open_compare: Open, checkpoints: Pa
     app = open_compare(checkpoint="imdb-pre-ln", compare_with="stars", compare_part="Knock-out")
     assert not app.exception
     assert app.info[0].value.startswith("stars has no class ")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ([0.0, 1e-7, 0.0], "**tiny**: no single one of the 3 tokens changes the answer."),
+        ([-0.5, 0.1, 0.5 + 1e-7], "without `[CLS]` (position 0) it is"),
+        ([-0.5, 0.1, 0.5 + 1e-7], "the largest change, and as large without 1 more (−0.50 in log-odds)"),
+        ([0.0, -0.5, 0.1], "the largest change (−0.50 in log-odds)"),
+    ],
+)
+def test_the_largest_change_is_that_of_all_that_are_equal_and_none_within_rounding(
+    changes: list[float], words: str
+) -> None:
+    record = capture(tiny.loaded(tiny.TEXT), "film")
+    name = record.class_names[record.predicted_class]
+    answers = np.tile(record.probabilities, (3, 1))
+    result = Changes(
+        Side(SimpleNamespace(record=record), "tiny"),
+        "keys",
+        Answer(),
+        name,
+        range(3),
+        answers,
+        np.array(changes),
+    )
+    assert words in largest_change_sentence(result)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages.heads.ablate import NO_PROOF
+from app_pages.heads.ablate import NO_PROOF, largest_fall_sentence
 from app_pages.show import drawn_part
 from app_pages.subject import cache
 from model.atlas.data_source import DataSource, Spread
@@ -58,12 +58,12 @@ def test_each_part_alone_has_its_effect(open_ablate: Open) -> None:
     record = capture(loaded, TEXT)
     at = int(record.logits.argmax())
     rows = grid(app)
-    heads = ablate_heads(loaded, [TEXT])[0]
+    heads = ablate_heads(loaded, [TEXT], answer="logits")[0]
     for layer, head in np.ndindex(2, 2):
         (expected,) = class_changes(record, heads[layer, head][None], at)
         assert rows.loc[f"L{layer} H{head}", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
     wholes = [ablated(heads=((1, 0), (1, 1))), ablated(feed_forwards=(0,))]
-    expected = class_changes(record, probabilities(loaded, [TEXT], wholes)[0], at)
+    expected = class_changes(record, probabilities(loaded, [TEXT], wholes, "logits")[0], at)
     found = rows.loc[["L1 attn", "L0 FF"], "value"]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
     assert NO_PROOF in captions(app)
@@ -77,7 +77,7 @@ def test_a_link_restores_what_is_taken_away(open_ablate: Open) -> None:
     rows = grid(app)
     assert set(rows.index[rows["away"]]) == {"L0 H1", "L1 attn", "L0 FF"}
     assert headline(app).count("L0 H1, all heads of L1, the feed-forward of L0 and “great”") == 1
-    (change,) = class_changes(record, after.probabilities[None], int(record.logits.argmax()))
+    (change,) = class_changes(record, after.logits[None], int(record.logits.argmax()))
     assert f"a change of {change:+.2f}".replace("-", "−") in captions(app)
 
 
@@ -134,7 +134,7 @@ def test_the_mean_of_a_data_set_stands_in(open_ablate: Open, checkpoints) -> Non
     write_results(checkpoints / ENCODER / HEADS, HeadResults(source=made, spreads={"mean": spread}, z=z))
     app = open_ablate(ablate_how="its mean", ablated="h1-1")
     record = capture(cache.loaded(ENCODER), TEXT)
-    heads = ablate_heads(cache.loaded(ENCODER), [TEXT], z)[0]
+    heads = ablate_heads(cache.loaded(ENCODER), [TEXT], z, "logits")[0]
     (expected,) = class_changes(record, heads[1, 1][None], int(record.logits.argmax()))
     rows = grid(app)
     assert rows.loc["L1 H1", "value"] == pytest.approx(expected, rel=1e-4, abs=1e-6)
@@ -174,3 +174,20 @@ def test_of_many_positions_the_maps_show_those_around_the_query(
     for key in ("ablate_map_before", "ablate_map_after", "ablate_difference"):
         assert weights(shown(app, key)).shape == (2, 2)
     assert "Of 5 positions, 2 to 3 are drawn, around the query." in captions(app)
+
+
+@pytest.mark.parametrize(
+    ("heads", "sentence"),
+    [
+        ([[-0.5, 0.1], [0.2, -0.25]], "The largest fall of log P without one head: L0 H0, 0.5 nats."),
+        (
+            [[-0.5, 0.1], [0.2, -0.5 - 1e-7]],
+            "The largest fall of log P without one head: L0 H0, L1 H1, 0.5 nats.",
+        ),
+        ([[0.5, 0.1], [0.2, -9e-6]], "No head's removal makes log P fall."),
+        ([[0.0, 0.0], [0.0, 0.0]], "No head's removal makes log P fall."),
+        ([[np.nan, 0.0], [0.0, 0.0]], ""),
+    ],
+)
+def test_the_largest_fall_is_named_where_there_is_one(heads: list[list[float]], sentence: str) -> None:
+    assert largest_fall_sentence(np.pad(np.array(heads), ((0, 0), (0, 2)))) == sentence

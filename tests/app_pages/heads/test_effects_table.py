@@ -42,6 +42,12 @@ def test_the_largest_mean_comes_first_with_its_interval(drawn: Drawn) -> None:
     assert [row["current"] for row in drawn.rows] == [False, False, True]
 
 
+def test_what_does_not_vary_is_not_tested(drawn: Drawn) -> None:
+    effects = mean_effects([np.array([[2.0, 0.5, 0.0]]), np.array([[2.0, 0.5 + 1e-7, 1.0]])])
+    draw_effects_table(effects, COLUMNS, (0, 0), is_tested=True)
+    assert [texts[-1] for texts in drawn.texts] == ["not tested", "not tested", "not shown"]
+
+
 def test_distances_have_no_test_and_no_sign(drawn: Drawn) -> None:
     draw_effects_table(EFFECTS, COLUMNS, (0, 0), is_tested=False)
     assert "effect" not in drawn.titles
@@ -50,4 +56,4 @@ def test_distances_have_no_test_and_no_sign(drawn: Drawn) -> None:
 
 def test_of_one_pair_there_is_no_interval(drawn: Drawn) -> None:
     draw_effects_table(mean_effects([np.ones((1, 3))]), COLUMNS, (0, 0), is_tested=True)
-    assert drawn.texts[0] == ["L0 H0", "+1.00", "–", "–", "1", "not shown"]
+    assert drawn.texts[0] == ["L0 H0", "+1.00", "–", "–", "1", "not tested"]

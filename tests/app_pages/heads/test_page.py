@@ -312,7 +312,7 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
     assert columns(app)[-3:] == ["importance", "zero", "mean"]
     loaded = checkpoint.load("imdb-pre-ln")
     before = capture(loaded, TEXT)
-    answers = ablate_heads(loaded, [TEXT])[0].reshape(4, -1)
+    answers = ablate_heads(loaded, [TEXT], answer="logits")[0].reshape(4, -1)
     zeroed = np.abs(class_changes(before, answers, int(before.logits.argmax())))
     slopes = importance(loaded, [TEXT])[0].ravel()
     for row, change, slope in zip(rows(app).values(), zeroed, slopes, strict=True):

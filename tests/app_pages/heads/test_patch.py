@@ -1,14 +1,18 @@
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.subject import cache
+from model import checkpoint
 from model.capture import capture
 from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
 from model.measures.changes import class_changes
 from tests.app_pages.charts import table as table_of
+from tests.model import tiny
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
@@ -38,8 +42,8 @@ def expected_parts(second: str, part: str) -> np.ndarray:
     """The change of the log-odds with the part of each head, and with each feed-forward, of the second text."""
     loaded = cache.loaded(ENCODER)
     record = capture(loaded, TEXT)
-    heads = patch_heads(loaded, TEXT, second, part=part)
-    answers = np.concatenate((heads, patch_feed_forwards(loaded, TEXT, second)[:, None]), axis=1)
+    heads = patch_heads(loaded, TEXT, second, "logits", part=part)
+    answers = np.concatenate((heads, patch_feed_forwards(loaded, TEXT, second, "logits")[:, None]), axis=1)
     changes = class_changes(record, answers.reshape(-1, answers.shape[-1]), int(record.logits.argmax()))
     return changes.reshape(answers.shape[:2])
 
@@ -53,7 +57,7 @@ def test_parts_and_states_have_their_effects(open_patch: Open, second: str) -> N
     np.testing.assert_allclose(drawn_parts(app), expected_parts(second, "z"), rtol=1e-4, atol=1e-6)
     states = table_of(app, STATES, "stage", "position", "value")
     stages = {stage: number for number, stage in enumerate(record.stages)}
-    answers = patch_positions(loaded, TEXT, second)
+    answers = patch_positions(loaded, TEXT, second, "logits")
     for row in states.itertuples():
         answer = answers[stages[row.stage], row.position]
         if np.isnan(answer).any():
@@ -80,7 +84,7 @@ def test_a_second_text_of_ones_own_stays(open_patch: Open) -> None:
 def test_other_lengths_are_said(open_patch: Open) -> None:
     app = open_patch(patch_text="great film")
     assert "5 tokens and 4" in said(app)
-    assert "1 of the first have no partner" in said(app)
+    assert "1 of the first has no partner" in said(app)
 
 
 def test_without_a_second_text_it_asks_for_one(open_patch: Open) -> None:
@@ -108,12 +112,32 @@ def test_a_share_of_the_way_is_1_at_the_end(open_patch: Open) -> None:
     last = capture(cache.loaded(ENCODER), TEXT).stages[-1]
     assert rows[last, 0] == pytest.approx(1, abs=1e-4)
     assert rows[last, 1] == pytest.approx(0, abs=1e-4)
-    other = capture(cache.loaded(ENCODER), "a great film").probabilities
+    other = capture(cache.loaded(ENCODER), "a great film").logits
     record = capture(cache.loaded(ENCODER), TEXT)
     whole = class_changes(record, other[None], int(record.logits.argmax()))
     rows = table_of(app, "share of the way", "layer", "column", "value").sort_values(["layer", "column"])
     expected = expected_parts("a great film", "z").ravel() / whole
     np.testing.assert_allclose(rows["value"], expected, rtol=1e-3, atol=1e-5)
+
+
+def test_without_classes_a_share_of_the_way_falls_where_the_similarity_falls(
+    open_patch: Open, checkpoints: Path
+) -> None:
+    made = tiny.loaded(replace(tiny.TEXT, class_names=()))
+    checkpoint.save(checkpoints / "states", made.model, {}, made.tokenizer)
+    second = "a great film"
+    app = open_patch(checkpoint="states", patch_effect="share of the way", patch_text=second)
+    rows = table_of(app, "share of the way", "layer", "column", "value").sort_values(["layer", "column"])
+    clean, other = (capture(made, text).pooled.astype(float) for text in (TEXT, second))
+    heads = patch_heads(made, TEXT, second).astype(float)
+
+    def similarity(states: np.ndarray) -> np.ndarray:
+        return states @ other / np.linalg.norm(states, axis=-1) / np.linalg.norm(other)
+
+    expected = (similarity(heads) - similarity(clean)) / (1 - similarity(clean))
+    np.testing.assert_allclose(rows[rows["column"] < 2]["value"], expected.ravel(), atol=1e-4)
+    assert (expected < 0).any()
+    assert "(cos(patched, other) − cos(clean, other)) / (1 − cos(clean, other))" in said(app)
 
 
 def test_equal_answers_have_no_share_and_no_figure(open_patch: Open) -> None:

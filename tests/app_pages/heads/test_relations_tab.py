@@ -46,7 +46,10 @@ def table(rows: list = ROWS) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=names)
     frame["offset"] = np.where(frame["direction"] == "to head", 2, -2)
     return frame.assign(
-        baseline=0.5, low=frame["share"] - 0.1, high=frame["share"].add(0.1).clip(upper=1), p=0.01
+        baseline=0.5,
+        low=frame["share"] - 0.1,
+        high=frame["share"].add(0.1).clip(upper=1),
+        p=np.where(frame["n"] < 20, np.nan, 0.01),
     )
 
 
@@ -107,6 +110,13 @@ def test_without_enough_links_all_are_shown(open_app: Open, store: Callable) -> 
     app = open_app(PAGE, **DEFAULTS)
     assert dots(app)["relation"].tolist() == ["rare"]
     assert "No relation has the 20 links that a test needs." in words(app)
+    assert table_of(app, "The best head for each relation", "relation", "result")["result"].tolist() == [
+        "not tested"
+    ]
+    app = open_app(PAGE, **DEFAULTS, layer="1", head="1")
+    assert (
+        "**L1 H1** on **rare**, 3 links: to head 100 % (90 to 100 %), not tested against the best offset, +2, with 50 %."
+    ) in words(app)
 
 
 def test_the_chosen_head_on_the_chosen_relation_in_words(open_app: Open, store: Callable) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from app_pages.controls.answer_choice import change_sentence
 from app_pages.many_inputs import accuracy, predictions
 from app_pages.positions import (
     notation,
@@ -256,6 +257,43 @@ TABLE: dict[str, list[Row]] = {
             "one input alone", lambda: predictions._state_lines(np.ones((1, 3)), [0])[2], "nothing to compare"
         ),
         row("two inputs", lambda: predictions._state_lines(np.eye(2), [0, 1])[2], "most similar state"),
+    ],
+    "log P of a masked word before and after": [
+        row(
+            "no change",
+            lambda: change_sentence("So", "“a”", -0.954, -0.954),
+            "stays as it is: −0.954 nats",
+            never=("rises", "falls"),
+        ),
+        row(
+            "rounding",
+            lambda: change_sentence("So", "“a”", -0.954, -0.9539998),
+            "stays as it is",
+            never=("rises",),
+        ),
+        row(
+            "it rises",
+            lambda: change_sentence("So", "“a”", -1.0, -0.5),
+            "rises: from −1.000 to −0.500 nats, +0.500 nats",
+        ),
+        row("it falls", lambda: change_sentence("So", "“a”", -0.5, -1.0), "falls", "−0.500 nats."),
+        row(
+            "a little",
+            lambda: change_sentence("So", "“a”", -0.5, -0.4999),
+            "rises: from −0.5000 to −0.4999 nats",
+            "+0.0001 nats",
+        ),
+        row(
+            "nearly certain",
+            lambda: change_sentence("So", "“a”", -1e-7, -1e-3),
+            "P over 99.99 % before",
+            never=("100.00",),
+        ),
+        row(
+            "hopeless",
+            lambda: change_sentence("So", "“a”", -30.0, -40.0),
+            "P under 0.01 % before, under 0.01 % after",
+        ),
     ],
 }
 

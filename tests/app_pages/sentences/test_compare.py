@@ -39,6 +39,23 @@ def side(record: Any) -> Any:
     return SimpleNamespace(record=record, is_text=True, predicted=predicted)
 
 
+def knocked_out(before: tuple[float, float], *after: tuple[float, float]) -> str:
+    """What is said of the answers without one token after the other, of an encoder that chooses good."""
+    probabilities = np.array(before, np.float32)
+    record = SimpleNamespace(
+        has_classes=True, class_names=("bad", "good"), probabilities=probabilities, predicted_class=1
+    )
+    compared = SimpleNamespace(tokens=("a", "b"), units="tokens")
+    side = SimpleNamespace(title="mine", record=record, words=None, is_text=True, compared=compared)
+    log_odds = [math.log(good / bad) for bad, good in (before, *after)]
+    changes = np.array(log_odds[1:]) - log_odds[0]
+    answer = SimpleNamespace(is_masked_word=False)
+    result = token_knock_out.Changes(
+        side, "keys", answer, "good", range(len(after)), np.array(after, np.float32), changes
+    )
+    return token_knock_out.largest_change_sentence(result)
+
+
 TABLE: dict[str, list[Row]] = {
     "the distance of a pair of heads": [
         row(
@@ -128,6 +145,42 @@ TABLE: dict[str, list[Row]] = {
             lambda: token_knock_out.scale_sentence({"log P": 0.5, "the log-odds": 2.0}),
             "log P reaches to 0.5, that of the log-odds to 2",
             "cannot be converted",
+        ),
+    ],
+    "the token on which the answer depends most": [
+        row(
+            "one changes the answer",
+            lambda: knocked_out((0.1, 0.9), (0.6, 0.4), (0.2, 0.8)),
+            "P(good) is 90.00 %; without `a` (position 0) it is 40.00 %, the largest change (−2.60 in log-odds). 1 of 2 tokens, taken alone, changes the answer.",
+        ),
+        row(
+            "both change it",
+            lambda: knocked_out((0.1, 0.9), (0.6, 0.4), (0.7, 0.3)),
+            "2 of 2 tokens, taken alone, each change the answer.",
+        ),
+        row(
+            "none changes it",
+            lambda: knocked_out((0.1, 0.9), (0.3, 0.7), (0.2, 0.8)),
+            "No single one changes the answer.",
+        ),
+        row(
+            "nothing happens",
+            lambda: knocked_out((0.1, 0.9), (0.1, 0.9), (0.1, 0.9)),
+            "no single one of the 2 tokens changes",
+            never=("largest",),
+        ),
+        row("a tie", lambda: knocked_out((0.1, 0.9), (0.3, 0.7), (0.3, 0.7)), "as large without 1 more"),
+        row(
+            "saturated",
+            lambda: knocked_out((1e-9, 1.0), (1e-6, 1.0), (1e-9, 1.0)),
+            "P(good) is over 99.99 %; without `a` (position 0) it is over 99.99 %",
+            "−6.91 in log-odds",
+            never=("100.00",),
+        ),
+        row(
+            "one token alone",
+            lambda: knocked_out((0.1, 0.9), (0.3, 0.7)),
+            "without `a` (position 0) it is 70.00 %",
         ),
     ],
 }

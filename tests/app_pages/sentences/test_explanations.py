@@ -9,7 +9,7 @@ import numpy as np
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.over_data import OverData
 from model.capture import capture
-from model.experiments.faithfulness import Deletion, OtherAttention, Undecidable, Verdict
+from model.experiments.faithfulness import Deletion, OtherAttention, Undecidable, Verdict, undecidable_reason
 from tests.app_pages.sentences.turns import Row, row, table
 from tests.model import tiny
 
@@ -146,6 +146,40 @@ TABLE: dict[str, list[Row]] = {
             lambda: words.other_attention_sentence(OtherAttention(0.0001, np.array([0.0, 0.1])), TEXT),
             "under 0.1",
         ),
+    ],
+    "when nothing can be told": [
+        row(
+            "too many equal effects",
+            lambda: words.conclusion_sentence(judged(undecidable=Undecidable.TOO_EQUAL), TEXT),
+            "cannot be told on this input",
+            "have the same effect",
+            never=("not a reliable",),
+        ),
+        row(
+            "no order is better than chance",
+            lambda: words.conclusion_sentence(judged(undecidable=Undecidable.NO_SOONER), TEXT),
+            "cannot be told",
+            "random order",
+        ),
+        row(
+            "the perfect map passes",
+            lambda: str(undecidable_reason(np.arange(1.0, 13.0), Deletion(0.95, np.array([0.4, 0.5, 0.6])))),
+            "None",
+        ),
+        row(
+            "the perfect map has no small p",
+            lambda: str(
+                undecidable_reason(np.array([0.0, 0, 0, 0, 3, 3]), Deletion(0.95, np.array([0.4, 0.5, 0.6])))
+            ),
+            "TOO_EQUAL",
+        ),
+        row(
+            "it is no sooner",
+            lambda: str(undecidable_reason(np.arange(1.0, 13.0), Deletion(0.5, np.array([0.4, 0.5, 0.6])))),
+            "NO_SOONER",
+        ),
+        row("nothing moves", lambda: str(undecidable_reason(np.zeros(12), None)), "UNMOVED"),
+        row("four positions", lambda: str(undecidable_reason(np.arange(4.0), None)), "TOO_FEW"),
     ],
 }
 

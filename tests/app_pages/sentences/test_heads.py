@@ -1,12 +1,21 @@
 """What is said of heads over data: sentences against numbers."""
 
+import math
+from dataclasses import replace
 from types import SimpleNamespace
 
-from app_pages.heads import prune, relations_tab
+import numpy as np
+
+from app_pages.heads import ablate, patch, patch_over_pairs, prune, relations_tab
+from app_pages.heads.patch_effect import Columns, Quantity
 from app_pages.heads.table import beyond_clause
 from model.atlas.data_source import DataSource
+from model.capture import capture
+from model.experiments.patching import Pairs
+from model.experiments.patching_over_pairs import mean_effects
 from model.experiments.pruning import PruningStep
 from tests.app_pages.sentences.turns import Row, row, table
+from tests.model import tiny
 from viz.heads.relation_dots import BestHead
 
 PRUNED = DataSource(command="", data="reviews", sha256="", n=256, weights=("a",), samples={"judged": 2000})
@@ -34,6 +43,32 @@ def pruned(*steps: tuple[int, int], n: int = 2000, right: float = 0.9) -> str:
 
 def best(share: float, baseline: float, n: int = 100, beyond: bool = True) -> BestHead:
     return BestHead("case", 0, 1, "to head", share, share - 0.1, share + 0.1, baseline, -1, n, beyond)
+
+
+COLUMNS = Columns(("H0", "FF"), 1)
+
+
+def of_effects(signed: bool) -> Quantity:
+    return Quantity("change", signed, ("falls", "rises"))
+
+
+def over_pairs(*effects: tuple[float, float], signed: bool = True) -> str:
+    """The headline over pairs of inputs, each with the effects of a head and of a feed-forward."""
+    means = mean_effects([np.array([pair]) for pair in effects], signed=signed)
+    return patch_over_pairs.headline(means, COLUMNS, of_effects(signed))
+
+
+def patched(*effects: float, signed: bool = True) -> str:
+    return of_effects(signed).largest_sentence(np.array([effects]), COLUMNS)
+
+
+def fall(changes: tuple[float, float]) -> str:
+    return ablate.largest_fall_sentence(np.array([[*changes, 0.0, 0.0]]))
+
+
+TEXT = capture(tiny.loaded(tiny.TEXT), "not great film")
+TWICE = replace(TEXT, tokens=("[CLS]", "not", "a", "film", "[SEP]"))
+SHORT = capture(tiny.loaded(tiny.TEXT), "not film")
 
 
 TABLE: dict[str, list[Row]] = {
@@ -82,6 +117,110 @@ TABLE: dict[str, list[Row]] = {
             "are left out",
         ),
         row("all have enough", lambda: f"[{relations_tab._fewer_links_sentence([best(1, 0)], 1)}]", "[]"),
+    ],
+    "the headline over pairs": [
+        row(
+            "the largest is not shown",
+            lambda: over_pairs((1.5, -0.05), (-0.8, -0.051), (0.9, -0.052)),
+            "L0 H0 has the largest mean effect: +0.533",
+            "which is not shown. Of the parts whose effect is shown, L0 FF has the largest: −0.0510",
+            "1 of 2 parts",
+        ),
+        row(
+            "the largest is shown",
+            lambda: over_pairs((1.5, -0.05), (1.4, -0.051), (1.6, -0.052)),
+            "L0 H0 has the largest mean effect: +1.50",
+            "2 of 2 parts",
+            never=("not shown",),
+        ),
+        row(
+            "none is shown",
+            lambda: over_pairs((1.5, 0.3), (-0.8, -0.3)),
+            "no part has an effect that is shown; L0 H0 has the largest",
+        ),
+        row(
+            "nothing varies",
+            lambda: over_pairs((2.0, 0.1), (2.0, 0.1)),
+            "no part has an effect that is shown",
+            never=("2 of 2",),
+        ),
+        row(
+            "no effect",
+            lambda: over_pairs((0.0, 0.0), (0.0, 0.0)),
+            "no part has an effect.",
+            never=("largest",),
+        ),
+        row("rounding", lambda: over_pairs((1e-7, 0.0), (-1e-7, 1e-8)), "no part has an effect."),
+        row(
+            "a tie",
+            lambda: over_pairs((0.5, 0.5), (0.4, 0.4), (0.6, 0.6)),
+            "L0 H0, L0 FF have the largest mean effect: +0.500",
+        ),
+        row("one pair", lambda: over_pairs((0.5, 0.1)), "Over 1 pair: an effect needs at least two pairs"),
+        row(
+            "distances",
+            lambda: over_pairs((0.5, 0.1), (0.4, 0.2), signed=False),
+            "L0 H0 has the largest mean effect: 0.450",
+            never=("shown", "+"),
+        ),
+    ],
+    "the largest effect of a patch": [
+        row("one part", lambda: patched(0.1, -0.5), "Largest effect: L0 FF (−0.500)"),
+        row("a tie", lambda: patched(0.5, 0.5), "Largest effect: L0 H0, L0 FF (+0.500)"),
+        row("none", lambda: patched(0.0, 0.0), "No part has an effect."),
+        row("rounding", lambda: patched(1e-7, -1e-7), "No part has an effect."),
+        row("a distance", lambda: patched(0.1, 0.5, signed=False), "L0 FF (0.500)", never=("+",)),
+    ],
+    "what a patch would have to do": [
+        row(
+            "too close",
+            lambda: patch._too_close_sentence(0.001, "text"),
+            "differ by +0.001, too little to divide by",
+        ),
+        row(
+            "no mask in the second",
+            lambda: patch._too_close_sentence(math.nan, "text"),
+            "no masked token at that position",
+            never=("nan", "–"),
+        ),
+        row(
+            "as long as each other",
+            lambda: patch._pairing_sentences(TEXT, TWICE, Pairs((0,), (0,))),
+            "5 positions",
+            "At 1 of them the token differs",
+        ),
+        row(
+            "equal texts",
+            lambda: patch._pairing_sentences(TEXT, TEXT, Pairs((0,), (0,))),
+            "At none of them do the tokens differ",
+        ),
+        row(
+            "one without a partner",
+            lambda: patch._pairing_sentences(TEXT, SHORT, Pairs((0, 1, 2, 3), (0, 1, 2, 3))),
+            "1 of the first has no partner and stays as it is",
+        ),
+        row(
+            "several without a partner",
+            lambda: patch._pairing_sentences(TEXT, SHORT, Pairs((0, 1, 2), (0, 1, 2))),
+            "2 of the first have no partner and stay as they are",
+        ),
+    ],
+    "a head and the best offset": [
+        row("beyond it", lambda: relations_tab.comparison_clause(True, 0.01), "beyond", never=("not",)),
+        row("not beyond it", lambda: relations_tab.comparison_clause(False, 0.2), "not beyond"),
+        row(
+            "too few links",
+            lambda: relations_tab.comparison_clause(False, math.nan),
+            "not tested against",
+            never=("beyond",),
+        ),
+    ],
+    "the fall of log P without one head": [
+        row("one head", lambda: fall((-0.5, 0.2)), "L0 H0, 0.5 nats"),
+        row("a tie", lambda: fall((-0.5, -0.5)), "L0 H0, L0 H1, 0.5 nats"),
+        row("it rises", lambda: fall((0.5, 0.2)), "No head's removal makes log P fall."),
+        row("rounding", lambda: fall((-1e-7, 0.0)), "No head's removal makes log P fall."),
+        row("not measured", lambda: f"[{fall((math.nan, 0.1))}]", "[]"),
     ],
 }
 

@@ -71,6 +71,13 @@ def test_what_became_of_the_answer(after: tuple[float, ...], end: str) -> None:
     assert said == f"With a causal mask, the prediction {end}"
 
 
+def test_a_pooled_state_that_moves_by_rounding_stays_as_it_is() -> None:
+    before = capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film")
+    after = replace(before, pooled=before.pooled * np.float32(1 + 1e-6))
+    said = verdict("With 4 [PAD]", before, after)
+    assert said == "With 4 [PAD], the pooled state stays as it is; the encoder has no classes."
+
+
 def test_without_classes_it_is_the_pooled_state_that_changes() -> None:
     before = replace(
         capture(tiny.loaded(replace(tiny.TEXT, class_names=())), "film"),

@@ -95,7 +95,7 @@ def test_correlation_with_knock_outs_by_hand():
     for text in TEXTS:
         record = capture(loaded, text)
         at = list(removable_positions(record))
-        effect = falls(record, knock_out(loaded, text, "keys", at))
+        effect = falls(record, knock_out(loaded, text, "keys", at, "logits"))
         weights = record.pattern[1, 0, 0, at]  # the class token is classified
         ranks = [np.argsort(np.argsort(each)) for each in (weights, effect)]
         by_text.append(np.corrcoef(*ranks)[0, 1])

@@ -101,6 +101,22 @@ def test_each_patch_is_a_word(digit_loaded, image):
     assert found.words.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize(
+    ("row", "strongest"),
+    [
+        ([0.2, 0.3, 0.5], 2),
+        ([0.2, 0.4, 0.4], -1),
+        ([0.2, 0.4, np.nextafter(np.float32(0.4), np.float32(1))], -1),  # equal but for rounding
+        ([1.0, 0.0, 0.0], -1),  # all of it on the word itself
+    ],
+)
+def test_of_words_with_equal_weights_none_is_the_strongest(row, strongest):
+    pattern = torch.full((1, 1, 3, 3), 1 / 3)
+    pattern[0, 0, 0] = torch.tensor(row)
+    words = WordPositions(groups=np.arange(3), words=np.arange(3), reasons=(None,) * 3)
+    assert strongest_other_group(pattern, [words])[0, 0].tolist() == [strongest, -1, -1]
+
+
 def test_the_strongest_other_word_by_a_loop():
     generator = np.random.default_rng(0)
     grouped = [np.array([-1, 0, 0, 1, 2, 2, 2, -1]), np.array([-1, 0, 1, 2, 3, 4, 4, -1])]

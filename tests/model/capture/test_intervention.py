@@ -1,6 +1,7 @@
 import math
 from dataclasses import replace
 
+import jaxtyping
 import numpy as np
 import pytest
 import torch
@@ -185,6 +186,14 @@ def test_a_choice_that_masks_nothing_is_no_intervention(kind: MaskKind) -> None:
     )
     blocking = MaskChoice(kind=kind, n_padding=1, keys=(0,), cells=((0, 1),), layers=(0,))
     assert (masked(blocking) == Intervention()) == (kind == "none")
+
+
+def test_a_kind_or_a_method_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # types are checked in tests alone
+    with pytest.raises(ValueError, match="none, padding, causal, window, keys, cells, got 'local'"):
+        MaskChoice(kind="local", radius=2)
+    with pytest.raises(ValueError, match="encoder, replaced, added, zeroed, ignored, got 'add'"):
+        masked(MaskChoice(kind="causal"), "add")
 
 
 def test_padding_is_appended_and_changes_nothing_while_it_is_masked(text_loaded: Loaded) -> None:

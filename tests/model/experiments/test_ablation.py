@@ -1,5 +1,7 @@
 from dataclasses import replace
+from pathlib import Path
 
+import jaxtyping
 import numpy as np
 import pytest
 import torch
@@ -11,10 +13,13 @@ from model.capture.intervention import Intervention, without_keys
 from model.checkpoint import load
 from model.experiments import batching
 from model.experiments.ablation import ablate_heads, ablated
+from model.experiments.knock_out import changes
 from model.experiments.probabilities import probabilities
+from model.experiments.pruning import greedy
 from model.hooks import watch
 from model.inputs.digits import examples
 from model.loaded import Loaded
+from model.measures.changes import log_odds
 from tests.model import tiny
 from tests.model.huggingface.folders import build as build_folder
 from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
@@ -254,6 +259,28 @@ def test_an_intervention_can_stand_in_a_key_and_says_where_it_begins(text_loaded
 def test_means_of_another_shape_are_refused(text_loaded):
     with pytest.raises(ValueError, match=r"\(2, 2, 4\)"):
         ablate_heads(text_loaded, [SENTENCE], np.zeros((2, 2, 5), np.float32))
+
+
+def test_log_odds_do_not_end_where_a_probability_is_1_in_single_precision():
+    """The encoder that comes with the project, its logits 60 times as large, as checked in double precision elsewhere."""
+    loaded = load(Path("checkpoints/imdb-pre-ln"))
+    with torch.no_grad():
+        for parameter in loaded.model.classifier.parameters():
+            parameter.mul_(60)
+    record = capture(loaded, "A gripping film.")
+    assert record.probabilities.max() == 1
+    assert log_odds(record.logits, 1) == pytest.approx(203.18, abs=0.01)
+    by_head = changes(record, ablate_heads(loaded, ["A gripping film."], answer="logits")[0])
+    assert (by_head.min(), by_head[2, 1], by_head.max()) == pytest.approx((-56.3, -40.1, 24.9), abs=0.05)
+
+
+@pytest.mark.parametrize("word", ["mean", "", "zeros"])
+def test_another_word_than_zero_is_refused(text_loaded, word, monkeypatch):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # types are checked in tests alone
+    with pytest.raises(ValueError, match=f"'zero' or an array of means .* got '{word}'"):
+        ablate_heads(text_loaded, [SENTENCE], word)
+    with pytest.raises(ValueError, match=f"'zero' or an array of means .* got '{word}'"):
+        next(greedy(text_loaded, [SENTENCE], [0], word))
 
 
 def test_training_mode_is_left_as_it_was():

@@ -1,6 +1,7 @@
 import math
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +13,14 @@ from scipy import stats
 
 from model.capture import activations, capture
 from model.capture.intervention import at_temperature, permuted_attention, without_keys
+from model.checkpoint import load
 from model.experiments import faithfulness as measure
 from model.experiments.faithfulness import (
     BAND,
     FEWEST,
     N_ORDERS,
     N_SHUFFLES,
+    SIGNIFICANT,
     Agreement,
     Undecidable,
     agreement,
@@ -30,6 +33,7 @@ from model.experiments.faithfulness import (
     other_attention,
     random_orders,
     removal_counts,
+    rounded_effects,
     sort_by_score,
     verdict,
 )
@@ -94,9 +98,12 @@ def test_spearman_is_that_of_scipy(scores, effect):
 
 
 @settings(max_examples=30)
-@given(arrays(float, 12, elements=st.floats(0, 1), unique=True), st.randoms(use_true_random=False))
-def test_only_the_order_of_scores_counts(scores, random):
-    effect = np.array([random.random() for _ in range(12)])
+@given(
+    arrays(float, 12, elements=st.integers(0, 10**5).map(lambda k: k / 10**5), unique=True),
+    st.permutations(range(12)),
+)
+def test_only_the_order_of_scores_counts(scores, order):
+    effect = np.array(order, float)
     found = agreement(scores, effect)
     np.testing.assert_allclose(agreement(np.argsort(np.argsort(scores)) * 7.0 + 3, effect)[:4], found[:4])
     np.testing.assert_allclose(agreement(-scores, effect).spearman, -found.spearman, atol=1e-12)
@@ -169,11 +176,11 @@ def test_a_deletion_curve_is_what_a_plain_loop_finds(loaded, given_input):
     order = removable_positions(record)[::-1]
     followed = int(record.logits.argmax())
     left = [
-        capture(loaded, given_input, without_keys(*order[:k])).probabilities if k else record.probabilities
+        capture(loaded, given_input, without_keys(*order[:k])).logits if k else record.logits
         for k in removal_counts(len(order))
     ]
     (curve,) = deletion(loaded, given_input, [order])
-    fallen = log_odds(record.probabilities, followed) - log_odds(np.array(left), followed)
+    fallen = log_odds(record.logits, followed) - log_odds(np.array(left), followed)
     np.testing.assert_allclose(curve, fallen, **CLOSE)
     assert curve[0] == 0
 
@@ -185,9 +192,9 @@ def test_insertion_is_deletion_of_the_reversed_order_read_backwards(text_loaded)
     for k in removal_counts(len(order)):
         missing = [at for at in order if at not in order[:k]]
         changed = without_keys(*missing) if missing else None
-        by_loop.append(capture(text_loaded, TEXT, changed).probabilities)
+        by_loop.append(capture(text_loaded, TEXT, changed).logits)
     followed = int(record.logits.argmax())
-    fallen = log_odds(record.probabilities, followed) - log_odds(np.array(by_loop), followed)
+    fallen = log_odds(record.logits, followed) - log_odds(np.array(by_loop), followed)
     curve = deletion(text_loaded, TEXT, [order[::-1]])[0, ::-1]
     np.testing.assert_allclose(curve, fallen, **CLOSE)
 
@@ -283,6 +290,71 @@ def test_where_the_perfect_map_fails_nothing_can_be_told():
     assert weak.undecidable is Undecidable.UNMOVED
 
 
+@pytest.mark.parametrize(
+    ("effect", "p"), [((0.0, 0, 0, 0, 3, 3), 1 / 15), ((1.0, 1, 1, 1, 1, 0), 1 / 6)], ids=["two", "one"]
+)
+def test_where_effects_are_equal_the_perfect_map_fails_by_its_p(effect, p):
+    """Of the 15 orders of two 3 and four 0, and the 6 of one 0, one alone agrees as well; the shuffles are 4,999."""
+    perfect = np.array(effect)
+    agreed = agreement(perfect, perfect)
+    assert (agreed.spearman, agreed.p) == (pytest.approx(1), pytest.approx(p, abs=0.02))
+    curve = np.linspace(0, 8, 7)
+    judged = verdict(agreed, perfect, curve, curve, np.linspace(0, np.linspace(4, 6, 10), 7).T)
+    assert judged.undecidable is Undecidable.TOO_EQUAL
+    assert judged.readable is None
+
+
+@pytest.mark.parametrize(
+    ("size", "noise", "in_nats"), [(1, 0.0, True), (1, 9e-6, True), (60, 5e-5, True), (1e-3, 9e-7, False)]
+)
+def test_effects_that_differ_by_rounding_are_equal(size, noise, in_nats):
+    equal = size * np.array([0.276, 0.276, 0.276, 0.276, 0.513, -0.29])
+    effect = rounded_effects(equal + noise * np.array([0, 1, -1, 0, 0, 0]), in_nats=in_nats)
+    agreed = agreement(effect, effect)
+    assert agreed.p == agreement(equal, equal).p > SIGNIFICANT
+
+
+def test_small_distances_keep_their_order():
+    effect = 1e-5 * np.array([1.0, 3.0, 2.0, 5.0, 4.0])
+    np.testing.assert_array_equal(rounded_effects(effect, in_nats=False), effect)
+
+
+def test_scores_that_differ_by_rounding_are_equal():
+    """A head that attends to all alike has no order; small weights keep theirs, for which they are large enough."""
+    uniform = np.full(8, np.float32(1 / 8)) * (1 + np.float32(6e-8) * np.arange(8, dtype=np.float32))
+    assert math.isnan(agreement(uniform, np.arange(8.0)).spearman)
+    assert agreement(10.0 ** np.arange(-30, -22), np.arange(8.0)).spearman == pytest.approx(1)
+
+
+def test_where_random_orders_do_not_vary_rounding_is_not_sooner():
+    """Each position takes away the same: all areas are equal but for the order of sums."""
+    effect = np.arange(1.0, 7.0)
+    curve = np.linspace(0, 6, 7)
+    same = verdict(agreement(effect, effect), effect, curve + 1e-9, curve + 1e-9, np.tile(curve, (10, 1)))
+    assert same.undecidable is Undecidable.NO_SOONER
+    assert same.passes_deletion is False
+
+
+@pytest.mark.parametrize(
+    "text", ["film film film film good", "film film good film film", "film film film film film"]
+)
+def test_the_same_words_in_another_order_have_one_verdict(text):
+    """An encoder that attends to all alike and knows no positions: the equal words have equal effects, but for 5e-7."""
+    loaded = load(Path("checkpoints/imdb-pre-ln"))
+    with torch.no_grad():
+        loaded.model.embedding.position_table.zero_()
+        for block in loaded.model.blocks:
+            for parameter in block.attention.w_q.parameters():
+                parameter.zero_()
+    record = capture(loaded, text)
+    scores = np.zeros(len(record))
+    positions = list(removable_positions(record))
+    scores[positions] = falls(record, knock_out(loaded, text, answer="logits"))
+    judged, reason = faithfulness(loaded, text, {"perfect": scores[None]})
+    assert judged["perfect"].agreement.p[0] > SIGNIFICANT
+    assert reason is Undecidable.TOO_EQUAL
+
+
 def test_without_curves_nothing_is_decided():
     for spearman in (0.2, 0.7, math.nan):
         judged = verdict(one(spearman, 0.001), EFFECT)
@@ -309,8 +381,8 @@ class Made:
 
     def answers(self, sets):
         present = np.array([[position not in gone for position in range(self.n)] for gone in sets])
-        p = 1 / (1 + np.exp(-np.array([self.answer(flags) for flags in present])))
-        return np.stack([p, 1 - p], axis=-1)
+        logits = np.array([self.answer(flags) for flags in present])
+        return np.stack([logits, np.zeros_like(logits)], axis=-1)
 
     def judged(self, **maps):
         return measure.faithfulness(self.loaded, "not great film", maps)
@@ -380,7 +452,7 @@ def test_noise_passes_on_at_most_one_input_in_twenty(made):
 def test_many_maps_are_judged_as_each_alone(loaded, given_input):
     record = capture(loaded, given_input)
     positions = list(removable_positions(record))
-    effect = falls(record, knock_out(loaded, given_input))
+    effect = falls(record, knock_out(loaded, given_input, answer="logits"))
     best = np.zeros(len(record))
     best[positions] = effect
     heads = [[head_scores(record, layer, head) for head in range(2)] for layer in range(2)]

@@ -145,7 +145,7 @@ def test_of_a_pair_of_texts_the_part_stays_known(tmp_path):
 def test_effects_by_hand(text_loaded):
     record = replace(capture(text_loaded, TEXT), logits=np.log(np.array([0.25, 0.75], np.float32)))
     # Odds of 3 become 9 and 1.
-    found = effects(record, np.array([[0.1, 0.9], [0.5, 0.5], [0.25, 0.75]]))
+    found = effects(record, np.log([[0.1, 0.9], [0.5, 0.5], [0.25, 0.75]]))
     np.testing.assert_allclose(found, [np.log(3), np.log(3), 0], atol=1e-6)
 
 

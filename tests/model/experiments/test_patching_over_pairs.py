@@ -2,8 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial import distance
 from scipy.stats import ttest_1samp
 
 from model.capture import capture
@@ -11,33 +13,46 @@ from model.checkpoint import load
 from model.experiments.masked_word import masked_word
 from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
 from model.experiments.patching_over_pairs import (
-    answer_changes,
+    LEAST_DISTANCE_OF_MEAN,
+    LEAST_NATS_OF_MEAN,
     is_too_small,
     mean_effects,
     patch_pairs,
+    shares_of_the_way,
 )
 from tests.model import tiny
 from tests.model.huggingface.folders import build as build_folder
 from tests.model.tiny import TEXT
 
 PAIRS = [("not great film a b", "great great film b b"), ("a film", "not a film"), ("great b", "great c")]
-POST_LN = tiny.loaded(replace(TEXT, norm_placement="post", final_norm=False))
+
+
+def decided(config=TEXT, factor: float = 400.0):
+    """A tiny encoder whose answers are far apart: its logits are multiplied by `factor`."""
+    loaded = tiny.loaded(config)
+    with torch.no_grad():
+        for parameter in loaded.model.classifier.parameters():
+            parameter.mul_(factor)
+    return loaded
+
+
+PRE_LN, POST_LN = decided(), decided(replace(TEXT, norm_placement="post", final_norm=False))
 
 
 def log_odds_of(answer: np.ndarray, predicted: int) -> float:
-    """Of two classes: the difference of the logarithms."""
-    return float(np.log(answer[predicted]) - np.log(answer[1 - predicted]))
+    """Of two classes: the difference of the logits."""
+    return float(answer[predicted]) - float(answer[1 - predicted])
 
 
 def effects_one_by_one(loaded, part: str, *, normalised: bool) -> np.ndarray:
     found = []
     for first, second in PAIRS:
-        clean, other = (capture(loaded, text).probabilities for text in (first, second))
+        clean, other = (capture(loaded, text).logits for text in (first, second))
         predicted = int(clean.argmax())
         if part == "feed-forward":
-            answers = patch_feed_forwards(loaded, first, second)[:, None]
+            answers = patch_feed_forwards(loaded, first, second, "logits")[:, None]
         else:
-            answers = patch_heads(loaded, first, second, part=part)
+            answers = patch_heads(loaded, first, second, "logits", part=part)
         before = log_odds_of(clean, predicted)
         whole = log_odds_of(other, predicted) - before if normalised else 1
         found.append([[(log_odds_of(one, predicted) - before) / whole for one in layer] for layer in answers])
@@ -46,7 +61,7 @@ def effects_one_by_one(loaded, part: str, *, normalised: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("part", ["z", "q", "k", "v", "feed-forward"])
 @pytest.mark.parametrize("normalised", [False, True])
-@pytest.mark.parametrize("loaded", [tiny.loaded(TEXT), POST_LN], ids=["pre-LN", "post-LN"])
+@pytest.mark.parametrize("loaded", [PRE_LN, POST_LN], ids=["pre-LN", "post-LN"])
 def test_means_and_spreads_are_those_of_a_plain_loop(loaded, normalised, part):
     expected = effects_one_by_one(loaded, part, normalised=normalised)
     found = patch_pairs(loaded, PAIRS, part, normalised=normalised)
@@ -86,7 +101,8 @@ def test_without_pairs_there_is_no_mean(text_loaded):
         patch_pairs(text_loaded, [])
 
 
-def test_pairs_of_equal_answers_are_left_out_of_shares_alone(text_loaded):
+def test_pairs_of_equal_answers_are_left_out_of_shares_alone():
+    text_loaded = PRE_LN
     pairs = [*PAIRS, ("a film", "a film")]
     shares = patch_pairs(text_loaded, pairs, normalised=True)
     assert (shares.n, shares.n_equal) == (3, 1)
@@ -100,27 +116,95 @@ def test_pairs_of_equal_answers_are_left_out_of_shares_alone(text_loaded):
 def test_all_of_the_last_stage_is_the_whole_way(text_loaded):
     """The classifier reads [CLS] alone: its state of the last stage is all there is, so its share is 1."""
     first, second = PAIRS[0]
-    clean, other = (capture(text_loaded, text).probabilities for text in (first, second))
-    patched = patch_positions(text_loaded, first, second)[-1]
-    config = text_loaded.config
-    share = answer_changes(config, clean, patched) / answer_changes(config, clean, other)
+    clean, other = (capture(text_loaded, text).logits for text in (first, second))
+    patched = patch_positions(text_loaded, first, second, "logits")[-1]
+    share = shares_of_the_way(text_loaded.config, clean, other, patched)
     np.testing.assert_allclose(share, [1, *[0] * (len(patched) - 1)], atol=1e-5)
 
 
-def test_without_classes_it_is_the_distance_of_the_pooled_state(tmp_path):
+def test_without_classes_it_is_the_distance_of_the_pooled_state_and_is_never_shown(tmp_path):
+    """Also of a text patched by itself, whose distances are rounding."""
+    build_folder(tmp_path, "BertModel")
+    loaded = load(tmp_path)
+    for pairs in ([*PAIRS], [(first, first) for first, _ in PAIRS]):
+        found = patch_pairs(loaded, pairs, "v")
+        distances = [
+            [distance.cosine(capture(loaded, first).pooled, head) for head in layer]
+            for first, second in pairs
+            for layer in patch_heads(loaded, first, second, part="v").astype(float)
+        ]
+        expected = np.reshape(distances, (len(pairs), *found.mean.shape)).mean(axis=0)
+        np.testing.assert_allclose(found.mean, expected, rtol=1e-3, atol=1e-6)
+        assert np.isnan(found.p).all()
+        assert not found.is_shown.any()
+
+
+def test_without_classes_a_share_is_how_much_nearer_the_pooled_state_comes():
+    """By hand, from (1, 0) to (0, 1): halfway round it is cos 45° of 1, and a turn the other way is below 0."""
+    config = replace(TEXT, class_names=())
+    turned = np.sqrt(0.5) * np.array([[1.0, 1.0], [1.0, -1.0]])
+    answers = np.array([[1.0, 0.0], [0.0, 2.0], *turned])
+    shares = shares_of_the_way(config, np.array([1.0, 0.0]), np.array([0.0, 1.0]), answers)
+    np.testing.assert_allclose(shares, [0, 1, np.sqrt(0.5), -np.sqrt(0.5)], atol=1e-12)
+
+
+def test_shares_of_pooled_states_fall_where_the_similarity_falls(tmp_path):
     build_folder(tmp_path, "BertModel")
     loaded = load(tmp_path)
     first, second = PAIRS[0]
-    clean, other = (capture(loaded, text).pooled.astype(float) for text in (first, second))
+    clean, other = (capture(loaded, text).pooled for text in (first, second))
+    patched = patch_heads(loaded, first, second)
+    shares = shares_of_the_way(loaded.config, clean, other, patched)
 
-    def distance(one: np.ndarray) -> float:
-        return 1 - one @ clean / np.sqrt((one @ one) * (clean @ clean))
+    def similarity(state: np.ndarray) -> float:
+        return 1 - distance.cosine(state.astype(float), other.astype(float))
 
-    found = patch_pairs(loaded, [(first, second)], "v", normalised=True).mean
-    expected = [[distance(head) / distance(other) for head in layer] for layer in patch_heads(
-        loaded, first, second, part="v"
-    ).astype(float)]  # fmt: skip
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+    gained = np.array([[similarity(head) for head in layer] for layer in patched]) - similarity(clean)
+    np.testing.assert_allclose(shares, gained / (1 - similarity(clean)), atol=1e-6)
+    assert (np.sign(shares) == np.sign(gained)).all()
+
+
+def test_a_pair_that_is_given_again_counts_once():
+    """Also in capitals, which the encoder does not read: all pairs alike are one, and one pair shows nothing."""
+    once, again = (
+        patch_pairs(PRE_LN, PAIRS),
+        patch_pairs(PRE_LN, [*PAIRS, PAIRS[1], ("A Film", "Not a FILM")]),
+    )
+    assert (again.n, again.n_repeated) == (3, 2)
+    np.testing.assert_array_equal(again.mean, once.mean)
+    np.testing.assert_array_equal(again.is_shown, once.is_shown)
+    alike = patch_pairs(PRE_LN, PAIRS[:1] * 3)
+    assert (alike.n, alike.n_repeated) == (1, 2)
+    assert not alike.is_shown.any()
+
+
+def test_what_does_not_vary_is_not_tested():
+    """The first part has the same effect in each pair, the second but for rounding; the third varies a little."""
+    effects = [np.array([[2.0, 0.5 + 1e-7 * pair, 1.0 + 1e-3 * pair]]) for pair in range(4)]
+    found = mean_effects(effects)
+    assert np.isnan(found.p).tolist() == [[True, True, False]]
+    assert found.is_shown.tolist() == [[False, False, True]]
+    values = [effect[0, 2] for effect in effects]
+    assert found.p[0, 2] == pytest.approx(ttest_1samp(values, 0).pvalue)  # of one test, so not corrected
+
+
+def test_p_is_corrected_for_the_parts_that_are_tested():
+    """By Holm: the smallest of five p-values counts five times, and the part without variance does not count."""
+    effects = np.random.default_rng(0).normal(0.5, 1, (9, 2, 3))
+    effects[:, 0, 0] = 0
+    p = [ttest_1samp(effects[:, *np.unravel_index(part, (2, 3))], 0).pvalue for part in range(1, 6)]
+    assert np.nanmin(mean_effects(list(effects)).p) == pytest.approx(5 * min(p))
+
+
+def test_the_mean_of_shares_leaves_out_pairs_that_nearly_agree():
+    """What differs by less than 1 nat would outweigh all others."""
+    nearly = decided(factor=0.5)
+    for pair in PAIRS:
+        clean, other = (capture(nearly, text).logits for text in pair)
+        assert abs(log_odds_of(other, 0) - log_odds_of(clean, 0)) < LEAST_NATS_OF_MEAN
+    with pytest.raises(ValueError, match="too close to divide by their difference in all 3 pairs"):
+        patch_pairs(nearly, PAIRS, normalised=True)
+    assert is_too_small(replace(TEXT, class_names=()), LEAST_DISTANCE_OF_MEAN / 2, of_mean=True)
 
 
 def test_a_masked_word_is_that_of_each_first_text(tmp_path):
@@ -152,6 +236,8 @@ def test_steps_lead_to_1(text_loaded):
 
 
 def test_too_small_depends_on_the_unit():
+    assert is_too_small(TEXT, 0.9, of_mean=True)
+    assert not is_too_small(TEXT, -1.1, of_mean=True)
     assert is_too_small(TEXT, 0.005)
     assert not is_too_small(TEXT, -0.5)
     assert is_too_small(TEXT, float("nan"))

@@ -13,9 +13,9 @@ from model.measures.changes import (
     class_under_interventions,
     cosine_distance,
     largest_change,
+    largest_indices,
     log_odds,
     prediction_change,
-    strongest_change,
     total_variation,
     value_range,
     weight_lost_to_mask,
@@ -53,22 +53,35 @@ def test_changes_of_a_class():
     )
     # Odds of 3 become odds of 4, of 1 / 3 and of 3 / 2.
     expected = np.log([4 / 3, 1 / 9, 1 / 2])
-    np.testing.assert_allclose(class_changes(record, ANSWERS, 1), expected, atol=1e-6)
-    assert strongest_change(class_changes(record, ANSWERS, 1)) == 1
+    np.testing.assert_allclose(class_changes(record, np.log(ANSWERS), 1), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("changes", "indices"),
+    [
+        ([0.5, -2.0, 1.0], [1]),
+        ([0.5, -0.5, 0.5 + 1e-7, 0.4], [0, 1, 2]),  # equal but for rounding
+        ([0.0, 0.0], []),
+        ([1e-7, -3e-6], []),  # rounding is no change
+        ([], []),
+    ],
+)
+def test_the_largest_changes_are_all_that_are_equal_and_none_within_rounding(changes, indices):
+    assert largest_indices(np.array(changes)).tolist() == indices
 
 
 def test_log_odds_are_those_of_scipy():
     answers = np.random.default_rng(2).dirichlet(np.ones(4), (3, 5))
     for followed in range(4):
-        np.testing.assert_allclose(log_odds(answers, followed), special.logit(answers[..., followed]))
+        np.testing.assert_allclose(log_odds(np.log(answers), followed), special.logit(answers[..., followed]))
 
 
-def test_log_odds_keep_what_a_probability_near_one_has_lost():
-    logits = np.array([40.0, 0.0, 1.0])
-    rounded = special.softmax(logits).astype(np.float32)
-    assert rounded[0] == 1
-    assert log_odds(rounded, 0) == pytest.approx(40 - np.log(1 + np.e), rel=1e-6)
-    assert np.isfinite(log_odds(np.array([1.0, 0.0]), 0))
+@pytest.mark.parametrize("size", [40.0, 203.18, 5000.0])
+def test_log_odds_keep_what_a_probability_near_one_has_lost(size):
+    logits = np.array([size, 0.0, 1.0], np.float32)
+    assert special.softmax(logits)[0] == 1
+    assert log_odds(logits, 0) == pytest.approx(size - np.log(1 + np.e), rel=1e-6)
+    assert log_odds(logits, 1) == pytest.approx(-size, rel=1e-6)
 
 
 def test_without_classes_the_changes_are_those_of_the_pooled_state():

@@ -1,5 +1,6 @@
 import math
 
+import jaxtyping
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -64,6 +65,12 @@ def test_the_largest_over_heads_is_of_each_cell():
         [1, 0.75],
         [0.5, 1],
     ]
+
+
+def test_heads_are_combined_in_one_of_two_ways(monkeypatch):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # types are checked in tests alone
+    with pytest.raises(ValueError, match="'mean' or 'maximum', got 'max'"):
+        combine_heads(np.ones((1, 2)), "max")
 
 
 def test_the_summary_has_a_number_for_each_head_under_the_names_on_screen(digit_loaded, image):

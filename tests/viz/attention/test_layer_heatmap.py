@@ -28,6 +28,11 @@ def test_rows_are_layers_and_columns_keys():
     assert np.array(cells.text).tolist() == [[".25", ".75", ""], [".10", ".10", ".80"]]
 
 
+def test_of_equal_weights_no_key_is_the_strongest():
+    weights = np.array([[1 / 3, 1 / 3, 1 / 3], [0.1, 0.45, 0.45 + 1e-8]])
+    assert figure_of(weights).description.endswith("Strongest: L0 3 keys alike 0.33, L1 2 keys alike 0.45")
+
+
 def test_the_chosen_layer_is_framed_and_what_the_mask_forbids_has_no_number():
     mask = np.array([[True, True, False], [True, True, True]])
     figure = figure_of(layer=1, mask=mask)

@@ -12,6 +12,7 @@ SPREAD = Spread(
     low=EFFECTS - 0.15,
     high=EFFECTS + 0.15,
     is_shown=np.abs(EFFECTS) > 0.15,
+    is_tested=EFFECTS != 0,
     n=12,
 )
 
@@ -68,6 +69,7 @@ def test_of_means_only_those_with_an_effect_are_coloured():
     figure = grid(spread=SPREAD)
     rows = figure.frame.set_index("name")
     assert rows.loc["L1 H0", "result"] == "no effect shown"
+    assert rows.loc["L1 H1", "result"] == "not tested"
     assert rows.loc["L1 H0", "interval"] == "−0.0500 to +0.250"
     assert rows.loc["L0 H0", "result"] == "an effect, after correction for all parts"
     cells, _, cover = drawn(figure)
@@ -78,7 +80,7 @@ def test_of_means_only_those_with_an_effect_are_coloured():
 
 def test_one_pair_has_no_interval():
     unknown = np.full((2, 3), np.nan)
-    spread = Spread(unknown, unknown, unknown, np.zeros((2, 3), bool), 1)
+    spread = Spread(unknown, unknown, unknown, np.zeros((2, 3), bool), np.zeros((2, 3), bool), 1)
     assert set(grid(spread=spread).frame["interval"]) == {"not known: one pair"}
 
 

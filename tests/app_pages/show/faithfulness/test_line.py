@@ -77,7 +77,7 @@ def expected(name: str, model_input: object, layer: int, head: int, kind: str = 
     if kind == "keys":
         answers = np.array([capture(loaded, model_input, without_keys(one)).probabilities for one in at])
     else:
-        answers = knock_out(loaded, model_input, kind)
+        answers = knock_out(loaded, model_input, kind, answer="logits")
     return stats.spearmanr(head_scores(record, layer, head)[at], falls(record, answers)).statistic
 
 
@@ -195,7 +195,7 @@ def test_of_the_mean_of_a_layer(open_app: Open) -> None:
     (line,) = said(open_app(text=TEXT, checkpoint="imdb-pre-ln", part="mean", faithful="true"))
     record = LiveSubject("imdb-pre-ln", TEXT).record
     at = list(removable_positions(record))
-    effect = falls(record, knock_out(cache.loaded("imdb-pre-ln"), TEXT))
+    effect = falls(record, knock_out(cache.loaded("imdb-pre-ln"), TEXT, answer="logits"))
     value = stats.spearmanr(record.pattern[0, :, 0].mean(axis=0)[at], effect).statistic
     assert f"**{value:.2f}** over".replace("-", "−") in line
 
@@ -208,7 +208,7 @@ def test_without_classes(open_app: Open, checkpoints: Path) -> None:
     assert "the pooled state turns by a cosine distance of" in line
     record = LiveSubject("headless", TEXT).record
     scores = record.pattern[0, 0].mean(axis=0)[1:]
-    value = stats.spearmanr(scores, falls(record, knock_out(loaded, TEXT))).statistic
+    value = stats.spearmanr(scores, falls(record, knock_out(loaded, TEXT, answer="logits"))).statistic
     assert f"**{value:.2f}** over".replace("-", "−") in line
 
 
@@ -312,7 +312,9 @@ def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app: Open) -
     assert not app.exception
     selection = subject_of(app)
     record = selection.record
-    answers = knock_out(cache.loaded(selection.checkpoint), Picture.of(selection.model_input.array), "grey")
+    answers = knock_out(
+        cache.loaded(selection.checkpoint), Picture.of(selection.model_input.array), "grey", answer="logits"
+    )
     most = removable_positions(record)[int(np.abs(falls(record, answers)).argmax())]
     line = next(
         block.value for block in app.markdown if block.value.startswith(f"**{selection.checkpoint}**")
