@@ -17,7 +17,7 @@ Their axiom of completeness (proposition 1) says that integrated gradients sum t
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -31,7 +31,7 @@ from ..loaded import Loaded
 from ..record import Positions
 from .batching import batch_size, repeated
 from .explained_answer import Explained, Similarity, explained_answer, given_answer
-from .knock_out import removable_positions
+from .knock_out import removable_positions, replacement_token_id
 from .masked_word import MaskedWord
 
 TOLERANCE = 1e-3  # of F(x) - F(x'), or of the smallest difference that is told from 0 where that is larger
@@ -51,6 +51,7 @@ class OnPath(NamedTuple):
     ]  # (x - x') · ∂F/∂x, summed over the components of a position
 
 
+Baseline = Literal["zeros", "mask", "padding"]
 Path = Callable[[Float[np.ndarray, " point"]], OnPath]  # from values of α
 
 
@@ -111,19 +112,23 @@ def gradient_times_input(loaded: Loaded, model_input: InputLike, answer: Explain
     return Attribution(products[1], float(outputs[1]), float(outputs[0]), n_gradients=1)
 
 
-def integrated_gradients(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> Attribution:
+def integrated_gradients(
+    loaded: Loaded, model_input: InputLike, answer: Explained = None, *, baseline: Baseline = "zeros"
+) -> Attribution:
     """Integrated gradients of each position for the `answer`: the number of a class, a `MaskedWord` or a `Similarity`; None
     means the predicted class, or for an encoder without classes the similarity with its own unchanged pooled state.
 
     Their sum is F(x) - F(x') up to the result's `gap`. Where MOST_GRADIENTS are not enough for completeness, `is_complete` is
-    False. Raises as `model.experiments.explained_answer.explained_answer` does.
+    False. In the `baseline` x' the explained positions hold no content, or a text's [MASK] or padding token. Raises as
+    `model.experiments.explained_answer.explained_answer` does, and ValueError for an encoder without that token.
 
     >>> from loupe import integrated_gradients, load
     >>> integrated_gradients(load("checkpoints/imdb-pre-ln"), "A gripping film.").is_complete
     True
     """
     is_cosine = isinstance(given_answer(loaded.config, answer), Similarity)
-    return integrate(answer_path(loaded, model_input, answer), COSINE if is_cosine else NATS)
+    path = answer_path(loaded, model_input, answer, baseline)
+    return integrate(path, COSINE if is_cosine else NATS)
 
 
 def explained_positions(positions: Positions, answer: Explained = None) -> tuple[int, ...]:
@@ -166,14 +171,17 @@ def integrate(path: Path, least: float = NATS) -> Attribution:
         n_gradients += 2 * _N_POINTS * len(halved)
 
 
-def answer_path(loaded: Loaded, model_input: InputLike, answer: Explained = None) -> Path:
+def answer_path(
+    loaded: Loaded, model_input: InputLike, answer: Explained = None, baseline_kind: Baseline = "zeros"
+) -> Path:
     """The answer along the path from the baseline to the input, with gradients. Raises as `integrated_gradients` does."""
     model, config = loaded.model, loaded.config
     output_of = explained_answer(loaded, model_input, answer)
     inputs, positions = prepare(loaded, model_input)
     content = activations(loaded, [model_input], ["embedding.content"])["embedding.content"]
     baseline = content.clone()
-    baseline[:, list(explained_positions(positions, answer))] = 0
+    explained = list(explained_positions(positions, answer))
+    baseline[:, explained] = _baseline_content(loaded, inputs, content, baseline_kind)[:, explained]
     direction = content - baseline
     n_at_once = max(1, batch_size(config, len(positions)) // config.n_layers)
 
@@ -193,6 +201,25 @@ def answer_path(loaded: Loaded, model_input: InputLike, answer: Explained = None
         return OnPath(np.concatenate(outputs), np.concatenate(products))
 
     return path
+
+
+@torch.inference_mode()
+def _baseline_content(
+    loaded: Loaded, inputs: Tensor, content: Float[Tensor, "1 position d_model"], kind: Baseline
+) -> Float[Tensor, "1 position d_model"]:
+    """Content of every position if all were explained, with the token types of the `inputs`.
+
+    Raises ValueError for an encoder without the token of this kind.
+    """
+    if kind not in get_args(Baseline):
+        raise ValueError(f"the baseline must be one of {', '.join(get_args(Baseline))}, got {kind!r}")
+    vocab_size = loaded.config.vocab_size
+    token_ids = {"mask": replacement_token_id(loaded, "mask"), "padding": loaded.config.padding_id}
+    if kind == "zeros":
+        return torch.zeros_like(content)
+    if vocab_size is None or (token_id := token_ids[kind]) is None:
+        raise ValueError(f"{loaded.name} has no token for the baseline {kind!r}")
+    return loaded.model.embedding.look_up(inputs - inputs % vocab_size + token_id)
 
 
 def _replaced_by(points: Tensor, _content: Tensor) -> Tensor:

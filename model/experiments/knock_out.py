@@ -31,7 +31,7 @@ def kinds(loaded: Loaded) -> tuple[KnockOutKind, ...]:
         return ("keys", "grey")
     return (
         "keys",
-        *(kind for kind in ("mask", "unknown") if _replacement_token_id(loaded, kind) is not None),
+        *(kind for kind in ("mask", "unknown") if replacement_token_id(loaded, kind) is not None),
     )
 
 
@@ -63,7 +63,7 @@ def knock_out_interventions(
         mean_pixel = tuple(inputs[0].flatten(-2).mean(dim=-1).reshape(-1).tolist())
         replacements = [Greyed(position_set, mean_pixel) for position_set in position_sets]
     else:
-        token_id, vocab_size = _replacement_token_id(loaded, kind), loaded.config.vocab_size
+        token_id, vocab_size = replacement_token_id(loaded, kind), loaded.config.vocab_size
         assert token_id is not None
         assert vocab_size is not None
         # of the second text of a pair, ids are numbered vocab_size higher
@@ -132,7 +132,7 @@ def falls(
     return answer_drop(unchanged, answers, before.predicted_class)
 
 
-def _replacement_token_id(loaded: Loaded, kind: KnockOutKind) -> int | None:
+def replacement_token_id(loaded: Loaded, kind: KnockOutKind) -> int | None:
     """Id of the token [UNK] for the kind "unknown", otherwise of [MASK]; None if the vocabulary lacks the token."""
     tokenizer, vocab_size = loaded.tokenizer, loaded.config.vocab_size
     if tokenizer is None or vocab_size is None:

@@ -301,3 +301,24 @@ def test_what_is_allowed_is_a_thousandth_of_the_difference_or_of_the_least_one()
     assert integrate(linear).allowed == pytest.approx(5e-3)
     assert integrated_gradients(FILLING["pre"], MASKED).least == 0.1
     assert integrated_gradients(FILLING["pre"], MASKED, ANSWERS["word"]).least == 1
+
+
+@pytest.mark.parametrize(("baseline", "token"), [("mask", "[MASK]"), ("padding", "[PAD]")])
+def test_a_baseline_of_tokens_is_the_answer_to_a_text_of_them(baseline: str, token: str) -> None:
+    loaded = tiny.loaded(replace(tiny.TEXT, padding_id=None) if baseline == "mask" else tiny.TEXT)
+    attributed = integrated_gradients(loaded, "great film", 1, baseline=baseline)
+    inputs, positions = prepare(loaded, "great film")
+    assert loaded.tokenizer is not None
+    ids = inputs.clone()
+    ids[:, list(removable_positions(positions))] = loaded.tokenizer.token_to_id(token)
+    with torch.inference_mode(), watch(loaded.model, {"embedding.content": lambda _: content}):
+        content = loaded.model.embedding.look_up(ids)
+        logits = loaded.model(inputs)[0]
+    assert attributed.baseline_output == pytest.approx(float(logits[1] - logits[0]), abs=1e-5)
+    assert attributed.is_complete
+    assert attributed.output == pytest.approx(integrated_gradients(loaded, "great film", 1).output, abs=1e-5)
+
+
+def test_a_baseline_without_its_token_is_refused() -> None:
+    with pytest.raises(ValueError, match="tiny has no token for the baseline 'mask'"):
+        integrated_gradients(tiny.loaded(tiny.DIGIT), np.zeros((8, 8), np.uint8), baseline="mask")
