@@ -244,13 +244,13 @@ def _attention_record(
             "those of a picture or a prompt, have no names"
         )
     ids = arguments["input_ids"][0].tolist()
-    labels = token_positions(tokenizer, ids, tokenizer_encoding(tokenizer, model_input, ids))
+    words = token_positions(tokenizer, ids, tokenizer_encoding(tokenizer, model_input, ids))
     return from_arrays(
         attentions,
-        labels.tokens,
-        roles=labels.roles,
-        pieces=labels.pieces,
-        continuing_prefix=labels.continuing_prefix,
+        words.tokens,
+        roles=words.roles,
+        pieces=words.pieces,
+        continuing_prefix=words.continuing_prefix,
     )
 
 

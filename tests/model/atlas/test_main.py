@@ -218,7 +218,10 @@ def test_links_go_with_nothing_else(monkeypatch, links, words, said, capsys):
 
 @pytest.mark.usefixtures("text")
 def test_a_file_that_holds_no_links_is_one_sentence(monkeypatch, csv, tmp_path, capsys):
-    for path, message in ((csv, "texts.csv lacks the column from"), (tmp_path / "no.conllu", "no.conllu")):
+    for path, message in (
+        (csv, "texts.csv cannot be read as a table: it lacks the column from"),
+        (tmp_path / "no.conllu", "no.conllu"),
+    ):
         with refused(capsys, f"^model.atlas: .*{message}"):
             run(monkeypatch, "text", "--relations", path)
 

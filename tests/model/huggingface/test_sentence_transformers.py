@@ -159,6 +159,7 @@ def test_an_encoder_that_is_shorter_than_its_settings_is_told(folder: Path) -> N
 
 
 def test_texts_are_read_in_lower_case_where_the_settings_say_so(folder: Path) -> None:
+    (folder / "tokenizer_config.json").write_text('{"do_lower_case": false}')
     text = "The FILM is not Bad"
     assert "[UNK]" in capture(load(folder), text).tokens
     (folder / "sentence_bert_config.json").write_text('{"do_lower_case": true}')
