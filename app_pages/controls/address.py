@@ -161,8 +161,7 @@ class Control(Generic[Value]):
 class OfOptions(Control[Value], Generic[Value, Option]):
     """A control with options; those that depend on the encoder or the input are passed to `choose`.
 
-    `former` returns the present option for an option's name in links of earlier versions, or None. `gone` returns the
-    substitute for a chosen option that is no longer offered.
+    `gone` returns the substitute for a chosen option that is no longer offered.
     """
 
     def __init__(
@@ -172,13 +171,12 @@ class OfOptions(Control[Value], Generic[Value, Option]):
         options: Iterable[Option] | None = None,
         default: Any = None,
         *,
-        former: Callable[[str], Option | None] = lambda _option: None,
         gone: Replacement = first,
         **widget: Any,
     ) -> None:
         super().__init__(key, label, default, **widget)
         self.options = None if options is None else list(options)
-        self.former, self.gone = former, gone
+        self.gone = gone
 
     def _accepts(self, text: str) -> bool:
         if self.options is None:
@@ -186,13 +184,7 @@ class OfOptions(Control[Value], Generic[Value, Option]):
         return text in map(self.format_func, self.options)
 
     def _offered(self, options: Iterable[Option] | None = None) -> list[Option]:
-        """The options that are offered now: `options`, or else those of the declaration. If the address holds a former
-        name, the present option of that name is chosen.
-        """
-        if self.key not in st.session_state:
-            renamed = self.former(st.query_params.get(self.key, ""))
-            if renamed is not None:
-                st.session_state[self.key] = renamed
+        """The options that are offered now: `options`, or else those of the declaration."""
         return list(self.options or () if options is None else options)
 
 

@@ -25,29 +25,21 @@ NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES = (
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 
 
-def _former_pairing(option: str) -> str | None:
-    if option.startswith("over "):  # so many examples
-        return f"alike {option}"
-    return {"on this input": ON_INPUT, "by number": BY_NUMBER}.get(option)
-
-
 PART = Tabs("compare_part", (HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS, CROSS))
 COMPARED = Row(
     "compare_what",
     "Compare",
     (ENCODERS, INPUTS),
-    former={"two checkpoints": ENCODERS}.get,
     label_visibility="collapsed",
 )
 OTHER_ENCODER = Box[str]("compare_with", "with", width=170, label_visibility="collapsed")
 SECOND_TEXT = TextBox("compare_text", "Second text", "The film is not bad at all.")
 SECOND_DIGIT = DigitNumber("compare_digit", "Second digit, test digit number", 1, width=160)
 SECOND_PICTURE = second_example("compare_picture")
-PAIRING = Row(
+PAIRING = Row[str](
     "compare_pairing",
     "Pair heads",
     pattern=f"alike over [0-9,]+ examples|{ON_INPUT}|{BY_NUMBER}",
-    former=_former_pairing,
     help="Two encoders number their heads in any order, so a head is set beside the one that looks most like it: the "
     "pairs whose head distances have the smallest sum, as a mean over many examples or on this input. Or beside the "
     "head of the same number.",
@@ -56,14 +48,12 @@ VIEW = Row(
     "compare_view",
     "Show",
     (ALL_HEADS, DISTANCES),
-    former={"one query": ALL_HEADS, "all weights": ALL_HEADS}.get,
     label_visibility="collapsed",
 )
 STREAM_PART = Row(
     "compare_stream",
     "Of the stream",
     (NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES),
-    former={"logits by layer": ANSWERS, "token uniformity": SPREAD}.get,
     label_visibility="collapsed",
 )
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))

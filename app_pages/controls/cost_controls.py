@@ -31,15 +31,7 @@ _WIDTHS = {
     **dict.fromkeys(("vocab_size", "n_positions", "image_size", "patch_size"), 140),
 }
 
-PART = Tabs(
-    "cost_show",
-    (PARTS, PUBLISHED, LAYERS),
-    former={
-        "an encoder, part by part": PARTS,
-        "published variations": PUBLISHED,
-        "four kinds of layer, measured": LAYERS,
-    }.get,
-)
+PART = Tabs("cost_show", (PARTS, PUBLISHED, LAYERS))
 START = Box(
     "cost_from",
     "Start from",

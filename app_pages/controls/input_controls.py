@@ -32,16 +32,10 @@ SOURCE = Row(
     (TEST_DIGITS, DRAW, EXAMPLE, OWN_PICTURE),
     width="stretch",
     label_visibility="collapsed",
-    former={"Picture": OWN_PICTURE}.get,
 )
 EXAMPLE_PICTURE = Row("example_picture", "Example picture", EXAMPLE_PICTURES, label_visibility="collapsed")
 DRAWING = Code("drawing")  # see `app_pages.inputs.drawing`
 # The sign before it is a #: the number of the picture, and not what it shows. In less width its two buttons are hidden.
 DIGIT = DigitNumber("digit", "Test digit number", width=140)
 DIGIT_CLASS = Box("digit_class", "Class", ("all", *map(str, range(10))))
-DIGIT_ORDER = Box(
-    "digit_order",
-    "Order",
-    (AS_THEY_COME, HARDEST, DISAGREE),
-    former={"where the two checkpoints disagree": DISAGREE}.get,
-)
+DIGIT_ORDER = Box("digit_order", "Order", (AS_THEY_COME, HARDEST, DISAGREE))

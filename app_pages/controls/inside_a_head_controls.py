@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import streamlit as st
-
 from app_pages.controls.address import (
     Box,
     Code,
@@ -37,7 +35,7 @@ def temperature_label(t: float) -> str:
     return {0.0: "0: argmax", math.inf: "∞: uniform"}.get(t, f"{t:g}")
 
 
-PART = Tabs("inside", (STEP_BY_STEP, SCALE, LAYER_NORM, ORDER), former={"Sets": ORDER}.get)
+PART = Tabs("inside", (STEP_BY_STEP, SCALE, LAYER_NORM, ORDER))
 
 # Step by step
 KEY = Box[int | str](
@@ -72,12 +70,6 @@ STEP_TITLES = {
     "add_feed_forward": "Residual addition after feed-forward",
 }
 NOT_DIVIDED = "Scores, not divided"
-# What links call a step, in whichever encoder it is.
-_STEP_OF_TITLE = (
-    {title: name for name, title in STEP_TITLES.items()}
-    | {RMS[ATTENTION]: "norm_attention", RMS[FEED_FORWARD]: "norm_feed_forward"}
-    | dict.fromkeys((NOT_DIVIDED, "Division by √(2 d_k)", "Division by √(3 d_k)"), "scale")
-)
 
 
 def step_titles(config: ModelConfig) -> dict[str, str]:
@@ -103,36 +95,13 @@ STEP = Box[str](
     STEP_TITLES,
     "products",
     format_func=STEP_TITLES.__getitem__,
-    former=_STEP_OF_TITLE.get,
     gone=_first_shown,
     label_visibility="collapsed",
     width=285,
 )
-_UNFOLDED_AT_FIRST = ("products", "softmax", "values")
-
-
-def take_former_steps() -> None:
-    """Chooses the step that a link of an earlier version unfolded, if there is one; called before the step's control is
-    drawn.
-
-    Such links have a parameter for each step. Of several unfolded steps, the one to which the link scrolls is chosen,
-    or else the first.
-    """
-    former = {name: f"inside_step_{name}" for name in STEP_TITLES}
-    linked = {name: st.query_params.pop(key) for name, key in former.items() if key in st.query_params}
-    if not linked or STEP.key in st.query_params:
-        return
-    unfolded = [name for name, written in linked.items() if written == "true"]
-    unfolded += [name for name in _UNFOLDED_AT_FIRST if name not in linked]
-    scrolled_to = st.query_params.get("figure", "").removeprefix("inside_step_")
-    if unfolded:
-        STEP.take(scrolled_to if scrolled_to in unfolded else unfolded[0])
-
 
 # Why √d_k
-TRY_WITH = Row(
-    "inside_scale", "Try it with", (RANDOM, ENCODER, TEMPERATURES), former={"this checkpoint": ENCODER}.get
-)
+TRY_WITH = Row("inside_scale", "Try it with", (RANDOM, ENCODER, TEMPERATURES))
 D_K = Slider(
     "inside_d_k",
     "d_k",
@@ -146,7 +115,6 @@ FACTOR = Row(
     "inside_factor",
     "Scale",
     SCALES,
-    former={"free": "another power"}.get,
     help="What q·k is multiplied by before the softmax.",
 )
 POWER = Slider(
@@ -171,11 +139,6 @@ NORM = Row(
     "inside_norm",
     "Norm",
     (ATTENTION, FEED_FORWARD),
-    former={
-        "of the attention": ATTENTION,
-        "of the feed-forward layer": FEED_FORWARD,
-        **{title: option for option, title in RMS.items()},
-    }.get,
     label_visibility="collapsed",
 )
 VECTORS = TextBox(

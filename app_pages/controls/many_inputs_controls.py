@@ -4,7 +4,7 @@ from app_pages.controls.address import INDEX, Code, Row, TextLine, Toggle
 
 AS_GIVEN, HARDEST = "as given", "hardest first"
 
-ORDER = Row("many_order", "Order", (AS_GIVEN, HARDEST), former={"surprising first": HARDEST}.get)
+ORDER = Row("many_order", "Order", (AS_GIVEN, HARDEST))
 WRONG_ONLY = Toggle("many_wrong", "wrong ones only")
 CONTAINED = TextLine(
     "many_text",

@@ -58,11 +58,6 @@ KNOCK_OUT = Row(
     "knock_out",
     "How a token is hidden",
     KNOCK_OUTS,
-    former={
-        "masked out of the keys": "from every query",
-        "read as [MASK]": "behind [MASK]",
-        "read as [UNK]": "behind [UNK]",
-    }.get,
     help=KNOCK_OUT_HELP,
 )
 ALL_QUERIES = Toggle("all_queries", "Lines of all queries", True)

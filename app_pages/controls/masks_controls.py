@@ -25,7 +25,6 @@ MASK = Row(
     "masks_kind",
     "Mask",
     KINDS,
-    former={"Block keys": "Block tokens", "Block cells": "Block pairs", "Key padding": "Padding"}.get,
     label_visibility="collapsed",
 )
 # See `app_pages.masks.blocked`.

@@ -32,11 +32,7 @@ MOST_PERPLEXITY, LARGEST_SEED = 50, 9999
 MOST_CURVES = 6
 LARGEST_OFFSET = 64
 
-PART = Tabs(
-    "positions",
-    (SINUSOIDS, PRODUCTS, SHIFT, BY_DISTANCE, ADDING, ENCODER, EXPERIMENTS, EMBEDDINGS),
-    former={"Adding": ADDING, "This checkpoint": ENCODER}.get,
-)
+PART = Tabs("positions", (SINUSOIDS, PRODUCTS, SHIFT, BY_DISTANCE, ADDING, ENCODER, EXPERIMENTS, EMBEDDINGS))
 
 # Sinusoids, dot products and shift
 WIDTH = SelectSlider(

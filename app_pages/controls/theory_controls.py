@@ -12,12 +12,7 @@ NARROW, WIDE = "d", "4 d"
 NONE, TEN_STEPS = "none", "10 steps"
 AXES: tuple[Literal["linear", "log"], ...] = ("linear", "log")
 
-PART = Tabs(
-    "theory_part",
-    (AT_START, FIRST_STEPS, WARM_UP),
-    "Untrained encoders",
-    former={"first steps": FIRST_STEPS, "learning rate and warm-up": WARM_UP}.get,
-)
+PART = Tabs("theory_part", (AT_START, FIRST_STEPS, WARM_UP), "Untrained encoders")
 PLACEMENTS = Pills(
     "theory_variants", "Placement of the norm", VARIANTS, ["pre-LN", "post-LN"], label_visibility="collapsed"
 )
@@ -67,7 +62,6 @@ AVERAGED = Row(
     "theory_over",
     "Averaged over the sequences",
     (MEAN_OF_NORMS, NORM_OF_MEAN),
-    former={"mean of the norms": MEAN_OF_NORMS, "norm of the mean": NORM_OF_MEAN}.get,
     help="Each sequence has a loss, and so a gradient. Either their norms are averaged, or the gradients "
     "themselves before the norm is taken, as in figure 3 of Xiong et al.",
 )

@@ -5,7 +5,7 @@ from app_pages.controls.address import INDEX, Box, Code, Tabs, Toggle
 RECORDING, HISTORY = "Recording", "Training history"
 ACCURACY, ENTROPY, NORMS, GRADIENTS = "accuracy", "entropy of the heads", "residual norms", "gradient norms"
 
-PART = Tabs("training", (RECORDING, HISTORY), former={"film": RECORDING, "histories": HISTORY}.get)
+PART = Tabs("training", (RECORDING, HISTORY))
 PROBE = Box[int]("training_probe", "Input", width=300, help="Every run was recorded on the same few inputs.")
 CURVES = Box("training_curves", "Curves", (ACCURACY, ENTROPY, NORMS, GRADIENTS), width=260)
 LOG_STEPS = Toggle("training_log", "Logarithmic steps")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from app_pages.controls.input_controls import KIND, SOURCE, TEST_DIGITS
+from app_pages.controls.input_controls import KIND
 from app_pages.subject.encoders import DIGIT, PICTURE, kind_of
 from app_pages.subject.session_encoders import open_, opened, remove, uploads
 from app_pages.toolkit.markdown import plain
@@ -27,7 +27,6 @@ def open_linked_encoders() -> None:
         if linked is None:
             continue
         if linked in shipped or linked in opened():
-            _take_former_kind(linked)
             continue
         if (reason := missing.get(linked) or _missing(linked)) is not None:
             missing[linked] = reason
@@ -35,7 +34,6 @@ def open_linked_encoders() -> None:
         open_(linked)
         with st.spinner("Reading the encoder …"):  # its files are hashed, once
             _take_kind(linked)
-            _take_former_kind(linked)
     if missing:
         st.session_state[_GONE] = missing
         names = st.query_params.get(FIRST), st.query_params.get(SECOND)
@@ -65,15 +63,6 @@ def _take_kind(name: str) -> None:
     kind = kind_of(name)
     if "kind" not in st.query_params and "kind" not in st.session_state and kind in (DIGIT, PICTURE):
         KIND.take(kind)
-
-
-def _take_former_kind(name: str) -> None:
-    """Switches from digits to pictures in links of earlier versions, where every picture is a Digit, at first a test digit."""
-    is_former = st.query_params.get("kind") == DIGIT and "kind" not in st.session_state
-    if is_former and kind_of(name) == PICTURE:
-        KIND.take(PICTURE)
-        if not {"source", "drawing"} & set(st.query_params):
-            SOURCE.take(TEST_DIGITS)
 
 
 def _missing(name: str) -> str | None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
-from app_pages.controls.inside_a_head_controls import STEP, step_titles, take_former_steps
+from app_pages.controls.inside_a_head_controls import STEP, step_titles
 from app_pages.inside_a_head import attention_steps as attention
 from app_pages.inside_a_head import block_steps as block
 from app_pages.inside_a_head.attention_table import draw_table
@@ -107,7 +107,6 @@ def _box_texts(view: View) -> dict[str, str]:
 
 def _choose_step(view: View) -> str:
     """Draws the choice of a step, and the step; returns its name."""
-    take_former_steps()
     titles = step_titles(view.record.config)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="inside_step_line"):
         name = STEP.choose(view.steps.order, "products", format_func=titles.__getitem__)

@@ -7,7 +7,6 @@ from app_pages.controls.reading_controls import (
     LECTURES,
     OWN_TEXT,
     PAPER,
-    PAPERS,
     PART,
     SECTION,
     TOUR,
@@ -30,15 +29,6 @@ def own_text() -> str:
     return OWN_TEXT.read()
 
 
-def open_former_part() -> None:
-    """Opens the part that a link means which was made before the page had parts."""
-    if PART.held() is None and PART.key not in st.query_params:
-        if PAPER.key in st.query_params:
-            PART.take(PAPERS)
-        elif SECTION.key in st.query_params:
-            PART.take(LECTURES)
-
-
 def draw(paper: Paper, text: str) -> None:
     """Draws one section of a paper or of the lectures."""
     section = SECTION.choose(paper.sections)
@@ -49,7 +39,6 @@ def draw(paper: Paper, text: str) -> None:
 
 
 text = own_text()
-open_former_part()
 part = PART.choose()
 if part == TOUR:
     draw_stops(text)

@@ -68,7 +68,9 @@ def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_p
 
 def test_a_step_that_the_guide_promises_is_in_sight(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 500})
-    page.goto("/reading?reading_place=A+second+lecture%3A+where+the+LayerNorm+is+placed")
+    page.goto(
+        "/reading?reading_part=Lectures&reading_place=A+second+lecture%3A+where+the+LayerNorm+is+placed"
+    )
     ready(page)
     page.get_by_role("link", name="Post-LN", exact=True).click()
     expect(page).to_have_url(re.compile("/inside_a_head"))

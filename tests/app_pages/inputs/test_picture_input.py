@@ -1,4 +1,4 @@
-"""Pictures for encoders of colours: examples that come with the project, and the digits of earlier links."""
+"""Pictures for encoders of colours: examples that come with the project."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -124,8 +124,7 @@ def test_an_encoder_with_rms_norm_has_that_of_both_vectors(opened: Open, checkpo
     app = opened(
         checkpoint="own",
         layer="1",
-        inside_norm="LayerNorm of the feed-forward layer",
-        forgiven=["inside_norm"],
+        inside_norm="RMSNorm of the feed-forward layer",
     )
     text = said(app)
     # (0.25 + 9 + 72.25) / 3, and 0.5, -3 and 8.5 divided by its root

@@ -216,13 +216,6 @@ def test_without_a_first_norm_attention_reads_the_embedding(open_own: Open) -> N
     assert any("Layer 0 has no norm before its attention" in text for text in said(app))
 
 
-def test_a_link_to_a_step_holds_for_encoders_that_call_it_otherwise(open_own: Open) -> None:
-    app = open_own("T5EncoderModel", inside_step="Division by √d_k", forgiven=["inside_step"])
-    assert app.selectbox(key="inside_step").value == "scale"
-    app = open_own("T5EncoderModel", inside_step="LayerNorm of the attention", forgiven=["inside_step"])
-    assert app.selectbox(key="inside_step").value == "norm_attention"
-
-
 def test_keys_beyond_a_window_are_said_to_be_out_of_reach(open_own: Open) -> None:
     app = open_own("ModernBertModel", query="2 film", inside_step="Mask")
     assert any("looks at most 2 positions to either side" in text for text in said(app))
@@ -287,33 +280,6 @@ def test_buttons_lead_to_the_neighbouring_steps(open_inside: Open) -> None:
     go_to(app, "input")
     assert app.button(key="inside_back").disabled
     assert not app.button(key="inside_on").disabled
-
-
-FORMER = dict.fromkeys(("inside_step_products", "inside_step_softmax", "inside_step_values"), "false")
-
-
-@pytest.mark.parametrize(
-    ("address", "step"),
-    [
-        (FORMER | {"inside_step_norm_attention": "true"}, "norm_attention"),
-        (FORMER | {"inside_step_concatenate": "true", "inside_step_output": "true"}, "concatenate"),
-        (FORMER | {"inside_step_concatenate": "true", "inside_step_output": "true", "figure": "inside_step_output"}, "output"),
-        ({"inside_step_scale": "true", "figure": "inside_step_products"}, "products"),
-        ({"inside_step_expand": "true"}, "expand"),
-        ({"inside_step_products": "false"}, "softmax"),
-        (FORMER, "products"),
-        ({"inside_step_expand": "<b>"}, "products"),
-    ],
-)  # fmt: skip
-def test_a_link_that_unfolded_steps_opens_one_of_them(
-    open_inside: Open, address: dict[str, str], step: str
-) -> None:
-    app = open_inside(**address, forgiven=set(address) - {"figure"})
-    assert not app.exception
-    assert app.selectbox(key="inside_step").value == step
-    assert not [key for key in app.query_params if key.startswith("inside_step_")]
-    go_to(app, "mask")
-    assert app.selectbox(key="inside_step").value == "mask"
 
 
 def test_rows_can_be_sorted_by_weight(open_inside: Open) -> None:

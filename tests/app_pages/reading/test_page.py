@@ -54,14 +54,6 @@ def test_another_paper_begins_at_its_first_place_and_a_link_leads_to_any(open_ap
     assert app.selectbox(key="reading_paper").value == title
 
 
-def test_links_from_before_the_tour_open_their_lecture_or_paper(open_app: Open) -> None:
-    last = list(GUIDE_BY_PAPER[LECTURES].sections)[-1]
-    assert last in shown(open_app(PAGE, reading_place=last))
-    title, paper = list(GUIDE_BY_PAPER.items())[-1]
-    app = open_app(PAGE, reading_paper=title)
-    assert next(iter(paper.sections)) in shown(app)
-
-
 def test_every_place_can_be_opened(open_app: Open) -> None:
     app = open_app(PAGE, PART.to(PAPERS))
     for title, paper in GUIDE_BY_PAPER.items():
