@@ -40,7 +40,7 @@ class WarmupRun:
     losses: tuple[Number | None, ...]
     final_loss: Number | None  # None where the run ended without a finite one
     accuracy: Number | None  # share right on held-out examples, None where it was not measured
-    precision: Literal["bf16", "fp32"] = "fp32"  # in which it was trained
+    precision: Literal["bf16", "fp32"]  # in which it was trained
 
     def __post_init__(self) -> None:
         if len(self.steps) != len(self.losses):
@@ -82,6 +82,7 @@ def train_once(
         losses=tuple(losses),
         final_loss=None if has_diverged else math.fsum(last_losses) / len(last_losses),
         accuracy=None if has_diverged else held_out_accuracy(model),
+        precision="fp32",
     )
 
 
@@ -115,8 +116,7 @@ def read_runs(path: Path = CHECKPOINTS / RUNS) -> list[WarmupRun]:
     """
     rows = read_as(path, list[dict[str, Any]]) or []
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
-        # before runs named their precision, all were in bf16
-        runs: list[WarmupRun] = convert_closed([{"precision": "bf16"} | row for row in rows], list[WarmupRun])
+        runs: list[WarmupRun] = convert_closed(rows, list[WarmupRun])
         return runs
 
 

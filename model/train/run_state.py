@@ -76,8 +76,7 @@ def load_state(path: Path, model: nn.Module, optimizers: list[Optimizer], recipe
     if not path.exists():
         return Progress(recipe=recipe)
     with safe_open(path, "pt") as file:
-        # Before there was a choice, every run was one in bf16.
-        progress = Progress(**{"precision": "bf16"} | json.loads(file.metadata()["progress"]))
+        progress = Progress(**json.loads(file.metadata()["progress"]))
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     if progress.recipe != json.loads(json.dumps(recipe)):
         raise ValueError(f"{path} is of a run by another recipe; --fresh starts over")

@@ -38,6 +38,7 @@ RUN = WarmupRun(
     losses=(2.3, 1.0, 0.5),
     final_loss=0.5,
     accuracy=0.9,
+    precision="fp32",
 )
 DIVERGED = WarmupRun(
     norm_placement="post",
@@ -48,6 +49,7 @@ DIVERGED = WarmupRun(
     losses=(2.3, None),
     final_loss=None,
     accuracy=None,
+    precision="fp32",
 )
 
 

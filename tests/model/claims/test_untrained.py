@@ -13,8 +13,16 @@ from model.theory.untrained_encoder import UntrainedConfig
 from model.theory.warmup_grid import RUNS, WarmupRun, write_runs
 
 RUN = WarmupRun(
-    norm_placement="pre", learning_rate=1e-3, warmup=0, n_steps=9, steps=(), losses=(), final_loss=1.0, accuracy=0.5
-)  # fmt: skip
+    norm_placement="pre",
+    learning_rate=1e-3,
+    warmup=0,
+    n_steps=9,
+    steps=(),
+    losses=(),
+    final_loss=1.0,
+    accuracy=0.5,
+    precision="fp32",
+)
 
 
 def run_of(_setting, variant, _n_layers, *, learning_rate, warmup, n_steps, seed):  # noqa: ARG001

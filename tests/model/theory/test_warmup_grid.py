@@ -28,6 +28,7 @@ RUN = WarmupRun(
     losses=(9.25, 8.5, None),
     final_loss=None,
     accuracy=0.125,
+    precision="fp32",
 )
 
 
@@ -81,12 +82,6 @@ def test_numbers_may_lack_their_point(tmp_path):
     assert (read.learning_rate, read.losses, read.final_loss, read.accuracy) == (1.0, (2.0, 1.0), 1.0, 1.0)
 
 
-def test_runs_that_do_not_say_their_precision_are_from_when_all_were_in_bf16(tmp_path):
-    (silent,) = read_runs(stored(tmp_path, rows()))
-    (told,) = read_runs(stored(tmp_path, rows(precision="fp32")))
-    assert (silent.precision, told.precision) == ("bf16", "fp32")
-
-
 def test_without_a_file_there_are_no_runs(tmp_path):
     assert read_runs(tmp_path / "runs.json") == []
 
@@ -102,6 +97,7 @@ def rows(**changes: object) -> str:
         "losses": [1.0, None],
         "final_loss": None,
         "accuracy": None,
+        "precision": "fp32",
     }
     return json.dumps([row | changes])
 
@@ -115,6 +111,7 @@ def rows(**changes: object) -> str:
         ("[{}]", "0: norm_placement is missing"),
         (rows(extra=1), "unknown field 'extra'"),
         (rows(norm_placement=3), "0 norm_placement must be text, got 3"),
+        (rows().replace(', "precision": "fp32"', ""), "0: precision is missing"),
         (rows(precision=32), "0 precision must be one of bf16, fp32, got 32"),
         (rows(precision="fp16"), "0 precision must be one of bf16, fp32, got 'fp16'"),
         (rows(warmup="0"), "0 warmup must be a whole number, got '0'"),
@@ -156,6 +153,7 @@ def run_at(rate: float, placement: str, accuracy: float | None) -> WarmupRun:
         losses=(1.0,),
         final_loss=1.0,
         accuracy=accuracy,
+        precision="fp32",
     )
 
 

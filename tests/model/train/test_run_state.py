@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from model.train import run_state
 from model.train.recipes import recipe
 from model.train.run_state import Progress, load_state, phase_of, save_state
 from model.train.step import make_optimizers
@@ -48,13 +47,3 @@ def test_without_a_file_a_run_begins(path):
     assert phase_of(path) == 0
     progress = load_state(path, model, make_optimizers(model, RECIPE, phase=2), DESCRIBED)
     assert (progress.phase, progress.step, progress.film, progress.precision) == (0, 0, None, None)
-
-
-def test_a_run_from_before_there_was_a_choice_goes_on_in_bf16(path, monkeypatch):
-    model = tiny.build(tiny.TEXT)
-    made = make_optimizers(model, RECIPE, phase=2)
-    monkeypatch.setattr(
-        run_state, "JSON_FIELDS", tuple(name for name in run_state.JSON_FIELDS if name != "precision")
-    )
-    save_state(path, Progress(recipe=DESCRIBED), model, made)
-    assert load_state(path, model, made, DESCRIBED).precision == "bf16"
