@@ -9,7 +9,7 @@ import streamlit as st
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.heads_controls import PRUNED, PRUNED_BY
-from app_pages.heads.numbers import measuring_command, measuring_sentence
+from app_pages.heads.numbers import measuring_sentence
 from app_pages.show.show import clickable
 from app_pages.subject import encoders
 from app_pages.subject.stored_results import over, table_of
@@ -17,7 +17,7 @@ from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
 from model.experiments.pruning import PruningStep, n_removable_heads
-from viz.builders.number_format import head_name, told_apart, with_error
+from viz.builders.number_format import head_name, told_apart
 from viz.heads.pruning_curve import Curve, pruning_curve
 
 MEASURE = "pruning"
@@ -67,19 +67,17 @@ def draw_pruning(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None
 
 
 def _examples_sentence(tables: Iterable[ResultTable]) -> str:
-    """Sentence on how many examples chose the heads and how many judged them; "" for files that do not record it."""
+    """Sentence on how many examples chose the heads and how many judged them."""
     sentences = [
         f"{source.samples[CHOOSING]:,} of {plain(over(source))} choose the head; accuracy is of "
         f"{source.samples[JUDGING]:,} others."
         for source in (table.source for table in tables)
-        if JUDGING in source.samples
     ]
     return " ".join(dict.fromkeys(sentences))
 
 
 def _pruning_steps(table: ResultTable, how: str) -> list[PruningStep]:
     rows = table.rows[table.rows["how"] == next(name for name, label in PRUNED_BY.items() if label == how)]
-    n = table.source.samples.get(JUDGING, 0)
     return [
         PruningStep(
             step=int(row.step),
@@ -87,9 +85,9 @@ def _pruning_steps(table: ResultTable, how: str) -> list[PruningStep]:
             head=_int_or_none(row.head),
             accuracy=float(row.accuracy),
             loss=float(row.loss),
-            n=n,
-            turned_wrong=_int_or_none(row.turned_wrong) or 0,
-            turned_right=_int_or_none(row.turned_right) or 0,
+            n=table.source.samples[JUDGING],
+            turned_wrong=int(row.turned_wrong),
+            turned_right=int(row.turned_right),
         )
         for row in rows.sort_values("step").itertuples()
     ]
@@ -103,8 +101,6 @@ def _removal_sentences(name: str, table: ResultTable, steps: list[PruningStep]) 
     """Sentences that say how many heads can be removed before accuracy is clearly lower, and how accuracy changes with one
     more, and with half of all heads, removed.
     """
-    if not steps[0].n:
-        return _older_file_sentence(name, table, steps[0])
     n_gone, half = n_removable_heads(steps), len(steps) // 2
     half_clause = "" if half == n_gone else f" With {half} gone: {_accuracy_text(steps, half)}."
     beginning = f"**{name}**, judged on {over(table.source, JUDGING)}"
@@ -120,17 +116,6 @@ def _removal_sentences(name: str, table: ResultTable, steps: list[PruningStep]) 
     )
 
 
-def _older_file_sentence(name: str, table: ResultTable, first: PruningStep) -> str:
-    """Sentence for a file that does not record which answers changed, so that chance cannot be judged."""
-    n = table.source.n // 2
-    standard_error = np.sqrt(first.accuracy * (1 - first.accuracy) / n)
-    return (
-        f"**{name}**: its file is an older one, judged on {n} examples only, too few to say from how many heads on accuracy is lower: "
-        f"{with_error(first.accuracy, standard_error)} are right with all heads. "
-        f"`{measuring_command(name, f'--with {MEASURE}')}` measures it anew."
-    )
-
-
 def _removed_head_name(step: PruningStep) -> str:
     return "" if step.layer is None or step.head is None else head_name(step.layer, step.head)
 
@@ -141,8 +126,6 @@ def _accuracy_text(steps: list[PruningStep], index: int) -> str:
 
 
 def _change_text(step: PruningStep) -> str:
-    if not step.n:
-        return ""
     change, _ = told_apart(100 * step.change, 0.0, "+.1f")
     error, _ = told_apart(100 * step.standard_error, 0.0, ".1f")
     return f"{change} ± {error} points"
@@ -157,5 +140,5 @@ def _pruning_curve_of(name: str, steps: list[PruningStep]) -> Curve:
         np.array([step.accuracy for step in steps]),
         np.array([step.loss for step in steps]),
         [_change_text(step) for step in steps],
-        n_removable_heads(steps) if steps[0].n else None,
+        n_removable_heads(steps),
     )

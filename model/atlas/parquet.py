@@ -50,25 +50,21 @@ def write_table(
         writer.add_key_value_metadata({KEY: json.dumps(source_fields, ensure_ascii=False).encode()})
 
 
-def read_table(
-    path: Path, required: Mapping[str, pa.DataType], optional: Mapping[str, pa.DataType] | None = None
-) -> tuple[DataSource, dict[str, list]] | None:
+def read_table(path: Path, required: Mapping[str, pa.DataType]) -> tuple[DataSource, dict[str, list]] | None:
     """The data source and the columns of a table, by name; None if there is no file.
 
-    Columns that are neither required nor optional must hold numbers. Raises ValueError, with a one-sentence message, if the
+    Columns that are not required must hold numbers. Raises ValueError, with a one-sentence message, if the
     file is damaged or too large, does not name its source, lacks a required column, or has a column of the wrong type.
     """
     try:
-        return _read_checked(path, required, optional or {})
+        return _read_checked(path, required)
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
         raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error_text(error)}") from error
 
 
-def _read_checked(
-    path: Path, required: Mapping[str, pa.DataType], optional: Mapping[str, pa.DataType]
-) -> tuple[DataSource, dict[str, list]]:
+def _read_checked(path: Path, required: Mapping[str, pa.DataType]) -> tuple[DataSource, dict[str, list]]:
     # A buffer, not a Python file: Arrow reads a file in a thread of its own, which can abort the process if Python ends
     # while the thread still waits for Python's lock (github.com/apache/arrow/issues/34314).
     content = pa.py_buffer(read_bounded(path, LARGEST_FILE))
@@ -88,7 +84,7 @@ def _read_checked(
         or not 0 <= n_unpacked_bytes <= LARGEST_TABLE
     ):
         raise ValueError(f"{metadata.num_rows:,} rows of {len(schema)} columns are more than an atlas has")
-    _check_columns(schema, required, optional)
+    _check_columns(schema, required)
     if KEY not in (file_metadata := metadata.metadata or {}):
         raise ValueError("it does not say where it comes from")
     source = convert(json.loads(file_metadata[KEY]), DataSource)
@@ -102,16 +98,13 @@ def _read_checked(
     return source, columns
 
 
-def _check_columns(
-    schema: pa.Schema, required: Mapping[str, pa.DataType], optional: Mapping[str, pa.DataType]
-) -> None:
+def _check_columns(schema: pa.Schema, required: Mapping[str, pa.DataType]) -> None:
     if len(set(schema.names)) < len(schema):
         raise ValueError("two of its columns have one name")
     if missing := sorted(set(required) - set(schema.names)):
         raise ValueError(f"it lacks the column {missing[0]}")
-    expected_types = {**optional, **required}
     for field in schema:
-        expected = expected_types.get(field.name, NUMBER)
+        expected = required.get(field.name, NUMBER)
         # writers give the items of a list different names
         is_expected_type = field.type == expected or (
             pa.types.is_list(expected)

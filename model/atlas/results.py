@@ -173,12 +173,19 @@ COLUMNS_BY_FILE = {
         "weight": NUMBER,
         **dict.fromkeys(("query_token", "key_token", "before", "between", "after"), WORD),
     },
-    PRUNING: {"how": WORD, "step": COUNTED, **_HEAD, "accuracy": NUMBER, "loss": NUMBER},
+    PRUNING: {
+        "how": WORD,
+        "step": COUNTED,
+        **_HEAD,
+        "accuracy": NUMBER,
+        "loss": NUMBER,
+        **dict.fromkeys(("turned_wrong", "turned_right"), COUNTED),
+    },
     FAITHFULNESS: {
         "lens": WORD,
         **_HEAD,
         **dict.fromkeys(("spearman_mean", "spearman_sd", "share"), NUMBER),
-        "n": COUNTED,
+        **dict.fromkeys(("n", "told", "too_few", "unmoved", "no_sooner"), COUNTED),
     },
     RELATIONS: {
         **_HEAD,
@@ -190,11 +197,7 @@ COLUMNS_BY_FILE = {
         "beyond": FLAG,
     },
 }
-# Columns that older tables lack: their shares follow another rule, and their accuracy is of fewer examples.
-OPTIONAL_COLUMNS = {
-    FAITHFULNESS: dict.fromkeys(("told", "too_few", "unmoved", "no_sooner"), COUNTED),
-    PRUNING: dict.fromkeys(("turned_wrong", "turned_right"), COUNTED),
-}
+COMPLETE = ("step", "told", "turned_wrong", "turned_right")  # columns without empty cells
 Content = HeadResults | LayerResults | ResultTable
 Columns = dict[str, tuple[pa.DataType, ColumnValues]]
 
@@ -208,7 +211,7 @@ def write_results(path: Path, content: Content) -> None:
     elif isinstance(content, LayerResults):
         columns = _layer_columns(content)
     else:
-        types = COLUMNS_BY_FILE[path.name] | OPTIONAL_COLUMNS.get(path.name, {})
+        types = COLUMNS_BY_FILE[path.name]
         columns = {name: (column_type, content.rows[name].tolist()) for name, column_type in types.items()}
     columns = {
         name: (column_type, _none_if_not_finite(values) if column_type in (NUMBER, COUNTED) else values)
@@ -277,16 +280,21 @@ def read_layers(path: Path) -> LayerResults | None:
 
 
 def read_rows(path: Path) -> ResultTable | None:
-    """Reads a table that `COLUMNS_BY_FILE` lists, by its file name; optional columns that the file lacks are empty.
+    """Reads a table that `COLUMNS_BY_FILE` lists, by its file name.
 
     None if there is no file. Raises ValueError, with a one-sentence message, if it is damaged.
     """
-    required, optional = COLUMNS_BY_FILE[path.name], OPTIONAL_COLUMNS.get(path.name, {})
-    if (table := read_table(path, required, optional)) is None:
+    required = COLUMNS_BY_FILE[path.name]
+    if (table := read_table(path, required)) is None:
         return None
     source, columns = table
-    rows = pd.DataFrame({name: columns.get(name) for name in (*required, *optional)})
-    return ResultTable(source=source, rows=rows)
+    with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
+        for name in set(COMPLETE) & set(columns):
+            if None in columns[name]:
+                raise ValueError(f"its column {name} has empty cells")
+        if path.name == PRUNING and not (source.samples.get(CHOOSING) and source.samples.get(JUDGING)):
+            raise ValueError("it does not say how many examples chose the heads and how many judged them")
+    return ResultTable(source=source, rows=pd.DataFrame({name: columns[name] for name in required}))
 
 
 def comparison_file_name(other: str) -> str:

@@ -222,25 +222,12 @@ def _read_record(
     if not set(AXES) - set(OPTIONAL) <= set(arrays) or "config" not in settings:
         return attention
     _check_arrays(arrays, attention)
-    config = convert_closed(_in_current_fields(settings["config"]), ModelConfig)
+    config = convert_closed(settings["config"], ModelConfig)
     _check_config(arrays, config)
     field_values = positions(attention) | {
         name: np.array(arrays[name], np.float32) for name in set(AXES) & set(arrays) - {"pattern", "mask"}
     }
     return ForwardRecord(config=config, pattern=attention.pattern, mask=attention.mask, **field_values)
-
-
-def _in_current_fields(config: object) -> object:
-    """The configuration of a record with the fields of today: `family.biases` became `family.parts.without_bias`."""
-    if not isinstance(config, dict):
-        return config
-    family = config.get("family")
-    if not isinstance(family, dict) or not isinstance(family.get("biases"), bool):
-        return config
-    others = {name: value for name, value in family.items() if name != "biases"}
-    if not family["biases"]:
-        others["parts"] = {"without_bias": ["w_q", "w_k", "w_v"]}
-    return config | {"family": others}
 
 
 def _check_arrays(arrays: Mapping[str, np.ndarray], record: AttentionRecord) -> None:

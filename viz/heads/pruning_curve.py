@@ -23,15 +23,15 @@ class Curve(NamedTuple):
     heads: Sequence[str]  # which went at each step, such as "L0 H3"; "" at step 0
     accuracy: np.ndarray  # [step], from 0 to 1
     loss: np.ndarray  # [step], nats
-    change: Sequence[str]  # of the accuracy since step 0, in words; "" where that is not known
-    may_go: int | None  # heads gone, before accuracy is lower; None where that is not known
+    change: Sequence[str]  # of the accuracy since step 0, in words
+    may_go: int  # heads gone, before accuracy is lower
 
 
 def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
     """Curves of accuracy over the number of heads removed, by the name of the encoder.
 
-    A dashed vertical line marks the step `may_go` of each encoder for which it is known. A click on a point sets the
-    point selection `step`, fields `encoder` and `went`.
+    A dashed vertical line marks the step `may_go` of each encoder. A click on a point sets the point selection `step`,
+    fields `encoder` and `went`.
     """
     rows = [
         (name, step, head, accuracy, loss, change)
@@ -41,8 +41,7 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
         )
     ]
     frame = pd.DataFrame(rows, columns=["encoder", "step", "went", "accuracy", "loss", "change"])
-    known_ends = {name: curve.may_go for name, curve in encoders.items() if curve.may_go is not None}
-    end_steps = {"encoder": list(known_ends), "step": list(known_ends.values())}
+    end_steps = {"encoder": list(encoders), "step": [curve.may_go for curve in encoders.values()]}
     placements = tuple(curve.placement for curve in encoders.values())
     return _chart_form(tuple(encoders), placements).with_data(
         frame,

@@ -21,8 +21,7 @@ class OverData(NamedTuple):
 def stored_over_data(name: Checkpoint, lens: str, head: tuple[int, int] | None) -> OverData | None:
     """Stored share of examples on which the map of this head, seen through `lens`, may be read as an explanation.
 
-    A lens without heads has one map per layer. None if it was not measured for this encoder, lens and head, or was measured
-    by an earlier version of the rule, which did not compare with the perfect map.
+    A lens without heads has one map per layer. None if it was not measured for this encoder, lens and head.
     """
     stored = stored_results.table_of(name, FAITHFULNESS)
     if stored is None or head is None:
@@ -40,7 +39,7 @@ def _shares_by_map(
     stored = stored_results.table_of(name, FAITHFULNESS)
     if stored is None:
         return {}
-    table = stored.rows[stored.rows["told"].notna() & stored.rows["layer"].notna()]
+    table = stored.rows[stored.rows["layer"].notna()]
     return {
         (row.lens, int(row.layer), None if pd.isna(row.head) else int(row.head)): (
             float(row.share) if row.told else None,

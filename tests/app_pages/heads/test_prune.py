@@ -23,9 +23,9 @@ def open_prune(open_app: Open) -> Open:
     return lambda **query: open_app(PAGE, **defaults | query)
 
 
-def way(how: str, turned: Turned | None) -> pd.DataFrame:
-    """The heads in that order, with how many answers turned wrong and right at each step, of 900 of 1000; None: not told."""
-    wrong, right = zip(*(turned or [(0, 0)] * len(ORDER)), strict=True)
+def way(how: str, turned: Turned) -> pd.DataFrame:
+    """The heads in that order, with how many answers turned wrong and right at each step, of 900 of 1000."""
+    wrong, right = zip(*turned, strict=True)
     return pd.DataFrame(
         {
             "how": how,
@@ -34,17 +34,15 @@ def way(how: str, turned: Turned | None) -> pd.DataFrame:
             "head": [head for _, head in ORDER],
             "accuracy": [0.9 + (many - few) / 1000 for few, many in zip(wrong, right, strict=True)],
             "loss": LOSSES,
-            "turned_wrong": wrong if turned else None,
-            "turned_right": right if turned else None,
+            "turned_wrong": wrong,
+            "turned_right": right,
         }
     )
 
 
-def write(folder: Path, name: str, **ways: Turned | None) -> None:
+def write(folder: Path, name: str, **ways: Turned) -> None:
     rows = pd.concat([way(how, each) for how, each in ways.items()])
-    older = None in ways.values()
-    made = replace(source(name), n=256 if older else 1128)
-    made = replace(made, samples={} if older else {"choosing": 128, "judging": 1000})
+    made = replace(source(name, choosing=128, judging=1000), n=1128)
     write_results(folder / name / PRUNING, ResultTable(source=made, rows=rows))
 
 
@@ -81,17 +79,6 @@ def test_zeros_or_means(open_prune: Open, checkpoints: Path) -> None:
     assert "with 3 of 4 heads gone accuracy is not clearly lower" in said(app)
     assert "imdb-post-ln: " in said(app)  # which was not measured
     assert "accuracy is not clearly lower even with all 4 heads gone" in said(open_prune())
-
-
-def test_an_older_file_was_judged_by_too_few(open_prune: Open, checkpoints: Path) -> None:
-    """It does not say which answers turned, so nothing is said of when accuracy is lower."""
-    write(checkpoints, "imdb-pre-ln", zero=None)
-    app = open_prune()
-    assert "judged on 128 examples only" in said(app)
-    assert "90.0 ± 2.7 % are right with all heads" in said(app)
-    assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with pruning` measures it anew." in said(app)
-    assert "clearly lower" not in said(app)
-    assert table_of(app, "Accuracy of", "encoder", "step", "accuracy")["change"].tolist() == [""] * 5
 
 
 def test_without_a_file_it_says_how_to_make_one(open_prune: Open) -> None:

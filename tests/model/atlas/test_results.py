@@ -13,13 +13,14 @@ import pytest
 
 from model.atlas import parquet as tables
 from model.atlas.data_source import Spread
-from model.atlas.parquet import write_table
+from model.atlas.parquet import WORD, write_table
 from model.atlas.results import (
     COLUMNS_BY_FILE,
     EXAMPLES,
     FAITHFULNESS,
     HEADS,
     LAYERS,
+    PRUNING,
     ResultTable,
     comparison_file_name,
     read_comparison,
@@ -79,28 +80,25 @@ def test_rows_are_read_as_written(tmp_path):
     pd.testing.assert_frame_equal(found.rows, expected, check_dtype=False)
 
 
-def test_columns_that_came_later_may_be_missing(tmp_path):
-    old = pd.DataFrame(
-        {
-            "lens": "rollout",
-            "layer": 0,
-            "head": None,
-            "spearman_mean": 0.5,
-            "spearman_sd": 0.25,
-            "share": 0.5,
-            "n": 30,
-        },
-        index=[0],
-    )
-    write_table(
-        tmp_path / FAITHFULNESS,
-        examples().source,
-        {name: (kind, old[name].tolist()) for name, kind in COLUMNS_BY_FILE[FAITHFULNESS].items()},
-    )
-    assert read_rows(tmp_path / FAITHFULNESS).rows["told"].isna().all()
-    new = ResultTable(source=examples().source, rows=old.assign(told=20, too_few=4, unmoved=3, no_sooner=3))
-    write_results(tmp_path / FAITHFULNESS, new)
-    pd.testing.assert_frame_equal(read_rows(tmp_path / FAITHFULNESS).rows, new.rows, check_dtype=False)
+@pytest.mark.parametrize("column", ["step", "turned_wrong", "turned_right", "told"])
+def test_counts_of_examples_have_no_empty_cells(tmp_path, column):
+    path = tmp_path / (FAITHFULNESS if column == "told" else PRUNING)
+    source = replace(examples().source, samples={"choosing": 1, "judging": 2})
+    row = {name: "zero" if kind == WORD else 1 for name, kind in COLUMNS_BY_FILE[path.name].items()}
+    write_results(path, ResultTable(source=source, rows=pd.DataFrame([row])))
+    assert read_rows(path).rows[column].tolist() == [1]
+    write_results(path, ResultTable(source=source, rows=pd.DataFrame([row | {column: None}])))
+    with pytest.raises(ValueError, match=rf"cannot be read: its column {column} has empty cells$"):
+        read_rows(path)
+
+
+@pytest.mark.parametrize("samples", [{}, {"choosing": 1}, {"judging": 2}, {"choosing": 1, "judging": 0}])
+def test_a_pruning_names_the_examples_that_choose_and_judge(tmp_path, samples):
+    row = {name: "zero" if kind == WORD else 1 for name, kind in COLUMNS_BY_FILE[PRUNING].items()}
+    source = replace(examples().source, samples=samples)
+    write_results(tmp_path / PRUNING, ResultTable(source=source, rows=pd.DataFrame([row])))
+    with pytest.raises(ValueError, match="does not say how many examples chose the heads"):
+        read_rows(tmp_path / PRUNING)
 
 
 def test_pandas_reads_them_too(tmp_path):

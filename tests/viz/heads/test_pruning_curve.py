@@ -45,9 +45,3 @@ def test_the_axis_begins_below_the_least():
         each["value"] for each in pruning_curve({"a": PRE}).specification["params"] if each["name"] == "least"
     ]
     assert least == 0.5
-
-
-def test_where_nobody_knows_how_many_may_go_nothing_is_marked():
-    made = pruning_curve({"a-pre-ln": PRE._replace(may_go=None), "a-post-ln": POST})
-    assert made.frames["may_go"]["encoder"].tolist() == ["a-post-ln"]
-    assert not len(pruning_curve({"a-pre-ln": PRE._replace(may_go=None)}).frames["may_go"])

@@ -270,20 +270,20 @@ def test_over_a_data_set_it_is_said_where_it_was_measured(open_app: Open, checkp
 def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
     rows = pd.DataFrame(
         {
-            "lens": ["rollout"] * 2,
-            "layer": [0, 1],
-            "head": [None, None],
-            "spearman_mean": [0.1, 0.3],
-            "spearman_sd": [0.2, 0.2],
-            "share": [0.25, None],
-            "n": [40, 0],
-            **{name: [12, None] for name in ("told", "too_few", "unmoved", "no_sooner")},
+            "lens": ["rollout"],
+            "layer": [0],
+            "head": [None],
+            "spearman_mean": [0.1],
+            "spearman_sd": [0.2],
+            "share": [0.25],
+            "n": [40],
+            **{name: [12] for name in ("told", "too_few", "unmoved", "no_sooner")},
         }
     )
     table_of = ResultTable(source=source(300, checkpoint.weights_hash("imdb-pre-ln")), rows=rows)
     write_results(checkpoints / "imdb-pre-ln" / FAITHFULNESS, table_of)
     assert stored_over_data("imdb-pre-ln", "rollout", (0, 0)) == OverData(0.25, 12, 300, "films")
-    assert stored_over_data("imdb-pre-ln", "rollout", (1, 0)) is None  # as of an older file, by another rule
+    assert stored_over_data("imdb-pre-ln", "rollout", (1, 0)) is None
     assert stored_over_data("imdb-pre-ln", "attention", (0, 0)) is None
     assert stored_over_data("imdb-post-ln", "rollout", (0, 0)) is None
 
