@@ -173,14 +173,11 @@ def worker(folder: Path) -> Iterator[Order]:
 
 def work() -> None:
     """Follows the orders of standard input: opens a page, or changes what its widgets hold, and runs it."""
-    from importlib import import_module
     from time import thread_time
 
-    # Versions before app_pages had folders, and the first of these, named it otherwise.
-    is_former = Path("app_pages/frame.py").exists()
-    frame = import_module("app_pages.frame" if is_former else "app_pages.shell.frame")
-    draw_name = "draw_page" if hasattr(frame, "draw_page") else "draw"
-    draw = getattr(frame, draw_name)
+    from app_pages.shell import frame
+
+    draw = frame.draw_page
     times: list[float] = []
 
     def timed() -> None:
@@ -190,7 +187,7 @@ def work() -> None:
         finally:
             times.append(thread_time() - start)
 
-    setattr(frame, draw_name, timed)
+    frame.draw_page = timed
     app, shown = None, ""
     for line in sys.stdin:
         order = json.loads(line)
@@ -221,7 +218,7 @@ def opened(page: str, query: dict[str, str]) -> AppTest | None:
     from streamlit.testing.v1 import AppTest
     from streamlit.util import calc_hash
 
-    if not (Path("app_pages", page).exists() or Path("app_pages", f"{page}.py").exists()):
+    if not Path("app_pages", page).exists():
         return None
     app = AppTest.from_file(str(Path.cwd() / "app.py"), default_timeout=120)
     app._page_hash = calc_hash("" if page == "attention" else page)
@@ -258,10 +255,7 @@ def collections(folder: Path, clicks: int = 6) -> float:
             page.wait_for_timeout(2000)
             log.write_text("")
             for click in range(1, clicks + 1):
-                if page.locator(
-                    ALL_HEADS
-                ).count():  # where it takes the keys; in former versions the page does
-                    page.locator(ALL_HEADS).focus()
+                page.locator(ALL_HEADS).focus()
                 page.keyboard.press("ArrowRight")
                 while len(log.read_text().split()) < click:  # a run ends with a collection
                     page.wait_for_timeout(20)

@@ -91,7 +91,7 @@ def test_every_parameter_learns(config):
     assert [name for name in still if not name.endswith("w_k.bias")] == []
 
 
-def test_a_configuration_saved_before_there_were_variants_has_residual_connections():
+def test_a_configuration_without_the_field_has_residual_connections():
     values = TEXT.to_json()
     del values["residual"]
     assert convert_closed(values, ModelConfig) == TEXT
