@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import platform
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,8 +9,6 @@ import torch
 
 # Numbers by which glibc's mallopt knows its settings.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-# What Linux says of the processor's cores.
-PROCESSOR = Path("/proc/cpuinfo")
 # What Linux says of the machine's memory, in kB.
 MACHINE = Path("/proc/meminfo")
 # The limit that Linux sets for the processes of a container, in bytes, or "max"; beside it stands what they take.
@@ -63,13 +60,6 @@ def release_memory() -> None:
     torch.cuda.empty_cache()
     with suppress(OSError, AttributeError):  # other systems have no such call
         ctypes.CDLL(None).malloc_trim(0)
-
-
-def processor() -> str:
-    """What the system says of its processor, its maker among it ("AuthenticAMD", "GenuineIntel")."""
-    with suppress(OSError):
-        return PROCESSOR.read_text()
-    return platform.processor()  # outside of Linux
 
 
 def machine_memory() -> int | None:

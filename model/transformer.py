@@ -15,7 +15,6 @@ from torch.nn import functional
 from .activations import ACTIVATIONS
 from .config import ModelConfig
 from .hooks import HookPoint
-from .linear import Linear, linear_map
 from .masks import FullMask, LayerMask, Mask, combine, real_positions
 
 States = Float[Tensor, "batch position d_model"]
@@ -50,7 +49,7 @@ class Embedding(nn.Module):
         if config.vocab_size is not None:
             self.tokens = nn.Embedding(config.vocab_size, d_model, padding_idx=config.padding_id)
         else:
-            self.patches = Linear(config.n_patch_values, d_model)
+            self.patches = nn.Linear(config.n_patch_values, d_model)
         # Text brings its class token along as [CLS]; patches need one of their own.
         needs_class_token = config.pooling == "class" and not config.is_text
         self.class_token = nn.Parameter(torch.zeros(d_model)) if needs_class_token else None
@@ -99,11 +98,11 @@ class Attention(nn.Module):
         super().__init__()
         self.n_heads = config.n_heads
         self.scale = math.sqrt(config.d_k)  # so that scores keep their variance for every d_k
-        self.w_q = Linear(config.d_model, config.n_heads * config.d_k)
+        self.w_q = nn.Linear(config.d_model, config.n_heads * config.d_k)
         shared = self.w_q if config.shared_qkv else None
-        self.w_k = shared or Linear(config.d_model, config.n_heads * config.d_k)
-        self.w_v = shared or Linear(config.d_model, config.n_heads * config.d_v)
-        self.w_o = Linear(config.n_heads * config.d_v, config.d_model)
+        self.w_k = shared or nn.Linear(config.d_model, config.n_heads * config.d_k)
+        self.w_v = shared or nn.Linear(config.d_model, config.n_heads * config.d_v)
+        self.w_o = nn.Linear(config.n_heads * config.d_v, config.d_model)
         self.dropout = nn.Dropout(config.dropout_pattern)
         self.q, self.k, self.v = HookPoint(), HookPoint(), HookPoint()
         self.scores, self.pattern, self.z = HookPoint(), HookPoint(), HookPoint()
@@ -153,10 +152,10 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.expand = Linear(config.d_model, config.d_ff)
+        self.expand = nn.Linear(config.d_model, config.d_ff)
         self.activation = ACTIVATIONS[config.activation]()
         self.dropout = nn.Dropout(config.dropout_activation)
-        self.contract = Linear(config.d_ff, config.d_model)
+        self.contract = nn.Linear(config.d_ff, config.d_model)
         self.hidden = HookPoint()
 
     def forward(self, x: States) -> States:
@@ -215,7 +214,7 @@ class MaskedTokenOutput(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.transform = Linear(config.d_model, config.d_model)
+        self.transform = nn.Linear(config.d_model, config.d_model)
         self.activation = ACTIVATIONS["gelu" if config.activation == "relu" else config.activation]()
         self.norm = layer_norm(config)
         self.bias = nn.Parameter(torch.zeros(config.vocab_size or 0))
@@ -224,7 +223,7 @@ class MaskedTokenOutput(nn.Module):
         self, states: Float[Tensor, "masked d_model"], embedding: Float[Tensor, "vocab d_model"]
     ) -> Float[Tensor, "masked vocab"]:
         states = self.norm(self.activation(self.transform(states)))
-        return linear_map(states, embedding, self.bias)
+        return functional.linear(states, embedding, self.bias)
 
 
 class Transformer(nn.Module):
@@ -238,7 +237,7 @@ class Transformer(nn.Module):
             Block(config) for _ in range(config.n_layers)
         )
         self.final_norm = layer_norm(config) if config.final_norm else nn.Identity()
-        self.classifier = Linear(config.d_model, config.n_classes) if config.n_classes else nn.Identity()
+        self.classifier = nn.Linear(config.d_model, config.n_classes) if config.n_classes else nn.Identity()
         self.masked_token_output = MaskedTokenOutput(config) if config.masked_token_output else None
         self.logits = HookPoint()
         self._initialise()

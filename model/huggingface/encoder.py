@@ -6,12 +6,12 @@ from dataclasses import replace
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 
 from ..activations import OUTPUT_ACTIVATIONS
 from ..config import ModelConfig
 from ..family_options import TokenChoice
 from ..hooks import HookPoint
-from ..linear import Linear, linear_map
 from ..masks import FullMask, Mask, causal, local_windows, real_positions
 from ..parts.attention_pooling import AttentionPooling
 from ..parts.block import add_grid_bias, replace_parts
@@ -43,9 +43,9 @@ class ImportedEmbedding(Embedding):
         if config.embedding_norm:
             self.norm = norm_layer(config, width)  # type: ignore[assignment]  # called alike
         if family.widened_first:
-            self.norm = nn.Sequential(Linear(width, config.d_model, bias=False), norm_layer(config))  # type: ignore[assignment]  # called like one norm
+            self.norm = nn.Sequential(nn.Linear(width, config.d_model, bias=False), norm_layer(config))  # type: ignore[assignment]  # called like one norm
         elif family.d_embedding is not None:
-            self.norm = nn.Sequential(self.norm, Linear(width, config.d_model))  # type: ignore[assignment]  # called like one norm
+            self.norm = nn.Sequential(self.norm, nn.Linear(width, config.d_model))  # type: ignore[assignment]  # called like one norm
 
     def look_up(self, inputs: Inputs) -> States:
         """Content vectors of token ids or patches; ids of a second text are `vocab_size` higher (`model.inputs.prepare`)."""
@@ -87,18 +87,18 @@ class TokenOutput(nn.Module):
         width = config.d_embedding
         assert config.vocab_size is not None  # an encoder of texts
         has_hidden = family.masked_token_hidden
-        self.transform = Linear(config.d_model, width) if has_hidden else nn.Identity()
+        self.transform = nn.Linear(config.d_model, width) if has_hidden else nn.Identity()
         self.activation = OUTPUT_ACTIVATIONS[family.masked_token_act if has_hidden else "none"]()
         self.norm = nn.LayerNorm(width, eps=config.layer_norm_eps) if has_hidden else nn.Identity()
         self.bias = nn.Parameter(torch.zeros(config.vocab_size))
-        self.decoder = None if family.tied_output else Linear(width, config.vocab_size, bias=False)
+        self.decoder = None if family.tied_output else nn.Linear(width, config.vocab_size, bias=False)
 
     def forward(
         self, states: Float[Tensor, "masked d_model"], embedding: Float[Tensor, "vocab width"]
     ) -> Float[Tensor, "masked vocab"]:
         states = self.norm(self.activation(self.transform(states)))
         token_vectors = embedding if self.decoder is None else self.decoder.weight
-        return linear_map(states, token_vectors, self.bias)
+        return functional.linear(states, token_vectors, self.bias)
 
 
 class ImportedEncoder(Transformer):
@@ -113,7 +113,7 @@ class ImportedEncoder(Transformer):
             self.masked_token_output = TokenOutput(config) if config.masked_token_output else None  # type: ignore[assignment]  # called alike
             d_model, d_pooled = config.d_model, config.d_pooled
             self.attention_pooling = AttentionPooling(config) if family.attention_pooling else None
-            self.pooler = Linear(d_model, d_pooled) if family.pooler else nn.Identity()
+            self.pooler = nn.Linear(d_model, d_pooled) if family.pooler else nn.Identity()
             self.pooler_act = OUTPUT_ACTIVATIONS[family.pooler or "none"]()
             has_pooled_norm = family.pooled_norm or (family.hidden_norm and family.pooler is not None)
             self.pooler_norm = _hidden_norm(config, d_pooled, has_pooled_norm)
@@ -123,15 +123,15 @@ class ImportedEncoder(Transformer):
                 width = layer_options.width
             self.sentence_layers = nn.Sequential(*layers)
             if config.n_classes:
-                self.classifier = Linear(d_pooled, config.n_classes)
-            self.second_classifier = Linear(d_pooled, config.n_classes) if family.two_classifiers else None
-            self.token_hidden = Linear(d_model, d_model) if family.token_hidden else nn.Identity()
+                self.classifier = nn.Linear(d_pooled, config.n_classes)
+            self.second_classifier = nn.Linear(d_pooled, config.n_classes) if family.two_classifiers else None
+            self.token_hidden = nn.Linear(d_model, d_model) if family.token_hidden else nn.Identity()
             self.token_act = OUTPUT_ACTIVATIONS[family.token_hidden or "none"]()
             self.token_norm = _hidden_norm(
                 config, d_model, family.hidden_norm and family.token_hidden is not None
             )
             n_token_classes = len(family.token_class_names)
-            self.token_classifier = Linear(d_model, n_token_classes) if n_token_classes else None
+            self.token_classifier = nn.Linear(d_model, n_token_classes) if n_token_classes else None
             if n_token_classes:
                 self.token_logits = HookPoint()
             if (options := family.parts.disentangled) is not None:

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..config import ModelConfig
-from ..linear import linear_map
 from ..parts.norm_layers import LinearNorm, linear_norm
 from ..record import AttentionRecord, ForwardRecord
 from ..transformer import Block, Transformer
@@ -98,7 +97,7 @@ def _apply_centred(
     first_map: nn.Linear, norm: LinearNorm, u: Float[Tensor, "*axes d_model"]
 ) -> Float[Tensor, "*axes d_ff"]:
     """A first linear map of the feed-forward, applied to the norm of `u` without the division by σ, and without biases."""
-    return linear_map(norm.centre(u) * norm.gain, first_map.weight)
+    return functional.linear(norm.centre(u) * norm.gain, first_map.weight)
 
 
 def _block_output(

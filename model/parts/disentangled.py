@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from ..config import ModelConfig
 from ..family_options import Disentangled
 from ..hooks import HookPoint
-from ..linear import Linear
 from ..transformer import Attention
 from .norm_layers import norm_layer
 from .position_numbers import numbers_in_batch
@@ -47,8 +46,8 @@ class DisentangledAttention(Attention):
         width = config.n_heads * config.d_k
         has_own_k = options.content_to_position and not options.shared_maps
         has_own_q = options.position_to_content and not options.shared_maps
-        self.position_k = Linear(config.d_model, width) if has_own_k else None
-        self.position_q = Linear(config.d_model, width) if has_own_q else None
+        self.position_k = nn.Linear(config.d_model, width) if has_own_k else None
+        self.position_q = nn.Linear(config.d_model, width) if has_own_q else None
         self.position_numbers, self.content_to_content = HookPoint(), HookPoint()
         self.content_to_position = HookPoint() if options.content_to_position else None
         self.position_to_content = HookPoint() if options.position_to_content else None

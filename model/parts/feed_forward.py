@@ -1,7 +1,8 @@
 """Gated feed-forward: the activation of one linear map is multiplied by another one (Shazeer 2020)."""
 
+from torch import nn
+
 from ..config import ModelConfig
-from ..linear import Linear
 from ..transformer import FeedForward, States
 
 
@@ -10,7 +11,7 @@ class GatedFeedForward(FeedForward):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
-        self.gate = Linear(config.d_model, config.d_ff)
+        self.gate = nn.Linear(config.d_model, config.d_ff)
 
     def forward(self, x: States) -> States:
         hidden = self.hidden(self.activation(self.expand(x)) * self.gate(x))

@@ -3,10 +3,8 @@
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from ..linear import Linear
 
-
-class GroupedLinear(Linear):
+class GroupedLinear(nn.Linear):
     """A linear map to `n_groups` heads, each of which is handed on `n_heads // n_groups` times in a row."""
 
     def __init__(self, d_model: int, n_heads: int, n_groups: int, d_head: int) -> None:

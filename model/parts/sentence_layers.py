@@ -9,7 +9,6 @@ from torch.nn import functional
 
 from ..activations import OUTPUT_ACTIVATIONS
 from ..family_options import SentenceLayer, SentencePooling
-from ..linear import Linear
 from ..transformer import States
 
 
@@ -63,7 +62,7 @@ class FirstNumbers(nn.Module):
 def sentence_layer(options: SentenceLayer, d_in: int) -> nn.Module:
     """The layer that `options` describe, for vectors of `d_in` numbers."""
     if options.kind == "linear":
-        linear = Linear(d_in, options.width, bias=options.bias)
+        linear = nn.Linear(d_in, options.width, bias=options.bias)
         return nn.Sequential(linear, OUTPUT_ACTIVATIONS[options.act]())
     if options.kind == "layer norm":
         return nn.LayerNorm(options.width)
