@@ -11,8 +11,8 @@ KNOCKED_OUT = "the pieces of a word knocked out together"
 STATES = "the states of the pieces of a word averaged"
 # What is done with words without a counterpart.
 _MISSING = {
-    WEIGHTS: "left out of differences of maps; in head distances all of them are one more key",
-    ENTROPIES: "counted on their side alone",
+    WEIGHTS: "left out of differences of maps; for distances of heads their weights are added up as one more key",
+    ENTROPIES: "part of the entropy on their own side only",
     KNOCKED_OUT: "knocked out on their side alone",
     STATES: "left out of what is compared",
 }

@@ -25,9 +25,9 @@ ATTRIBUTION = Row(
     "What the answer hangs on, by",
     (KNOCKED_OUT, GRADIENT, INTEGRATED),
     help="Colours what the answer hangs on. Knock-out: how the answer changes without one token or patch. Gradient × input: "
-    "how it would change if the content shrank a little, extended to all of it. Integrated gradients: the same along the "
-    "whole way to the content from none, but for class token and registers. All three are of one answer: the log-odds of a class, log P of a masked word, or "
-    "the similarity of the pooled state.",
+    "how it would change if the content shrank a little, extended to all of it. Integrated gradients: the mean of that "
+    "slope over the whole way from no content to all of it; class token and registers keep theirs throughout. All three "
+    "measure the same answer: the log-odds of a class, log P of a masked word, or the similarity of the pooled state.",
 )
 # What colours the tokens or patches: what the head looks at, or what the answer hangs on.
 BY_ATTENTION, BY_ANSWER = COLOURINGS = "attention", "answer"

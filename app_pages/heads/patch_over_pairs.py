@@ -294,7 +294,7 @@ def reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
         n_tested = int((~np.isnan(effects.p)).sum())
         sentences_read.append(
             f"An effect is shown where a t-test against 0 has p < {SIGNIFICANT:g} after Holm's correction for all {n_tested} parts "
-            "that are tested; a part whose effect does not vary between pairs is not."
+            "that are tested; a part with the same effect in all pairs cannot be tested."
         )
     else:
         sentences_read.append(
@@ -302,7 +302,7 @@ def reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
         )
     if effects.n_repeated:
         sentences_read.append(
-            f"Left out: {counted(effects.n_repeated, 'pair')} that the encoder reads like one before, which counts once."
+            f"Left out: {counted(effects.n_repeated, 'pair')} that the encoder reads like an earlier one: equal pairs count once."
         )
     if effects.n_equal:
         sentences_read.append(

@@ -66,9 +66,7 @@ def draw_reordering(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
         )
     )
     st.latex(r"\mathrm{Attention}(PX) = P\,\mathrm{Attention}(X)")
-    without = (
-        f"If it were not that this encoder {by_position}, the equation would hold, " if by_position else ""
-    )
+    without = f"This encoder {by_position}. Without that the equation would hold, " if by_position else ""
     st.markdown(
         without + r"since softmax works row by row: $\mathrm{softmax}((PQ)(PK)^{\top})\,PV = "
         r"P\,\mathrm{softmax}(QK^{\top})\,P^{\top} P\,V = P\,\mathrm{softmax}(QK^{\top})\,V$"
@@ -90,13 +88,13 @@ def order_sentence(
     """What becomes of the framed token's output, as the vectors are reordered; `by_position` says what attention does by position."""
     token = f"The framed token {f'moves from row {row} to row {new_row}' if new_row != row else f'keeps its row {row}'}"
     if not is_reordered:
-        return f"This order is the one of the input, so nothing can change: {token[0].lower()}{token[1:]}."
+        return f"This is the order of the input, so nothing can change: {token[0].lower()}{token[1:]}."
     if is_masked and is_equal:
         return f"{token}. In this order every row's output stays the same, even with the mask."
     if is_masked:
         clause = f"now sees {_n_keys_text(new_row + 1)} instead of {_n_keys_text(row + 1)}: itself and the rows before it"
         if new_row == row:
-            clause = "sees as many keys as before, itself and the rows now before it"
+            clause = "sees as many keys as before: itself and the rows that now stand before it"
         return (
             f"{token} and {clause}. Which keys are allowed depends on the row, so the mask does not move with the vectors, and the "
             "equation fails."

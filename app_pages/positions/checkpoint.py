@@ -108,12 +108,12 @@ def _draw_grid(name: Checkpoint, record: ForwardRecord, query: int) -> None:
 def grid_sentence(means: embeddings.GridMeans, *, is_learned: bool) -> str:
     """Whether the table of positions shows that the patches lie in a grid."""
     if not is_learned:
-        return "These sinusoids count the patches as one long row: that they lie in a grid is not in them."
+        return "These sinusoids number the patches as one long row. They do not tell that the patches lie in a grid."
     remark = (
         "the grid was learned in training" if means.are_neighbours_similar else "the grid is not visible here"
     )
     if np.isnan(means.others):
-        remark = "with so few patches all are neighbours, so it cannot be told whether the grid was learned"
+        remark = "here all patches are neighbours, so it cannot be told whether the grid was learned"
     return f"The table is a plain list that does not say which patches touch: {remark}."
 
 

@@ -238,12 +238,12 @@ def _are_wanted(subject: LiveSubject, what: Hashable, n_forwards: int, label: st
 
 
 def no_effect_sentence(n: int, largest: float) -> str:
-    """Says that `n` shifts leave the pooled state as it is, or what is rounding in it: no number moves by more than `largest`."""
+    """Sentence: `n` shifts leave the pooled state as it is; `largest` is the largest change of one of its numbers."""
     if not largest:
         return f"**{n} shifts** of the same input leave the pooled state exactly as it is."
     return (
-        f"**{n} shifts** of the same input leave the pooled state as it is but for rounding in single precision: none of its numbers "
-        f"moves by more than **${format_scientific(largest)}$**."
+        f"**{n} shifts** of the same input leave the pooled state as it is: none of its numbers moves by more than "
+        f"**${format_scientific(largest)}$**, which is rounding in single precision."
     )
 
 

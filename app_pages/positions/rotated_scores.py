@@ -75,7 +75,7 @@ def _draw_over_distance(pair: Pair) -> None:
     remark = (
         ""
         if window is None
-        else f" Grey: farther than L{layer} lets a query see, {range_text(seen.sees[layer], seen.half)}."
+        else f" Grey: keys that a query of L{layer} does not see; it sees {range_text(seen.sees[layer], seen.half)}."
     )
     st.caption(
         f"The thick line is the score, colours are what groups of pairs add to it; λ is a pair's wavelength, in positions.{remark}"

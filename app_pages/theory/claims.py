@@ -31,7 +31,7 @@ NOT_REPRODUCED = (
     "**Not reproduced here**: in post-LN the gradient does not grow with the layer in any of {n} seeds. A likely reason: figure 3 is of "
     "a translation model, whose encoder gets its gradient through a decoder."
 )
-UNDECIDED = "Whether the gradient grows with the layer in post-LN **cannot be told here**: it does in {n_grows} of {n}."
+UNDECIDED = "Whether the gradient in post-LN grows from layer to layer **cannot be told here**: it does with {n_grows} of {n}."
 HIDDEN = r"""
 Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN after $l$ layers:
 

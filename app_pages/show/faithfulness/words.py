@@ -38,8 +38,8 @@ NO_ENCODER = (
 
 _WHY = {
     Undecidable.TOO_FEW: f"fewer than {FEWEST} {{units}} are too few to tell an order from chance",
-    Undecidable.TOO_EQUAL: "so many of its {units} have the same effect that not even the order of the effects has p < "
-    f"{SIGNIFICANT:g}",
+    Undecidable.TOO_EQUAL: "so many of its {units} have the same effect that even scores in exactly the order of the effects "
+    f"would not reach p < {SIGNIFICANT:g}",
     Undecidable.UNMOVED: "hiding any of its {units} hardly moves {answer}",
     Undecidable.NO_SOONER: "hiding first the {units} that matter most does not lower {answer} clearly faster than hiding them in random order",
 }
@@ -191,14 +191,15 @@ def rule_markdown(record: ForwardRecord, answer: Answer = WHOLE_INPUT) -> str:
             "",
             "**When it cannot be told.** The perfect map has the effects themselves as its scores. Where even that one fails the "
             f"rule, no map can be judged on this input: it has fewer than {FEWEST} {units} (no order of 4 has p < {SIGNIFICANT:g}), "
-            f"so many have the same effect that not even the order of the effects has p < {SIGNIFICANT:g}, no knock-out moves the answer by {LEAST_EFFECT:g}, or the {units} are too few, or act together too much, for one order to be "
-            "told from random ones. "
+            f"so many {units} have the same effect that even the perfect map does not reach p < {SIGNIFICANT:g}, no knock-out moves "
+            f"the answer by {LEAST_EFFECT:g}, or hiding the {units} in the order of their effects does not lower the answer clearly "
+            "faster than hiding them in random order. "
             "Such inputs are left out of the shares over a data set.",
             "",
             f"The thresholds are a convention of this app. The **score** of each of the {units} is {score}; its **effect** is "
             f"{effect} when it is knocked out alone. {left_out} are left out. p is the share of {N_SHUFFLES:,} "
             "random orders of the effects that correlate as strongly, either way; it is not corrected for how many maps one "
-            r"looks at. Effects, and scores, that differ by no more than rounding are equal. The interval is $\tanh(\operatorname{artanh} \rho \pm 1.96 \sqrt{(1 + \rho^2/2)/(n - 3)})$ (Bonett & "
+            r"looks at. Effects that differ by no more than rounding count as equal, and so do scores. The interval is $\tanh(\operatorname{artanh} \rho \pm 1.96 \sqrt{(1 + \rho^2/2)/(n - 3)})$ (Bonett & "
             f"Wright 2000), as if {units} were independent draws.",
             "",
             f"**Curves**: x is the share of the {units} that are gone (deletion) or back (insertion), from 0 to 1 in about "

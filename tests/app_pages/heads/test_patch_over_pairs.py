@@ -128,7 +128,7 @@ def test_where_no_effect_is_shown_no_part_is_named(open_pairs: Callable[..., App
 def test_a_pair_given_again_counts_once(open_pairs: Callable[..., AppTest]) -> None:
     app = open_pairs([TEXTS[0], TEXTS[0]])
     assert "Over 1 pair: an effect needs at least two pairs to be shown." in said(app)
-    assert "Left out: 1 pair that the encoder reads like one before, which counts once." in said(app)
+    assert "Left out: 1 pair that the encoder reads like an earlier one: equal pairs count once." in said(app)
     app = open_pairs([*TEXTS, TEXTS[1]])
     assert "Over 3 pairs" in said(app)
 

@@ -66,7 +66,9 @@ def test_a_score_over_the_distance(open_own: Open, checkpoints: Path, architectu
 
 
 def test_a_layer_with_a_window_says_how_far_it_sees(open_own: Open) -> None:
-    assert "farther than L1 lets a query see, ±2 positions" in said(open_own("ModernBertModel", LAYER.to(1)))
+    assert "Grey: keys that a query of L1 does not see; it sees ±2 positions" in said(
+        open_own("ModernBertModel", LAYER.to(1))
+    )
 
 
 def test_a_pair_moved_along_keeps_its_score(open_own: Open) -> None:

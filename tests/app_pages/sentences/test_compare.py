@@ -89,7 +89,7 @@ TABLE: dict[str, list[Row]] = {
             "weights",
             lambda: by_words.rule_sentence(word_side(3, 1), word_side(3, 0), by_words.WEIGHTS),
             "1 without a counterpart",
-            "in head distances all of them are one more key",
+            "for distances of heads their weights are added up as one more key",
             never=("left out of what is compared",),
         ),
         row(
@@ -105,7 +105,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "entropies",
             lambda: by_words.rule_sentence(word_side(3, 1), word_side(3, 2), by_words.ENTROPIES),
-            "counted on their side alone",
+            "part of the entropy on their own side only",
         ),
         row(
             "one corresponds",

@@ -60,7 +60,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "rounding",
             lambda: experiments.no_effect_sentence(49, 2.4e-7),
-            "but for rounding",
+            "which is rounding",
             r"2.4 \times 10^{-7}",
             never=("exactly",),
         ),
@@ -211,7 +211,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "computed",
             lambda: checkpoint.grid_sentence(GridMeans(0.5, 0.4, 0.1), is_learned=False),
-            "not in them",
+            "do not tell",
         ),
     ],
     "what a head multiplies by W_Q": [
