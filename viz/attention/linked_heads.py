@@ -891,7 +891,7 @@ def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
         "map_x + cell * (datum.position + 0.5)",
         "top - 5",
         f"{fits} datum.position == pointed_key ? datum.label : ''",
-        angle=270 if compact else 315,
+        angle=270 if compact else alt.expr("cell >= 14 ? 315 : 270"),  # slanted names need more room
         fontWeight=alt.expr("datum.position == pointed_key ? 'bold' : 'normal'"),
         **size,
     )

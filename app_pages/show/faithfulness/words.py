@@ -74,7 +74,7 @@ def conclusion_sentence(
         reason = _WHY[of_map.undecidable].format(units=record.units, answer=f"{_the(answer)}{quantity}")
         return f"Whether this {what} is an explanation **cannot be told on this input**: {reason}."
     if of_map.area is None or of_map.deleted is None:
-        return "The deletion curves, which have to decide, are not computed yet."
+        return "Not decided yet: the deletion curves are not computed."
     spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {record.units}"
     area = f"area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deleted)}"
     of_answer = quantity if answer.is_masked_word else f"this {quantity}"

@@ -76,7 +76,7 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
             "By the rule, this map **may be read as an explanation** of this prediction: Spearman 0.80 over 24 tokens; "
             "deletion area 0.800, random 0.500 ± 0.100.",
         ),
-        (WITHOUT_CURVES, "The deletion curves, which have to decide, are not computed yet."),
+        (WITHOUT_CURVES, "Not decided yet: the deletion curves are not computed."),
         (
             judged(math.nan),
             "This map is **not a reliable explanation** of this prediction: it gives all tokens the same score.",
