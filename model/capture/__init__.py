@@ -227,7 +227,7 @@ def _flat_buffer(shapes: Mapping[str, tuple[int, ...]], device: torch.device) ->
 def _by_name(
     flat_buffer: Float[Tensor, " number"], shapes: Mapping[str, tuple[int, ...]]
 ) -> dict[str, Tensor]:
-    """The parts of the buffer by name, each in its shape."""
+    """Views of the buffer by array name, in the shapes that were asked for."""
     parts = flat_buffer.split([math.prod(shape) for shape in shapes.values()])
     return {name: part.view(shape) for part, (name, shape) in zip(parts, shapes.items(), strict=True)}
 

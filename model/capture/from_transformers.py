@@ -185,7 +185,7 @@ def _arguments(part: nn.Module, tokenizer: Any, model_input: Any) -> dict[str, A
 
 
 def _prepared(tokenizer: Any, *inputs: Any) -> dict[str, Any]:
-    """What the tokenizer, or the processor of pictures or sound, makes of the input. Raises ValueError if it takes none such."""
+    """What the tokenizer, or the processor of pictures or sound, makes of the input. Raises ValueError if it cannot read such an input."""
     try:
         return dict(tokenizer(*inputs, return_tensors="pt"))
     except (RuntimeError, ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
@@ -255,7 +255,7 @@ def _attention_record(
 
 
 def _stacked_states(states: Any) -> np.ndarray | None:
-    """The states after each layer [state, query, d_model]; None where there are none, or of other or several shapes."""
+    """The states after each layer [state, query, d_model]; None if the model returned no states, or states of different or other shapes."""
     if not states or len({state.shape for state in states}) > 1 or states[0].ndim != 3:
         return None
     return np.stack([state[0].float().cpu().numpy() for state in states])

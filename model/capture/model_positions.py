@@ -1,4 +1,4 @@
-"""Which positions the attention of a model object of `transformers` is between: patches of a grid, or a row of anything else.
+"""The positions between which a model object of `transformers` attends: patches of a grid, or a row of anything else.
 
 A grid is taken from the model's configuration and the size of the picture, and the model itself says where its patches are: the
 positions whose vectors move when pixels of some patches change. Frames of sound, steps of time, latents and vectors that are

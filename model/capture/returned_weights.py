@@ -12,7 +12,7 @@ from .sliding_window import between_positions
 
 
 def model_inside(model: nn.Module) -> str | None:
-    """Sentence that names the model of transformers inside a module of another kind; None if it is one, or has none."""
+    """Sentence that names the model of transformers inside a module of another kind; None if the module is such a model or holds none."""
     if hasattr(model, "set_attn_implementation"):
         return None
     for path, module in model.named_modules():

@@ -111,7 +111,7 @@ def is_too_small(
 
 
 def as_read(loaded: Loaded, first: InputLike, second: InputLike) -> tuple[bytes, bytes]:
-    """What the encoder reads of a pair of inputs, which is the same for equal pairs. Raises as `model.inputs.prepare` does."""
+    """What the encoder reads of a pair of inputs; two pairs that give equal results are read alike. Raises as `model.inputs.prepare` does."""
     first_input, second_input = (prepare(loaded, model_input)[0] for model_input in (first, second))
     return first_input.cpu().numpy().tobytes(), second_input.cpu().numpy().tobytes()
 

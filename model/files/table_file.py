@@ -24,7 +24,7 @@ class Table:
 
 
 def decode(content: bytes) -> str:
-    """The text of a file in UTF-8, or in UTF-16 with a byte order mark. Raises ValueError, with the end of a sentence, for others."""
+    """The text of a file in UTF-8, or in UTF-16 with a byte order mark. Raises ValueError for other encodings; its message is a clause that ends a sentence."""
     try:
         text = content.decode(_encoding(content))
     except UnicodeError:
@@ -115,7 +115,7 @@ def _rows(reader: Any, n_before: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def csv_error_message(error: csv.Error, line: int) -> str:
-    """What is wrong in this line of a table, as the end of a sentence."""
+    """What is wrong in this line of a table, as a clause that ends an error message."""
     if "end of data" in str(error):
         return "a quotation mark is opened and never closed"
     if "expected after" in str(error):

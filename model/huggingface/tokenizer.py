@@ -254,7 +254,7 @@ def _missing_ends(
     vocabulary: Vocabulary,
     settings: TokenizerSettings,
 ) -> bool:
-    """Whether a token that the class puts around a text is neither in the vocabulary nor added to it."""
+    """True if a special token that the class puts around a text is missing from the vocabulary and the added tokens."""
     missing = {names[key].content for key in kind.ends} - {
         token.content for token in settings.listed.values()
     }

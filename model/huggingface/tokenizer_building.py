@@ -1,4 +1,4 @@
-"""Makes tokenizers of vocabularies, each in the way of its class."""
+"""Makes a tokenizer from a vocabulary, by the rules of the tokenizer's class."""
 
 import re
 from collections.abc import Mapping

@@ -396,6 +396,8 @@ OWN_CODE = {
 
 
 def classes_of(model: str) -> str:
-    """The names of the classes that are followed with a vocabulary of this type, without those that read it alike."""
+    """The names of the tokenizer classes that are followed with a vocabulary of this type, separated by commas; of classes that read it
+    alike, the first one.
+    """
     names = {id(kind): name for name, kind in reversed(CLASSES.items()) if kind.model == model}
     return ", ".join(reversed(names.values()))

@@ -134,7 +134,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _as_token(value: Any, otherwise: AddedToken | None = None) -> AddedToken | None:
-    """The token that a file names by a text, or describes by an object with `content`; `otherwise` for anything else."""
+    """The token that a file gives as a string, or as an object with `content`; `otherwise` for any other value."""
     if isinstance(value, str) and value:
         return AddedToken(value, special=True)
     if isinstance(value, dict) and isinstance(name := value.get("content"), str) and name:

@@ -97,7 +97,7 @@ def spelling_of(tokenizer: Tokenizer) -> Spelling:
 
 
 def _split(tokenizer: Tokenizer, text: str) -> list[str]:
-    """The words of a text as the tokenizer's model gets them."""
+    """The words into which the tokenizer splits a text before its model divides them into pieces."""
     if tokenizer.normalizer is not None:
         text = tokenizer.normalizer.normalize_str(text)
     if tokenizer.pre_tokenizer is None:
@@ -106,7 +106,7 @@ def _split(tokenizer: Tokenizer, text: str) -> list[str]:
 
 
 def continuing_prefix(tokenizer: Tokenizer) -> str:
-    """With which the tokenizer marks a piece that goes on with a word, such as "##"; "" for none."""
+    """The prefix with which the tokenizer marks a piece that continues a word, such as "##"; "" if it has none."""
     return getattr(tokenizer.model, "continuing_subword_prefix", None) or ""
 
 

@@ -15,7 +15,7 @@ from ..transformer import States
 def pool_tokens(
     poolings: Sequence[SentencePooling], states: States, is_real: Bool[Tensor, "batch position"] | None
 ) -> Float[Tensor, "batch pooled"]:
-    """What each of `poolings` makes of the states, one behind the other; without `is_real` no position is padding.
+    """The results of all `poolings` of the states, concatenated; without `is_real` no position is padding.
 
     Padding alone is pooled to zeros.
     """
