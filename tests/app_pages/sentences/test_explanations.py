@@ -87,7 +87,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "curves are missing",
             lambda: words.conclusion_sentence(judged(area=None, deleted=None), TEXT),
-            "not computed yet",
+            "Not decided yet: the deletion curves are not computed",
         ),
         row(
             "no correlation",
