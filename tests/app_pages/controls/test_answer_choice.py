@@ -86,7 +86,7 @@ def test_what_is_taken_away_changes_log_p_of_a_chosen_word(open_heads: Open) -> 
         (-0.954, "stays as it is: −0.954 nats"),
         (-0.954 + 1.8e-7, "stays as it is: −0.954 nats"),
         (-0.954 - 9e-6, "stays as it is: −0.954 nats"),
-        (-0.954 + 5e-5, "rises: from −0.954 to −0.954 nats, +5 × 10⁻⁵ nats"),
+        (-0.954 + 5e-5, "rises: from −0.9540 to −0.9539 nats, +5 × 10⁻⁵ nats"),
         (-1.954, "falls: from −0.954 to −1.954 nats, −1.000 nats"),
     ],
 )
