@@ -136,6 +136,11 @@ class ModelConfig:
         return len(self.class_names)
 
     @property
+    def norm_name(self) -> str:
+        """What its norms are called: LayerNorm, or RMSNorm, which does not subtract the mean."""
+        return "RMSNorm" if self.family.parts.norm == "rms" else "LayerNorm"
+
+    @property
     def image_sides(self) -> tuple[int, int]:
         """Height and width of the picture that is read, in pixels."""
         return two_sides(self.image_size)

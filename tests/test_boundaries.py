@@ -199,8 +199,7 @@ def longest(name: str, modules: Collection[str]) -> str | None:
 def test_no_file_unpickles_or_uses_what_is_deprecated() -> None:
     found = {path: forbidden(parse(path)) for path in PYTHON}
     for path in found:
-        compares = path in BESIDE_TRANSFORMERS or path.name == "test_resize.py"
-        if compares or any(map(path.is_relative_to, ("tests/model/huggingface", "tests/model/capture"))):
+        if path in BESIDE_TRANSFORMERS or path.is_relative_to("tests/model"):  # which compare with it
             found[path] = {name for name in found[path] if not below(name, {"transformers"})}
     assert not {str(path): names for path, names in found.items() if names}
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app_pages.inside_a_head.attention_steps import draw_rows_with_lengths
 from app_pages.inside_a_head.view import View
-from app_pages.inside_a_head.wording import ACTIVATIONS, bias_tex, norm_name
+from app_pages.inside_a_head.wording import ACTIVATIONS, bias_tex
 from app_pages.show.show import show
 from model.experiments.norm_steps import Norm
 from viz.builders.number_format import format_tex, percent
@@ -54,7 +54,7 @@ def draw_addition_of_feed_forward(view: View) -> None:
         config = view.record.config
         is_last = view.chosen.layer == config.n_layers - 1
         st.markdown(
-            f"This was the last block: one final {norm_name(config)} follows before the encoder's output is read."
+            f"This was the last block: one final {config.norm_name} follows before the encoder's output is read."
             if is_last and config.final_norm
             else "The output of the block, not normalised."
         )

@@ -12,7 +12,6 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import ATTENTION, NORM, RMS, VECTORS
 from app_pages.inside_a_head.view import steps_of
-from app_pages.inside_a_head.wording import norm_name
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.beside import beside
@@ -55,7 +54,7 @@ def draw_layer_norm(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> N
     typed_column, own_column = beside("typed", "own")
     with slots.controls:
         query = choose_query(subject.record)
-        is_rms = norm_name(subject.record.config) == "RMSNorm"
+        is_rms = subject.record.config.norm_name == "RMSNorm"
         titles = RMS if is_rms else {title: title for title in RMS}
         sublayer = NORM.choose(format_func=titles.__getitem__)
         text = VECTORS.choose()

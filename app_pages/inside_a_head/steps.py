@@ -14,7 +14,7 @@ from app_pages.inside_a_head import attention_steps as attention
 from app_pages.inside_a_head import block_steps as block
 from app_pages.inside_a_head.attention_table import draw_table
 from app_pages.inside_a_head.view import View, choose_view
-from app_pages.inside_a_head.wording import division_text, norm_name
+from app_pages.inside_a_head.wording import division_text
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable
 from app_pages.subject.subject import LiveSubject
@@ -101,7 +101,7 @@ def _box_texts(view: View) -> dict[str, str]:
     """The texts of the diagram, by step, in the order of the encoder at hand."""
     config = view.record.config
     texts = {step: STEPS[step].short for step in view.steps.order}
-    norms = {step: norm_name(config) for step in texts if step.startswith("norm_")}
+    norms = {step: config.norm_name for step in texts if step.startswith("norm_")}
     return texts | norms | {"scale": division_text(config)}
 
 

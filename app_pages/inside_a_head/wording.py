@@ -9,10 +9,6 @@ from model.family_options import LinearMap
 ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU", "silu": "SiLU", "quick_gelu": "QuickGELU"}
 
 
-def norm_name(config: ModelConfig) -> str:
-    return "RMSNorm" if config.family.parts.norm == "rms" else "LayerNorm"
-
-
 def bias_tex(config: ModelConfig, linear_map: LinearMap, symbol: str) -> str:
     """LaTeX for " + symbol", or "" if this linear map has no bias."""
     return "" if linear_map in config.family.parts.without_bias else f" + {symbol}"

@@ -6,7 +6,6 @@ from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.positions_controls import SECOND_HALF, TIED, UNTIED
 from app_pages.inputs.row import stop
-from app_pages.inside_a_head.wording import norm_name
 from app_pages.positions.notation import format_scientific
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
@@ -78,6 +77,6 @@ def _head_input_sentence(config: ModelConfig, layer: int, head: str) -> str:
     bias = "" if "w_q" in config.family.parts.without_bias else ", plus a bias"
     n_norms = config.embedding_norm + (config.norm_placement == "pre" and config.family.parts.first_norm)
     if n_norms:
-        beginning, ends = rf"\text{{{norm_name(config)}}}(" * n_norms, ")" * n_norms
+        beginning, ends = rf"\text{{{config.norm_name}}}(" * n_norms, ")" * n_norms
         return f"{head} itself reads the sum after a norm: its $q$ is ${beginning}X + P{ends}\\, W_Q${bias}."
     return f"$(X + P)\\, W_Q${bias} is the very $q$ of {head}."
