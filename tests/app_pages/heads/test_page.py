@@ -382,7 +382,7 @@ def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_he
 
 
 @pytest.mark.parametrize(
-    ("unknown", "expected"), [(None, ""), (0.0, ""), (0.123, "12.3\u2009%"), (1e-5, "<0.1\u2009%")]
+    ("unknown", "expected"), [(None, ""), (0.0, ""), (0.123, "12.3\u2009%"), (1e-5, "under 0.1\u2009%")]
 )
 def test_unknown_tokens_of_the_data_set_are_said(
     open_app: Open, store_heads: Callable, unknown: float | None, expected: str

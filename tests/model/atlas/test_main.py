@@ -198,7 +198,7 @@ def test_links_that_are_left_out_are_told(monkeypatch, links, tmp_path, capsys):
     links.write_text(links.read_text() + "film film film film abcdefg,1,5,x\n")
     run(monkeypatch, "text", "--relations", links, "--out", tmp_path / "out")
     assert capsys.readouterr().err == (
-        "1 of 3 links are left out: 1 with a word beyond the length that the encoder reads.\n"
+        "1 of 3 links is left out: 1 with a word beyond the length that the encoder reads.\n"
     )
 
 
