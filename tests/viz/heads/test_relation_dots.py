@@ -56,10 +56,10 @@ def test_a_click_says_relation_and_head() -> None:
 def test_everything_is_said_in_words() -> None:
     described = figure().description
     assert described.startswith(
-        "The best head for each relation, 250 sentences. case: L0 H2 to head 50% of 542"
+        "The best head for each relation, 250 sentences. case: L0 H2 to head 50\u2009% of 542"
     )
-    assert "the best offset 36%, beyond it" in described
-    assert described.endswith("obj: L2 H0 to head 25% of 20, the best offset 50%")
+    assert "the best offset 36\u2009%, beyond it" in described
+    assert described.endswith("obj: L2 H0 to head 25\u2009% of 20, the best offset 50\u2009%")
 
 
 def test_a_long_name_is_shortened_in_the_chart_alone() -> None:
