@@ -11,7 +11,7 @@ WHY = "/inside_a_head?inside=Why+√d_k"
 
 
 def test_a_click_on_a_point_chooses_its_head(page: Page) -> None:
-    page.goto(f"{WHY}&inside_scale=this+checkpoint")
+    page.goto(f"{WHY}&inside_scale=this+encoder")
     ready(page)
     press(page, mark(page, "inside_own_variance", "L2 H1"))
     expect(page).to_have_url(re.compile(r"[?&]layer=2&.*head=1|[?&]head=1&.*layer=2"))

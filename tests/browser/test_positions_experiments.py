@@ -36,7 +36,7 @@ def test_a_shift(page: Page) -> None:
 
 
 def test_a_patch_and_its_position(page: Page) -> None:
-    page.goto("/positions?kind=Digit&positions=This+checkpoint")
+    page.goto("/positions?kind=Digit&positions=This+encoder")
     ready(page)
     press(page, mark(page, "positions_own_grid", "r2c4"))
     expect(page).to_have_url(re.compile(r"[?&]query=r2c4"))
