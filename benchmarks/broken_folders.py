@@ -136,8 +136,9 @@ def build(home: Path) -> dict:
     from safetensors.torch import save_file
 
     from tests.model.huggingface import folders, test_torch_encoder
-    from tests.model.huggingface.test_sentence_transformers import modules, pooling
-    from tests.model.huggingface.test_sentencepiece_file import FAMILIES, trained
+    from tests.model.huggingface.sentence_folders import modules, pooling
+    from tests.model.huggingface.test_sentencepiece_file import FAMILIES
+    from tests.model.huggingface.vocabularies import sentencepiece_file
 
     for name, (architecture, _, changed) in WHOLE.items():
         folder = home / "whole" / name
@@ -163,8 +164,10 @@ def build(home: Path) -> dict:
         if "pieces" in tags:
             folder = home / "whole" / name
             (folder / "tokenizer.json").unlink()
-            file, how = next((file, how) for known, file, how in FAMILIES.values() if known == architecture)
-            (folder / file).write_bytes(trained(**how))
+            file, family = next(
+                (file, family) for known, file, family in FAMILIES.values() if known == architecture
+            )
+            (folder / file).write_bytes(sentencepiece_file(family))
     folder = home / "whole" / "pairs"
     (folder / "tokenizer.json").unlink()
     from tokenizers import models, pre_tokenizers
