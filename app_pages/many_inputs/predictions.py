@@ -90,9 +90,13 @@ class Predictions:
 
 @cache.cached
 def predict(name: Checkpoint, items: tuple[Item, ...]) -> Predictions:
-    """Predictions of an encoder for all items, made under a progress bar; `notes` say how many items it cannot read."""
-    config: ModelConfig = cache.loaded(name).config
+    """Predictions of an encoder for all items, made under a progress bar; `notes` say how many items it cannot read, and
+    where its answers are not those of its own library.
+    """
+    loaded = cache.loaded(name)
+    config: ModelConfig = loaded.config
     readable, notes, encoded = _readable_inputs(name, items, config)
+    notes += loaded.notes
     if not readable:
         return Predictions(lines=(), surprise="", explained="", notes=tuple(notes))
     labels, label_notes = _right_classes(items, list(readable), config)
