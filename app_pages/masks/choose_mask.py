@@ -78,6 +78,10 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
     keys: tuple[int, ...] = ()
     cells: tuple[tuple[int, int], ...] = ()
     positions: tuple[Blocked, ...] = ()
+    # Both are read in every kind of mask: what is not read is lost from the address with a change of page.
+    all_blocked = {
+        code: blocked(code, len(record)) for code in (controls.BLOCKED_KEYS, controls.BLOCKED_CELLS)
+    }
     with slots.controls:
         if kind == "window":
             widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
@@ -86,7 +90,7 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
             n_padding = _choose_padding(record)
         else:
             code = controls.BLOCKED_CELLS if kind == "cells" else controls.BLOCKED_KEYS
-            positions = blocked(code, len(record)) if kind in ("keys", "cells") else ()
+            positions = all_blocked[code] if kind in ("keys", "cells") else ()
             st.button(
                 "Unblock all", key="masks_free", on_click=block, args=(code, ()), disabled=not positions
             )
