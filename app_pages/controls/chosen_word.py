@@ -34,6 +34,12 @@ def keep_query(record: AttentionRecord) -> None:
     keep_word(QUERY, record, first_query(record))
 
 
+def take_word(control: Box[Any], position: int) -> None:
+    """Callback: chooses the token at this position of the input that is shown next, which may be another one than now."""
+    control.take(position)
+    st.session_state.pop(f"{control.key}_tokens", None)
+
+
 def keep_word(control: Box[Any], record: Positions, otherwise: Any) -> None:
     """Keeps the chosen token, of which the control holds the position, where the `record` is of another input than at the last
     call: at the same position, or at the same occurrence, or else where it is first. Without it, `otherwise` is chosen.

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app_pages.controls import inside_a_head_controls
 from app_pages.controls.address import opened_bare
-from app_pages.controls.chosen_word import first_query
+from app_pages.controls.chosen_word import first_query, take_word
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.input_controls import OTHER_KIND
 from app_pages.controls.map_controls import ALL_QUERIES, HEAD, LAYER, QUERY, SCALE, SCALES
@@ -198,7 +198,7 @@ def _token_notes(record: AttentionRecord) -> list[str]:
 
 def take_query(position: float) -> None:
     """Callback: makes this `position` in the input the query, and shows the lines of that query alone."""
-    QUERY.take(int(position))
+    take_word(QUERY, int(position))
     _show_alone()
 
 

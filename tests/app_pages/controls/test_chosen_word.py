@@ -2,10 +2,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls.chosen_word import first_query
+from app_pages.controls.chosen_word import first_query, keep_query, take_word
 from app_pages.controls.input_controls import CHECKPOINT, TEXT
+from app_pages.controls.map_controls import QUERY
 from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD
 from model.record import AttentionRecord, Role
 
@@ -57,6 +59,17 @@ def test_a_new_text_keeps_the_chosen_word(
     app.text_area(key="text").set_value(after).run()
     box = app.selectbox(key="query")
     assert box.options[box.index] == app.query_params["query"] == label
+
+
+def test_a_position_that_is_taken_is_one_of_the_next_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    session: dict[str, object] = {"query": 1}
+    monkeypatch.setattr(st, "session_state", session)
+    keep_query(record("[CLS]", "not", "great", "[SEP]"))
+    take_word(QUERY, 1)
+    keep_query(record("[CLS]", "a", "great", "film", "[SEP]"))
+    assert session["query"] == 1
+    keep_query(record("[CLS]", "great", "a", "[SEP]"))
+    assert session["query"] == 2
 
 
 def test_the_key_follows_its_word_too(open_app: Open) -> None:
