@@ -165,7 +165,7 @@ def choose_query(record: AttentionRecord) -> int:
         return record.number(record.position_of(held if isinstance(held, int) else 0))
 
     labels = {record.number(position): label for position, label in enumerate(record.labels)}
-    begin = record.number(record.position_of(first_query(record)))
+    begin = record.number(first_query(record))
     number = QUERY.choose(
         labels,
         begin,

@@ -34,7 +34,7 @@ STREAM = (
 
 def of_bytes() -> Tokenizer:
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     trainer = trainers.BpeTrainer(
         vocab_size=259,
         special_tokens=["<pad>", "<s>", "</s>"],
@@ -97,7 +97,7 @@ def of_pieces() -> np.ndarray:
 
 
 def of_the_bytes() -> np.ndarray:
-    ends = np.cumsum([0, 1, 4, 6, 4, 4, 1])  # <s> the films not bad </s>
+    ends = np.cumsum([0, 1, 3, 6, 4, 4, 1])  # <s> the films not bad </s>
     return by_words(
         "bytes", [range(*pair) for pair in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]
     )
@@ -128,11 +128,17 @@ def test_a_word_that_is_chosen_on_the_second_side_is_the_query_of_both(open_both
 
 
 def test_the_other_way_round_the_query_is_a_position_of_the_first(open_both: Open) -> None:
-    app = open_both(checkpoint="bytes", compare_with="pieces", query="5 films")
+    app = open_both(checkpoint="bytes", compare_with="pieces", query="4 films")
     assert [linked(app, key).kept[2] for key in charts(app)] == [2, 2]
     choose(app, "heads_second", query=4)
-    assert app.selectbox(key="query").value == 15  # the first of bad's
+    assert app.selectbox(key="query").value == 14  # the first of bad's
     assert [linked(app, key).kept[2] for key in charts(app)] == [4, 4]
+
+
+def test_the_first_query_is_the_longest_word_of_both(open_both: Open) -> None:
+    app = open_both(checkpoint="bytes", compare_with="pieces")
+    assert app.query_params["query"] == "4 films"
+    assert [linked(app, key).kept[2] for key in charts(app)] == [2, 2]
 
 
 def test_the_maps_are_subtracted_by_words(open_both: Open) -> None:
@@ -167,7 +173,7 @@ def test_each_part_of_the_stream_opens(open_both: Open, part: str) -> None:
 def test_lengths_are_those_of_the_words_mean_states(open_both: Open) -> None:
     app = open_both(compare_part="Stream", compare_stream="norms")
     residual = LiveSubject("bytes", Text(SENTENCE)).record.residual
-    expected = np.linalg.norm(residual[:, 5:11].mean(axis=1), axis=-1)  # of films
+    expected = np.linalg.norm(residual[:, 4:10].mean(axis=1), axis=-1)  # of films
     figures = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     lengths = next(numbers(it["data"][0]) for it in figures if it["layout"]["title"]["text"] == "bytes")
     np.testing.assert_allclose(lengths[:, 2], expected, rtol=1e-3)
