@@ -167,7 +167,7 @@ def test_of_many_masks_the_first_are_listed_and_the_others_counted(open_app: Ope
     assert [line.partition(":")[0] for line in said] == [
         f"In place of **\\[MASK\\]** number {number}" for number in range(1, 6)
     ]
-    assert "The other 3 masked tokens are not listed." in [caption.value for caption in app.caption]
+    assert "3 more masked tokens are not listed." in [caption.value for caption in app.caption]
 
 
 def test_what_the_query_looks_at_most_is_listed(open_app: Open) -> None:
