@@ -44,11 +44,20 @@ def keep_word(control: Box[Any], record: Positions, otherwise: Any) -> None:
     """Keeps the chosen token, of which the control holds the position, where the `record` is of another input than at the last
     call: at the same position, or at the same occurrence, or else where it is first. Without it, `otherwise` is chosen.
     """
-    session, tokens_key = st.session_state, f"{control.key}_tokens"
-    tokens, position = session.get(tokens_key, record.tokens), control.held()
-    session[tokens_key] = record.tokens
-    if tokens != record.tokens and isinstance(position, int):
-        control.take(_same_word(tokens, position, record.tokens, otherwise))
+    session, inputs_key = st.session_state, f"{control.key}_inputs"
+    now = record.tokens, record.labels
+    *earlier, last = session.get(inputs_key, [now])
+    position, written = control.held(), st.query_params.get(control.key)
+    if last != now:
+        session[inputs_key] = [last, now]
+        if isinstance(position, int):
+            control.take(_same_word(last[0], position, record.tokens, otherwise))
+    elif earlier and written not in record.labels and written in earlier[0][1]:
+        # The run that moved the choice was ended by another: the browser still has that of the input before.
+        tokens, labels = earlier[0]
+        control.take(_same_word(tokens, labels.index(written), record.tokens, otherwise))
+    else:
+        session[inputs_key] = [*earlier, now]
 
 
 def _same_word(tokens: Sequence[str], position: int, others: Sequence[str], otherwise: Any) -> Any:
