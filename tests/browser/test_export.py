@@ -107,6 +107,7 @@ def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page,
     page.get_by_role("radio", name="serif", exact=True).click()
     expect(page.get_by_role("radio", name="serif", exact=True)).to_be_checked()
     expect(page.get_by_text("attention-L1-H2-imdb-pre-ln.pdf")).to_be_visible()
+    ready(page)  # a press while the server is at work can still be lost
     with page.expect_download() as found:
         page.locator(".st-key-file_of_matrix_file button").click()
     found.value.save_as(tmp_path / "figure.pdf")
