@@ -14,7 +14,16 @@ from app_pages.attention.record_view import RecordView
 from app_pages.attention.sentence_links import Outlines
 from app_pages.attention.shown_head import ShownHead
 from app_pages.attention.window import LARGE
-from app_pages.controls.attention_controls import ON_PICTURE, SMALL_MAPS
+from app_pages.controls.attention_controls import (
+    ATTRIBUTION,
+    BY_ANSWER,
+    BY_ATTENTION,
+    COLOURED_BY,
+    COLOURINGS,
+    KNOCKED_OUT,
+    ON_PICTURE,
+    SMALL_MAPS,
+)
 from app_pages.controls.head_choice import open_weight, take_head, take_layer, take_query
 from app_pages.controls.lens import number_sentence_for
 from app_pages.show.download import download
@@ -45,6 +54,8 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
     def take(choice: Choice) -> None:
         (take_head if lens.has_heads else take_layer)(choice.layer, choice.head)
         take_query(record.number(choice.query))
+        if choice.coloured_by != COLOURED_BY.held():
+            COLOURED_BY.take(choice.coloured_by)
 
     def check() -> Hiding | None:
         with verdict:
@@ -53,7 +64,7 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
     with maps:
         linked_view(
             record,
-            Choice(*shown.head, shown.query),
+            Choice(*shown.head, shown.query, _colouring()),
             take,
             key="all_heads",
             tokens=tokens,
@@ -72,6 +83,17 @@ def draw_all_heads(shown: ShownHead, outlined: Outlines | None = None) -> None:
         with st.expander("This head cell by cell", key="cell_by_cell", on_change="rerun") as cells:
             if cells.open:
                 draw_cells(shown, [] if outlined is None else outlined.links)
+
+
+def _colouring() -> str:
+    """What colours the tokens. The address always says it: who has chosen a method by which to see what the answer hangs on
+    sees that, even in a link that does not say so.
+    """
+    if (colouring := COLOURED_BY.read()) not in COLOURINGS:
+        method = ATTRIBUTION.held(st.query_params.get(ATTRIBUTION.key, KNOCKED_OUT))
+        colouring = BY_ATTENTION if method == KNOCKED_OUT else BY_ANSWER
+        COLOURED_BY.take(colouring)
+    return colouring
 
 
 def _draw_verdict(shown: ShownHead) -> Hiding | None:

@@ -8,7 +8,14 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.answer_choice import Answer
-from app_pages.controls.attention_controls import ATTRIBUTION, GRADIENT, KNOCKED_OUT, SIMILAR_TO
+from app_pages.controls.attention_controls import (
+    ATTRIBUTION,
+    BY_ANSWER,
+    COLOURED_BY,
+    GRADIENT,
+    KNOCKED_OUT,
+    SIMILAR_TO,
+)
 from app_pages.controls.knock_out_choice import NAMES, knock_out_answers
 from app_pages.show.faithfulness import words
 from app_pages.show.faithfulness.checked import Checked
@@ -58,7 +65,8 @@ def baseline_clause(record: AttentionRecord, explained: Explained = None) -> str
 def choose_attribution(subject: Subject, answer: Answer) -> None:
     """Draws the choice of how to find what the answer hangs on and, where that is a similarity, of the text to compare with."""
     with st.container(key="bar_attribution", width="content"):
-        method = ATTRIBUTION.choose()
+        # Who chooses a method wants to see it.
+        method = ATTRIBUTION.choose(on_change=COLOURED_BY.take, args=(BY_ANSWER,))
         if method != KNOCKED_OUT and _compares_texts(subject, answer):
             SIMILAR_TO.choose()
 

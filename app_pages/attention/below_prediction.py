@@ -11,7 +11,15 @@ from app_pages.attention.shown_head import ShownHead
 from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
 from app_pages.attention.try_links import try_links
 from app_pages.controls.answer_choice import Answer
-from app_pages.controls.attention_controls import BY_LAYER, HEAD, MATRIX, OVER_HEADS, SMALL_MAPS, VIEW
+from app_pages.controls.attention_controls import (
+    BY_LAYER,
+    COLOURED_BY,
+    HEAD,
+    MATRIX,
+    OVER_HEADS,
+    SMALL_MAPS,
+    VIEW,
+)
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import choose_head, choose_query, draw_head_name
 from app_pages.controls.knock_out_choice import choose_kind
@@ -48,6 +56,7 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
         subject=subject, chosen=chosen, through=through, view=view, query=query, kind=kind, answer=answer
     )
     outlined = None
+    COLOURED_BY.read()  # other figures keep it in the address
     if part == HEAD and form == MATRIX:
         if through.lens.name == ATTENTION:
             outlined = outlines(choose_links(subject, chosen), view.record)

@@ -8,16 +8,18 @@ A control is declared once, with its key, which names it in the session and in t
 `MASK.choose()` draws it and returns what is chosen, `MASK.take("None")` sets it in a callback, and `MASK.to("None")` is
 a part of a link (`app_pages.controls.pages`); it raises ValueError if there is no such option. Options that depend on
 the encoder or the input, such as layers, are passed to `choose`. A control with its initial value is left out of the
-address.
+address, unless that value depends on the input (`Box`, `is_always_written`).
 """
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import RerunException
 
 Value = TypeVar("Value")
 Option = TypeVar("Option")
@@ -113,19 +115,33 @@ class Control(Generic[Value]):
     def _accepts(self, text: str) -> bool:
         return re.fullmatch(self.pattern, text, re.DOTALL) is not None
 
-    def _write(self, value: Value) -> str | list[str]:
+    def _write(self, value: Value, format_func: Callable[[Any], str] | None = None) -> str | list[str]:
         """The value as the address holds it."""
-        if isinstance(value, list | tuple):
-            return [self.format_func(part) for part in value]
-        return self.format_func(value)
+        write = format_func or self.format_func
+        return [write(part) for part in value] if isinstance(value, list | tuple) else write(value)
 
-    def _draw(self, widget: Callable[..., Any], **arguments: Any) -> Any:
-        """Draws the widget and returns its value. On the first run of a page the value is set anew, so that the address
-        has it again.
+    def _draw(self, widget: Callable[..., Any], begin: Any, **arguments: Any) -> Any:
+        """Draws the widget, which begins with the value `begin`, and returns its value.
+
+        On the first run of a page the value is set anew, so that the address has it again. Streamlit writes no value into
+        the address that was set before the widget was ever drawn, so that is done here. If the address holds another one
+        then, the widget is bound to it only from the next run on: Streamlit would take that value, or delete it.
         """
-        if self.key in st.session_state and st.session_state.get("arrived"):
-            st.session_state[self.key] = st.session_state[self.key]
-        return widget(**self.widget | arguments)
+        session, drawn_key, unbound_key = st.session_state, f"{self.key}_drawn", f"{self.key}_unbound"
+        unbound: dict[str, Any] = {}
+        if self.key in session:
+            if session.get("arrived") or session.pop(unbound_key, False):
+                session[self.key] = session[self.key]
+            write = arguments.get("format_func", self.format_func)
+            written = self._write(session[self.key], write)
+            in_address = st.query_params.get_all(self.key)
+            is_other = in_address != ([written] if isinstance(written, str) else written)
+            if drawn_key not in session and session[self.key] != begin and is_other:
+                st.query_params[self.key] = written
+                if in_address:
+                    unbound, session[unbound_key] = dict.fromkeys(_WIDGET), True
+        session[drawn_key] = True
+        return widget(**self.widget | arguments | unbound)
 
     def _replace(self, options: tuple[Any, ...], mended: Callable[[Any], Any]) -> None:
         """Replaces the value by `mended(value)`, one of the present options; called before the widget is drawn.
@@ -175,15 +191,18 @@ class OfOptions(Control[Value], Generic[Value, Option]):
 class Row(OfOptions[Option, Option]):
     """A row of buttons of which one is chosen: at first, or if the chosen option is no longer offered, the first one."""
 
-    def choose(self, options: Iterable[Option] | None = None, **widget: Any) -> Option:
-        """Draws the control and returns the chosen option."""
+    def choose(
+        self, options: Iterable[Option] | None = None, default: Option | None = None, **widget: Any
+    ) -> Option:
+        """Draws the control and returns the chosen option; at first that is `default`, or else the first option."""
         offered = self._offered(options)
-        self._replace(tuple(offered), lambda value: value if value in offered else offered[0])
+        begin = offered[0] if default is None else default
+        self._replace((*offered, begin), lambda value: value if value in offered else begin)
         chosen = self._draw(
-            st.segmented_control, options=offered, default=offered[0], required=True, **widget
+            st.segmented_control, begin, options=offered, default=begin, required=True, **widget
         )
         # `key=` without a value empties even what is required
-        return offered[0] if chosen is None else chosen
+        return begin if chosen is None else chosen
 
 
 class Tabs(Row[str]):
@@ -192,13 +211,30 @@ class Tabs(Row[str]):
     def __init__(self, key: str, options: Iterable[str], label: str = "Part", **declared: Any) -> None:
         super().__init__(key, label, options, label_visibility="collapsed", width="stretch", **declared)
 
-    def choose(self, options: Iterable[str] | None = None, **widget: Any) -> str:
+    def choose(self, options: Iterable[str] | None = None, default: str | None = None, **widget: Any) -> str:
         with st.container(key=f"parts_{self.key}"):
-            return super().choose(options, **widget)
+            return super().choose(options, default, **widget)
 
 
 class Box(OfOptions[Option, Option]):
-    """A drop-down list. At the start `default` is chosen, or else the first option."""
+    """A drop-down list. At the start `default` is chosen, or else the first option.
+
+    One that `is_always_written` stands in the address with that option too: what is first chosen in one input is not what
+    would be in another.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        label: str = "",
+        options: Iterable[Option] | None = None,
+        default: Any = None,
+        *,
+        is_always_written: bool = False,
+        **widget: Any,
+    ) -> None:
+        super().__init__(key, label, options, default, **widget)
+        self.is_always_written = is_always_written
 
     def choose(
         self,
@@ -222,7 +258,19 @@ class Box(OfOptions[Option, Option]):
         )
         begin = self.default if default is None else default
         index = 0 if begin is None else offered.index(begin)
-        return self._draw(st.selectbox, options=offered, index=index, format_func=label_of, **widget)
+        begin = next(iter(offered[index:]), None)
+        if not self.is_always_written:
+            return self._draw(
+                st.selectbox, begin, options=offered, index=index, format_func=label_of, **widget
+            )
+        in_address = st.query_params.get(self.key) in [*map(label_of, offered)]
+        if st.session_state.get(self.key) is None and not in_address:
+            st.session_state[self.key] = begin
+        # Streamlit leaves out of the address what a widget begins with: this one begins empty.
+        chosen = self._draw(
+            st.selectbox, None, options=offered, index=None, required=True, format_func=label_of, **widget
+        )
+        return begin if chosen is None else chosen
 
 
 class Boxes(OfOptions[list[Option], Option]):
@@ -237,10 +285,12 @@ class Boxes(OfOptions[list[Option], Option]):
             return [option for option in dict.fromkeys(present) if option is not None]
 
         self._replace(tuple(map(self.format_func, offered)), mended)
+        begin = default or self.default
         return self._draw(
             st.multiselect,
+            [*(begin or ())],
             options=offered,
-            default=default or self.default,
+            default=begin,
             format_func=self.format_func,
             select_all=self.widget.get("select_all", False),
         )
@@ -252,7 +302,9 @@ class Pills(OfOptions[list[Option], Option]):
     def choose(self) -> list[Option]:
         """Draws the control and returns the chosen options."""
         offered = self._offered()
-        chosen = self._draw(st.pills, options=offered, default=self.default, selection_mode="multi")
+        chosen = self._draw(
+            st.pills, self.default or [], options=offered, default=self.default, selection_mode="multi"
+        )
         return [option for option in offered if option in chosen]
 
 
@@ -262,7 +314,8 @@ class SelectSlider(OfOptions[Option, Option]):
     def choose(self) -> Option:
         """Draws the control and returns the chosen option."""
         options = self._offered()
-        return self._draw(st.select_slider, options=options, value=self.default, format_func=self.format_func)
+        begin = options[0] if self.default is None else self.default
+        return self._draw(st.select_slider, begin, options=options, value=begin, format_func=self.format_func)
 
 
 class Bounded(Control[Quantity]):
@@ -297,7 +350,7 @@ class Bounded(Control[Quantity]):
         begin = next(value for value in (default, self.default, self.least) if value is not None)
         bounds = (self.least, most, self.widget.get("step"))
         self._replace(bounds, lambda value: _clipped(value, self.least, most, begin))
-        return self._draw(widget, min_value=self.least, max_value=most, value=begin, **arguments)
+        return self._draw(widget, begin, min_value=self.least, max_value=most, value=begin, **arguments)
 
 
 class Number(Bounded[int]):
@@ -332,7 +385,7 @@ class Toggle(Control[bool]):
 
     def choose(self, **widget: Any) -> bool:
         """Draws the control and returns whether it is on."""
-        return self._draw(st.toggle, value=self.default, **widget)
+        return self._draw(st.toggle, self.default, value=self.default, **widget)
 
 
 class TextBox(Control[str]):
@@ -352,7 +405,8 @@ class TextBox(Control[str]):
     def choose(self, default: str | None = None) -> str:
         """Draws the control and returns its text; at first that is `default`, or else the declared one."""
         with st.container(key=self._container_key):
-            return self._draw(st.text_area, value=self.default if default is None else default) or ""
+            begin = self.default if default is None else default
+            return self._draw(st.text_area, begin, value=begin) or ""
 
 
 class TextLine(Control[str]):
@@ -360,7 +414,7 @@ class TextLine(Control[str]):
 
     def choose(self) -> str:
         """Draws the control and returns its text."""
-        return self._draw(st.text_input) or ""
+        return self._draw(st.text_input, "") or ""
 
 
 class Code(Control[str]):
@@ -426,10 +480,27 @@ def begin_run(page: str) -> None:
         for key in set(st.query_params) & set(map(str, st.session_state)):
             if st.query_params.get_all(key) != before.get(key):
                 del st.session_state[key]
+            elif key in _used_codes():  # the session has it, perhaps newer: `Code.read` writes it again
+                del st.query_params[key]
 
 
-def end_run() -> None:
-    """Keeps the address in the session for the next run; called after everything is drawn."""
+@contextmanager
+def kept_for_next_run() -> Iterator[None]:
+    """Context for drawing a page; at its end keeps the address in the session for the next run.
+
+    Not if the run ends early for another one: the browser that has asked for it may still have the address of the run before.
+    """
+    try:
+        yield
+    except RerunException:
+        raise
+    except BaseException:
+        _keep_address()
+        raise
+    _keep_address()
+
+
+def _keep_address() -> None:
     st.session_state["address"] = {key: st.query_params.get_all(key) for key in st.query_params}
 
 

@@ -29,6 +29,9 @@ ATTRIBUTION = Row(
     "slope over the whole way from no content to all of it; class token and registers keep theirs throughout. All three "
     "measure the same answer: the log-odds of a class, log P of a masked word, or the similarity of the pooled state.",
 )
+# What colours the tokens or patches: what the head looks at, or what the answer hangs on.
+BY_ATTENTION, BY_ANSWER = COLOURINGS = "attention", "answer"
+COLOURED_BY = Code("coloured_by", pattern="|".join(COLOURINGS))
 SIMILAR_TO = TextLine(
     "similar_to",
     "Similarity with",

@@ -29,11 +29,6 @@ def block(code: Code, positions: Iterable[Blocked]) -> None:
     code.take(".".join("-".join(map(str, position)) for position in sorted(positions)))
 
 
-def toggle(code: Code, position: Blocked, n: int) -> None:
-    """Callback: blocks the position if it is free, and frees it if it is blocked."""
-    block(code, set(blocked(code, n)) ^ {position})
-
-
 def block_in(record: ForwardRecord, key: int) -> None:
     """Callback: blocks one key of this input, and no others; in another text it is free again."""
     BLOCKED_KEYS.is_of_other_text(record.tokens)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from app_pages.controls import inside_a_head_controls
 from app_pages.controls.address import opened_bare
+from app_pages.controls.chosen_word import first_query, take_word
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.input_controls import OTHER_KIND
 from app_pages.controls.map_controls import ALL_QUERIES, HEAD, LAYER, QUERY, SCALE, SCALES
@@ -96,18 +97,15 @@ def draw_head_name(subject: Subject, layer: int, head: int) -> None:
 
 
 def _choose_clear_head(record: AttentionRecord) -> None:
-    """Chooses a head and a query with a clear pattern if nothing is chosen yet.
+    """Chooses a head with a clear pattern if nothing is chosen yet.
 
     That is the case in a session that began without parameters in its address, and after the kind of input was changed.
     """
     is_unchosen = opened_bare() and not any(
-        value is not None
-        for value in (LAYER.held(), HEAD.held(), QUERY.held(), st.session_state.get("opened"))
+        value is not None for value in (LAYER.held(), HEAD.held(), st.session_state.get("opened"))
     )
     if st.session_state.pop(OTHER_KIND, False) or is_unchosen:
         take_head(*clearest_head(record))
-        if record.unit == "token":
-            QUERY.take(len(record) // 2)
     st.session_state["opened"] = True
 
 
@@ -144,12 +142,12 @@ def choose_scale(n_positions: int = 1) -> ColourScale:
 
     Beyond `LONG` positions it opens at each map's own maximum, since few weights of so many are far from 0.
     """
-    is_long, was_long = n_positions > LONG, st.session_state.get(_WAS_LONG, False)
-    is_from_address = SCALE.key in st.query_params and SCALE.key not in st.session_state
-    if is_long != was_long and not is_from_address:
-        SCALE.take("to own maximum" if is_long else "to 1")
+    is_long = n_positions > LONG
+    begin = "to own maximum" if is_long else "to 1"
+    if st.session_state.get(_WAS_LONG, is_long) != is_long:
+        SCALE.take(begin)
     st.session_state[_WAS_LONG] = is_long
-    return SCALES[SCALE.choose()]
+    return SCALES[SCALE.choose(default=begin)]
 
 
 def choose_query(record: AttentionRecord) -> int:
@@ -167,8 +165,14 @@ def choose_query(record: AttentionRecord) -> int:
         return record.number(record.position_of(held if isinstance(held, int) else 0))
 
     labels = {record.number(position): label for position, label in enumerate(record.labels)}
+    begin = record.number(first_query(record))
     number = QUERY.choose(
-        labels, format_func=labels.__getitem__, gone=holding, help=" ".join(help), on_change=_show_alone
+        labels,
+        begin,
+        format_func=labels.__getitem__,
+        gone=holding,
+        help=" ".join(help),
+        on_change=_show_alone,
     )
     return record.position_of(number)
 
@@ -194,7 +198,7 @@ def _token_notes(record: AttentionRecord) -> list[str]:
 
 def take_query(position: float) -> None:
     """Callback: makes this `position` in the input the query, and shows the lines of that query alone."""
-    QUERY.take(int(position))
+    take_word(QUERY, int(position))
     _show_alone()
 
 

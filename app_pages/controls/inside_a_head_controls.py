@@ -42,6 +42,7 @@ KEY = Box[int | str](
     "inside_key",
     "Key",
     width=160,
+    is_always_written=True,
     help="The key whose numbers stand in the formula. Click a row of the table to choose it.",
 )
 ALL_KEYS = Toggle("inside_every_key", "All keys")

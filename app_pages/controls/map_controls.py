@@ -36,7 +36,7 @@ HEAD = Box[int](
     width=124,
     help="A head decides for each token which others it reads from, and how much from each. The heads of a layer work side by side.",
 )
-QUERY = Box[int]("query", "Query", width=160)
+QUERY = Box[int]("query", "Query", width=160, is_always_written=True)
 SCALE = Row(
     "scale",
     "Colour scale from weight 0",

@@ -83,7 +83,7 @@ OWN_KIND = Row(
     "positions_own_kind", "Kind", ("added", "rotated", "biased", "windowed", "causal", "disentangled")
 )
 OWN_ROTATED = Row("positions_own_rotated", "Show", (OVER_DISTANCE, MOVED))
-OWN_KEY = Box[int]("positions_own_key", "Key", pattern=INDEX, width=160)
+OWN_KEY = Box[int]("positions_own_key", "Key", pattern=INDEX, width=160, is_always_written=True)
 
 # Experiments
 EXPERIMENT = Row("positions_try", "Experiment", (SHUFFLE, LEAVE_OUT, SHIFTED), label_visibility="collapsed")

@@ -15,7 +15,6 @@ from app_pages.heads.ablation_code import (
     can_undo,
     restore_tokens_of_other_text,
     set_ablated_parts,
-    toggle,
     undo,
 )
 from app_pages.heads.effects import (
@@ -26,8 +25,8 @@ from app_pages.heads.effects import (
 from app_pages.heads.numbers import measuring_sentence
 from app_pages.show.all_heads import overview_of
 from app_pages.show.drawn_part import drawn_part, say_part
-from app_pages.show.input_in_colours import input_in_colours
-from app_pages.show.show import clickable, show
+from app_pages.show.input_in_colours import Toggling, input_in_colours
+from app_pages.show.show import show, toggled
 from app_pages.show.side_predictions import beside, predictions, tell
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
@@ -203,14 +202,25 @@ def _draw_effects(
     is_gone[list(ablated_now.layers), n_heads] = True
     is_gone[list(ablated_now.feed_forwards), n_heads + 1] = True
 
-    def take(part: dict) -> None:
-        layer, column = int(part["layer"]), int(part["column"])
-        kinds = {n_heads: ("a", layer), n_heads + 1: ("f", layer)}
-        toggle(record, kinds.get(column, ("h", layer, column)))
+    parts: list[Part] = [
+        {n_heads: ("a", layer), n_heads + 1: ("f", layer)}.get(column, ("h", layer, column))
+        for layer, column in np.ndindex(effects.shape)
+    ]
+
+    def take(marks: set[int]) -> None:
+        set_ablated_parts(ablated_parts(record).parts - {*parts} | {parts[mark] for mark in marks})
 
     what, signed = answer.changed_quantity(record), answer.is_signed(record)
     figure = ablation_grid(effects, is_gone, what=what, signed=signed, over=over_data)
-    clickable(figure, key="ablate_grid", chosen=ablated_now, selection="part", take=take, width="content")
+    toggled(
+        figure,
+        key="ablate_grid",
+        on=[mark for mark, part in enumerate(parts) if part in ablated_now.parts],
+        n=len(parts),
+        take=take,
+        stamp=subject.checkpoint,
+        width="content",
+    )
     st.caption(
         f"{ATTENTION}: all heads of the layer at once (the bias of W_O stays); {FEED_FORWARD}: all that the layer's "
         "feed-forward puts out, its bias included. Framed: taken away now. "
@@ -258,6 +268,11 @@ def _draw_input(
     allowed = np.ones(len(record), bool)
     allowed[list(ablated_now.positions)] = False
     weights = record.pattern[head][query]
+
+    def take(positions: set[int]) -> None:
+        others = {part for part in ablated_parts(record).parts if part[0] != "p"}
+        set_ablated_parts(others | {("p", position) for position in positions})
+
     input_in_colours(
         subject.model_input,
         record,
@@ -265,9 +280,8 @@ def _draw_input(
         query=query,
         scale=weight_scale("own", "the largest of this row", weights),
         key="ablate_input",
-        take=lambda position: toggle(record, ("p", position)),
-        chosen=(ablated_now, query),
         allowed=allowed,
+        toggling=Toggling(ablated_now.positions, take),
     )
     st.caption(
         f"Colours: what the query attends to in {head_name(*head)}, after. No query attends to a {unit} that is taken "

@@ -62,11 +62,6 @@ def set_ablated_parts(parts: Iterable[Part]) -> None:
         ABLATED.take(code)
 
 
-def toggle(record: ForwardRecord, part: Part) -> None:
-    """Callback: ablates the part, or restores it if it is ablated."""
-    set_ablated_parts(ablated_parts(record).parts ^ {part})
-
-
 def can_undo() -> bool:
     return bool(st.session_state.get(HISTORY))
 

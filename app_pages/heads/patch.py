@@ -8,7 +8,7 @@ import streamlit as st
 from app_pages.controls.answer_choice import Answer, choose_answer
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import is_wanted
-from app_pages.controls.head_choice import HeadChoice, take_query
+from app_pages.controls.head_choice import HeadChoice, choose_query, take_query
 from app_pages.controls.heads_controls import (
     CHANGE,
     EFFECT,
@@ -20,7 +20,6 @@ from app_pages.controls.heads_controls import (
     SECOND_TEXT,
     SHARE,
 )
-from app_pages.controls.map_controls import QUERY
 from app_pages.heads import effects
 from app_pages.heads.patch_effect import PARTS, Columns, Quantity, quantity
 from app_pages.heads.patch_over_pairs import draw_patching_over_pairs
@@ -63,6 +62,8 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     if is_over_pairs:
         draw_patching_over_pairs(subject, chosen, answer, taken, normalised=normalised)
         return
+    with slots.controls:
+        query = choose_query(before)
     if source is None:
         st.info("Type a second text above: from it one part at a time is taken.", icon=":material/info:")
         return
@@ -87,7 +88,7 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     with heads:
         _draw_parts(patch, chosen, taken)
     with positions:
-        _draw_positions(patch)
+        _draw_positions(patch, query)
     formula = f"{shown.formula} " if shown.formula else ""
     st.caption(
         f"{formula}A part that carries what tells the two inputs apart moves the answer towards that of the second. "
@@ -231,7 +232,7 @@ def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
     st.caption(f"{columns.sentence(taken, second)} {largest} A click chooses the head.")
 
 
-def _draw_positions(patch: _Patch) -> None:
+def _draw_positions(patch: _Patch, query: int) -> None:
     subject, source, answer = patch.subject, patch.source, patch.answer
     before = subject.record
     st.markdown(f"**Each state of the residual stream, taken from the second {_input_noun(before)}**")
@@ -241,8 +242,6 @@ def _draw_positions(patch: _Patch) -> None:
         return
     with until_done(work_key):
         answers = effects.answers_with_each_position_patched(subject, source, answer.measured)
-    query = QUERY.held(0)
-    query = query if isinstance(query, int) and query < len(before) else 0
     figure = stage_positions(
         patch.effects(answers),
         before.stages,

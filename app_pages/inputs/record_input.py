@@ -3,7 +3,6 @@
 import streamlit as st
 
 from app_pages.controls.input_controls import CHECKPOINT, KIND, OTHER_KIND, SECOND_PART, TEXT
-from app_pages.controls.map_controls import QUERY
 from app_pages.subject import encoders
 from app_pages.subject.subject import OPENED, FileSubject, open_subject
 from app_pages.toolkit.markdown import as_code, plain
@@ -31,7 +30,6 @@ def open_record(name: str, content: bytes) -> None:
     )
     st.session_state[OTHER_KIND] = True
     KIND.take(encoders.RECORD)
-    QUERY.take(0)
 
 
 def record_input() -> FileSubject | None:

@@ -6,9 +6,9 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.controls.chosen_word import keep_query
 from app_pages.controls.control_bar import Slots, bar
 from app_pages.controls.input_controls import CHECKPOINT, KIND, OTHER_KIND
-from app_pages.controls.map_controls import QUERY
 from app_pages.inputs import drawing
 from app_pages.inputs.input_list import draw_stepper, right_class
 from app_pages.inputs.linked_encoders import say_gone
@@ -115,6 +115,7 @@ class _Row:
             st.stop()
         for sentence in filter(None, (subject.limits, subject.odd_rows)):
             st.caption(sentence)
+        keep_query(subject.record)
         return subject
 
     def live_subject(self, with_answer: bool = True) -> LiveSubject:
@@ -143,6 +144,7 @@ class _Row:
         subject = LiveSubject(name, model_input, label)
         if not subject.record.is_finite:
             stop(f"The encoder {plain(name)} {NO_NUMBERS}")
+        keep_query(subject.record)
         say_purpose("This encoder", purpose(encoder), answer(subject.record) if with_answer else "")
         session_encoders.say_on_cpu(name)
         if subject.left_out:
@@ -214,8 +216,7 @@ def _take_seed() -> None:
 
 
 def _change_kind() -> None:
-    """Callback: resets the query, since positions and heads mean nothing in another kind of input."""
-    QUERY.take(0)
+    """Callback: lets a rule choose the head, since heads mean nothing in another kind of input."""
     st.session_state[OTHER_KIND] = True
     drawing.leave()
 

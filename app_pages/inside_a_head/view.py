@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from app_pages.controls.chosen_word import keep_word
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.inside_a_head_controls import ALL_KEYS, KEY, STRONGEST
 from app_pages.subject.cache import cached
@@ -63,6 +64,7 @@ def choose_view(subject: LiveSubject, chosen: HeadChoice, query: int) -> View:
     n = len(record)
     labels: dict[int | str, str] = {STRONGEST: STRONGEST, **dict(enumerate(record.labels))}
     # Streamlit keeps the function: it must not refer to the record.
+    keep_word(KEY, record, STRONGEST)
     option = KEY.choose(labels, format_func=labels.__getitem__)
     key = option if isinstance(option, int) else steps.attention.strongest(1)[0]
     show_all = n > FEW and ALL_KEYS.choose(label=f"All {n} keys")

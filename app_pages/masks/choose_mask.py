@@ -6,6 +6,7 @@ import streamlit as st
 from app_pages.controls import masks_controls as controls
 from app_pages.controls.address import Code, opened_bare
 from app_pages.controls.blocked import OPENED, Blocked, block, block_in, blocked, unblock_in_other_text
+from app_pages.controls.chosen_word import first_query
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import take_head
 from app_pages.controls.input_controls import OTHER_KIND
@@ -55,7 +56,7 @@ def _choose_changed(record: ForwardRecord, changes: np.ndarray) -> None:
     head = clearest_head(record)
     if st.session_state.get("opened"):
         head = min(LAYER.held(0), n_layers - 1), min(HEAD.held(0), n_heads - 1)
-        query = QUERY.held(0)
+        query = QUERY.held(first_query(record))
         if query < n_queries and changes[head][query] > SEEN:
             return
     if changes[head].max() < SEEN:
@@ -77,6 +78,10 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
     keys: tuple[int, ...] = ()
     cells: tuple[tuple[int, int], ...] = ()
     positions: tuple[Blocked, ...] = ()
+    # Both are read in every kind of mask: what is not read is lost from the address with a change of page.
+    all_blocked = {
+        code: blocked(code, len(record)) for code in (controls.BLOCKED_KEYS, controls.BLOCKED_CELLS)
+    }
     with slots.controls:
         if kind == "window":
             widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
@@ -85,7 +90,7 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
             n_padding = _choose_padding(record)
         else:
             code = controls.BLOCKED_CELLS if kind == "cells" else controls.BLOCKED_KEYS
-            positions = blocked(code, len(record)) if kind in ("keys", "cells") else ()
+            positions = all_blocked[code] if kind in ("keys", "cells") else ()
             st.button(
                 "Unblock all", key="masks_free", on_click=block, args=(code, ()), disabled=not positions
             )

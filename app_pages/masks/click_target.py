@@ -6,12 +6,12 @@ does the same for several.
 
 import streamlit as st
 
-from app_pages.controls.blocked import toggle
+from app_pages.controls.blocked import block, blocked
 from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
 from app_pages.masks.word_stroke import draw_word_stroke
-from app_pages.show.input_in_colours import input_in_colours
-from app_pages.show.show import clickable
+from app_pages.show.input_in_colours import Toggling, input_in_colours
+from app_pages.show.show import toggled
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import MaskChoice, MaskKind
 from model.record import ForwardRecord
@@ -41,12 +41,13 @@ def draw_click_target(
     head = chosen.layer, chosen.head
     pattern, mask, scale = after.pattern[head], after.mask[head], chosen.of_head(unmasked, after)
     if has_board(choice.kind, n):
-        clickable(
+        toggled(
             cell_board(pattern, after.tokens, mask=mask, query=query, scale=scale),
             key="masks_board",
-            chosen=(choice, query),
-            selection="cell",
-            take=lambda cell: toggle(BLOCKED_CELLS, (int(cell["query"]), int(cell["key"])), n),
+            on=[n * of_query + key for of_query, key in blocked(BLOCKED_CELLS, n)],
+            n=n * n,
+            take=lambda cells: block(BLOCKED_CELLS, (divmod(cell, n) for cell in cells)),
+            stamp=" ".join(after.tokens),
             width="content",
         )
         return
@@ -57,10 +58,13 @@ def draw_click_target(
     if after.unit == "token":
         draw_word_stroke(subject, chosen, unmasked, after, choice, query, n)
         return
-    take = {
-        "keys": lambda key: toggle(BLOCKED_KEYS, (key,), n),
-        "cells": lambda key: toggle(BLOCKED_CELLS, (query, key), n),
-    }.get(choice.kind, lambda key: take_query(min(key, n - 1)))
+    # Of pairs a click takes those of the query.
+    code, of_query = (BLOCKED_CELLS, (query,)) if choice.kind == "cells" else (BLOCKED_KEYS, ())
+
+    def take(keys: set[int]) -> None:
+        others = (position for position in blocked(code, n) if position[:-1] != of_query)
+        block(code, (*others, *((*of_query, key) for key in keys)))
+
     input_in_colours(
         subject.model_input,
         after,
@@ -68,7 +72,10 @@ def draw_click_target(
         query=query,
         scale=scale,
         key="masks_patches",
-        take=take,
+        take=lambda key: take_query(min(key, n - 1)),
         chosen=(choice, query),
         allowed=mask[query],
+        toggling=Toggling({key for *owner, key in blocked(code, n) if tuple(owner) == of_query}, take)
+        if choice.kind in ("keys", "cells")
+        else None,
     )

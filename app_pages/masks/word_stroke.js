@@ -4,7 +4,7 @@
 // The row is computed here as soon as something is hidden; one message tells the server after the stroke.
 
 const WAIT = 250; // ms after the end of a stroke until the server hears of it
-const ANSWER = 3000; // ms in which the server answers; what it says before is older than the stroke
+const ANSWER = 60000; // ms in which the server answers; what it says before is older than the stroke
 const STRONG = 0.48; // from there on a colour is too far from the page for its ink
 const NAMED = 3; // hidden tokens that are named one by one
 const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
@@ -27,6 +27,7 @@ class Stroke {
     this.data = { stamp: null };
     this.hidden = new Set();
     this.focused = 0;
+    this.listens = new AbortController();
     this.listen();
   }
 
@@ -131,13 +132,12 @@ class Stroke {
 
   send() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.timer = null;
-      this.tell([...this.hidden]);
-    }, WAIT);
+    this.timer = setTimeout(() => this.tell([...this.hidden]), WAIT);
   }
 
   tell(positions) {
+    clearTimeout(this.timer);
+    this.timer = null;
     this.sent += 1;
     this.sentAt = Date.now();
     this.report({ positions, number: this.sent, stamp: this.data.stamp });
@@ -182,6 +182,16 @@ class Stroke {
       this.send();
       this.draw();
     });
+    // What is pressed elsewhere, such as a link, is about what was hidden before.
+    const isElsewhere = (event) => list.isConnected && !this.root.contains(event.target);
+    window.addEventListener(
+      "pointerdown",
+      (event) => {
+        if (!this.timer || !isElsewhere(event)) return;
+        this.tell([...this.hidden]);
+      },
+      { signal: this.listens.signal },
+    );
     list.addEventListener("focusin", (event) => (this.focused = positionOf(event.target) ?? this.focused));
     list.addEventListener("click", (event) => {
       const position = positionOf(event.target); // by Enter, Space or a screen reader
@@ -217,5 +227,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!strokes.has(root)) strokes.set(root, new Stroke(root));
   const stroke = strokes.get(root);
   stroke.update(data, (taken) => setTriggerValue("taken", taken));
-  return () => clearTimeout(stroke.timer);
+  return () => {
+    clearTimeout(stroke.timer);
+    stroke.listens.abort();
+    strokes.delete(root);
+  };
 }

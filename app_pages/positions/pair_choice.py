@@ -1,8 +1,8 @@
 """Choice of one query and one key, whose score is followed over their distance."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from app_pages.controls.chosen_word import first_query, keep_word
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_head
 from app_pages.controls.map_controls import QUERY
@@ -41,15 +41,17 @@ def choose_pair(subject: LiveSubject, slots: Slots) -> Pair:
     first = record.first_patch if record.patch_grid is not None else 0
     labels = {position: label for position, label in enumerate(record.labels) if position >= first}
 
-    def middle(_value: Any, options: Sequence[int]) -> int:
-        return options[len(options) // 2]
-
+    begin = first_query(record)
+    begin = begin if begin in labels else (first + len(record)) // 2
     with slots.controls:
         # Streamlit keeps the functions: they must not refer to the record
-        query = QUERY.choose(labels, middle(None, list(labels)), format_func=labels.__getitem__, gone=middle)
+        query = QUERY.choose(
+            labels, begin, format_func=labels.__getitem__, gone=lambda _value, _options: begin
+        )
         weights = record.pattern[chosen.layer, chosen.head, query].copy()
         weights[:first] = weights[query] = -1
         default = int(weights.argmax())
+        keep_word(OWN_KEY, record, default)
         key = OWN_KEY.choose(
             labels, default, format_func=labels.__getitem__, gone=lambda _value, _options: default
         )

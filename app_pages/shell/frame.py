@@ -58,14 +58,13 @@ def draw_page() -> None:
         try:
             # Not `page.run()`: the widgets of a page that runs itself begin anew on the next one, and what was chosen
             # is lost.
-            with only_of_this_page(), one_run():
+            with only_of_this_page(), one_run(), address.kept_for_next_run():
                 run_module(f"app_pages.{page.name}.page")
         except ReplacedError:
             st.rerun()  # an encoder was replaced while the page was made of it
         except MemoryError as error:
             st.error(f"This page needs more memory than there is: {error}.", icon=":material/memory:")
         finally:
-            address.end_run()
             DRAWN.set()
 
 

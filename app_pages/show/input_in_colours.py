@@ -1,22 +1,31 @@
 """The input itself, a text or a picture, coloured by the weights of one query."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from app_pages.controls.head_choice import take_query
-from app_pages.show.show import clickable, show
+from app_pages.show.show import clickable, show, toggled
 from app_pages.toolkit.markdown import as_code
 from model.inputs import Input, Picture, preprocessed_picture
 from model.record import AttentionRecord
 from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_strip import weight_strip
+from viz.builders.figure import VegaFigure
 from viz.builders.palette import WeightScale
 
 MOST_CAPTIONS = 8  # of tokens beside a picture, each with its weight
 LONG, HEIGHT = 80, 260  # a text of more tokens scrolls in so many pixels: the rest must not be far below
+
+
+class Toggling(NamedTuple):
+    """Positions that a click turns on or off: those that are on, and what takes all that are on after a click."""
+
+    on: Collection[int]
+    take: Callable[[set[int]], None]
 
 
 def input_in_colours(
@@ -30,6 +39,7 @@ def input_in_colours(
     take: Callable[[int], None] = take_query,
     chosen: Hashable = None,
     allowed: np.ndarray | None = None,
+    toggling: Toggling | None = None,
     legend: bool = True,
     notes: Sequence[str] = (),
     whole: AttentionRecord | None = None,
@@ -37,11 +47,36 @@ def input_in_colours(
     """Draws the input `read`, coloured by `weights` [key] of `query`; a click calls `take` with the position in the input.
 
     Positions that are only keys cannot be clicked. `read` may be None for a text. `chosen` is the value that a click
-    changes, by default the query. Keys that are not `allowed` [key] are struck out or hatched. A long text scrolls.
-    Without `legend` the colour bar is drawn in the file only. `notes` say how the weights of a text were
+    changes, by default the query. With `toggling` a click turns a position on or off instead. Keys that are not `allowed` [key] are
+    struck out or hatched. A long text scrolls. Without `legend` the colour bar is drawn in the file only. `notes` say how the weights of a text were
     changed. If `record` is a view, `whole` is the full record, which knows how the encoder sees the picture.
     """
-    draw = partial(clickable, key=key, chosen=query if chosen is None else chosen)
+
+    # The strip of a text already has the positions in the input.
+    take_mark = take if record.unit == "token" else lambda position: take(record.number(position))
+
+    def draw(figure: VegaFigure, *, shown: range, selection: str, **more: Any) -> None:
+        if toggling is None:
+            clickable(
+                figure,
+                key=key,
+                chosen=query if chosen is None else chosen,
+                selection=selection,
+                take=lambda mark: take_mark(int(mark["position"]) + shown.start),
+                **more,
+            )
+            return
+        others = {position for position in toggling.on if position not in shown}
+        toggled(
+            figure,
+            key=key,
+            on=[position - shown.start for position in toggling.on if position in shown],
+            n=len(shown),
+            take=lambda marks: toggling.take(others | {mark + shown.start for mark in marks}),
+            stamp=" ".join(record.tokens),
+            **more,
+        )
+
     if record.unit == "token":
         strip = partial(
             weight_strip,
@@ -55,12 +90,7 @@ def input_in_colours(
         selection = "token" if allowed is None else "key"
         with st.container(height=HEIGHT if len(record) > LONG else "content", border=False):
             if record.keys is None:
-                draw(
-                    strip(legend=legend),
-                    selection=selection,
-                    take=lambda token: take(int(token["position"])),
-                    in_file=strip,
-                )
+                draw(strip(legend=legend), shown=range(len(record)), selection=selection, in_file=strip)
             else:
                 show(strip(legend=legend), key=key, in_file=strip)
         return
@@ -69,12 +99,7 @@ def input_in_colours(
     image = preprocessed_picture(read.array, whole or record)
     overlay = query_on_picture(record, image, weights, query=query, scale=scale, allowed=allowed)
     selection = "patch" if allowed is None else "key"
-    draw(
-        overlay,
-        selection=selection,
-        take=lambda index: take(record.number(int(index["position"]) + patches.start)),
-        width="content",
-    )
+    draw(overlay, shown=range(patches.start, patches.stop), selection=selection, width="content")
     others = [index for index, role in enumerate(record.roles) if role != "patch"]
     if len(others) > MOST_CAPTIONS:
         weight = weights[others].sum()

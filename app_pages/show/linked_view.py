@@ -13,6 +13,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.controls.attention_controls import BY_ATTENTION, COLOURINGS
 from app_pages.toolkit.callbacks import callback
 from model.record import AttentionRecord
 from viz.attention import linked_heads as chart
@@ -23,11 +24,12 @@ _ANSWERED = "linked_answered"  # in the session: by channel, how many choices of
 
 
 class Choice(NamedTuple):
-    """A head and a query; the query is -1 where none is chosen."""
+    """A head and a query, which is -1 where none is chosen, and what colours the tokens."""
 
     layer: int
     head: int
     query: int
+    coloured_by: str = BY_ATTENTION
 
 
 class Title(NamedTuple):
@@ -128,7 +130,8 @@ def linked_view(
         record,
         channel=key,
         chart_selector=f".st-key-{key}_chart",
-        kept=chosen,
+        kept=chosen[:3],
+        coloured_by=chosen.coloured_by,
         own=own,
         has_picture=picture is not None,
         tops=tops,
@@ -152,13 +155,14 @@ def _read(message: Any, record: AttentionRecord, *, has_query: bool) -> Choice |
     """
     if not isinstance(message, Mapping) or not {"stamp", "number", *Choice._fields} <= message.keys():
         return None
-    values = [message[name] for name in Choice._fields]
-    if not all(type(value) is int for value in (*values, message["number"])):
+    *values, coloured_by = (message[name] for name in Choice._fields)
+    if not all(type(value) is int for value in (*values, message["number"])) or coloured_by not in COLOURINGS:
         return None
-    choice = Choice(*values)
+    layer, head, query = values
+    choice = Choice(layer, head, query, coloured_by)
     n_layers, n_heads, n_queries, _ = record.pattern.shape
     ranges = range(n_layers), range(n_heads), range(0 if has_query else -1, n_queries)
-    inside = all(value in allowed for value, allowed in zip(choice, ranges, strict=True))
+    inside = all(value in allowed for value, allowed in zip(values, ranges, strict=True))
     return choice if inside else None
 
 
@@ -178,5 +182,4 @@ def _colouring(hiding: Hiding) -> dict[str, Any]:
         "falls": FALLS,
         "rises": RISES,
         "note": hiding.note,
-        "method": hiding.method,
     }

@@ -1,6 +1,6 @@
 """Draws figures on a page, and reports clicks on them."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from typing import Literal, TypeAlias
 
 import streamlit as st
@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.show.download import download
 from app_pages.toolkit.callbacks import callback
+from app_pages.toolkit.gestures import toggles
 from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
 from viz.builders.theme import in_theme, page_config
 
@@ -113,6 +114,27 @@ def clickable(
         )
         if is_figure:
             download(in_file or figure, key)
+
+
+def toggled(
+    figure: VegaFigure,
+    *,
+    key: str,
+    on: Collection[int],
+    n: int,
+    take: Callable[[set[int]], None],
+    stamp: str,
+    width: Size = "stretch",
+    in_file: Callable[[], Figure] | None = None,
+) -> None:
+    """Draws a figure of `n` marks of which a click turns one on or off; `take` is called with the numbers of all that are on.
+
+    They are numbered in reading order, see `gestures.toggles`. `in_file` is as in `show`.
+    """
+    with st.container(key=key):
+        st.vega_lite_chart(_with_data(figure), key=f"{key}_chart", width=width)
+        download(in_file or figure, key)
+    toggles(key, on, n, take, stamp=stamp)
 
 
 def _with_data(figure: VegaFigure) -> dict:

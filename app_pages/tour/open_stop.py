@@ -4,7 +4,6 @@ import streamlit as st
 
 from app_pages.controls.blocked import block_in
 from app_pages.controls.input_controls import CHECKPOINT, KIND, TEXT
-from app_pages.controls.map_controls import QUERY
 from app_pages.controls.pages import READING, controls_of, go_to
 from app_pages.controls.tour_controls import STOPS, TOUR
 from app_pages.inputs.text_input import first_text
@@ -27,15 +26,14 @@ def open_stop(number: int) -> None:
     stop, choices = STOPS[number - 1], []
     if KIND.held(encoders.TEXT) == encoders.TEXT and not own_sentence():
         TEXT.take(SENTENCE)
-        QUERY.take(0)
     if st.session_state["page"] == READING.name and TEXT.held():
         choices.append(TEXT.to(TEXT.held()))
     # The rest not in the link: a control that the page of the last stop has drawn takes nothing from an address.
     controls = controls_of(stop.page.name)
     for key, option in stop.parts.items():
         controls[key].take(option)
-    if number == 1 or stop.hides_a_word:
-        _take_deciding_word(hide=stop.hides_a_word)
+    if stop.hides_a_word:
+        _hide_deciding_word()
     TOUR.take(str(number))
     go_to(stop.page, *choices, TOUR.to(str(number)))
 
@@ -45,8 +43,8 @@ def leave_tour() -> None:
     TOUR.take("")
 
 
-def _take_deciding_word(*, hide: bool) -> None:
-    """Makes the word on which the answer to the reader's text depends most the query, or blocks it.
+def _hide_deciding_word() -> None:
+    """Blocks the word on which the answer to the reader's text depends most.
 
     Nothing happens for other inputs and for long texts.
     """
@@ -58,9 +56,5 @@ def _take_deciding_word(*, hide: bool) -> None:
         influential = most_influential_position(subject)
     except (ValueError, OSError):  # the page says what is wrong
         return
-    if influential is None:
-        return
-    if hide:
+    if influential is not None:
         block_in(subject.record, influential.position)
-    else:
-        QUERY.take(influential.position)

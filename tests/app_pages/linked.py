@@ -102,7 +102,8 @@ def captions(app: AppTest) -> str:
 def choose(app: AppTest, key: str = "all_heads", **changes: object) -> AppTest:
     """The app after a choice in the browser: what is chosen, with these changes."""
     data = linked(app, key).data
-    message = {**data["kept"], "stamp": data["stamp"], "number": data["answered"] + 1, **changes}
+    same = {**data["kept"], "coloured_by": data["coloured_by"], "stamp": data["stamp"]}
+    message = {**same, "number": data["answered"] + 1, **changes}
     return send(app, message, key)
 
 

@@ -28,7 +28,8 @@ def test_a_click_that_chooses_layer_and_head_is_one_step_back(page: Page) -> Non
     chosen(page, "2", "3")
     page.go_back()
     chosen(page, "1", "1")
-    assert parse_qs(urlsplit(page.url).query) == {"text": ["great film"], "layer": ["1"], "head": ["1"]}
+    begin = {"text": ["great film"], "layer": ["1"], "head": ["1"], "query": ["1 great"]}
+    assert parse_qs(urlsplit(page.url).query) == begin | {"coloured_by": ["attention"]}
 
 
 def test_back_takes_a_blocked_cell_back(page: Page) -> None:

@@ -32,6 +32,7 @@ def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page:
     page.goto("/?kind=Digit&source=Draw&drawing=eNr7_4EBCfwfUN5IBgDTFhNX&layer=2&scale=to+own+maximum")
     ready(page)
     chosen = parse_qs(urlsplit(page.url).query)
+    del chosen["coloured_by"]  # of Attention alone
     for name, folder in (("Masks", "masks"), ("Side by side", "compare"), ("Attention", "")):
         page.locator(".st-key-navigation").get_by_role("link", name=name, exact=True).click()
         expect(page.locator(".st-key-here", has_text=name)).to_be_visible()  # the last page's mark goes later
@@ -40,19 +41,34 @@ def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page:
         assert parse_qs(urlsplit(page.url).query).items() >= chosen.items()
 
 
-def test_a_token_stays_chosen_by_its_place_in_another_text(page: Page) -> None:
+def test_a_word_stays_chosen_in_another_text(page: Page) -> None:
     page.goto("/?text=a+good+film")
     ready(page)
     token(page, 2).click()
     expect(page).to_have_url(re.compile(r"[?&]query=2\+good"))
     box = page.get_by_role("textbox", name="Text")
-    box.fill("a dull film")
+    box.fill("a film that is good")
     box.press("Control+Enter")
-    expect(page).to_have_url(re.compile(r"[?&]query=2\+dull"))
+    expect(page).to_have_url(re.compile(r"[?&]query=5\+good"))
     linked.click_head(page, 2, 1)
     expect(page).to_have_url(re.compile(r"[?&]layer=2"))
     ready(page)
-    assert parse_qs(urlsplit(page.url).query)["query"] == ["2 dull"]
+    assert parse_qs(urlsplit(page.url).query)["query"] == ["5 good"]
+
+
+def test_the_first_view_and_what_colours_its_words_are_in_the_address(page: Page) -> None:
+    page.goto("/?text=a+dull+film")
+    expect(page).to_have_url(re.compile(r"[?&]query=2\+dull&coloured_by=attention$"))
+    ready(page)
+    colouring = page.get_by_role("button", name="what the answer hangs on", exact=True)
+    colouring.click()
+    expect(page).to_have_url(re.compile("coloured_by=answer"))
+    ready(page)
+    page.reload()
+    expect(colouring).to_have_attribute("aria-pressed", "true")
+    ready(page)
+    page.go_back()
+    expect(colouring).to_have_attribute("aria-pressed", "false")
 
 
 def test_a_test_digit(page: Page) -> None:

@@ -7,7 +7,7 @@
 const TOP = 65535; // weights are whole numbers from 0 to this, which stands for the `unit` of the data
 const FIELDS = { layer: "over_layer", head: "over_head", position: "over_query", key: "over_key" };
 const WAIT = 250; // ms after the last click until the server hears of it
-const ANSWER = 3000; // ms in which the server answers a choice; what it says before is older than the choice
+const ANSWER = 60000; // ms in which the server answers a choice; what it says before is older than the choice
 const STRONG = 0.5; // from there on a colour is too far from the page for its ink
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
@@ -38,8 +38,7 @@ class Panel {
     this.under = {}; // the mark under the pointer, by field
     this.sent = 0; // choices that went to the server
     this.sentAt = 0;
-    this.colours = "weights";
-    this.method = "knock-out"; // by which it was found what the answer hangs on
+    this.colouredBy = "attention";
   }
 
   update(data, report) {
@@ -47,10 +46,6 @@ class Panel {
     const isNew = data.stamp !== this.data.stamp;
     const isOld = !isNew && data.answered < this.sent && Date.now() - this.sentAt < ANSWER;
     this.data = data;
-    if (data.hidden && data.hidden.method !== this.method) {
-      this.method = data.hidden.method;
-      this.colours = "hiding"; // who chooses a method wants to see it
-    }
     if (isNew || data.own_layer !== this.own?.[0] || data.own_head !== this.own?.[1]) {
       this.own = [data.own_layer, data.own_head];
       this.numbers = {};
@@ -62,7 +57,10 @@ class Panel {
       this.sent = data.answered;
       this.build();
     }
-    if (isNew || !(isOld || this.timer)) this.kept = { ...data.kept };
+    if (isNew || !(isOld || this.timer)) {
+      this.kept = { ...data.kept };
+      this.colouredBy = data.coloured_by;
+    }
     this.findChart();
     this.draw();
     tellCharts();
@@ -137,7 +135,7 @@ class Panel {
 
   // Whether the tokens have the colours of what the answer hangs on.
   byHiding() {
-    return this.colours === "hiding" && Boolean(this.data.hidden);
+    return this.colouredBy === "answer" && Boolean(this.data.hidden);
   }
 
   // The weights of the row that is shown, [key]; null if they are not here.
@@ -183,7 +181,7 @@ class Panel {
       button.ariaLabel = `${button.textContent}, position ${position}${weight === undefined ? "" : `, weight ${weight.toFixed(2)}`}`;
     });
     for (const option of this.root.querySelectorAll(".colouring button"))
-      option.setAttribute("aria-pressed", (option.value === "hiding") === byHiding);
+      option.setAttribute("aria-pressed", (option.value === "answer") === byHiding);
     this.root.querySelector(".colouring").hidden = !hidden;
     const note = this.root.querySelector(".note");
     note.textContent = byHiding ? hidden.note : "";
@@ -254,13 +252,21 @@ class Panel {
     tellCharts();
     this.draw();
     this.announce();
+    this.tell();
+  }
+
+  // Tells the server all that is chosen, so that a message also says what was said by one that it did not hear.
+  tell() {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => {
-      this.timer = null;
-      this.sent += 1;
-      this.sentAt = Date.now();
-      this.report({ ...this.kept, stamp: this.data.stamp, number: this.sent });
-    }, WAIT);
+    this.timer = setTimeout(() => this.tellNow(), WAIT);
+  }
+
+  tellNow() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.sent += 1;
+    this.sentAt = Date.now();
+    this.report({ ...this.kept, coloured_by: this.colouredBy, stamp: this.data.stamp, number: this.sent });
   }
 
   leave() {
@@ -337,12 +343,19 @@ class Panel {
     });
     on(this.root.querySelector(".colouring"), "click", (event) => {
       if (!event.target.value) return;
-      this.colours = event.target.value;
+      this.colouredBy = event.target.value;
       this.draw();
       tellCharts();
+      this.tell();
     });
     // Streamlit may put the chart up anew: the page listens, not the chart.
     const inChart = (event) => this.chart?.isConnected && this.chart.contains(event.target);
+    // What is pressed elsewhere, such as a download, is about what was chosen before.
+    const isMine = (event) => this.root.contains(event.target) || inChart(event);
+    on(window, "pointerdown", (event) => {
+      if (!this.timer || isMine(event)) return;
+      this.tellNow();
+    });
     on(document, "click", (event) => inChart(event) && event.target.tagName === "CANVAS" && this.clicked());
     on(document, "keydown", (event) => event.target === this.chart && this.pressed(event));
     for (const field of [...Object.keys(FIELDS), "stamp"])

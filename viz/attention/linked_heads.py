@@ -314,12 +314,14 @@ def script_data(
     title: tuple[str, str] = ("", ""),
     partners: Sequence[tuple[int, int] | None] = (),
     hidden: Mapping[str, Any] | None = None,
+    coloured_by: str = "attention",
     answered: int = 0,
 ) -> dict[str, Any]:
     """What `linked_heads.js` needs for the tokens of a chart with this `channel`, which is in the element that the CSS selector
     `chart_selector` finds.
 
-    `kept` is the chosen (layer, head, query), `own` the one head whose weights come along, if not those of all, and
+    `kept` is the chosen (layer, head, query), `coloured_by` the chosen colouring of the tokens, "attention" or "answer", which
+    needs `hidden`. `own` is the one head whose weights come along, if not those of all, and
     `answered` the last choice that the server took. The patches of a picture have no buttons: they are pointed at in
     the picture. All of it can be JSON but for the arrays of `weight_numbers`, which the script takes as base64 of
     little-endian numbers or as Uint16Array.
@@ -353,6 +355,7 @@ def script_data(
         "partners": [partner and list(partner) for partner in partners],
         "colours": list(WEIGHTS),
         "hidden": hidden,
+        "coloured_by": coloured_by,
         **weight_numbers(record, own or (0, 0), is_whole=own is None),
     }
 

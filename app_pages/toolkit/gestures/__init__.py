@@ -1,10 +1,10 @@
 """Browser components for what Streamlit has no widget for.
 
-Copying the address, arrow keys on head maps, clicks on rows of a matrix. On every page: steps of the browser's history, the
+Copying the address, arrow keys on head maps, clicks on rows of a matrix and on marks that are on or off. On every page: steps of the browser's history, links and downloads that are pressed while the server is at work, the
 Enter key in text boxes, pasted texts that are too long, colour bars that keep their colours, names and landmarks for screen readers, and figures that stay visible until the next ones are drawn.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,16 @@ _blinking = _component(
     "Hold to blink (B)</button>",
     css=(HERE / "copy_link.css").read_text(encoding="utf-8"),
 )
-_arrows, _rows = _component("arrow_keys"), _component("row_clicks")
+_arrows, _rows, _toggles = (_component(name) for name in ("arrow_keys", "row_clicks", "toggles"))
 _kept, _scrolling = _component("kept_figures"), _component("scrolling")
 _on_every_page = {
-    name: _component(name) for name in ("history", "gradients", "enter_applies", "long_paste", "landmarks")
+    name: _component(name)
+    for name in (
+        *("history", "held_downloads", "gradients"),
+        *("enter_applies", "long_paste", "landmarks"),
+    )
 }
+_ANSWERED = "toggles_answered"  # in the session: by figure, how many clicks of the browser were taken
 STEPS = {"ArrowLeft": (0, -1), "ArrowRight": (0, 1), "ArrowUp": (-1, 0), "ArrowDown": (1, 0)}
 
 
@@ -99,6 +104,34 @@ def row_clicks(figure: str, n: int, take: Callable[[int], None]) -> None:
 
     with st.container(key=f"gesture_{key}"):
         _rows(key=key, data={"figure": figure, "n": n}, on_row_change=callback(key, clicked))
+
+
+def toggles(
+    figure: str, on: Collection[int], n: int, take: Callable[[set[int]], None], *, stamp: str
+) -> None:
+    """Calls `take` with all marks that are on when a mark is clicked, and so turned on or off, in the Vega-Lite chart of the
+    container `figure`.
+
+    Marks are numbered in reading order, and there are `n`; those that are `on` now are in that set. The browser keeps the set:
+    no click is lost while the server is busy. What was clicked under another `stamp` is not taken.
+    """
+    key = f"{figure}_toggles"
+    answered: dict[str, int] = st.session_state.setdefault(_ANSWERED, {})
+
+    def clicked() -> None:
+        message = st.session_state[key].on
+        if not isinstance(message, Mapping) or not {"stamp", "number", "on"} <= message.keys():
+            return
+        marks, number = message["on"], message["number"]
+        if not isinstance(marks, list) or not all(type(value) is int for value in (*marks, number)):
+            return
+        if message["stamp"] == stamp and all(0 <= mark < n for mark in marks):
+            answered[figure] = number
+            take(set(marks))
+
+    data = {"figure": figure, "on": sorted(on), "stamp": stamp, "answered": answered.get(figure, 0)}
+    with st.container(key=f"gesture_{key}"):
+        _toggles(key=key, data=data, on_on_change=callback(key, clicked))
 
 
 def keep_figures() -> None:

@@ -33,7 +33,6 @@ def test_tokens_have_the_colours_of_the_attribution(open_app: Open, method: str)
     hidden = linked(app).data["hidden"]
     np.testing.assert_allclose(hidden["changes"], -attributed.values, atol=1e-6)
     name = record.class_names[record.logits.argmax()]
-    assert hidden["method"] == method
     assert hidden["words"][0] == f"{method}: not measured"  # the class token
     assert hidden["words"][1] == f"{method}: {attributed.values[1]:+.3f} log-odds of {name}"
     assert f"The sum is {attributed.total:.4f}".replace("-", "−").lower() in captions(app).lower()
@@ -50,10 +49,10 @@ def test_tokens_have_the_colours_of_the_attribution(open_app: Open, method: str)
 def test_knock_out_comes_first_and_the_choice_is_drawn(open_app: Open) -> None:
     app = open_app(text=TEXT, checkpoint="imdb-pre-ln")
     assert app.segmented_control(key="attribution").value == "knock-out"
-    assert linked(app).data["hidden"]["method"] == "knock-out"
+    assert linked(app).data["coloured_by"] == "attention"
     assert "The sum is" not in captions(app)
     app.segmented_control(key="attribution").set_value("gradient × input").run()
-    assert linked(app).data["hidden"]["method"] == "gradient × input"
+    assert linked(app).data["coloured_by"] == "answer"
 
 
 def test_patches_of_a_digit(open_app: Open) -> None:
@@ -135,7 +134,7 @@ def test_without_a_class_it_is_of_the_similarity_with_the_whole(open_app: Open, 
     assert hidden["words"][1].endswith("cosine similarity with the whole")
     assert "Complete: the sum is" in captions(app)
     app.segmented_control(key="attribution").set_value("gradient × input").run()
-    assert linked(app).data["hidden"]["method"] == "knock-out"
+    assert linked(app).data["hidden"]["words"][1].startswith("without it: ")
     assert "its gradient is 0" in captions(app)
     assert not app.exception
 

@@ -135,6 +135,12 @@ def test_the_other_way_round_the_query_is_a_position_of_the_first(open_both: Ope
     assert [linked(app, key).kept[2] for key in charts(app)] == [4, 4]
 
 
+def test_the_first_query_is_the_longest_word_of_both(open_both: Open) -> None:
+    app = open_both(checkpoint="bytes", compare_with="pieces")
+    assert app.query_params["query"] == "4 films"
+    assert [linked(app, key).kept[2] for key in charts(app)] == [2, 2]
+
+
 def test_the_maps_are_subtracted_by_words(open_both: Open) -> None:
     app = open_both(compare_part="Difference", compare_pairing="of the same number", layer="1", head="0")
     (figure,) = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))

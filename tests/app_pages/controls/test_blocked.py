@@ -2,7 +2,7 @@ import pytest
 import streamlit as st
 
 from app_pages.controls.address import Code, begin_run
-from app_pages.controls.blocked import block, blocked, toggle
+from app_pages.controls.blocked import block, blocked
 from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
 
 
@@ -37,16 +37,6 @@ def test_what_is_blocked_is_read_again(address: dict) -> None:
     block(BLOCKED_CELLS, [(2, 1), (0, 3)])
     assert address == {BLOCKED_CELLS.key: "0-3.2-1"}
     assert blocked(BLOCKED_CELLS, 4) == ((0, 3), (2, 1))
-
-
-def test_a_second_toggle_frees(address: dict) -> None:
-    toggle(BLOCKED_KEYS, (4,), 10)
-    toggle(BLOCKED_KEYS, (1,), 10)
-    assert address == {"masks_keys": "1.4"}
-    toggle(BLOCKED_KEYS, (4,), 10)
-    toggle(BLOCKED_KEYS, (1,), 10)
-    assert address == {}
-    assert blocked(BLOCKED_KEYS, 10) == ()
 
 
 def test_what_a_change_of_the_page_dropped_is_put_back(address: dict) -> None:

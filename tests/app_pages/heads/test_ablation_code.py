@@ -15,15 +15,17 @@ def run() -> None:
         can_undo,
         restore_tokens_of_other_text,
         set_ablated_parts,
-        toggle,
         undo,
     )
     from tests.app_pages.heads.test_ablation_code import RECORD
 
+    def toggle(part: tuple) -> None:
+        set_ablated_parts(ablated_parts(RECORD).parts ^ {part})
+
     restore_tokens_of_other_text(RECORD)
     for part in (("h", 0, 1), ("h", 1, 0), ("a", 1), ("f", 0), ("p", 3)):
         name = "".join(map(str, part))
-        st.button(name, key=name, on_click=toggle, args=(RECORD, part))
+        st.button(name, key=name, on_click=toggle, args=(part,))
     st.button("undo", key="undo", on_click=undo, disabled=not can_undo())
     st.button("reset", key="reset", on_click=set_ablated_parts, args=((),))
     st.session_state["away"] = ablated_parts(RECORD)

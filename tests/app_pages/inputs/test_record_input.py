@@ -167,7 +167,6 @@ def test_open_record_in_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "session_state", session)
     open_record("../../folder/a.npz", dump(from_arrays(PATTERN, TOKENS), {}))
     assert session["kind"] == encoders.RECORD
-    assert session["query"] == 0
     assert session[OPENED].file_name == "a.npz"
     with pytest.raises(ValueError, match=r"^b\.npz cannot be read"):
         open_record("b.npz", b"nothing")

@@ -290,7 +290,7 @@ def test_rows_can_be_sorted_by_weight(open_inside: Open) -> None:
 
 
 def test_the_strongest_key_is_the_first(open_inside: Open) -> None:
-    app = open_inside(**address_of("imdb-post-ln"))
+    app = open_inside(**address_of("imdb-post-ln"), query="0 [CLS]")
     strongest = LiveSubject("imdb-post-ln", TEXT).record.pattern[1, 1, 0].argmax()
     assert any(rf"q_i \cdot k_{{{strongest}}} =" in text for text in said(app))
 
@@ -321,7 +321,7 @@ def long_text(checkpoints: Path) -> str:
 def test_of_many_keys_the_strongest_are_drawn_until_all_are_asked_for(
     open_inside: Open, long_text: str
 ) -> None:
-    app = open_inside(text=long_text, checkpoint="imdb-pre-ln", inside_key="7 g")
+    app = open_inside(text=long_text, checkpoint="imdb-pre-ln", query="0 [CLS]", inside_key="7 g")
     pattern = LiveSubject("imdb-pre-ln", long_text).record.pattern[0, 0, 0]
     *rows, others, z = (row for row in key_rows(app) if row.get("part") != "head")
     keys = [int(row["key"]["text"].split()[0]) for row in rows]

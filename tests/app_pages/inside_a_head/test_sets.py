@@ -38,11 +38,11 @@ def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened: Open, kind:
 
 
 def test_the_order_that_changes_nothing(opened: Open) -> None:
-    """One of the 120 shuffles of five tokens leaves all in their places."""
+    """One of the 120 shuffles of five tokens leaves all in their places, also the query "great", the longest word."""
     seed = next(seed for seed in range(10_000) if reordering_indices("shuffled", 5, seed) == (0, 1, 2, 3, 4))
     app = opened(inside_seed=str(seed))
     assert list(deviations(app).values()) == ["0", "0"]
-    assert "keeps its row 0" in "\n".join(block.value for block in app.markdown)
+    assert "keeps its row 2" in "\n".join(block.value for block in app.markdown)
     app.segmented_control(key="inside_mask").set_value("causal mask").run()
     assert "<b>=</b>" in annotations(app)
     said = "\n".join(block.value for block in app.markdown)

@@ -58,7 +58,11 @@ def test_every_temperature_shows_both_patterns(opened: Open, kind: str, where: s
 
 def test_the_prediction_is_that_of_the_changed_encoder(opened: Open) -> None:
     app = opened(
-        inside_temperature="∞: uniform", inside_where="this layer", layer="1", checkpoint="imdb-pre-ln"
+        inside_temperature="∞: uniform",
+        inside_where="this layer",
+        layer="1",
+        query="0 [CLS]",
+        checkpoint="imdb-pre-ln",
     )
     changed = LiveSubject("imdb-pre-ln", TEXT, changed=at_temperature(TEMPERATURES[-1], layer=1)).record
     assert app.metric[0].value == changed.class_names[changed.logits.argmax()]

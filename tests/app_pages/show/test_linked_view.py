@@ -21,11 +21,12 @@ NAN, INFINITE = float("nan"), float("inf")
 
 def test_a_choice_is_taken_once_and_is_in_the_address(open_app: Open) -> None:
     app = open_app(**AT)
-    assert (linked(app).kept, linked(app).data["answered"]) == ((0, 0, 0), 0)
-    choose(app, layer=1, head=1, query=3)
+    assert (linked(app).kept, linked(app).data["answered"]) == ((0, 0, 2), 0)
+    choose(app, layer=1, head=1, query=3, coloured_by="answer")
     assert (linked(app).kept, linked(app).data["answered"]) == ((1, 1, 3), 1)
-    address = {name: app.query_params[name] for name in ("layer", "head", "query")}
-    assert address == {"layer": "1", "head": "1", "query": "3 film"}
+    assert linked(app).data["coloured_by"] == "answer"
+    address = {name: app.query_params[name] for name in ("layer", "head", "query", "coloured_by")}
+    assert address == {"layer": "1", "head": "1", "query": "3 film", "coloured_by": "answer"}
     app.selectbox(key="layer").set_value(0).run()
     assert (linked(app).kept, linked(app).data["answered"]) == ((0, 1, 3), 1)
 
@@ -54,6 +55,8 @@ def test_the_chart_is_the_same_whatever_is_chosen(open_app: Open) -> None:
         {"stamp": "0123456789ab"},
         {"stamp": None},
         {"stamp": [1]},
+        {"coloured_by": "weights"},
+        {"coloured_by": [1]},
     ],
     ids=str,
 )

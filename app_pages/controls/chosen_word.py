@@ -1,0 +1,68 @@
+"""Which word is chosen in another text: the same one, or else one that a rule finds without running the encoder."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from app_pages.controls.address import Box
+from app_pages.controls.map_controls import QUERY
+from model.record import AttentionRecord, Positions, Role
+
+# The kinds of tokens of which the longest is chosen, the first kind that the text has.
+_FIRST_ROLES: tuple[tuple[Role, ...], ...] = (("word",), ("unknown", "mask"), ("continuation",), ("special",))
+
+
+def first_query(record: AttentionRecord) -> int:
+    """The position whose row is shown at first: of a text the longest word, the first of several; of a picture the class
+    token, if the answer is read from it, or else the patch in the middle.
+    """
+    if record.patch_grid is not None:
+        patches = record.patches
+        return 0 if record.has_class_token else (patches.start + patches.stop) // 2
+    for roles in _FIRST_ROLES:
+        if positions := record.positions_with_role(*roles):
+            return max(positions, key=lambda position: len(record.tokens[position]))
+    return 0
+
+
+def keep_query(record: AttentionRecord) -> None:
+    """Keeps the word that is the query where the input of this run is another one than before; called before QUERY is drawn.
+
+    If the `record` of the new input does not have it, the first query of that is chosen.
+    """
+    keep_word(QUERY, record, first_query(record))
+
+
+def take_word(control: Box[Any], position: int) -> None:
+    """Callback: chooses the token at this position of the input that is shown next, which may be another one than now."""
+    control.take(position)
+    st.session_state.pop(f"{control.key}_tokens", None)
+
+
+def keep_word(control: Box[Any], record: Positions, otherwise: Any) -> None:
+    """Keeps the chosen token, of which the control holds the position, where the `record` is of another input than at the last
+    call: at the same position, or at the same occurrence, or else where it is first. Without it, `otherwise` is chosen.
+    """
+    session, inputs_key = st.session_state, f"{control.key}_inputs"
+    now = record.tokens, record.labels
+    *earlier, last = session.get(inputs_key, [now])
+    position, written = control.held(), st.query_params.get(control.key)
+    if last != now:
+        session[inputs_key] = [last, now]
+        if isinstance(position, int):
+            control.take(_same_word(last[0], position, record.tokens, otherwise))
+    elif earlier and written not in record.labels and written in earlier[0][1]:
+        # The run that moved the choice was ended by another: the browser still has that of the input before.
+        tokens, labels = earlier[0]
+        control.take(_same_word(tokens, labels.index(written), record.tokens, otherwise))
+    else:
+        session[inputs_key] = [*earlier, now]
+
+
+def _same_word(tokens: Sequence[str], position: int, others: Sequence[str], otherwise: Any) -> Any:
+    token = tokens[position] if position < len(tokens) else None
+    if position < len(others) and others[position] == token:
+        return position
+    same = [index for index, other in enumerate(others) if other == token]
+    return next(iter(same[tokens[:position].count(token) :] or same), otherwise)
