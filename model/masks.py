@@ -59,7 +59,8 @@ def local_windows(
     """A mask for each of the `radii`, True if the key is at most so many positions away from the query."""
     position = torch.arange(n, device=device)
     distance = (position[:, None] - position).abs()
-    return torch.stack([distance <= radius for radius in radii])
+    window_by_radius = {radius: distance <= radius for radius in {*radii}}  # layers share a few
+    return torch.stack([window_by_radius[radius] for radius in radii])
 
 
 def patch_window(grid: tuple[int, int], radius: int, n_before: int) -> Bool[Tensor, "query key"]:

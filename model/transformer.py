@@ -140,11 +140,11 @@ def masked_softmax(
         return scores.softmax(dim=-1)
     # The lowest finite number and not -inf: exp of it is 0 just as well, while a fully masked row
     # stays finite, also in the backward pass, until it is made zero.
-    allowed = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    pattern = allowed.softmax(dim=-1)
-    has_key = mask.any(dim=-1, keepdim=True)
+    is_masked = ~mask
+    pattern = scores.masked_fill(is_masked, torch.finfo(scores.dtype).min).softmax(dim=-1)
     # A GPU would have to finish all that it was given before it could answer.
-    return pattern if has_key.is_cpu and has_key.all() else pattern.masked_fill(~has_key, 0.0)
+    has_keys = mask.is_cpu and mask.any(dim=-1).all()
+    return pattern if has_keys else pattern.masked_fill(is_masked, 0.0)
 
 
 class FeedForward(nn.Module):
@@ -194,15 +194,19 @@ class Block(nn.Module):
         """Output of the block, from its input `x` and the output `attended` of its attention."""
         attended = self.attention_out(self.dropout(attended))
         if self.norm_placement == "pre":  # αx + F(LN(x)), with α = 1
-            x = self.resid_mid(self.skip * x + attended)
-            x = self.resid_post(self.skip * x + self._run_feed_forward(self.norm_feed_forward(x)))
+            x = self.resid_mid(self._add(x, attended))
+            x = self.resid_post(self._add(x, self._run_feed_forward(self.norm_feed_forward(x))))
         elif self.norm_placement in ("post", "deepnorm"):  # LN(αx + F(x)); in post-LN α = 1
-            x = self.resid_mid(self.norm_attention(self.skip * x + attended))
-            x = self.resid_post(self.norm_feed_forward(self.skip * x + self._run_feed_forward(x)))
+            x = self.resid_mid(self.norm_attention(self._add(x, attended)))
+            x = self.resid_post(self.norm_feed_forward(self._add(x, self._run_feed_forward(x))))
         else:  # h = LN(x + F(x)), LN(x + h + F(h)): the B2T connection (Takase et al. 2022)
             h = self.resid_mid(self.norm_attention(x + attended))
             x = self.resid_post(self.norm_feed_forward(x + h + self._run_feed_forward(h)))
         return x
+
+    def _add(self, x: States, output: States) -> States:
+        """αx + F(x) in one step, which on a GPU takes half the time of two."""
+        return torch.add(output, x, alpha=self.skip)
 
     def _run_feed_forward(self, x: States) -> States:
         output = self.feed_forward(self.feed_forward_in(x))

@@ -56,10 +56,11 @@ def rotate(x: Heads, by: Factors, *, interleaved: bool = False) -> Heads:
     its cos plus its partner times its sin is the rotation (Su et al. 2021, eq. 34) in the fewest passes over the vectors.
     """
     n_rotated = by.cos.shape[-1]
-    rotated, unchanged = x[..., :n_rotated], x[..., n_rotated:]
-    partners = rotated.unflatten(-1, (-1, 2) if interleaved else (2, -1)).flip(-1 if interleaved else -2)
-    turned = rotated * by.cos + partners.flatten(-2) * by.sin
-    return torch.cat((turned, unchanged), dim=-1) if unchanged.shape[-1] else turned
+    if n_rotated < x.shape[-1]:
+        rotated = rotate(x[..., :n_rotated], by, interleaved=interleaved)
+        return torch.cat((rotated, x[..., n_rotated:]), dim=-1)
+    partners = x.unflatten(-1, (-1, 2) if interleaved else (2, -1)).flip(-1 if interleaved else -2)
+    return x * by.cos + partners.flatten(-2) * by.sin
 
 
 # Layers share them, and so do the next texts of this length: made in each layer, they took a third of the launches of a GPU.

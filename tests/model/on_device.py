@@ -51,6 +51,16 @@ from model.inputs.digits import examples
 NO_DEVICE = 77
 # Of sums of a few hundred float32, whose order differs; relative to the largest number of an array
 CLOSE = 1e-5
+# Where a difference of that size grows: on an H100 to 6.8e-5, 1.8e-5 and 1.7e-5
+LESS_CLOSE = {
+    "capture, padding": 1e-4,  # a softmax of scores up to 103, in which 1e-5 of the largest is a thousandth
+    "patch_pairs": 5e-5,  # a test of two effects, whose spread is small
+    "lens ALTI": 5e-5,  # the small difference of two lengths
+    "lens ALTI, rolled out": 5e-5,
+    # an integral is computed as exactly as `Attribution.allowed` says, of which the gap is a part
+    "integrated_gradients": 2e-3,
+    "similarity": 2e-3,
+}
 TEXT, OTHER, MASKED = "It is not a bad film.", "It is not a good film.", "The film is [MASK] bad."
 Call = Callable[[Loaded], Any]
 
@@ -145,12 +155,7 @@ def differences(device: str, names: tuple[str, ...]) -> Iterator[tuple[str, floa
             for (path, expected), (_, value) in pairs:
                 assert expected.shape == value.shape, f"{name}, {what}{path}"
                 largest = max(largest, _difference(expected, value))
-            # an integral is computed as exactly as `Attribution.allowed` says, of which the gap is a part
-            yield (
-                f"{name}, {what}",
-                largest,
-                2e-3 if what in ("integrated_gradients", "similarity") else CLOSE,
-            )
+            yield f"{name}, {what}", largest, LESS_CLOSE.get(what, CLOSE)
 
 
 def _difference(expected: np.ndarray, value: np.ndarray) -> float:
