@@ -92,7 +92,7 @@ def _colouring() -> str:
     if (colouring := COLOURED_BY.read()) not in COLOURINGS:
         method = ATTRIBUTION.held(st.query_params.get(ATTRIBUTION.key, KNOCKED_OUT))
         colouring = BY_ATTENTION if method == KNOCKED_OUT else BY_ANSWER
-        COLOURED_BY.take(colouring)
+        COLOURED_BY.begin(colouring)
     return colouring
 
 

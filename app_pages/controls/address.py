@@ -21,12 +21,15 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException
 
+from app_pages.toolkit.gestures import add_to_address
+
 Value = TypeVar("Value")
 Option = TypeVar("Option")
 Quantity = TypeVar("Quantity", int, float, tuple[int, int])
 Replacement = Callable[[Any, Sequence[Any]], Any]  # from a value and the options, see `first`
 
 _WIDGET: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+_HAS_RUN = "has_run"  # in the session: whether a run of it has ended
 INDEX = "[0-9]{1,6}"  # how the number of a layer, a head or a position is written
 # Texts travel in the page's address, two of them where two are compared. Servers refuse addresses of more than
 # 64 KB, and a character may take nine bytes there. Encoders read some 1,800 characters.
@@ -123,21 +126,23 @@ class Control(Generic[Value]):
     def _draw(self, widget: Callable[..., Any], begin: Any, **arguments: Any) -> Any:
         """Draws the widget, which begins with the value `begin`, and returns its value.
 
-        On the first run of a page the value is set anew, so that the address has it again. Streamlit writes no value into
-        the address that was set before the widget was ever drawn, so that is done here. If the address holds another one
-        then, the widget is bound to it only from the next run on: Streamlit would take that value, or delete it.
+        On the first run of a page the value is set anew, so that the address has it again; so is one that is always written
+        (its widget begins empty) and is missing there. Streamlit writes no value into the address that was set before the
+        widget was ever drawn, so that is done here. If the address holds another one then, the widget is bound to it only from
+        the next run on: Streamlit would take that value, or delete it.
         """
         session, drawn_key, unbound_key = st.session_state, f"{self.key}_drawn", f"{self.key}_unbound"
         unbound: dict[str, Any] = {}
         if self.key in session:
-            if session.get("arrived") or session.pop(unbound_key, False):
-                session[self.key] = session[self.key]
             write = arguments.get("format_func", self.format_func)
             written = self._write(session[self.key], write)
             in_address = st.query_params.get_all(self.key)
+            is_missing = begin is None and drawn_key in session and not in_address
+            if session.get("arrived") or session.pop(unbound_key, False) or is_missing:
+                session[self.key] = session[self.key]
             is_other = in_address != ([written] if isinstance(written, str) else written)
             if drawn_key not in session and session[self.key] != begin and is_other:
-                st.query_params[self.key] = written
+                _put(self.key, written)
                 if in_address:
                     unbound, session[unbound_key] = dict.fromkeys(_WIDGET), True
         session[drawn_key] = True
@@ -445,6 +450,12 @@ class Code(Control[str]):
         else:
             self.leave()
 
+    def begin(self, value: str) -> None:
+        """Writes what the page begins with, after `read` has found nothing."""
+        _used_codes().add(self.key)
+        st.session_state[self.key] = value
+        _put(self.key, value)
+
     def is_of_other_text(self, tokens: Sequence[str]) -> bool:
         """Whether the input's `tokens` differ from those at the last call, so that positions in the code mean other
         tokens.
@@ -501,7 +512,16 @@ def kept_for_next_run() -> Iterator[None]:
 
 
 def _keep_address() -> None:
-    st.session_state["address"] = {key: st.query_params.get_all(key) for key in st.query_params}
+    """Keeps the address in the session. After the first run the browser adds to it what the controls began with: the server
+    would add a step to the browser's history for each, before `history.js` is there to make them one.
+    """
+    session = st.session_state
+    session["address"] = {key: st.query_params.get_all(key) for key in st.query_params}
+    if not session.get(_HAS_RUN):
+        session[_HAS_RUN] = True
+        if values := _first_values():
+            add_to_address(values)
+            session["address"] |= values
 
 
 def opened_bare() -> bool:
@@ -526,6 +546,19 @@ def _clipped(value: Any, least: float, most: float, default: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(min(max(end, least), most) for end in value)
     return min(max(value, least), most)
+
+
+def _put(key: str, written: str | list[str]) -> None:
+    """Writes a value into the address; what it lacks on the session's first run is written at the end of that."""
+    if st.session_state.get(_HAS_RUN) or key in st.query_params:
+        st.query_params[key] = written
+    else:
+        _first_values()[key] = [written] if isinstance(written, str) else written
+
+
+def _first_values() -> dict[str, list[str]]:
+    """Texts by key that the address lacks after the session's first run."""
+    return st.session_state.setdefault("first_values", {})
 
 
 def _used_codes() -> set[str]:

@@ -37,7 +37,7 @@ def keep_query(record: AttentionRecord) -> None:
 def take_word(control: Box[Any], position: int) -> None:
     """Callback: chooses the token at this position of the input that is shown next, which may be another one than now."""
     control.take(position)
-    st.session_state.pop(f"{control.key}_tokens", None)
+    st.session_state.pop(f"{control.key}_inputs", None)
 
 
 def keep_word(control: Box[Any], record: Positions, otherwise: Any) -> None:

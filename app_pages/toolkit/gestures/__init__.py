@@ -32,6 +32,7 @@ _blinking = _component(
 )
 _arrows, _rows, _toggles = (_component(name) for name in ("arrow_keys", "row_clicks", "toggles"))
 _kept, _scrolling = _component("kept_figures"), _component("scrolling")
+_address = _component("add_to_address")
 _on_every_page = {
     name: _component(name)
     for name in (
@@ -58,6 +59,12 @@ def every_page(page: str) -> None:
         for name, component in _on_every_page.items():
             component(key=name)
         _scrolling(key="scrolling", data={"page": page, "figure": st.query_params.get("figure", "")})
+
+
+def add_to_address(values: Mapping[str, list[str]]) -> None:
+    """Adds parameters that the address lacks, without a step of the browser's history."""
+    with st.container(key="gesture_address"):
+        _address(key="address_values", data={"values": [*values.items()]})
 
 
 def arrow_keys(figure: str, take: Callable[[int, int], None], *, name: str) -> None:

@@ -72,6 +72,18 @@ def test_a_position_that_is_taken_is_one_of_the_next_text(monkeypatch: pytest.Mo
     assert session["query"] == 2
 
 
+def test_a_word_stays_chosen_though_the_run_that_moved_it_was_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    session: dict[str, object] = {"query": 2}
+    monkeypatch.setattr(st, "session_state", session)
+    monkeypatch.setattr(st, "query_params", {"query": "2 great"})
+    keep_query(record("[CLS]", "not", "great", "[SEP]"))
+    after = record("[CLS]", "not", "not", "great", "[SEP]")
+    keep_query(after)
+    session["query"] = None  # the address has no such word in this text
+    keep_query(after)
+    assert session["query"] == 3
+
+
 def test_the_key_follows_its_word_too(open_app: Open) -> None:
     app = open_app(INSIDE_A_HEAD, TEXT.to("not great film"), inside_key="3 film")
     app.text_area(key="text").set_value("great film").run()
