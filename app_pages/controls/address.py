@@ -516,12 +516,10 @@ def _keep_address() -> None:
     would add a step to the browser's history for each, before `history.js` is there to make them one.
     """
     session = st.session_state
-    session["address"] = {key: st.query_params.get_all(key) for key in st.query_params}
-    if not session.get(_HAS_RUN):
-        session[_HAS_RUN] = True
-        if values := _first_values():
-            add_to_address(values)
-            session["address"] |= values
+    first_values = {} if session.get(_HAS_RUN) else _first_values()
+    session["address"] = {key: st.query_params.get_all(key) for key in st.query_params} | first_values
+    session[_HAS_RUN] = True
+    add_to_address(first_values)
 
 
 def opened_bare() -> bool:
