@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.linked import token
 from tests.browser.test_links import mark
 from tests.browser.watching import ready
 
@@ -53,6 +54,16 @@ def test_of_three_clicks_on_heads_that_are_taken_away_none_is_lost(slow: Page) -
     ready(slow)
     press_at_once(slow, *(mark(slow, "ablate_grid", part) for part in ("L0 H1", "L1 H2", "L3 FF")))
     expect(slow).to_have_url(re.compile(r"[?&]ablated=f0\.f3\.h0-1\.h1-2(&|$)"))
+
+
+def test_a_link_that_is_pressed_while_the_page_is_drawn_is_followed(slow: Page) -> None:
+    slow.goto("/?text=it+is+not+a+bad+film")
+    ready(slow)
+    link = slow.locator(".st-key-navigation").get_by_role("link", name="Masks", exact=True)
+    token(slow, 3).click()
+    slow.wait_for_selector("[data-testid=stApp][data-test-script-state=running]")
+    press_at_once(slow, link)
+    expect(slow).to_have_url(re.compile(r"/masks[?].*query=3\+not"))
 
 
 def test_a_download_has_the_format_that_was_chosen_just_before(slow: Page) -> None:
