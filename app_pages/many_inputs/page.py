@@ -10,14 +10,13 @@ from app_pages.controls.many_inputs_controls import AS_GIVEN, CONTAINED, HARDEST
 from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.inputs import input_list
 from app_pages.inputs.input_list import InputList
-from app_pages.inputs.row import choose_encoder, stop
+from app_pages.inputs.row import choose_usable_encoder, stop
 from app_pages.many_inputs.accuracy import accuracy_text, draw_accuracy
 from app_pages.many_inputs.enter_list import draw_list_entry, example_list, round_number
 from app_pages.many_inputs.measure_heads import draw_measuring
 from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.many_inputs.row_filter import RowFilter, chosen_cell, say_filter
-from app_pages.subject import cache, session_encoders
 from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
 
@@ -96,15 +95,6 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
 
 
 controls, more = bar("many_inputs")
-with controls:
-    name = choose_encoder()
-kind = KIND.held()
-if name is None:
-    stop("There is no encoder for this kind of input.")
-try:
-    cache.loaded(name)
-except (ValueError, OSError) as error:
-    stop(f"The encoder {name} cannot be used ({plain(str(error))}). Choose another one.")
-session_encoders.say_on_cpu(name)
+name, kind = choose_usable_encoder(controls), KIND.held()
 entered = input_list.entered(kind)
 draw_predictions(kind, name, entered.listed or example_list(kind))
