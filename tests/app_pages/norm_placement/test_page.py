@@ -12,7 +12,7 @@ from model.claims.measurements import COMMAND, write_measurements
 from model.claims.verdict import FurtherThanSeeds
 from model.theory import gradients_at_start
 from model.theory.warmup_grid import RUNS, write_runs
-from tests.app_pages.theory.test_page import RUN, WARM_UP
+from tests.app_pages.theory.test_page import RUN
 from tests.model.claims.invented_measurements import invented, of_every_claim
 
 Open = Callable[..., AppTest]
@@ -112,8 +112,7 @@ def test_the_link_of_a_claim_opens_its_figure(
     write_runs(checkpoints / RUNS, [RUN])
     monkeypatch.setattr(gradients_at_start, "N_SEQUENCES", 4)
     page, query = claim.link
-    has_runs = page == "theory" and query["theory_part"] == WARM_UP
-    smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" and not has_runs else {}
+    smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" else {}
     assert not open_app(f"app_pages/{page}/page.py", **query | smaller).exception
 
 

@@ -13,7 +13,7 @@ from model.claims.catalogue import CLAIMS
 from model.claims.measurements import CLAIMS_FILE, read_measurements
 from model.theory import gradients_at_start
 from model.theory.warmup_grid import RUNS, write_runs
-from tests.app_pages.theory.test_page import RUN, SMALL, WARM_UP
+from tests.app_pages.theory.test_page import RUN, SMALL
 
 Open = Callable[..., AppTest]
 
@@ -44,7 +44,7 @@ def stored_runs(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def broken(open_app: Open, link: GuideLink) -> str | None:
     """What is wrong with a link, None where it keeps its promise."""
-    measures = link.page == "theory" and link.query.get("theory_part") != [WARM_UP]
+    measures = link.page == "theory"
     try:
         app = open_app(f"app_pages/{link.page or FIRST}/page.py", **(SMALL if measures else {}) | link.query)
     except AssertionError as error:
