@@ -65,7 +65,7 @@ CASES: dict[str, tuple[str, dict[str, str], Sequence[Mapping[str, str | int]]]] 
         [{"inside_d_k": 8 + number} for number in ROUNDS],
     ),
     "Heads, table": ("heads", TEXT, HEADS),
-    "Heads, scatter": ("heads", TEXT | {"heads_part": "Scatter"}, HEADS),
+    "Heads, scatter": ("heads", TEXT | {"heads_scatter": "true"}, HEADS),
     "Masks, step by step": ("masks", MASKED, HEADS),
     "Masks, what follows": ("masks", MASKED | {"masks_part": "What follows"}, HEADS),
     "Masks, ways": ("masks", MASKED | {"masks_part": "Ways of masking"}, HEADS),

@@ -43,7 +43,7 @@ IN_LISTS = (
     ("attention", {"text": "The film is [MASK] bad."}),
     ("attention", {"checkpoint": "imdb-article", "head": "2", "query": "3"}),
     ("attention", {"checkpoint": "looker", **DIGIT}),
-    ("heads", {"heads_part": "Scatter", "heads_across": "entropy"}),
+    ("heads", {"heads_scatter": "true", "heads_across": "entropy"}),
     ("masks", {"masks_keys": "2"}),
     ("masks", {"masks_keys": "2", "masks_part": "What follows"}),
     ("masks", {"masks_keys": "2", "masks_part": "Ways of masking"}),

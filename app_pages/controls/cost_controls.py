@@ -4,7 +4,7 @@ from app_pages.controls.address import Box, Number, Row, Tabs
 from model.config import LARGEST, preset, presets
 from model.theory.published_variations import variations
 
-PARTS, PUBLISHED, LAYERS = "An encoder, part by part", "Table 3 of the paper", "Four kinds of layer, measured"
+PARTS, LAYERS = "An encoder, part by part", "Four kinds of layer, measured"
 # The published rows called "base" and "big" are presets as well.
 STARTS = {
     **{row.name: row.config for row in variations() if row.name in ("base", "big")},
@@ -31,7 +31,7 @@ _WIDTHS = {
     **dict.fromkeys(("vocab_size", "n_positions", "image_size", "patch_size"), 140),
 }
 
-PART = Tabs("cost_show", (PARTS, PUBLISHED, LAYERS))
+PART = Tabs("cost_show", (PARTS, LAYERS))
 START = Box(
     "cost_from",
     "Start from",

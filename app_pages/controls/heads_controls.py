@@ -1,10 +1,20 @@
 """Controls of the page Heads."""
 
-from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Tabs, TextBox, TextLine, drop_option
+from app_pages.controls.address import (
+    INDEX,
+    Box,
+    Boxes,
+    Code,
+    Row,
+    Tabs,
+    TextBox,
+    TextLine,
+    Toggle,
+    drop_option,
+)
 from app_pages.controls.input_controls import DigitNumber, second_example
 
-TABLE, SCATTER, EXAMPLES, RELATIONS = "Table", "Scatter", "Examples", "Relations"
-ABLATE, PRUNE, PATCH = "Ablate", "Prune", "Patch"
+TABLE, EXAMPLES, RELATIONS, ABLATE, PATCH = "Table", "Examples", "Relations", "Ablate", "Patch"
 HERE, OVER = "this input", "data set"
 ANY, NONE = "any role", "no role"
 ANY_RELATION = "any relation"
@@ -12,8 +22,10 @@ EITHER = "either way"
 ZERO, MEAN = "zero", "its mean"
 PRUNED_BY = {"zero": "zeros", "mean": "means"}
 
-PART = Tabs("heads_part", (TABLE, SCATTER, EXAMPLES, RELATIONS, ABLATE, PRUNE, PATCH))
+PART = Tabs("heads_part", (TABLE, EXAMPLES, RELATIONS, ABLATE, PATCH))
 NUMBERS_OF = Row("heads_of", "Numbers of", (HERE, OVER), label_visibility="collapsed")
+SCATTER = Toggle("heads_scatter", "Scatter")
+MEASURES = Boxes[str]("heads_columns", "Columns", placeholder="none")
 SEARCH = TextLine(
     "heads_search",
     "Search",
@@ -33,6 +45,7 @@ RELATION = Box[str]("heads_relation", "Relation", width=170)
 SORT = Code("heads_sort", pattern="-?[a-z0-9_]+")
 ACROSS = Box[str]("heads_across", "Across", width=190)
 UP = Box[str]("heads_up", "Up", width=170)
+ABLATED_OVER = Row("ablate_over", "Ablate", (HERE, OVER), label_visibility="collapsed")
 ABLATED = Code("ablated", pattern=r"[hafp][0-9-]+(\.[hafp][0-9-]+)*")  # see `app_pages.heads.ablation_code`
 REPLACED_BY = Row("ablate_how", "Replaced by", (ZERO, MEAN))
 PRUNED = Row(

@@ -2,9 +2,9 @@
 
 from app_pages.controls.address import INDEX, Code, Row, TextLine, Toggle
 
-AS_GIVEN, HARDEST = "as given", "hardest first"
+WRONG, HARDEST, AS_GIVEN = "wrong first", "hardest first", "as given"
 
-ORDER = Row("many_order", "Order", (AS_GIVEN, HARDEST))
+ORDER = Row("many_order", "Order", (WRONG, HARDEST, AS_GIVEN))
 WRONG_ONLY = Toggle("many_wrong", "wrong ones only")
 CONTAINED = TextLine(
     "many_text",

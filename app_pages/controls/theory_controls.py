@@ -5,16 +5,24 @@ from typing import Literal
 from app_pages.controls.address import Box, Pills, Row, SelectSlider, Slider, Tabs
 from model.theory.untrained_encoder import VARIANTS, UntrainedConfig
 
-AT_START, FIRST_STEPS, WARM_UP = "Before training", "First steps", "Learning rate and warm-up"
+AT_START, FIRST_STEPS = "Before training", "First steps"
 MEAN_OF_NORMS, NORM_OF_MEAN = "norms first, then their mean", "mean first, then its norm"
 THEORY, XAVIER = "theory", "Xavier"
 NARROW, WIDE = "d", "4 d"
+_WITHOUT_RESIDUAL = "without residual"
 NONE, TEN_STEPS = "none", "10 steps"
 AXES: tuple[Literal["linear", "log"], ...] = ("linear", "log")
 
-PART = Tabs("theory_part", (AT_START, FIRST_STEPS, WARM_UP), "Untrained encoders")
+PART = Tabs("theory_part", (AT_START, FIRST_STEPS), "Untrained encoders")
 PLACEMENTS = Pills(
-    "theory_variants", "Placement of the norm", VARIANTS, ["pre-LN", "post-LN"], label_visibility="collapsed"
+    "theory_variants",
+    "Placement of the norm",
+    [name for name in VARIANTS if not name.endswith(_WITHOUT_RESIDUAL)],
+    ["pre-LN", "post-LN"],
+    label_visibility="collapsed",
+)
+WITHOUT_RESIDUAL = Pills(
+    "theory_without", "More encoders", [name for name in VARIANTS if name.endswith(_WITHOUT_RESIDUAL)]
 )
 DEPTH = Slider(
     "theory_depth",

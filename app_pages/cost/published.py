@@ -6,6 +6,7 @@ from pandas.io.formats.style import Styler
 
 from app_pages.controls.cost_controls import START
 from app_pages.cost.sizes import fill_in_sizes
+from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from model.theory.cost import n_parameters
 from model.theory.published_variations import COLUMNS, variations
@@ -17,8 +18,9 @@ _WIDTHS = dict(zip(COLUMNS, (36, 68, 52, 36, 46, 46, 62, 48, 56, 70, 76, 92), st
 
 
 def draw_published() -> None:
+    heading("Variations on the Transformer, table 3 of the paper", key="cost_published")
     st.markdown(
-        '**Variations on the Transformer**, table 3 of "Attention Is All You Need" (Vaswani et al. 2017), with '
+        'Table 3 of "Attention Is All You Need" (Vaswani et al. 2017), with '
         "the parameters that the encoder of each row has without its decoder, counted. Click a row to load it into the boxes above."
     )
     loaded = START.held()

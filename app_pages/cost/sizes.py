@@ -6,12 +6,18 @@ from app_pages.controls.control_bar import bar
 from app_pages.controls.cost_controls import SIZES, START, STARTS
 from model.config import ModelConfig
 
+_SIZES = (
+    "How many numbers there are in the vector of a token (d_model), in the query and key (d_k) and the value (d_v) of one head, "
+    "and between the two matrices of the feed-forward (d_ff)."
+)
+
 
 def choose_config() -> ModelConfig | None:
     """Draws the boxes; returns the encoder's configuration, or writes a sentence and returns None if the sizes conflict."""
     with bar("sizes")[0]:
         start = STARTS[START.choose(on_change=fill_in_sizes)]
         sizes = {size: SIZES[size].choose(default=getattr(start, size)) for size in sizes_of(start)}
+    st.caption(_SIZES)
     try:
         config = start.resized(**sizes)
     except ValueError as error:

@@ -4,10 +4,10 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.answer_choice import Answer, choose_answer
-from app_pages.controls.control_bar import Slots
+from app_pages.controls.control_bar import bar
 from app_pages.controls.estimated_work import is_wanted
-from app_pages.controls.head_choice import HeadChoice, choose_query
-from app_pages.controls.heads_controls import MEAN, REPLACED_BY
+from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
+from app_pages.controls.heads_controls import ABLATED_OVER, MEAN, OVER, REPLACED_BY
 from app_pages.heads.ablation_code import (
     AblatedParts,
     Part,
@@ -23,6 +23,8 @@ from app_pages.heads.effects import (
     n_forwards_of_heads,
 )
 from app_pages.heads.numbers import measuring_sentence
+from app_pages.heads.prune import draw_pruning
+from app_pages.inputs.row import choose_input
 from app_pages.show.all_heads import overview_of
 from app_pages.show.drawn_part import drawn_part, say_part
 from app_pages.show.input_in_colours import Toggling, input_in_colours
@@ -51,9 +53,24 @@ _HOW = (
     "What stands in the place of a head's output z: zeros, or its mean over the data set, which leaves out only what "
     "differs between inputs. The bias of W_O stays. What a feed-forward puts out is always made zero, its bias included."
 )
+_OVER = (
+    "This input: take away any parts and see what becomes of its answer. Data set: which heads can go, one after the other, "
+    "before the encoder makes more mistakes."
+)
 
 
-def draw_ablation(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_ablation() -> None:
+    """Draws what becomes of the answer to an input without parts of the encoder; over a data set, the pruning curves."""
+    input_place = st.container()  # which the data set does not need
+    containers = controls, _ = bar("controls")
+    with controls:
+        is_over_data = ABLATED_OVER.choose(help=_OVER) == OVER
+    if is_over_data:
+        draw_pruning(controls)
+        return
+    with input_place:
+        subject, slots = choose_input(containers)
+    chosen = choose_head(subject, slots, with_colours=False, with_roles=False)
     stored = subject.stored_heads
     record = subject.record
     restore_tokens_of_other_text(record)

@@ -19,7 +19,7 @@ def draw_effects_table(
 ) -> None:
     """Draws the effects and marks the row of the chosen `head`; a click on a row chooses its head.
 
-    `is_tested` adds whether an effect is shown, which says nothing about distances.
+    `is_tested` adds whether an effect is clear, which says nothing about distances.
     """
     titles = _TITLES | (_RESULT if is_tested else {})
     headings: list[TableHeading] = [{"name": name, "title": title} for name, title in titles.items()]
@@ -60,6 +60,6 @@ def _cells(
     ]
     if p_values is not None:
         p = p_values[layer, column]
-        result = "not tested" if np.isnan(p) else "shown" if p < SIGNIFICANT else "not shown"
+        result = "not tested" if np.isnan(p) else "clear" if p < SIGNIFICANT else "could be chance"
         cells.append({"name": "result", "text": result})
     return cells

@@ -8,20 +8,23 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
-from app_pages.controls.control_bar import Slots
-from app_pages.controls.head_choice import HeadChoice, take_query
+from app_pages.controls.control_bar import bar
+from app_pages.controls.head_choice import take_query
 from app_pages.controls.input_controls import DIGIT
+from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.pages import ATTENTION, go_to
-from app_pages.heads.numbers import measuring_sentence, say_head
+from app_pages.heads.numbers import link_head, measuring_sentence
 from app_pages.inputs.digit_input import take_digit
+from app_pages.inputs.row import choose_usable_encoder
 from app_pages.show.show import clickable
 from app_pages.subject import encoders, shipped_inputs
+from app_pages.subject.cache import Checkpoint, loaded
 from app_pages.subject.stored_results import over, table_of
-from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.atlas.data_source import DataSource
 from model.atlas.dataset_examples import DIGITS, OWN_NAME, own_texts
 from model.atlas.results import EXAMPLES
+from model.config import ModelConfig
 from viz.builders.number_format import format_number
 from viz.heads.digit_examples import digit_examples
 
@@ -31,49 +34,53 @@ COLUMNS = 6  # digits in a row
 MOST = 12
 
 
-def draw_examples(subject: LiveSubject, _slots: Slots, chosen: HeadChoice) -> None:
-    say_head(subject, chosen)
-    stored = table_of(subject.checkpoint, EXAMPLES)
+def draw_examples() -> None:
+    """Draws the examples of a chosen head of a chosen encoder, which need no input."""
+    controls, _ = bar("controls")
+    name = choose_usable_encoder(controls)
+    config = loaded(name).config
+    with controls:
+        layer, head = LAYER.choose(range(config.n_layers)), HEAD.choose(range(config.n_heads))
+    link_head(layer, head)
+    stored = table_of(name, EXAMPLES)
     if stored is None:
-        st.info(measuring_sentence(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
+        st.info(measuring_sentence(name, f"--with {MEASURE}"), icon=":material/database:")
         return
     rows = stored.rows
-    rows = rows[(rows["layer"] == chosen.layer) & (rows["head"] == chosen.head)].sort_values("rank")
+    rows = rows[(rows["layer"] == layer) & (rows["head"] == head)].sort_values("rank")
     if not len(rows):
         st.info("None of the examples has a weight of this head between two words.", icon=":material/info:")
         return
-    is_text = subject.record.patch_grid is None
     st.caption(
-        f"The largest weights that this head gives between two {'words' if is_text else 'patches'}, over "
+        f"The largest weights that this head gives between two {'words' if config.is_text else 'patches'}, over "
         f"{plain(over(stored.source, MEASURE))}, at most one from each: the framed query attends to the filled key. Special "
         "tokens are left out."
     )
-    if is_text:
-        _draw_texts(subject, rows, stored.source)
+    if config.is_text:
+        _draw_texts(name, rows, stored.source)
     elif stored.source.data == DIGITS:
-        _draw_digits(subject, rows)
+        _draw_digits(config, rows)
     else:
         st.info(
             f"The pictures of {plain(stored.source.data)} are not part of the app.", icon=":material/info:"
         )
 
 
-def _draw_texts(subject: LiveSubject, rows: pd.DataFrame, source: DataSource) -> None:
+def _draw_texts(name: Checkpoint, rows: pd.DataFrame, source: DataSource) -> None:
     texts = own_texts() if source.data == OWN_NAME else {}
     lines = "".join(
-        _row_html(row, _number_link(subject, row, texts.get(row["number"])))
-        for row in rows.to_dict("records")
+        _row_html(row, _number_link(name, row, texts.get(row["number"]))) for row in rows.to_dict("records")
     )
     head = "<thead><tr><th>weight</th><th>in context</th><th>number in the data</th></tr></thead>"
     st.html(f'<table class="liked">{head}<tbody>{lines}</tbody></table>')
 
 
-def _number_link(subject: LiveSubject, row: Row, text: str | None) -> str:
+def _number_link(name: Checkpoint, row: Row, text: str | None) -> str:
     """Number of the example; if its text is known, as a link that opens it with this head and query."""
     number = f"{row['number']:,}"
     if text is None:
         return number
-    query = {"kind": encoders.TEXT, "text": text, "checkpoint": subject.checkpoint}
+    query = {"kind": encoders.TEXT, "text": text, "checkpoint": name}
     query |= {
         "layer": row["layer"],
         "head": row["head"],
@@ -96,19 +103,19 @@ def _row_html(row: Row, number: str) -> str:
     return f'<tr><td>{weight}</td><td dir="auto">{text}</td><td>{number}</td></tr>'
 
 
-def _draw_digits(subject: LiveSubject, rows: pd.DataFrame) -> None:
-    record, (images, _) = subject.record, shipped_inputs.test_digits()
-    assert record.patch_grid is not None, record.unit
+def _draw_digits(config: ModelConfig, rows: pd.DataFrame) -> None:
+    images, _ = shipped_inputs.test_digits()
+    assert config.patch_grid is not None
     rows = rows[(rows["number"] >= 1) & (rows["number"] <= len(images))].head(MOST)
     numbers = (rows["number"] - 1).tolist()  # of the data from 1, of the gallery from 0
     queries, keys = rows["query"].tolist(), rows["key"].tolist()
     figure = digit_examples(
         images[numbers],
-        [record.patch_at(query) for query in queries],
-        [record.patch_at(key) for key in keys],
+        [_patch_at(config, query) for query in queries],
+        [_patch_at(config, key) for key in keys],
         rows["weight"].tolist(),
         numbers=numbers,
-        patch_grid=record.patch_grid,
+        patch_grid=config.patch_grid,
         columns=COLUMNS,
     )
     query_of = dict(zip(numbers, queries, strict=True))
@@ -121,3 +128,8 @@ def _draw_digits(subject: LiveSubject, rows: pd.DataFrame) -> None:
 
     clickable(figure, key="heads_examples", chosen=None, selection="example", take=take, width="content")
     st.caption("A click on a digit opens it on the page Attention, with this head and query.")
+
+
+def _patch_at(config: ModelConfig, position: int) -> int | None:
+    """Index of the patch at `position`; None for the class token."""
+    return position - config.n_before_patches if position >= config.n_before_patches else None

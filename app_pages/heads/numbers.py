@@ -1,6 +1,6 @@
 """Numbers of every head: on this input and, where measured, over a data set."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,8 +10,8 @@ from app_pages.controls.answer_choice import Answer, choose_answer
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice
-from app_pages.controls.heads_controls import HERE, NUMBERS_OF
-from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, go_to
+from app_pages.controls.heads_controls import HERE, NUMBERS_OF, OVER
+from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, Page, go_to
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.effects import answers_without_each_head, as_hashable_means, n_forwards_of_heads
 from app_pages.subject.cache import of
@@ -120,9 +120,20 @@ def say_head(subject: Subject, chosen: HeadChoice) -> None:
         name = f"**{head_name(chosen.layer, chosen.head)}**"
         name += f" · {names.whole}" if names.whole else f" :gray[{roles}]"
         st.markdown(name, help=names.help, width="content")
-        for page in LINKS if isinstance(subject, LiveSubject) else (ATTENTION,):
-            key = f"heads_to_{page.name}"
-            st.button(f"{LINKS[page]} →", type="tertiary", key=key, on_click=go_to, args=(page,))
+        _draw_links(LINKS if isinstance(subject, LiveSubject) else (ATTENTION,))
+
+
+def link_head(layer: int, head: int) -> None:
+    """Draws the number of a head, and links to the pages that show what it does on an input."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
+        st.markdown(f"**{head_name(layer, head)}**", width="content")
+        _draw_links(LINKS)
+
+
+def _draw_links(pages: Iterable[Page]) -> None:
+    for page in pages:
+        key = f"heads_to_{page.name}"
+        st.button(f"{LINKS[page]} →", type="tertiary", key=key, on_click=go_to, args=(page,))
 
 
 def say_source(subject: Subject, numbers: Numbers) -> None:
@@ -143,13 +154,14 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
         st.caption(
             f"What a head is worth: {measuring_sentence(subject.checkpoint, '--with importance,ablation')}"
         )
-    elif source.samples:
+    elif numbers.first == OVER:
         titles: dict[int, list[str]] = {}
         for name, n in source.samples.items():
             if name in COLUMNS:
                 titles.setdefault(n, []).append(COLUMNS[name].title)
         fewer = [f"{', '.join(measured)} on {n:,}" for n, measured in titles.items()]
-        st.caption(f"Over the data set, some numbers were measured on fewer examples: {'; '.join(fewer)}.")
+        if fewer:
+            st.caption(f"Some numbers were measured on fewer examples: {'; '.join(fewer)}.")
 
 
 def explain_numbers(numbers: Numbers) -> None:

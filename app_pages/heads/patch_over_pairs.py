@@ -240,7 +240,7 @@ def _draw_effects(
         clickable(
             figure, key="patch_pairs_grid", chosen=head, selection="head", take=columns.take, width="content"
         )
-        colours = " Without a colour: no effect shown." if shown.signed else ""
+        colours = " Without a colour: no clear effect." if shown.signed else ""
         st.caption(
             f"{columns.sentence(taken, f'the second {noun} of the pair')}{colours} A click chooses the head."
         )
@@ -251,10 +251,10 @@ def _draw_effects(
 
 
 def headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
-    """Sentence on the part, or the parts, with the largest mean effect, and on those whose effect is shown, as plain text."""
+    """Sentence on the part, or the parts, with the largest mean effect, and on those with a clear effect, as plain text."""
     pairs = counted(effects.n, "pair")
     if effects.n < 2:
-        return f"Over {pairs}: an effect needs at least two pairs to be shown."
+        return f"Over {pairs}: at least two pairs are needed to tell an effect from chance."
     indices = shown.largest(effects.mean)
     if not len(indices):
         return f"Over {pairs}, no part has an effect."
@@ -263,13 +263,13 @@ def headline(effects: MeanEffects, columns: Columns, shown: Quantity) -> str:
         return f"Over {pairs}, {largest}."
     is_shown = effects.is_shown
     if not is_shown.any():
-        return f"Over {pairs}, no part has an effect that is shown; {largest}."
-    n_shown = f"{int(is_shown.sum())} of {is_shown.size} parts have an effect that is shown."
+        return f"Over {pairs}, no part has a clear effect; {largest}."
+    n_shown = f"{int(is_shown.sum())} of {is_shown.size} parts have a clear effect."
     if is_shown.flat[indices].any():
         return f"Over {pairs}, {largest}. {n_shown}"
     indices = shown.largest(np.where(is_shown, effects.mean, 0))
     of_shown = f"{_have(indices, columns)} the largest: {_mean(effects, indices, shown)}"
-    return f"Over {pairs}, {largest}, which is not shown. Of the parts whose effect is shown, {of_shown}. {n_shown}"
+    return f"Over {pairs}, {largest}, which could be chance. Of the parts with a clear effect, {of_shown}. {n_shown}"
 
 
 def _have(indices: np.ndarray, columns: Columns) -> str:
@@ -293,7 +293,7 @@ def reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
     if shown.signed:
         n_tested = int((~np.isnan(effects.p)).sum())
         sentences_read.append(
-            f"An effect is shown where a t-test against 0 has p < {SIGNIFICANT:g} after Holm's correction for all {n_tested} parts "
+            f"An effect is clear where a t-test against 0 has p < {SIGNIFICANT:g} after Holm's correction for all {n_tested} parts "
             "that are tested; a part with the same effect in all pairs cannot be tested."
         )
     else:

@@ -5,15 +5,17 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from app_pages.controls.control_bar import Slots
-from app_pages.controls.head_choice import HeadChoice, take_head
+from app_pages.controls.head_choice import take_head
 from app_pages.controls.heads_controls import PRUNED, PRUNED_BY
-from app_pages.heads.numbers import measuring_sentence
+from app_pages.controls.map_controls import HEAD, LAYER
+from app_pages.heads.numbers import link_head, measuring_sentence
+from app_pages.inputs.row import choose_usable_encoder
 from app_pages.show.show import clickable
 from app_pages.subject import encoders
+from app_pages.subject.cache import loaded
 from app_pages.subject.stored_results import over, table_of
-from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import plain
 from model.atlas.results import CHOOSING, JUDGING, PRUNING, ResultTable
 from model.experiments.pruning import PruningStep, n_removable_heads
@@ -23,25 +25,27 @@ from viz.heads.pruning_curve import Curve, pruning_curve
 MEASURE = "pruning"
 
 
-def draw_pruning(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
-    if not subject.record.has_classes:
+def draw_pruning(controls: DeltaGenerator) -> None:
+    """Draws the curves of a chosen encoder and of the other one of its pair; they need no input."""
+    chosen = choose_usable_encoder(controls)
+    if not loaded(chosen).config.chooses_class:
         st.info(
-            f"{subject.checkpoint} does not choose one of several classes, so there is no accuracy that heads could cost.",
+            f"{chosen} does not choose one of several classes, so there is no accuracy that heads could cost.",
             icon=":material/info:",
         )
         return
-    names = encoders.pair(subject.checkpoint) or (subject.checkpoint,)
+    names = encoders.pair(chosen) or (chosen,)
     stored = {name: table for name in names if (table := table_of(name, PRUNING)) is not None}
     missing = [name for name in names if name not in stored]
     if not stored:
-        st.info(measuring_sentence(subject.checkpoint, f"--with {MEASURE}"), icon=":material/database:")
+        st.info(measuring_sentence(chosen, f"--with {MEASURE}"), icon=":material/database:")
         return
     methods = [
         method
         for method in PRUNED_BY
         if any((table.rows["how"] == method).any() for table in stored.values())
     ]
-    with slots.controls:
+    with controls:
         method = PRUNED.choose([PRUNED_BY[option] for option in methods])
     steps = {name: _pruning_steps(table, method) for name, table in stored.items()}
     by_encoder = {name: curve for name, curve in steps.items() if curve}
@@ -50,17 +54,19 @@ def draw_pruning(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None
     figure = pruning_curve({name: _pruning_curve_of(name, curve) for name, curve in by_encoder.items()})
 
     def take(step: dict) -> None:
-        if step["encoder"] == subject.checkpoint and step["went"]:
+        if step["encoder"] == chosen and step["went"]:
             layer, head = step["went"].split()
             take_head(int(layer[1:]), int(head[1:]))
 
-    clickable(figure, key="prune_curve", chosen=(chosen.layer, chosen.head), selection="step", take=take)
+    index = LAYER.held(0), HEAD.held(0)
+    clickable(figure, key="prune_curve", chosen=index, selection="step", take=take)
+    link_head(*index)
     st.caption(
         "At each step every remaining head is tried, and the one without which the mean loss is least is removed. Two heads that "
         f"are each dispensable may not be so together. {_examples_sentence(stored.values())} ± is the standard error of the change, "
         "which compares the answers to the same examples; accuracy counts as lower where it fell by more than two of them; "
         "less, up or down, may be chance. Dashed: the last step before it is lower. "
-        f"A click on a point of {subject.checkpoint} chooses the head."
+        f"A point says which head was removed there; a click on one of {chosen} chooses it."
     )
     for name in missing:
         st.caption(f"{name}: {measuring_sentence(name, f'--with {MEASURE}')}")
@@ -104,14 +110,13 @@ def _removal_sentences(name: str, table: ResultTable, steps: list[PruningStep]) 
     n_gone, half = n_removable_heads(steps), len(steps) // 2
     half_clause = "" if half == n_gone else f" With {half} gone: {_accuracy_text(steps, half)}."
     beginning = f"**{name}**, judged on {over(table.source, JUDGING)}"
-    heads = ", ".join(_removed_head_name(step) for step in steps[1 : n_gone + 1])
     if n_gone == steps[-1].step:
-        return f"{beginning}: accuracy is not clearly lower even with all {n_gone} heads gone, {_accuracy_text(steps, n_gone)}: {heads}."
+        return f"{beginning}: accuracy is not clearly lower even with all {n_gone} heads gone, {_accuracy_text(steps, n_gone)}."
     next_step_text = f"{_accuracy_text(steps, n_gone + 1)} ({_removed_head_name(steps[n_gone + 1])})"
     if not n_gone:
         return f"{beginning}: accuracy is lower as soon as the first head is gone, {next_step_text}.{half_clause}"
     return (
-        f"{beginning}: with {n_gone} of {steps[-1].step} heads gone accuracy is not clearly lower, {_accuracy_text(steps, n_gone)}: {heads}. With one "
+        f"{beginning}: with {n_gone} of {steps[-1].step} heads gone accuracy is not clearly lower, {_accuracy_text(steps, n_gone)}. With one "
         f"more gone it is, {next_step_text}.{half_clause}"
     )
 

@@ -15,18 +15,19 @@ from app_pages.controls.attention_controls import (
     OVER_HEADS,
     VIEW,
 )
-from app_pages.controls.control_bar import Slots
+from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import HeadChoice, take_head, take_query
 from app_pages.controls.heads_controls import DIRECTION, EITHER, RELATION
 from app_pages.controls.input_controls import TEXT
-from app_pages.controls.map_controls import LENS
+from app_pages.controls.map_controls import HEAD as HEAD_OF_LAYER
+from app_pages.controls.map_controls import LAYER, LENS
 from app_pages.controls.pages import ATTENTION, go_to
-from app_pages.heads.numbers import measuring_command, say_head
+from app_pages.heads.numbers import link_head, measuring_command
+from app_pages.inputs.row import choose_usable_encoder
 from app_pages.show.show import clickable, show
-from app_pages.subject.cache import of
+from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.linked_sentences import TREEBANK, treebank_sentences
 from app_pages.subject.stored_results import over, table_of
-from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.markdown import plain
 from model.atlas.data_source import DataSource
@@ -45,33 +46,39 @@ MOST_TRIED = 40  # sentences that are read to find them
 NEEDED = ["layer", "head", "share", "low", "high", "baseline", "offset", "n"]  # may be missing in a file
 
 
-def draw_relations(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
-    say_head(subject, chosen)
-    rows, source = relation_table(subject)
+def draw_relations() -> None:
+    """Draws the relations of a chosen encoder, which need no input."""
+    controls, _ = bar("controls")
+    name = choose_usable_encoder(controls)
+    config = loaded(name).config
+    with controls:
+        layer, head = LAYER.choose(range(config.n_layers)), HEAD_OF_LAYER.choose(range(config.n_heads))
+    chosen = HeadChoice(layer=layer, head=head)
+    link_head(layer, head)
+    rows, source = relation_table(name, config.n_layers, config.n_heads)
     if source is None or not len(rows):
-        st.info(_how_to_measure(subject), icon=":material/database:")
+        st.info(_how_to_measure(name, config.is_text), icon=":material/database:")
         return
-    with slots.controls:
+    with controls:
         direction = DIRECTION.choose()
     shown_rows = rows if direction == EITHER else rows[rows["direction"] == direction]
     best = best_heads(_rows_with_enough_links(shown_rows))
     relations = [head.relation for head in best]
-    with slots.controls:
+    with controls:
         relation = RELATION.choose(relations)
     _draw_best_heads(best, relation, chosen, source, rows["relation"].nunique())
     _say_shares(rows, chosen, relation)
-    _draw_examples(subject, shown_rows, chosen, relation)
+    _draw_examples(name, shown_rows, chosen, relation)
 
 
-def relation_table(subject: Subject) -> tuple[pd.DataFrame, DataSource | None]:
+def relation_table(name: str, n_layers: int, n_heads: int) -> tuple[pd.DataFrame, DataSource | None]:
     """The stored rows of the encoder's heads, those that lack a number excepted, and what they were measured on; no row and
     None if nothing is stored.
     """
-    stored = table_of(subject.checkpoint, RELATIONS) if isinstance(subject, LiveSubject) else None
+    stored = table_of(name, RELATIONS)
     if stored is None:
         return pd.DataFrame(), None
     rows = stored.rows.dropna(subset=NEEDED)
-    n_layers, n_heads, *_ = subject.record.pattern.shape
     is_known = (
         (rows["layer"] < n_layers)
         & (rows["head"] < n_heads)
@@ -174,7 +181,7 @@ def comparison_clause(is_beyond: bool, p: float | None) -> str:
     return "beyond" if is_beyond else "not beyond"
 
 
-def _draw_examples(subject: LiveSubject, rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
+def _draw_examples(name: Checkpoint, rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:
     own_rows = rows[
         (rows["layer"] == chosen.layer) & (rows["head"] == chosen.head) & (rows["relation"] == relation)
     ]
@@ -186,10 +193,10 @@ def _draw_examples(subject: LiveSubject, rows: pd.DataFrame, chosen: HeadChoice,
         for sentence in treebank_sentences()
         for link in [link for link in sentence.links if link.relation == relation][:1]
     ]
-    if not subject.loaded.config.is_text or not sentences:
+    if not loaded(name).config.is_text or not sentences:
         st.caption("The app has no sentences with this relation to show.")
         return
-    examples = _examples(subject, sentences[:MOST_TRIED], chosen, direction)
+    examples = _examples(name, sentences[:MOST_TRIED], chosen, direction)
     if not examples:
         st.caption("No sentence with this relation fits into a line and into what this encoder reads.")
         return
@@ -198,7 +205,7 @@ def _draw_examples(subject: LiveSubject, rows: pd.DataFrame, chosen: HeadChoice,
         title=f"{head_name(chosen.layer, chosen.head)} on {relation}, {direction}",
     )
     show(figure, key="link_arcs", width="content")
-    _draw_buttons(subject, examples, chosen, relation, direction)
+    _draw_buttons(name, examples, chosen, relation, direction)
     st.caption(
         f"The first sentences of UD English PUD with this relation whose link fits into a line, {MOST} at most, computed now. "
         "Licence of the sentences: CC BY-SA 3.0 (`NOTICE`)."
@@ -206,7 +213,7 @@ def _draw_examples(subject: LiveSubject, rows: pd.DataFrame, chosen: HeadChoice,
 
 
 def _draw_buttons(
-    subject: LiveSubject,
+    name: Checkpoint,
     examples: Sequence[tuple[LinkedText, LinkExample]],
     chosen: HeadChoice,
     relation: str,
@@ -221,16 +228,14 @@ def _draw_buttons(
                 key=f"open_link_{number}",
                 type="tertiary",
                 on_click=callback(
-                    f"open_link_{number}", partial(_open, subject, sentence, chosen, relation, direction)
+                    f"open_link_{number}", partial(_open, name, sentence, chosen, relation, direction)
                 ),
             )
 
 
-def _open(
-    subject: LiveSubject, sentence: LinkedText, chosen: HeadChoice, relation: str, direction: str
-) -> None:
+def _open(name: Checkpoint, sentence: LinkedText, chosen: HeadChoice, relation: str, direction: str) -> None:
     """Callback: opens the sentence on Attention in this head, at the query of its first link of this relation."""
-    links = of(link_cells, subject.checkpoint, sentence, direction)
+    links = of(link_cells, name, sentence, direction)
     query = next((link.queries[0] for link in links if link.relation == relation), 0)
     take_head(chosen.layer, chosen.head)
     take_query(query)
@@ -241,7 +246,7 @@ def _open(
 
 
 def _examples(
-    subject: LiveSubject, sentences: Sequence[tuple[LinkedText, Link]], chosen: HeadChoice, direction: str
+    name: Checkpoint, sentences: Sequence[tuple[LinkedText, Link]], chosen: HeadChoice, direction: str
 ) -> list[tuple[LinkedText, LinkExample]]:
     examples: list[tuple[LinkedText, LinkExample]] = []
     for sentence, link in sentences:
@@ -252,7 +257,7 @@ def _examples(
         # before the forward pass, which a link that is too long does not need
         if not fits_into_line(LinkExample(words, query, other_end, other_end)):
             continue
-        strongest = int(of(strongest_words, subject.checkpoint, sentence)[chosen.layer, chosen.head, query])
+        strongest = int(of(strongest_words, name, sentence)[chosen.layer, chosen.head, query])
         example = LinkExample(words, query, other_end, strongest)
         if strongest >= 0 and fits_into_line(example):
             examples.append((sentence, example))
@@ -261,9 +266,9 @@ def _examples(
     return examples
 
 
-def _how_to_measure(subject: LiveSubject) -> str:
-    file = TREEBANK if subject.loaded.config.is_text else "FILE.csv"
-    command = measuring_command(subject.checkpoint).removesuffix(" --data FILE.csv")
+def _how_to_measure(name: Checkpoint, is_text: bool) -> str:
+    file = TREEBANK if is_text else "FILE.csv"
+    command = measuring_command(name).removesuffix(" --data FILE.csv")
     return (
         f"Which relations the heads follow was not measured for this encoder: `{command} --relations {file}` measures it; "
         "`docs/relations.md` describes the test."

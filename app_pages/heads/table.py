@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from app_pages.controls import heads_controls as controls
@@ -21,7 +22,7 @@ from app_pages.heads.numbers import (
     say_source,
 )
 from app_pages.heads.relations_tab import followed_relations, relation_table
-from app_pages.heads.table_file import Followed, choose_table_file
+from app_pages.heads.table_download import Followed, choose_table_file
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.subject.stored_results import over
@@ -31,6 +32,8 @@ from viz.builders.number_format import head_name, percent, told_apart
 from viz.heads.head_scatter import head_scatter
 from viz.heads.relation_dots import BestHead
 
+# Beside head, role and relation: in LaTeX there is no room for more in the text of an article.
+FIRST_COLUMNS = tuple(COLUMNS[name].title for name in ("entropy", "distance", "importance", "zero"))
 _RELATION_HEADING: TableHeading = {
     "name": "relations",
     "title": "relation",
@@ -59,10 +62,21 @@ class Head(NamedTuple):
         return [followed.relation for followed in self.relations]
 
 
-def draw_table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
-    """Draws a row for each head that matches the search and the filter; a click on a row chooses its head."""
+def draw_heads(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
+    """Draws the numbers of all heads, as a table or as a scatter plot; a click on a row or a point chooses its head."""
     numbers = choose_numbers(subject, slots)
-    relation_rows, relation_source = relation_table(subject)
+    with slots.controls:
+        is_scatter = controls.SCATTER.choose()
+    (_draw_scatter if is_scatter else _draw_table)(subject, slots, chosen, numbers)
+    say_source(subject, numbers)
+    explain_numbers(numbers)
+
+
+def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Numbers) -> None:
+    """Draws a row for each head that matches the search and the filter."""
+    relation_rows, relation_source = pd.DataFrame(), None
+    if isinstance(subject, LiveSubject):
+        relation_rows, relation_source = relation_table(subject.checkpoint, *numbers.record.pattern.shape[:2])
     followed = followed_relations(relation_rows)
     all_heads = [
         Head(layer, head, numbers.roles(layer, head), tuple(followed.get((layer, head), ())))
@@ -70,42 +84,44 @@ def draw_table(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
     ]
     with slots.controls:
         searched = controls.SEARCH.choose()
-    with slots.more, st.popover("Filter", key="heads_filter"):
+    with slots.view:
+        measures = _choose_measures(numbers)
         layers, role = _choose_filter(numbers, all_heads)
         relation = _choose_relation(all_heads)
     sort = controls.SORT.read()
-    rows = sorted_heads(matching_heads(all_heads, searched, layers, role, relation), numbers.values, sort)
+    values = {name: numbers.values[name] for name in measures}
+    rows = sorted_heads(matching_heads(all_heads, searched, layers, role, relation), values, sort)
     if rows:
         with slots.controls:
             choose_table_file(
                 numbers,
                 [(row.layer, row.head) for row in rows],
+                measures,
                 None if relation_source is None else Followed(followed, over(relation_source)),
                 subject.checkpoint if isinstance(subject, LiveSubject) else "",
             )
     say_head(subject, chosen)
     if rows:
-        _draw_table(chosen, numbers, rows, sort, has_relations=relation_source is not None)
+        headings = _headings(numbers, measures, sort, has_relations=relation_source is not None)
+        _table.draw(
+            headings,
+            [_table_row(numbers, row, chosen, headings) for row in rows],
+            key="heads_table",
+            take_row=lambda head: take_head(*head),
+            take_column=lambda column: controls.SORT.take(next_sort(sort, column)),
+        )
     else:
         st.info("No head matches the search and the filter.", icon=":material/filter_alt:")
     if len(rows) < len(all_heads):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.caption(f"{len(rows)} of {len(all_heads)} heads.", width="content")
             st.button("Show all", type="tertiary", key="heads_all", on_click=_show_all)
-    if numbers.spreads:
-        mean = f"mean ± standard deviation over {numbers.data}"
-        st.caption(
-            f"Large: this input; small: {mean}."
-            if numbers.first == controls.HERE
-            else f"Large: {mean}; small: this input."
-        )
-    say_source(subject, numbers)
-    explain_numbers(numbers)
+    if numbers.first == controls.OVER:
+        st.caption(f"Mean ± standard deviation over {numbers.data}.")
 
 
-def draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
-    """Draws any two numbers of the heads against each other; a click on a point chooses its head."""
-    numbers = choose_numbers(subject, slots)
+def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Numbers) -> None:
+    """Draws any two numbers of the heads against each other."""
     names, values = {COLUMNS[name].title: name for name in numbers.values}, numbers.values
     if len(names) < 2:
         st.info("Rows that do not sum to 1 leave these heads fewer than two numbers.", icon=":material/info:")
@@ -124,9 +140,7 @@ def draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice) -> None:
         roles=[", ".join(role.name for role in numbers.roles(*index)) for index in numbers.heads],
         source="this input" if numbers.first == controls.HERE else f"means over {numbers.data}",
     )
-    clickable_heads(chart, key="heads_scatter", chosen=(chosen.layer, chosen.head), width="stretch")
-    say_source(subject, numbers)
-    explain_numbers(numbers)
+    clickable_heads(chart, key="heads_plot", chosen=(chosen.layer, chosen.head), width="stretch")
 
 
 def matching_heads(
@@ -182,6 +196,13 @@ def next_sort(sort: str, column: str) -> str:
     return {f"-{column}": column, column: ""}.get(sort, f"-{column}")
 
 
+def _choose_measures(numbers: Numbers) -> list[str]:
+    """Draws the choice of the table's columns of numbers; returns the names of those that exist, in the order of `COLUMNS`."""
+    # All are offered, also those that this input has not, so that a choice is kept from one input to another.
+    chosen = controls.MEASURES.choose([column.title for column in COLUMNS.values()], FIRST_COLUMNS)
+    return [name for name in numbers.values if COLUMNS[name].title in chosen]
+
+
 def _choose_filter(numbers: Numbers, all_heads: Sequence[Head]) -> tuple[list[int], str]:
     layers = controls.LAYERS.choose(range(len(numbers.record.pattern)))
     names = [role.name for role in possible_roles(numbers.record)]
@@ -205,26 +226,6 @@ def _show_all() -> None:
     controls.FOLLOWED.take(controls.ANY_RELATION)
 
 
-def _draw_table(
-    chosen: HeadChoice, numbers: Numbers, rows: Sequence[Head], sort: str, *, has_relations: bool
-) -> None:
-    headings, table_rows = (
-        _headings(numbers, sort),
-        _table_rows(numbers, rows, (chosen.layer, chosen.head)),
-    )
-    if has_relations:
-        headings.insert(2, _RELATION_HEADING)
-        for head, table_row in zip(rows, table_rows, strict=True):
-            table_row["cells"].insert(2, _relation_cell(head))
-    _table.draw(
-        headings,
-        table_rows,
-        key="heads_table",
-        take_row=lambda head: take_head(*head),
-        take_column=lambda column: controls.SORT.take(next_sort(sort, column)),
-    )
-
-
 def _relation_cell(head: Head) -> TableCell:
     return {
         "name": "relations",
@@ -245,7 +246,9 @@ def beyond_clause(best: BestHead) -> str:
     return f"{best.direction}: {share} of {best.n:,} links, where the best fixed offset hits {baseline}"
 
 
-def _headings(numbers: Numbers, sort: str) -> list[TableHeading]:
+def _headings(
+    numbers: Numbers, measures: Sequence[str], sort: str, *, has_relations: bool
+) -> list[TableHeading]:
     def sortable(name: str, title: str, words: str) -> TableHeading:
         order = {name: "ascending", f"-{name}": "descending"}.get(sort, "none")
         return {"name": name, "title": title, "help": f"{words}. Click to sort.", "sorted": order}
@@ -257,9 +260,10 @@ def _headings(numbers: Numbers, sort: str) -> list[TableHeading]:
             "title": "role",
             "help": "What the head is called after what it does. Point at a name for its rule.",
         },
+        *([_RELATION_HEADING] if has_relations else []),
         *(
             sortable(name, COLUMNS[name].title, _capitalised(column_description(numbers, name)))
-            for name in numbers.values
+            for name in measures
         ),
     ]
 
@@ -268,38 +272,31 @@ def _capitalised(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _table_rows(numbers: Numbers, rows: Sequence[Head], chosen: tuple[int, int]) -> list[TableRow]:
-    values = numbers.values
-    largest = {
-        name: 1.0 if COLUMNS[name].is_share else float(np.nanmax(column, initial=0)) or 1.0
-        for name, column in values.items()
+def _table_row(
+    numbers: Numbers, head: Head, chosen: HeadChoice, headings: Sequence[TableHeading]
+) -> TableRow:
+    cells: dict[str, TableCell] = {
+        "head": {"name": "head", "text": head.name, "is_header": True, "is_button": True},
+        "roles": {
+            "name": "roles",
+            "text": "",
+            "terms": [{"text": role.name, "help": role.rule} for role in head.roles],
+        },
+        "relations": _relation_cell(head),
     }
-    return [
-        {
-            "key": [row.layer, row.head],
-            "current": (row.layer, row.head) == chosen,
-            "cells": [
-                {"name": "head", "text": row.name, "is_header": True, "is_button": True},
-                {
-                    "name": "roles",
-                    "text": "",
-                    "terms": [{"text": role.name, "help": role.rule} for role in row.roles],
-                },
-                *(_number_cell(numbers, name, row, largest[name]) for name in values),
-            ],
-        }
-        for row in rows
-    ]
+    names = [heading["name"] for heading in headings]
+    return {
+        "key": [head.layer, head.head],
+        "current": (head.layer, head.head) == (chosen.layer, chosen.head),
+        "cells": [cells.get(name) or _number_cell(numbers, name, head) for name in names],
+    }
 
 
-def _number_cell(numbers: Numbers, name: str, head: Head, largest: float) -> TableCell:
-    column, index = COLUMNS[name], (head.layer, head.head)
-    value = float(numbers.values[name][index])
-    spread = numbers.spreads.get(name)
-    mean = (
-        "" if spread is None else f"{column.written(spread.mean[index])} ± {column.written(spread.sd[index])}"
-    )
-    input_text = column.written(float(numbers.here[name][index])) if name in numbers.here else ""
-    text, small_text = (input_text, mean) if numbers.first == controls.HERE else (mean, input_text)
+def _number_cell(numbers: Numbers, name: str, head: Head) -> TableCell:
+    column, values, index = COLUMNS[name], numbers.values[name], (head.layer, head.head)
+    value, text = float(values[index]), column.written(float(values[index]))
+    if numbers.first == controls.OVER:
+        text += f" ± {column.written(numbers.spreads[name].sd[index])}"
+    largest = 1.0 if column.is_share else float(np.nanmax(values, initial=0)) or 1.0
     share = min(max(value / largest, 0), 1) if np.isfinite(value) else 0
-    return {"name": "number", "text": text, "small": small_text, "bar": round(share, 4)}
+    return {"name": "number", "text": text, "bar": round(share, 4)}

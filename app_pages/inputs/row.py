@@ -18,7 +18,7 @@ from app_pages.inputs.unknown_tokens import say_unknown
 from app_pages.show.heading import say_purpose
 from app_pages.show.prediction import answer
 from app_pages.subject import encoders, session_encoders
-from app_pages.subject.cache import loaded
+from app_pages.subject.cache import Checkpoint, loaded
 from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded_text, n_parameters
 from app_pages.toolkit.markdown import PLACEMENTS, counted, plain
 from model import checkpoint
@@ -36,7 +36,7 @@ INVITATION = {
 }
 NEEDS_ENCODER = (
     "This page runs an encoder, but a record holds only the results of one run: choose Text or Digit. Records are shown on "
-    "the pages Attention and Heads, there in table and scatter."
+    "the pages Attention and Heads, there in the table."
 )
 NO_ENCODER = "This page needs an encoder, which a record does not contain: choose Text or Digit."
 _ENCODER = (
@@ -162,6 +162,20 @@ def choose_encoder() -> str | None:
     name = _choose_encoder(kind)
     say_gone(name)
     return name
+
+
+def choose_usable_encoder(controls: DeltaGenerator) -> Checkpoint:
+    """As `choose_encoder`, drawn in `controls`; ends the page with a sentence below if there is none, or it cannot be used."""
+    with controls:
+        name = choose_encoder()
+    if name is None:
+        stop("There is no encoder for this kind of input.")
+    try:
+        loaded(name)
+    except (ValueError, OSError) as error:
+        stop(f"The encoder {name} cannot be used ({plain(str(error))}). Choose another one.")
+    session_encoders.say_on_cpu(name)
+    return Checkpoint(name)
 
 
 def stop(message: str) -> NoReturn:

@@ -1,6 +1,7 @@
 """Entering a list: pasted texts, a file, pictures, or the examples."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 
 import streamlit as st
 
@@ -28,10 +29,10 @@ _PICTURES = (
 )
 
 
-def draw_list_entry(kind: str) -> None:
-    """Draws the ways to enter a list of this kind of input: paste, upload, or examples."""
+def draw_list_entry(kind: str, classes: Collection[str]) -> None:
+    """Draws the ways to enter a list of this kind of input: paste, upload, or examples; `classes` as in `example_list`."""
     if kind == encoders.TEXT:
-        _draw_text_entry()
+        _draw_text_entry(classes)
     else:
         _draw_picture_entry(kind)
     if problem := st.session_state.get(_PROBLEM):
@@ -41,10 +42,12 @@ def draw_list_entry(kind: str) -> None:
     )
 
 
-def example_list(kind: str) -> InputList:
-    """The list that the page opens with: the example texts, the example pictures in colour, or the first test digits."""
+def example_list(kind: str, classes: Collection[str] = ()) -> InputList:
+    """The list that the page opens with: the example texts, with their labels where those are among the encoder's `classes`,
+    the example pictures in colour, or the first test digits.
+    """
     if kind == encoders.TEXT:
-        return _sentence_list()
+        return _sentence_list(classes)
     return _picture_list() if kind == encoders.PICTURE else _digit_list()
 
 
@@ -53,7 +56,7 @@ def round_number() -> int:
     return st.session_state.get(_ROUND, 0)
 
 
-def _draw_text_entry() -> None:
+def _draw_text_entry(classes: Collection[str]) -> None:
     key = f"several_paste_{round_number()}"
     with st.form("several_texts", border=False):
         st.text_area(
@@ -75,7 +78,7 @@ def _draw_text_entry() -> None:
             "Try it with the examples",
             key="several_examples",
             on_click=_take_list,
-            args=(_sentence_list, encoders.TEXT),
+            args=(partial(_sentence_list, classes), encoders.TEXT),
         )
 
 
@@ -130,8 +133,11 @@ def _list_from_pictures(key: str) -> InputList:
         return pictures.from_files([(file.name, file.getvalue) for file in files])
 
 
-def _sentence_list() -> InputList:
-    return InputList(items=tuple(Item(text=Text(text)) for text in shipped_inputs.sentences().values()))
+def _sentence_list(classes: Collection[str]) -> InputList:
+    texts = shipped_inputs.sentences().values()
+    labels = shipped_inputs.right_answers() if texts else {}
+    known = {text: label for text, label in labels.items() if label in classes}
+    return InputList(items=tuple(Item(text=Text(text), label=known.get(text, "")) for text in texts))
 
 
 def _picture_list() -> InputList:

@@ -6,18 +6,18 @@ import streamlit as st
 
 from app_pages.controls.control_bar import bar
 from app_pages.controls.input_controls import KIND
-from app_pages.controls.many_inputs_controls import AS_GIVEN, CONTAINED, HARDEST, ORDER, WRONG_ONLY
+from app_pages.controls.many_inputs_controls import AS_GIVEN, CONTAINED, HARDEST, ORDER, WRONG, WRONG_ONLY
 from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.inputs import input_list
 from app_pages.inputs.input_list import InputList
-from app_pages.inputs.row import choose_encoder, stop
+from app_pages.inputs.row import choose_usable_encoder, stop
 from app_pages.many_inputs.accuracy import accuracy_text, draw_accuracy
 from app_pages.many_inputs.enter_list import draw_list_entry, example_list, round_number
 from app_pages.many_inputs.measure_heads import draw_measuring
 from app_pages.many_inputs.prediction_table import as_csv, draw_table
 from app_pages.many_inputs.predictions import Predictions, predict
 from app_pages.many_inputs.row_filter import RowFilter, chosen_cell, say_filter
-from app_pages.subject import cache, session_encoders
+from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint
 from app_pages.toolkit.markdown import plain
 
@@ -42,19 +42,19 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
     """Draws the table of predictions, and a menu for another list."""
     label = "Your own list" if entered.listed is None else "Another list"
     with more, st.popover(label, key=f"another_list_{round_number()}"):
-        draw_list_entry(kind)
+        draw_list_entry(kind, classes)
     predictions: Predictions = predict(name, listed.items)
     if not predictions.lines:
         write_summary(predictions)
         write_notes(listed, predictions)
         stop("The encoder can read none of these inputs.")
     with controls:
-        orders = (AS_GIVEN, HARDEST) if predictions.surprise else (AS_GIVEN,)
+        orders = [WRONG] * bool(predictions.n_labelled) + [HARDEST] * bool(predictions.surprise) + [AS_GIVEN]
         order = ORDER.choose(orders)
         wrong_only = bool(predictions.n_labelled) and WRONG_ONLY.choose()
         contained = CONTAINED.choose()
     row_filter = RowFilter(contained=contained, cell=chosen_cell(predictions), wrong_only=wrong_only)
-    lines = predictions.order(surprising_first=order == HARDEST)
+    lines = predictions.order(surprising_first=order != AS_GIVEN, wrong_first=order == WRONG)
     lines = [line for line in lines if row_filter.matches(listed.items[line.number], line)]
     entered.order = [line.number for line in lines]
 
@@ -67,7 +67,6 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="many_summary"):
         write_summary(predictions)
         say_filter(row_filter, len(lines), predictions)
-    write_notes(listed, predictions)
     if predictions.n_labelled:
         left, right = st.columns([5, 3], gap="medium")
         with right:
@@ -80,7 +79,7 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
         else:
             st.info("None of the inputs matches.", icon=":material/search_off:")
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        st.caption(f"A click on a row, or Enter, opens it on the page Attention. {predictions.explained}")
+        st.caption("A click on a row, or Enter, opens it on the page Attention.")
         make_csv = partial(as_csv, listed.items, predictions, lines)  # when it is asked for
         st.download_button(
             "CSV",
@@ -92,19 +91,12 @@ def draw_predictions(kind: str, name: Checkpoint, listed: InputList) -> None:
             icon=":material/download:",
             on_click="ignore",
         )
+    write_notes(listed, predictions)
     draw_measuring(name, listed.items, predictions)
 
 
 controls, more = bar("many_inputs")
-with controls:
-    name = choose_encoder()
-kind = KIND.held()
-if name is None:
-    stop("There is no encoder for this kind of input.")
-try:
-    cache.loaded(name)
-except (ValueError, OSError) as error:
-    stop(f"The encoder {name} cannot be used ({plain(str(error))}). Choose another one.")
-session_encoders.say_on_cpu(name)
-entered = input_list.entered(kind)
-draw_predictions(kind, name, entered.listed or example_list(kind))
+name, kind = choose_usable_encoder(controls), KIND.held()
+entered, config = input_list.entered(kind), cache.loaded(name).config
+classes = config.class_names if config.chooses_class else ()
+draw_predictions(kind, name, entered.listed or example_list(kind, classes))

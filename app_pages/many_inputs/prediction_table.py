@@ -20,10 +20,8 @@ SIGNS = 160  # of a text that are sent to the browser
 SIDE = 36  # pixels of a thumbnail
 # Headings of what makes an input hard.
 _HARDNESS_TITLES = {
-    "loss": "loss, nats",
-    "entropy": "uncertainty (entropy, nats)",
-    "loss or entropy": "loss, or uncertainty (entropy), nats",
-    "distance": "distance",
+    "entropy": "uncertainty",
+    "loss or entropy": "loss or uncertainty",
 }
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _table = HtmlTable("many_inputs", Path(__file__).with_suffix(".css"))

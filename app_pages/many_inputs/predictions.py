@@ -65,12 +65,15 @@ class Predictions:
     notes: tuple[str, ...] = field(default=())
     classes: tuple[str, ...] = ()
 
-    def order(self, *, surprising_first: bool) -> list[Prediction]:
-        """The lines in the order of the list, or with the largest `surprise` (loss, entropy or distance) first."""
-        if not surprising_first:
-            return list(self.lines)
-        values = np.array([line.surprise for line in self.lines])
-        return [self.lines[index] for index in hardest_first(np.arange(len(values)), [values])]
+    def order(self, *, surprising_first: bool, wrong_first: bool = False) -> list[Prediction]:
+        """The lines in the order of the list, or with the largest `surprise` (loss, entropy or distance) first; with
+        `wrong_first` those that are predicted wrong before all others.
+        """
+        lines = list(self.lines)
+        if surprising_first:
+            values = np.array([line.surprise for line in lines])
+            lines = [lines[index] for index in hardest_first(np.arange(len(values)), [values])]
+        return sorted(lines, key=lambda line: line.is_right is not False) if wrong_first else lines
 
     @property
     def has_unknown(self) -> bool:
@@ -243,9 +246,12 @@ def _class_lines(logits: np.ndarray, labels: list[int], names: tuple[str, ...]) 
         return lines, "loss", "Loss: −ln of the probability of the right class, in nats."
     if (label_array < 0).all():
         largest_entropy = format_number(float(np.log(len(names))), ".2f")
-        why = f"Entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {largest_entropy} nats."
+        why = f"Uncertainty: entropy of the predicted probabilities, from 0 (certain) to ln {len(names):,} = {largest_entropy} nats."
         return lines, "entropy", why
-    why = "Loss where the right class is known; otherwise entropy, the loss expected from the encoder's own probabilities. Both in nats."
+    why = (
+        "Loss, −ln of the probability of the right class, where that is known; otherwise uncertainty, the entropy of the "
+        "predicted probabilities, which is the loss that the encoder itself expects. Both in nats, from 0."
+    )
     return lines, "loss or entropy", why
 
 

@@ -27,7 +27,7 @@ _SIGNS = {
     Overall.OPPOSITE: "✗",
     Overall.SEEDS_AGREE_ON_OPPOSITE: "✗",
     Overall.MIXED: "±",
-    Overall.NOT_SHOWN: "?",
+    Overall.NO_CLEAR_DIFFERENCE: "?",
     Overall.TOO_FEW: "–",
     Overall.NOT_MEASURED: "–",
 }
@@ -96,8 +96,8 @@ def _verdict_html(overall: OverallVerdict) -> str:
     counts = {
         "as claimed": overall.n_as_claimed,
         "opposite": overall.n_opposite,
-        "not shown": overall.n_not_shown,
-        "open": overall.n_undecided,
+        "no clear difference": overall.n_unclear,
+        "undecided": overall.n_undecided,
     }
     text = " · ".join(f"{n} {name}" for name, n in counts.items() if n)
     kind = overall.verdict.name.lower().replace("_", "-")

@@ -17,7 +17,7 @@ EFFECT = (
     "standard deviations over the seeds of one placement (n − 1). Whisker: from the least to the largest pair. Where the axis of "
     "the values is logarithmic, of logarithms. A dot for each kind of encoders with 3 seeds or more; of only 3, s itself is "
     "uncertain. Left out: fewer seeds, a spread of zero, and rates at which post-LN only guesses. The steps of the axis "
-    "widen: 1, 3, 10, 30. A verdict counts kinds of encoders; “open”: too few seeds, or left out. Circle: larger under pre-LN; square: larger under post-LN."
+    "widen: 1, 3, 10, 30. A verdict counts kinds of encoders; “undecided”: too few seeds, or left out. Circle: larger under pre-LN; square: larger under post-LN."
 )
 
 
@@ -41,7 +41,7 @@ with st.container(key="claims", gap=None):
     heads = st.columns(WIDTHS, gap="small", vertical_alignment="bottom")
     heads[0].markdown("**What papers claim**")
     with heads[1], st.container(gap=None):
-        st.markdown("**pre − post, in spreads of the seeds**", help=EFFECT)
+        st.markdown("**pre − post, compared with how much seeds differ**", help=EFFECT)
         show(effect_axis(ends), key=None)
     heads[2].markdown("**Verdict here**")
     for when in dict.fromkeys(claim.when for claim in CLAIMS):

@@ -21,7 +21,7 @@ def draw_answer() -> None:
     """Draws both blocks, and beside them the length of the residual stream in the review encoders, layer by layer."""
     st.markdown(
         "**pre-LN**: the norm stands before attention and feed-forward, and the residual stream (the thick line) is never "
-        "normalised. **post-LN**: norm after each addition."
+        "normalised. **post-LN**: the norm stands after each addition."
     )
     with st.container(horizontal=True, gap="medium", key="norm_answer"):
         for placement in ("pre", "post"):
@@ -62,7 +62,7 @@ def _draw_lengths() -> None:
     figure = stage_curves(
         means,
         ["embedding", *(f"L{layer}" for layer in range(n_layers))],
-        y_title="mean ‖x‖",
+        y_title="mean length ‖x‖",
         x_title="after the embedding, and after each layer",
         colours=tuple(HUES[placement] for placement in layers),
         bands=ends,
@@ -73,4 +73,7 @@ def _draw_lengths() -> None:
         f"{title} {format_number(float(mean[-1] / mean[1]), '.2f')} times" for title, mean in means.items()
     )
     sources = " and ".join(dict.fromkeys(over(results.source) for results in layers.values()))
-    st.caption(f"L{n_layers - 1} against L0: {growth}. Review encoders, one seed; mean ± sd over {sources}.")
+    st.caption(
+        f"How long a token's vector is after the last layer, compared with the first: {growth}. Two encoders of film reviews, one of "
+        f"each; line and band: mean and standard deviation over {sources}."
+    )

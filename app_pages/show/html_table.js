@@ -1,6 +1,7 @@
-// A table whose rows can be clicked. A click on a heading sorts, one on a row chooses it. The arrow keys go from row to
-// row, Enter chooses, and all rows are one stop of Tab. A strip is a row of coloured cells; the one under the pointer is
-// written out.
+// A table whose rows can be clicked. A click on a heading sorts, one on a row chooses it. All rows are one stop of Tab, and
+// so are all headings: the arrow keys go from one to the next, Enter chooses. What a heading, a name or a cell means is
+// shown under the pointer, at the focus of the keyboard and after a touch. A strip is a row of coloured cells; the one
+// under the pointer is written out.
 
 export default function ({ parentElement, data, setTriggerValue }) {
   const scroll = parentElement.querySelector(".scroll");
@@ -17,23 +18,62 @@ export default function ({ parentElement, data, setTriggerValue }) {
   head.replaceChildren(headings, ...inPart("head"));
   body.replaceChildren(...inPart(undefined));
   foot.replaceChildren(...inPart("foot"));
-  scroll.parentElement.querySelector(".tip").hidden = true;
-  const buttons = [...body.querySelectorAll("button")];
+  if (!scroll.touched) hide(tipOf(scroll)); // what it stands at is gone, and would not notice that the pointer leaves
+  scroll.touched = false;
   const current = body.querySelector("[aria-current]");
-  const setTabStop = (index) => buttons.forEach((button, other) => (button.tabIndex = other === index ? 0 : -1));
-  setTabStop(Math.max(buttons.indexOf(current?.querySelector("button")), 0));
+  const last = focused && [...scroll.querySelectorAll("[data-key]")].find((it) => it.dataset.key === focused);
+  const [titles, names] = [headings.querySelectorAll("[data-key]"), body.querySelectorAll("button")];
+  oneTabStop(head, [...titles], last, { ArrowLeft: -1, ArrowRight: 1 });
+  const first = body.contains(last) ? last : current?.querySelector("button");
+  oneTabStop(body, [...names], first, { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10 });
   if (data.reveal && current) reveal(current, scroll, head, foot);
-  if (focused) [...scroll.querySelectorAll("button")].find((it) => it.dataset.key === focused)?.focus({ preventScroll: true });
-  body.onkeydown = (event) => {
-    const from = buttons.indexOf(event.target);
-    const last = buttons.length - 1;
-    const to = { ArrowUp: from - 1, ArrowDown: from + 1, Home: 0, End: last, PageUp: from - 10, PageDown: from + 10 }[event.key];
-    if (from < 0 || to === undefined) return;
+  last?.focus({ preventScroll: true });
+}
+
+// Makes the `stops` of a part one stop of Tab, which is `first` or else the first of them; `steps` are the ways of the keys.
+function oneTabStop(part, stops, first, steps) {
+  const setTabStop = (index) => stops.forEach((stop, other) => (stop.tabIndex = other === index ? 0 : -1));
+  setTabStop(Math.max(stops.indexOf(first), 0));
+  stops.forEach((stop, index) => (stop.onfocus = () => setTabStop(index)));
+  part.onkeydown = (event) => {
+    const from = stops.indexOf(event.target);
+    const step = { Home: -Infinity, End: Infinity, ...steps }[event.key];
+    if (from < 0 || step === undefined) return;
     event.preventDefault();
-    const next = Math.min(Math.max(to, 0), last);
-    setTabStop(next);
-    buttons[next].focus();
+    stops[Math.min(Math.max(from + step, 0), stops.length - 1)].focus();
   };
+}
+
+const tipOf = (scroll) => scroll.parentElement.querySelector(".tip");
+const hide = (tip) => tip.isConnected && tip.hidePopover();
+
+function showTip(tip, text, left, box) {
+  tip.textContent = text;
+  tip.showPopover();
+  tip.style.left = `${Math.max(Math.min(left, window.innerWidth - tip.offsetWidth - 8), 8)}px`;
+  const fits = box.bottom + 4 + tip.offsetHeight < window.innerHeight;
+  tip.style.top = `${fits ? box.bottom + 4 : box.top - 4 - tip.offsetHeight}px`;
+}
+
+function explain(element, help, scroll) {
+  if (!help) return element;
+  const tip = tipOf(scroll);
+  element.setAttribute("aria-description", help);
+  const show = () => {
+    const box = element.getBoundingClientRect();
+    showTip(tip, help, box.left, box);
+  };
+  const on = (type, action) => element.addEventListener(type, action);
+  on("pointerenter", ({ pointerType }) => pointerType === "mouse" && show());
+  on("pointerleave", ({ pointerType }) => pointerType === "mouse" && hide(tip));
+  on("focus", () => element.matches(":focus-visible") && show());
+  on("blur", () => scroll.touched || hide(tip));
+  on("click", ({ pointerType }) => {
+    if (pointerType === "mouse") return;
+    scroll.touched = pointerType === "touch"; // it stays when the table is drawn again, until something else is touched
+    show();
+  });
+  return element;
 }
 
 function add(parent, tag, properties) {
@@ -51,7 +91,8 @@ function headingCell({ name, title, help = "", sorted, ends, active }, scroll) {
   const cell = Object.assign(document.createElement("th"), { scope: "col", className: name });
   cell.classList.toggle("active", active === true);
   if (sorted === undefined) {
-    Object.assign(cell, { textContent: title, title: help });
+    explain(Object.assign(cell, { textContent: title }), help, scroll);
+    if (help) cell.dataset.key = `column ${name}`; // a stop of the keyboard, which can read its help there
     if (ends) {
       const legend = add(cell, "span", { className: "ends" });
       legend.append(ends[0], document.createElement("i"), ends[1]);
@@ -60,7 +101,7 @@ function headingCell({ name, title, help = "", sorted, ends, active }, scroll) {
   }
   cell.setAttribute("aria-sort", sorted);
   const text = title + { ascending: " ↑", descending: " ↓", none: "" }[sorted];
-  const button = add(cell, "button", { type: "button", title: help, textContent: text });
+  const button = explain(add(cell, "button", { type: "button", textContent: text }), help, scroll);
   button.dataset.key = `column ${name}`;
   button.onclick = () => scroll.send("column", name);
   return cell;
@@ -83,16 +124,19 @@ function tableRow({ key, current, cells, part }, scroll) {
       const bar = add(add(cell, "span", { className: "track" }), "i", {});
       [bar.style.left, bar.style.width] = [it.span[0], it.span[1] - it.span[0]].map((share) => `${100 * share}%`);
     }
-    const title = it.help ?? "";
-    const inner = it.is_button ? add(cell, "button", { type: "button", title }) : Object.assign(cell, { title });
+    const inner = it.is_button ? add(cell, "button", { type: "button" }) : cell;
     if (it.is_button) inner.dataset.key = `row ${key}`;
+    explain(inner, it.is_button ? [it.help, ...termsOf(cells)].filter(Boolean).join("\n") : it.help, scroll);
     if (it.picture) add(inner, "img", { src: it.picture, alt: "" });
     if (it.text) add(inner, "span", { dir: it.is_button ? "auto" : "", textContent: it.text });
-    for (const { text, help } of it.terms ?? []) add(cell, "abbr", { textContent: text, title: help });
+    for (const { text, help } of it.terms ?? []) explain(add(cell, "abbr", { textContent: text }), help, scroll);
     if (it.small) add(cell, "small", { textContent: it.small });
   }
   return row;
 }
+
+// What the words of a row mean, where the keyboard comes to: at the row's name.
+const termsOf = (cells) => cells.flatMap((cell) => cell.terms ?? []).map(({ text, help }) => `${text}: ${help}`);
 
 function stripOf({ values, largest, factors }, scroll) {
   const canvas = Object.assign(document.createElement("canvas"), { width: values.length, height: 1 });
@@ -108,17 +152,14 @@ function stripOf({ values, largest, factors }, scroll) {
   const strongest = order.slice(0, 3).map((index) => `component ${index}: ${written(values[index])}`);
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `${values.length} components; the largest are ${strongest.join(", ")}`);
-  const tip = scroll.parentElement.querySelector(".tip");
+  const tip = tipOf(scroll);
   canvas.onpointermove = ({ clientX, clientY }) => {
     const box = canvas.getBoundingClientRect();
     const index = Math.min(Math.max(Math.floor(((clientX - box.left) / box.width) * values.length), 0), values.length - 1);
     const product = (factors ?? []).map((factor) => written(Array.isArray(factor) ? factor[index] : factor)).join(" × ");
-    tip.textContent = `component ${index}: ${product && `${product} = `}${written(values[index])}`;
-    tip.hidden = false;
-    tip.style.left = `${Math.min(clientX + 12, window.innerWidth - tip.offsetWidth - 8)}px`;
-    tip.style.top = `${box.bottom + 4}px`;
+    showTip(tip, `component ${index}: ${product && `${product} = `}${written(values[index])}`, clientX + 12, box);
   };
-  canvas.onpointerleave = () => (tip.hidden = true);
+  canvas.onpointerleave = () => hide(tip);
   return canvas;
 }
 

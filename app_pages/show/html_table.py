@@ -18,7 +18,7 @@ class TableHeading(TypedDict):
 
     name: str  # class of the heading in the style sheet
     title: str
-    help: NotRequired[str]  # under the pointer
+    help: NotRequired[str]  # under the pointer, at the focus and after a touch
     sorted: NotRequired[str]  # "ascending", "descending" or "none"; without it a click does nothing
     ends: NotRequired[tuple[str, str]]  # numbers at both ends of the colours of the column's strips
     active: NotRequired[bool]  # marked
@@ -39,7 +39,7 @@ class TableCell(TypedDict):
     name: str  # class of the cell in the style sheet
     text: str
     small: NotRequired[str]  # in smaller letters
-    help: NotRequired[str]  # under the pointer
+    help: NotRequired[str]  # as a heading's
     picture: NotRequired[str]  # data URI, before the text
     bar: NotRequired[float]  # length of the bar below the number, from 0 to 1
     span: NotRequired[tuple[float, float]]  # start and end of the bar beside the number, from 0 to 1
@@ -65,7 +65,7 @@ class HtmlTable:
         self._component = st.components.v2.component(
             name,
             html='<div class="scroll"><table><thead></thead><tbody></tbody><tfoot></tfoot></table></div>'
-            '<div class="tip" hidden></div>',
+            '<div class="tip" role="tooltip" popover></div>',
             css=_CSS + css.read_text(encoding="utf-8"),
             js=_JS,
         )

@@ -21,10 +21,10 @@ from viz.builders.number_format import told_apart
 _OUTCOMES = list(ClaimOutcome)
 _WORDS = {
     ClaimOutcome.HOLDS: ":material/check_circle: **Holds**",
-    ClaimOutcome.OPPOSITE: ":material/cancel: **Does not hold**, the opposite is shown",
+    ClaimOutcome.OPPOSITE: ":material/cancel: **Does not hold**, the opposite does",
     ClaimOutcome.AGREE: ":material/done_all: **All {n} seeds agree**",
     ClaimOutcome.AGREE_ON_OPPOSITE: ":material/remove_done: **All {n} seeds say the opposite**",
-    ClaimOutcome.NOT_SHOWN: ":material/help: **Not shown by {n} seeds**",
+    ClaimOutcome.NO_CLEAR_DIFFERENCE: ":material/help: **No clear difference in {n} seeds**",
     ClaimOutcome.TOO_FEW: "No verdict from fewer than {fewest} seeds",
     ClaimOutcome.LEFT_OUT: "Left out, post-LN only guesses there",
 }
@@ -32,7 +32,7 @@ NOT_MEASURED = "**Not measured**"
 LEGEND = f"""
 - **Holds** or **does not hold**: the difference is as claimed, or the other way round, and chance alone would make one
   like it in fewer than 1 of {1 / SIGNIFICANT:.0f} cases (p < {SIGNIFICANT:g}).
-- **Not shown**: the difference could be chance. That does not mean that there is none; more seeds might show one.
+- **No clear difference**: what there is could be chance. That does not mean that there is none; more seeds might show one.
 - **All {FEWEST_SEEDS} seeds agree**: of trained encoders there are {FEWEST_SEEDS} pairs at most, too few for p < {SIGNIFICANT:g}, so that
   none of these claims "holds". All that can be said is that every encoder of one placement lies on the claimed side of
   every one of the other. Where the place of the norm changed nothing, all {FEWEST_SEEDS} of one placement would still lie on

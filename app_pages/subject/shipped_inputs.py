@@ -44,6 +44,11 @@ def _examples() -> list[dict]:
     return json.loads((digits.EXAMPLES / "sentences.json").read_text(encoding="utf-8"))
 
 
+def right_answers() -> dict[str, str]:
+    """Name of the right class of each example text that has one."""
+    return {example["text"]: example["answer"] for example in _examples() if "answer" in example}
+
+
 def correct_class(subject: LiveSubject) -> int | None:
     """Index of the correct class of an example sentence; None for other inputs, or if the encoder lacks that class."""
     config, model_input = subject.loaded.config, subject.model_input
@@ -53,7 +58,5 @@ def correct_class(subject: LiveSubject) -> int | None:
         or model_input.text not in sentences().values()
     ):
         return None
-    answer = next(
-        (example.get("answer") for example in _examples() if example["text"] == model_input.text), None
-    )
+    answer = right_answers().get(model_input.text)
     return config.class_names.index(answer) if answer in config.class_names else None

@@ -10,6 +10,8 @@ from model.theory.untrained_encoder import UntrainedConfig
 from viz.builders.number_format import format_number, percent
 
 LAST = rf"""
+How hard the first training step would pull at the last layer, in encoders of more and more layers:
+
 $\Big\|\dfrac{{\partial \mathcal{{L}}}}{{\partial W^{{2,L}}}}\Big\|_F$, the gradient at the second matrix of the last
 feed-forward: mean over {gradients_at_start.N_SEQUENCES} sequences of {gradients_at_start.N_POSITIONS} positions.
 
@@ -18,6 +20,8 @@ A norm that follows its bound has slope 0 or −0.5 on these axes; the dotted gu
 About other placements, or without residual connections, the theorem says nothing.
 """
 BY_LAYER = r"""
+Whether the first training step would pull equally hard at every layer:
+
 $\Big\|\dfrac{\partial \mathcal{L}}{\partial W^{2,l}}\Big\|_F$ in each layer $l$ of the deepest encoder, untrained.
 
 What others measured, each elsewhere:
@@ -33,6 +37,9 @@ NOT_REPRODUCED = (
 )
 UNDECIDED = "Whether the gradient in post-LN grows from layer to layer **cannot be told here**: it does with {n_grows} of {n}."
 HIDDEN = r"""
+How long a token's vector gets on its way through the layers: every addition makes it longer, a norm brings it back to
+one length.
+
 Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN after $l$ layers:
 
 $(1 + \tfrac{l}{2})\,d \;\le\; \mathbb{E}\|x_l\|^2 \;\le\; (1 + \tfrac{3l}{2})\,d$ (the grey band),

@@ -14,6 +14,8 @@ from model.theory.untrained_encoder import UntrainedConfig
 from viz.theory.placements import model_updates
 
 UPDATE = r"""
+How far the first training steps move what the encoder puts out; far at once means that training may fail:
+
 $\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ is the output of the last layer and $\theta_t$ the
 weights after $t$ steps of Adam on digits: mean over the positions of 16 held-out digits.
 

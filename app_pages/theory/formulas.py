@@ -13,6 +13,9 @@ FORMULAS = {
 
 
 def formulas(variants: list[str]) -> str:
-    """Formulas of these variants as Markdown, with x the stream and F a sublayer; one line for two, else one line each."""
+    """Formulas of these variants as Markdown, below a sentence that says what they are; one line for two, else one line each."""
+    if not variants:
+        return ""
+    words = "What a sublayer $F$, attention or feed-forward, makes of the vector $x$ of a token, and where the norm LN stands:"
     separator = " · " if len(variants) < 3 else "  \n"
-    return separator.join(f"**{variant}** {FORMULAS[variant]}" for variant in variants)
+    return f"{words}  \n" + separator.join(f"**{variant}** {FORMULAS[variant]}" for variant in variants)

@@ -1,4 +1,4 @@
-"""Learning rate by warm-up: short runs made on demand, and longer stored ones."""
+"""Learning rate by warm-up: longer stored runs, and short ones made on demand."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,7 +25,15 @@ RUNNING, DONE = "theory_grid_running", "theory_grid_done"
 trained = cached(warmup_grid.train_once)
 
 
-def draw_live_grid(variants: list[str]) -> None:
+def draw_warm_up(variants: list[str]) -> None:
+    """Draws what a warm-up does for the first thousands of steps: stored runs, verdicts on them, and runs made on demand."""
+    _draw_stored_grid()
+    _write_verdicts_over_seeds()
+    if variants:
+        _draw_live_grid(variants)
+
+
+def _draw_live_grid(variants: list[str]) -> None:
     """Trains one run after the other until all are done or the user stops; finished runs stay."""
     heading("Short runs of small encoders, made when you press Start", key="theory_live_runs")
     with bar("runs")[0]:
@@ -68,16 +76,19 @@ def draw_live_grid(variants: list[str]) -> None:
         draw_losses(grid, LIVE_RATE, key="theory_live")
 
 
-def draw_stored_grid() -> None:
+def _draw_stored_grid() -> None:
     """Draws longer runs at the checkpoints' size, if they are stored."""
     heading("Longer runs of both digit encoders at full size, stored", key="theory_stored_runs")
+    st.markdown(
+        "Does training fail at a high learning rate, and does it help to raise the rate slowly at the start, in a warm-up?"
+    )
     try:
         draw_stored_runs(key="theory_stored")
     except ValueError as error:
         st.info(f"The stored runs cannot be shown: {plain(str(error))}.")
 
 
-def write_verdicts_over_seeds() -> None:
+def _write_verdicts_over_seeds() -> None:
     """Writes the verdicts of the page Norm placement on the claims about warm-up, measured over several seeds."""
     try:
         measurements = stored_measurements()

@@ -1,9 +1,11 @@
 // Plays the recording of a training run, and lets one move through it: the half of `recorded_heads.py` that is no chart.
 //
 // The slider lies, clear, over the chart's track; the chart is told the moment through the value of the document's head.
-// The server hears of a moment only once nothing has moved for a while.
+// The server hears of a moment only once nothing has moved for a while. To whom prefers less motion, Play shows one moment
+// after the other, one a press.
 
 const EVENT = "loupe-recording";
+const PRESSES = 50; // that go through a recording where there is less motion
 const WAIT = 400; // ms without a change after which the server hears of the moment
 
 const reduced = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -49,8 +51,8 @@ class Player {
   }
 
   fit() {
-    if (reduced.matches) this.pause();
-    for (const part of [this.button, this.speed.parentElement]) part.hidden = reduced.matches;
+    this.pause();
+    this.speed.parentElement.hidden = reduced.matches;
   }
 
   show(moment) {
@@ -63,7 +65,13 @@ class Player {
   }
 
   playOrPause() {
-    if (reduced.matches) return;
+    const last = this.data.texts.length - 1;
+    const from = this.moment >= last ? 0 : this.moment;
+    if (reduced.matches) {
+      this.show(Math.min(from + Math.ceil(last / PRESSES), last));
+      this.tellLater();
+      return;
+    }
     if (this.frame !== null) {
       this.pause();
       this.tellLater();
@@ -71,8 +79,6 @@ class Player {
     }
     clearTimeout(this.timer);
     this.timer = null;
-    const last = this.data.texts.length - 1;
-    const from = this.moment >= last ? 0 : this.moment;
     let start = null;
     let base = from;
     let speed = Number(this.speed.value);
@@ -99,7 +105,7 @@ class Player {
   }
 
   label(isPlaying) {
-    this.button.textContent = isPlaying ? "❚❚ Pause" : "▶ Play";
+    this.button.textContent = isPlaying ? "❚❚ Pause" : reduced.matches ? "▶ Play a step" : "▶ Play";
   }
 
   tellLater() {

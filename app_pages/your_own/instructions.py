@@ -53,7 +53,12 @@ def explain_models_folder() -> None:
 def explain_supported() -> None:
     """Draws which encoders can be opened, and how to convert other files."""
     heading("What can be opened")
-    st.markdown(SUPPORTED)
+    st.markdown(
+        "Most encoders for texts or pictures that `transformers` can save, such as BERT, RoBERTa, DistilBERT, MiniLM and ViT, "
+        "and those that were trained with this project."
+    )
+    with st.expander("All families, and what a folder needs"):
+        st.markdown(SUPPORTED)
     with st.expander("If the weights are in pytorch_model.bin"):
         st.markdown(
             "This file is a pickle, which can run code when it is loaded. If you trust it, convert it once:"

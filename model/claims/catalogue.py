@@ -166,7 +166,7 @@ CLAIMS = (
         rule=Beyond("post", LEARNED, above=False),
         source="fresh",
         learns_in=("reached with warm-up",),
-        link=("theory", {"theory_part": "Learning rate and warm-up", "figure": "theory_stored_runs"}),
+        link=("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
     ),
     Claim(
         key="warm_up_gain",
@@ -181,7 +181,7 @@ CLAIMS = (
         axis="accuracy gained by warm-up",
         rule=Larger("post"),
         learns_in=("reached with warm-up", "reached without warm-up"),
-        link=("theory", {"theory_part": "Learning rate and warm-up", "figure": "theory_stored_runs"}),
+        link=("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
     ),
     Claim(
         key="rate",
@@ -193,7 +193,7 @@ CLAIMS = (
         "reaches 30 % of the digits (guessing gives 10 %).",
         axis="largest learning rate that works",
         rule=Larger("pre"),
-        link=("theory", {"theory_part": "Learning rate and warm-up", "figure": "theory_stored_runs"}),
+        link=("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
         log=True,
     ),
     Claim(

@@ -15,7 +15,7 @@ class Overall(Enum):
     OPPOSITE = "does not hold"
     SEEDS_AGREE_ON_OPPOSITE = "seeds say the opposite"
     MIXED = "mixed"
-    NOT_SHOWN = "not shown"
+    NO_CLEAR_DIFFERENCE = "no clear difference"
     TOO_FEW = "too few seeds"
     NOT_MEASURED = "not measured"
 
@@ -26,7 +26,7 @@ class OverallVerdict(NamedTuple):
     verdict: Overall
     n_as_claimed: int
     n_opposite: int
-    n_not_shown: int
+    n_unclear: int
     n_undecided: int  # too few seeds, or left out
 
 
@@ -42,13 +42,13 @@ def overall_verdict(judgements: Sequence[Judgement]) -> OverallVerdict:
     outcomes = [judgement.outcome for judgement in judgements]
     n_as_claimed = sum(outcome in _AS_CLAIMED for outcome in outcomes)
     n_opposite = sum(outcome in _OPPOSITE for outcome in outcomes)
-    n_not_shown = outcomes.count(ClaimOutcome.NOT_SHOWN)
-    n_undecided = len(outcomes) - n_as_claimed - n_opposite - n_not_shown
+    n_unclear = outcomes.count(ClaimOutcome.NO_CLEAR_DIFFERENCE)
+    n_undecided = len(outcomes) - n_as_claimed - n_opposite - n_unclear
     if not outcomes:
         verdict = Overall.NOT_MEASURED
     elif n_undecided == len(outcomes):
         verdict = Overall.TOO_FEW
-    elif (n_as_claimed > 0) + (n_opposite > 0) + (n_not_shown > 0) > 1:
+    elif (n_as_claimed > 0) + (n_opposite > 0) + (n_unclear > 0) > 1:
         verdict = Overall.MIXED
     elif n_as_claimed:
         verdict = Overall.HOLDS if ClaimOutcome.HOLDS in outcomes else Overall.SEEDS_AGREE
@@ -56,5 +56,5 @@ def overall_verdict(judgements: Sequence[Judgement]) -> OverallVerdict:
         is_tested = ClaimOutcome.OPPOSITE in outcomes
         verdict = Overall.OPPOSITE if is_tested else Overall.SEEDS_AGREE_ON_OPPOSITE
     else:
-        verdict = Overall.NOT_SHOWN
-    return OverallVerdict(verdict, n_as_claimed, n_opposite, n_not_shown, n_undecided)
+        verdict = Overall.NO_CLEAR_DIFFERENCE
+    return OverallVerdict(verdict, n_as_claimed, n_opposite, n_unclear, n_undecided)

@@ -30,7 +30,7 @@ class ClaimOutcome(Enum):
     OPPOSITE = "the opposite, beyond chance"
     AGREE = "too few seeds for a test, but all as claimed"
     AGREE_ON_OPPOSITE = "too few seeds for a test, but all against the claim"
-    NOT_SHOWN = "no difference that could not be chance"
+    NO_CLEAR_DIFFERENCE = "no difference that could not be chance"
     TOO_FEW = "too few seeds to say anything"
     LEFT_OUT = "nothing to compare: post-LN only guesses"
 
@@ -126,7 +126,7 @@ def judge(rule: Rule, measurements: Sequence[Measurement]) -> list[Judgement]:
 
 
 def _tested_judgement(measured: Measurement, differences: list[float], p: float) -> Judgement:
-    outcome = ClaimOutcome.NOT_SHOWN
+    outcome = ClaimOutcome.NO_CLEAR_DIFFERENCE
     if p < SIGNIFICANT:
         outcome = ClaimOutcome.HOLDS if math.fsum(differences) > 0 else ClaimOutcome.OPPOSITE
     return Judgement(measured, outcome, _n_above_zero(differences), p)
@@ -137,7 +137,11 @@ def _untested_judgement(rule: Rule, measured: Measurement) -> Judgement:
     n_as_claimed = _n_above_zero(differences) if differences else None
     if len(measured.seeds) < FEWEST_SEEDS:
         return Judgement(measured, ClaimOutcome.TOO_FEW, n_as_claimed)
-    outcome_by_side = {1: ClaimOutcome.AGREE, -1: ClaimOutcome.AGREE_ON_OPPOSITE, 0: ClaimOutcome.NOT_SHOWN}
+    outcome_by_side = {
+        1: ClaimOutcome.AGREE,
+        -1: ClaimOutcome.AGREE_ON_OPPOSITE,
+        0: ClaimOutcome.NO_CLEAR_DIFFERENCE,
+    }
     return Judgement(measured, outcome_by_side[rule.side(measured)], n_as_claimed)
 
 

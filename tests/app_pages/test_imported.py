@@ -48,7 +48,7 @@ EVERY = [
         for it in ("Heads", "Representations", "Cross-attention")
     ),
     *((page, {}) for page in ("training", "cost", "norm_placement", "theory")),
-    *(("heads", {"heads_part": part}) for part in ("Table", "Scatter")),
+    *(("heads", {"heads_scatter": is_on}) for is_on in ("false", "true")),
 ]
 SOME = [EVERY[at] for at in (0, 2, 7, 11, 13, 18, -2, -1)]
 

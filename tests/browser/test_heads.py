@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.watching import ready
 
@@ -13,9 +13,9 @@ def test_a_head_is_found_in_the_table_and_opened(page: Page) -> None:
     table = page.locator(".st-key-heads_table")
     rows = table.locator("tbody tr")
     expect(rows).to_have_count(16)
-    table.get_by_role("button", name="next", exact=True).click()
-    expect(page).to_have_url(re.compile("heads_sort=-next"))
-    sorted_by = table.get_by_role("columnheader", name="next ↓")
+    table.get_by_role("button", name="entropy", exact=True).click()
+    expect(page).to_have_url(re.compile("heads_sort=-entropy"))
+    sorted_by = table.get_by_role("columnheader", name="entropy ↓")
     expect(sorted_by).to_have_attribute("aria-sort", "descending")
     names = [row.split()[0:2] for row in rows.locator("th").all_inner_texts()]
     assert sorted(names) != names
@@ -42,7 +42,49 @@ def test_a_click_on_a_row_or_a_point_chooses_the_head(page: Page) -> None:
     rows = page.locator(".st-key-heads_table tbody tr")
     rows.nth(5).locator("td").nth(3).click()
     expect(page).to_have_url(re.compile("layer=1&head=1"))
-    page.get_by_role("radio", name="Scatter").click()
-    points = page.locator(".st-key-heads_scatter [aria-label='L2 H3']")
+    page.get_by_text("Scatter", exact=True).click()
+    points = page.locator(".st-key-heads_plot [aria-label='L2 H3']")
     points.first.click()
     expect(page.locator(".st-key-head_line")).to_contain_text("L2 H3")
+
+
+def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.")
+    ready(page)
+    table = page.locator(".st-key-heads_table")
+    titles = ["head", "role", "relation", "entropy", "distance", "importance", "zeroed"]
+    expect(table.get_by_role("columnheader")).to_have_text(titles)
+    for name in ("L0 H0", "L3 H3"):
+        expect(table.get_by_role("rowheader", name=name)).to_be_in_viewport(ratio=1)
+    tip = table.get_by_role("tooltip")
+    table.get_by_role("columnheader", name="role").hover()
+    expect(tip).to_have_text(re.compile("^What the head is called"))
+    page.mouse.move(0, 0)
+    expect(tip).to_be_hidden()
+    # All headings are one stop of the keyboard; the arrows go on, also over those that do not sort.
+    page.get_by_role("button", name="Step by step").focus()
+    page.keyboard.press("Tab")
+    expect(table.get_by_role("button", name="head", exact=True)).to_be_focused()
+    expect(tip).to_have_text(re.compile("^Layer and head"))
+    page.keyboard.press("ArrowRight")
+    expect(tip).to_have_text(re.compile("^What the head is called"))
+    page.keyboard.press("End")
+    expect(tip).to_have_text(re.compile("puts out zeros. Click to sort.$"))
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    page.keyboard.press("Tab")  # to the rows, whose roles are said with their rules
+    expect(tip).to_have_text(re.compile("head: at least half of its weight"))
+
+
+def test_a_touch_shows_what_a_column_is(app: str, browser: Browser) -> None:
+    with browser.new_context(base_url=app, has_touch=True) as touched:
+        page = touched.new_page()
+        page.goto("/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.")
+        ready(page)
+        table = page.locator(".st-key-heads_table")
+        table.get_by_role("button", name="zeroed").tap()
+        expect(table.get_by_role("columnheader", name="zeroed ↓")).to_be_visible()
+        expect(table.get_by_role("tooltip")).to_have_text(re.compile("puts out zeros"))
+        page.locator("h1").tap()
+        expect(table.get_by_role("tooltip")).to_be_hidden()

@@ -54,6 +54,6 @@ def test_pairs_of_a_file_are_stopped_and_go_on_where_they_were(page: Page) -> No
     expect(begin).to_be_visible()
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
     begin.click()
-    expect(
-        page.get_by_text(re.compile(r"Over 30 pairs, .* parts have an effect that is shown"))
-    ).to_be_visible(timeout=120_000)
+    expect(page.get_by_text(re.compile(r"Over 30 pairs, .* parts have a clear effect"))).to_be_visible(
+        timeout=120_000
+    )

@@ -8,7 +8,9 @@ from tests.browser.watching import ready
 
 
 def test_a_running_grid_can_be_stopped(page: Page) -> None:
-    page.goto("/theory?theory_part=Learning+rate+and+warm-up&theory_grid_layers=12&theory_grid_steps=240")
+    page.goto(
+        "/theory?theory_part=First+steps&theory_depth=2&theory_seeds=1&theory_grid_layers=12&theory_grid_steps=240"
+    )
     ready(page)
     button = page.locator(".st-key-theory_grid_run button")
     expect(button).to_contain_text("Start 18 short runs")

@@ -112,7 +112,7 @@ def _add_spread(frame: pd.DataFrame, spread: Spread, sign: str) -> None:
     ]
     frame["result"] = np.select(
         [spread.is_shown.ravel(), spread.is_tested.ravel()],
-        ["an effect, after correction for all parts", "no effect shown"],
+        ["a clear effect, after correction for all parts", "no clear effect"],
         "not tested",
     )
 

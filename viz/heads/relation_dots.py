@@ -64,8 +64,8 @@ def relation_dots(
         height=ROW * max(len(heads), 1),
         title=heading(
             f"The best head for each relation, {source}",
-            "Dot and line: share of the links, and its 95 % interval; filled: beyond the offset after correction. Grey bar: "
-            "the best fixed offset.",
+            "Dot: in how many of the links the head looks most at the linked word, with a 95 % interval. Grey bar: always looking the "
+            "same number of words away. Filled: clearly more than that.",
         ),
         description=f"The best head for each relation, {source}. {described or 'There is none.'}",
     )

@@ -17,8 +17,8 @@ _TICKS = (0, 1, 3, 10, 30, 100, 300, 1000)
 
 
 class EffectDot(NamedTuple):
-    """Effect of the norm placement in one kind of encoders, in spreads (standard deviations over seeds): mean, least
-    and largest over the pairs.
+    """Effect of the norm placement in one kind of encoders, in standard deviations over seeds: mean, least and largest
+    over the pairs.
     """
 
     encoders: str
@@ -54,7 +54,7 @@ def effect_strip(dots: Sequence[EffectDot], *, end: float, title: str) -> VegaFi
         in_file={"y": None},
         frames={"ticks": {"tick": _axis_ticks(end)}},
         height=HEIGHT,
-        description=f"{title} Pre-LN minus post-LN in spreads of the seeds: {described}.",
+        description=f"{title} Pre-LN minus post-LN compared with how much seeds differ: {described}.",
     )
 
 
@@ -65,7 +65,7 @@ def effect_axis(end: float) -> VegaFigure:
         values={"end": end},
         frames={"word": {"end": [end]}},
         height=AXIS_HEIGHT,
-        description="Axis: pre-LN minus post-LN, in spreads of the seeds",
+        description="Axis: pre-LN minus post-LN, compared with how much seeds differ",
     )
 
 
@@ -98,7 +98,7 @@ def _strip_form() -> alt.TopLevelMixin:
         tooltip=[
             tip("encoders:N"),
             tip("seeds:Q"),
-            tip("effect:Q", "+.2f", "pre − post, in spreads"),
+            tip("effect:Q", "+.2f", "pre − post, compared with the seeds"),
             tip("least:Q", "+.2f", "least pair"),
             tip("largest:Q", "+.2f", "largest pair"),
         ],

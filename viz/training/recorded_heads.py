@@ -34,23 +34,23 @@ N_COLOURS = 64
 FAINT = (
     32  # keys; weights that are spread over more are coloured by their square root, or nothing would be seen
 )
-TRACK_LEFT, TRACK_RIGHT, TRACK_HEIGHT = 44, 10, 104  # pixels
+TRACK_LEFT, TRACK_RIGHT, TRACK_HEIGHT = 44, 10, 119  # pixels
 _LEFT, _ABOVE, _GAP, _READINGS = (
     24,
     20,
     24,
     176,
 )  # names of layers, of heads; between encoders; what stands beside
-_LEGEND, _NAMES = 40, 34  # pixels of the legend's line, and of the names of phases on the track
+_LEGEND, _NAMES = 40, 49  # pixels of the legend's line, and of the names of phases on the track
 _BUTTONS, _BUTTONS_BESIDE = (
     400,
     1060,
 )  # pixels of the player's buttons, and from where on they are beside the legend
-_NARROWEST = 50  # pixels of a phase whose name is written
 _WIDE = 600  # pixels from which two encoders stand beside each other
 _READINGS_BESIDE = 1000  # pixels from which what is read off has room beside the maps; else it is below them
 _READINGS_HEIGHT = 84
-_LETTERS = 170  # of a line over the whole track
+_LETTERS = 174  # of a line over the whole track
+_LETTER = 6.0  # pixels of a letter: a name that would be cut is not written, it stands beside the maps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,7 +288,10 @@ def _phases(tasks: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {
             "task": tasks[start],
-            "lines": _in_lines(tasks[start], int(_LETTERS * (bounds[index + 1] - bounds[index]) / most)),
+            "lines": (
+                lines := _in_lines(tasks[start], int(_LETTERS * (bounds[index + 1] - bounds[index]) / most))
+            ),
+            "needed": _LETTER * max(map(len, lines.split("\n"))),
             "from": bounds[index] / most,
             "to": bounds[index + 1] / most,
             "is_odd": index % 2 == 1,
@@ -298,8 +301,8 @@ def _phases(tasks: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _in_lines(name: str, n_letters: int) -> str:
-    """A phase's name in two lines at most."""
-    return "\n".join(textwrap.wrap(name, max(n_letters, 8), max_lines=2, placeholder="…"))
+    """A phase's name in three lines at most."""
+    return "\n".join(textwrap.wrap(name, max(n_letters, 8), max_lines=3, placeholder="…"))
 
 
 def _parameters() -> dict[str, str]:
@@ -465,11 +468,10 @@ def _track() -> list[alt.Chart]:
         phases,
         f"{TRACK_LEFT} + track_width * datum.from + 5",
         "track_top + 4",
-        f"track_width * (datum.to - datum.from) < {_NARROWEST} ? '' : datum.lines",
+        "track_width * (datum.to - datum.from) - 7 < datum.needed ? '' : datum.lines",
         lineBreak="\n",
         lineHeight=15,
         baseline="top",
-        limit=alt.expr("track_width * (datum.to - datum.from) - 7"),
     )
     # A moment alone between two gaps is a dot, by its round ends.
     curves = (

@@ -17,7 +17,7 @@ from tests.app_pages.charts import table
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/cost/page.py"
-PUBLISHED, LAYERS = "Table 3 of the paper", "Four kinds of layer, measured"
+LAYERS = "Four kinds of layer, measured"
 
 
 def metrics(app: AppTest) -> list[str]:
@@ -83,11 +83,10 @@ def test_positions_follow_the_patches(open_app: Open) -> None:
         ),
     ],
 )
-@pytest.mark.parametrize("show", [{}, {"cost_show": PUBLISHED}])
 def test_sizes_that_contradict_each_other_get_one_sentence(
-    open_app: Open, query: dict, sentence: str, show: dict
+    open_app: Open, query: dict, sentence: str
 ) -> None:
-    app = open_app(PAGE, **query, **show)
+    app = open_app(PAGE, **query)
     assert metrics(app) == []
     (error,) = app.error
     assert error.value == f"There is no such encoder: {sentence}."
@@ -116,7 +115,7 @@ def test_every_number_stands_beside_its_formula(open_app: Open) -> None:
 
 
 def test_the_published_table_is_shown_with_our_count(open_app: Open) -> None:
-    app = open_app(PAGE, cost_show=PUBLISHED)
+    app = open_app(PAGE)
     table = app.dataframe[0].value
     assert len(table) == len(variations())
     assert table["encoder alone"].tolist() == [cost.n_parameters(row.config) for row in variations()]

@@ -35,9 +35,9 @@ def test_the_largest_mean_comes_first_with_its_interval(drawn: Drawn) -> None:
     draw_effects_table(EFFECTS, COLUMNS, (0, 0), is_tested=True)
     assert drawn.titles == ["part", "mean", "95 % interval", "sd", "pairs", "effect"]
     assert drawn.texts == [
-        ["L0 H1", "−2.00", "−2.25 to −1.75", "0.100", "3", "shown"],
-        ["L0 FF", "+1.00", "+0.752 to +1.25", "0.100", "3", "shown"],
-        ["L0 H0", "+0.100", "−2.38 to +2.58", "1.00", "3", "not shown"],
+        ["L0 H1", "−2.00", "−2.25 to −1.75", "0.100", "3", "clear"],
+        ["L0 FF", "+1.00", "+0.752 to +1.25", "0.100", "3", "clear"],
+        ["L0 H0", "+0.100", "−2.38 to +2.58", "1.00", "3", "could be chance"],
     ]
     assert [row["current"] for row in drawn.rows] == [False, False, True]
 
@@ -45,7 +45,7 @@ def test_the_largest_mean_comes_first_with_its_interval(drawn: Drawn) -> None:
 def test_what_does_not_vary_is_not_tested(drawn: Drawn) -> None:
     effects = mean_effects([np.array([[2.0, 0.5, 0.0]]), np.array([[2.0, 0.5 + 1e-7, 1.0]])])
     draw_effects_table(effects, COLUMNS, (0, 0), is_tested=True)
-    assert [texts[-1] for texts in drawn.texts] == ["not tested", "not tested", "not shown"]
+    assert [texts[-1] for texts in drawn.texts] == ["not tested", "not tested", "could be chance"]
 
 
 def test_distances_have_no_test_and_no_sign(drawn: Drawn) -> None:

@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 from app_pages.controls import estimated_work, heads_controls, input_controls, map_controls
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.numbers import measuring_sentence
-from app_pages.inputs.row import NEEDS_ENCODER
+from app_pages.heads.table import FIRST_COLUMNS
+from app_pages.inputs.row import NO_ENCODER
 from app_pages.subject import cache, shipped_inputs
 from app_pages.subject.subject import OPENED, FileSubject, LiveSubject
 from model import checkpoint
@@ -37,6 +38,7 @@ from tests.model.measures.roles import roles_on_input
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"
 TEXT = "not great film"
+ALL = heads_controls.MEASURES.to([column.title for column in COLUMNS.values()])
 DIGIT_STATISTICS = ["entropy", "confidence", "distance", "same", "first", "sink"]
 
 
@@ -73,19 +75,33 @@ def said(app: AppTest) -> str:
 
 
 def test_each_head_is_a_row_of_its_numbers(open_app: Open) -> None:
-    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
     found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
     assert columns(app) == [*found, "importance", "zero"]
     assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
     for row in rows(app).values():
         expected = [COLUMNS[name].written(each[row["key"]]) for name, each in found.items()]
         assert [cell["text"] for cell in row["numbers"]][: len(found)] == expected
-        assert not any(cell["small"] for cell in row["numbers"])
     assert measuring_sentence("imdb-pre-ln") in said(app)
 
 
+def test_at_first_four_numbers_are_shown_and_the_others_by_choice(open_app: Open) -> None:
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
+    assert [COLUMNS[name].title for name in columns(app)] == [*FIRST_COLUMNS]
+    app.multiselect(key="heads_columns").set_value(["sink", "entropy"]).run()
+    assert columns(app) == ["entropy", "sink"]
+    assert len(rows(app)["L0 H0"]["numbers"]) == 2
+    app.segmented_control(key="kind").set_value("Digit").run()
+    assert columns(app) == ["entropy", "sink"]
+
+
+def test_a_column_that_is_not_shown_does_not_sort(open_app: Open) -> None:
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), heads_controls.SORT.to("-sink"))
+    assert list(rows(app)) == ["L0 H0", "L0 H1", "L1 H0", "L1 H1"]
+
+
 def test_a_digit_has_the_numbers_that_patches_have(open_app: Open) -> None:
-    app = open_app(PAGE, input_controls.KIND.to("Digit"), input_controls.DIGIT.to("3"))
+    app = open_app(PAGE, input_controls.KIND.to("Digit"), input_controls.DIGIT.to("3"), ALL)
     found = statistics(LiveSubject("mnist-pre-ln", Picture.of(shipped_inputs.test_digits()[0][3])).record)
     assert list(found) == DIGIT_STATISTICS
     assert columns(app) == [*DIGIT_STATISTICS, "importance", "zero"]
@@ -128,15 +144,15 @@ def test_layers_and_roles_narrow_down(open_app: Open, store_heads: Callable) -> 
 
 def test_over_a_data_set_each_number_has_its_spread(open_app: Open, store_heads: Callable) -> None:
     store_heads("imdb-pre-ln", next=np.array([[0.1, 0.7], [0.2, 0.3]]))
-    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
     found = statistics(LiveSubject("imdb-pre-ln", Text(TEXT)).record)
-    at = columns(app).index("next")
-    here = COLUMNS["next"].written(found["next"][0, 1])
-    cell = rows(app)["L0 H1"]["numbers"][at]
-    assert (cell["text"], cell["small"]) == (here, "0.70 ± 0.05")
+    cell = rows(app)["L0 H1"]["numbers"][columns(app).index("next")]
+    assert cell["text"] == COLUMNS["next"].written(found["next"][0, 1])
+    assert "±" not in str(drawn(app))
     app.segmented_control(key="heads_of").set_value("data set").run()
     cell = rows(app)["L0 H1"]["numbers"][columns(app).index("next")]
-    assert (cell["text"], cell["small"], cell["bar"]) == ("0.70 ± 0.05", here, pytest.approx(0.7))
+    assert (cell["text"], cell["bar"]) == ("0.70 ± 0.05", pytest.approx(0.7))
+    assert "Mean ± standard deviation over 40 sentences of our own." in said(app)
     assert [role["text"] for role in rows(app)["L0 H1"]["roles"]] == ["next-token head"]
     assert "40 sentences of our own" in said(app)
     assert "`python -m model.atlas imdb-pre-ln --data FILE.csv --with importance,ablation`" in said(app)
@@ -151,7 +167,7 @@ def test_figures_of_other_weights_are_not_shown(
     (checkpoints / "imdb-post-ln" / HEADS).write_bytes(stored)
     app = open_app(PAGE, input_controls.TEXT.to(TEXT), input_controls.CHECKPOINT.to("imdb-post-ln"))
     assert measuring_sentence("imdb-post-ln") in said(app)
-    assert not any(cell["small"] for row in rows(app).values() for cell in row["numbers"])
+    assert not [control for control in app.segmented_control if control.key == "heads_of"]
 
 
 def test_a_head_opens_elsewhere_as_it_was_chosen(open_app: Open) -> None:
@@ -188,7 +204,7 @@ def test_any_two_numbers_are_axes(open_app: Open) -> None:
     app = open_app(
         PAGE,
         input_controls.TEXT.to(TEXT),
-        heads_controls.PART.to("Scatter"),
+        heads_controls.SCATTER.to(True),
         heads_controls.ACROSS.to("confidence"),
         heads_controls.UP.to("next"),
         map_controls.HEAD.to(1),
@@ -203,7 +219,7 @@ def test_any_two_numbers_are_axes(open_app: Open) -> None:
 
 def test_an_axis_that_digits_lack_gives_way(open_app: Open) -> None:
     app = open_app(
-        PAGE, input_controls.TEXT.to(TEXT), heads_controls.PART.to("Scatter"), heads_controls.UP.to("next")
+        PAGE, input_controls.TEXT.to(TEXT), heads_controls.SCATTER.to(True), heads_controls.UP.to("next")
     )
     app.segmented_control(key="kind").set_value("Digit").run()
     assert described(app, "4 heads by entropy across and")
@@ -295,12 +311,12 @@ def test_a_record_shows_its_own_numbers(open_app: Open) -> None:
     assert len(rows(app)) == 6
     assert "A record holds one input" in said(app)
     assert not [each for each in app.button if each.key == "heads_to_inside_a_head"]
-    assert described(opened(open_app, heads_part="Scatter"), "6 heads by entropy")
+    assert described(opened(open_app, heads_scatter="true"), "6 heads by entropy")
 
 
 def test_what_needs_the_encoder_says_so_of_a_record(open_app: Open) -> None:
     app = opened(open_app, heads_part="Examples")
-    assert [each.value for each in app.info] == [NEEDS_ENCODER]
+    assert [each.value for each in app.info] == [NO_ENCODER]
 
 
 # What a head is worth
@@ -308,7 +324,7 @@ def test_what_needs_the_encoder_says_so_of_a_record(open_app: Open) -> None:
 
 def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store_heads: Callable) -> None:
     store_heads("imdb-pre-ln")
-    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
     assert columns(app)[-3:] == ["importance", "zero", "mean"]
     loaded = checkpoint.load("imdb-pre-ln")
     before = capture(loaded, TEXT)
@@ -323,7 +339,7 @@ def test_beside_where_a_head_looks_stands_what_it_is_worth(open_app: Open, store
 
 
 def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Open) -> None:
-    app = open_app(PAGE, input_controls.TEXT.to(TEXT))
+    app = open_app(PAGE, input_controls.TEXT.to(TEXT), ALL)
     heads = {cell["name"]: cell["help"] for cell in drawn(app)["headings"]}
     assert heads["distance"] == "How many tokens away the keys are, on average. Click to sort."
     assert all(heads.values())
@@ -340,7 +356,8 @@ def test_each_column_says_what_it_is_in_words_and_then_as_a_formula(open_app: Op
 def test_the_answer_may_be_a_masked_word(open_app: Open, store_heads: Callable) -> None:
     store_heads("imdb-pre-ln", importance=np.ones((2, 2)), zero=np.ones((2, 2)))
     text = "not [MASK] film"
-    app = open_app(PAGE, text=text, checkpoint="imdb-pre-ln", answer_of="masked word", answer_word="great")
+    query = {"text": text, "checkpoint": "imdb-pre-ln", "answer_of": "masked word", "answer_word": "great"}
+    app = open_app(PAGE, **query, heads_columns=["importance", "zeroed", "mean-ablated"])
     assert not app.exception
     loaded = cache.loaded("imdb-pre-ln")
     word = masked_word(loaded, text, "great")
@@ -352,8 +369,6 @@ def test_the_answer_may_be_a_masked_word(open_app: Open, store_heads: Callable) 
         written = [cell["text"] for cell in cells[-3:]]
         # the stored means are zeros: then both ablations are one
         assert written == [COLUMNS["importance"].written(slope), *[COLUMNS["zero"].written(change)] * 2]
-        assert cells[0]["small"]
-        assert not any(cell["small"] for cell in cells[-3:])  # what is stored is about classes
     (listed,) = (block.value for block in app.markdown if block.value.startswith("- **entropy**"))
     assert "size of the change of log P(“great” at \\[MASK\\]), in nats, with zeros" in listed
     assert "here −log P(“great” at \\[MASK\\]), in nats" in listed
@@ -378,7 +393,8 @@ def test_over_the_data_set_too_and_on_how_many_examples(open_app: Open, store_he
         "0.50 ± 0.050",
         "2.0 ± 0.050",
     ]
-    assert "Over the data set, some numbers were measured on fewer examples: next on 30." in said(app)
+    assert "Some numbers were measured on fewer examples: next on 30." in said(app)
+    assert "fewer examples" not in said(open_app(PAGE, input_controls.TEXT.to(TEXT)))
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_means_are_those_of_the_library(
     assert set(rows["n"]) == {heads.n}
     assert (rows["result"] != "not tested").all()
     contains_0 = (rows["low"] <= 0) & (rows["high"] >= 0)
-    assert (contains_0 == (rows["result"] == "no effect shown")).all()
+    assert (contains_0 == (rows["result"] == "no clear effect")).all()
 
 
 def test_without_pairs_it_asks_for_a_file_and_offers_examples(open_pairs: Callable[..., AppTest]) -> None:
@@ -102,7 +102,7 @@ def test_equal_answers_are_left_out_of_shares_and_counted(open_pairs: Callable[.
 
 def test_one_pair_shows_nothing(open_pairs: Callable[..., AppTest]) -> None:
     app = open_pairs(TEXTS[:1])
-    assert "an effect needs at least two pairs to be shown" in said(app)
+    assert "at least two pairs are needed to tell an effect from chance" in said(app)
     assert set(table_of(app, MEAN, "interval")["interval"]) == {"not known: one pair"}
 
 
@@ -111,7 +111,7 @@ def test_a_headline_names_the_largest_effect_with_n_and_interval(
 ) -> None:
     app = open_pairs(TEXTS, patch_effect="share of the way")
     rows = table_of(app, "share of the way", "name", "value", "interval", "n", "result")
-    is_shown = rows["result"] != "no effect shown"
+    is_shown = rows["result"] != "no clear effect"
     largest = rows.sort_values("value", key=abs).iloc[-1]
     assert f"Over {largest['n']} pairs, {largest['name']} has the largest mean effect" in said(app)
     assert f"95 % interval {largest['interval']}" in said(app)
@@ -119,7 +119,7 @@ def test_a_headline_names_the_largest_effect_with_n_and_interval(
     assert "after Holm's correction for all 6 parts that are tested" in said(app)
 
 
-def test_where_no_effect_is_shown_no_part_is_named(open_pairs: Callable[..., AppTest]) -> None:
+def test_where_no_effect_is_clear_no_part_is_named(open_pairs: Callable[..., AppTest]) -> None:
     """A text patched by itself changes nothing."""
     app = open_pairs([("great film", "great film"), ("a b", "a b")])
     assert "Over 2 pairs, no part has an effect." in said(app)
@@ -127,7 +127,7 @@ def test_where_no_effect_is_shown_no_part_is_named(open_pairs: Callable[..., App
 
 def test_a_pair_given_again_counts_once(open_pairs: Callable[..., AppTest]) -> None:
     app = open_pairs([TEXTS[0], TEXTS[0]])
-    assert "Over 1 pair: an effect needs at least two pairs to be shown." in said(app)
+    assert "Over 1 pair: at least two pairs are needed to tell an effect from chance." in said(app)
     assert "Left out: 1 pair that the encoder reads like an earlier one: equal pairs count once." in said(app)
     app = open_pairs([*TEXTS, TEXTS[1]])
     assert "Over 3 pairs" in said(app)
@@ -140,36 +140,36 @@ SIGNED, UNSIGNED = Quantity("a", True, ("falls", "rises")), Quantity("a", False,
 @pytest.mark.parametrize(
     ("effects", "shown", "sentence"),
     [
-        # the largest mean is not shown: it is named all the same
+        # the largest mean could be chance: it is named all the same
         (
             [[3.0, 0.1], [-1.0, 0.11], [1.0, 0.09]],
             SIGNED,
-            "Over 3 pairs, L0 H0 has the largest mean effect: +1.00, 95 % interval −3.97 to +5.97, which is not shown. Of the parts "
-            "whose effect is shown, L0 FF has the largest: +0.100, 95 % interval +0.0752 to +0.125. 1 of 2 parts have an effect that "
-            "is shown.",
+            "Over 3 pairs, L0 H0 has the largest mean effect: +1.00, 95 % interval −3.97 to +5.97, which could be chance. Of the parts "
+            "with a clear effect, L0 FF has the largest: +0.100, 95 % interval +0.0752 to +0.125. 1 of 2 parts have a clear "
+            "effect.",
         ),
         (
             [[-2.0, 0.1], [-2.1, 0.11], [-1.9, 0.09]],
             SIGNED,
-            "Over 3 pairs, L0 H0 has the largest mean effect: −2.00, 95 % interval −2.25 to −1.75. 2 of 2 parts have an effect that "
-            "is shown.",
+            "Over 3 pairs, L0 H0 has the largest mean effect: −2.00, 95 % interval −2.25 to −1.75. 2 of 2 parts have a clear "
+            "effect.",
         ),
         (
             [[3.0, 0.0], [-2.0, 0.0]],
             SIGNED,
-            "Over 2 pairs, no part has an effect that is shown; L0 H0 has the largest mean effect: +0.500, 95 % interval −31.3 to +32.3.",
+            "Over 2 pairs, no part has a clear effect; L0 H0 has the largest mean effect: +0.500, 95 % interval −31.3 to +32.3.",
         ),
         # equal in size
         (
             [[3.0, -3.0], [-2.0, 2.0]],
             SIGNED,
-            "Over 2 pairs, no part has an effect that is shown; L0 H0, L0 FF have the largest mean effect: +0.500.",
+            "Over 2 pairs, no part has a clear effect; L0 H0, L0 FF have the largest mean effect: +0.500.",
         ),
         # no variance, no test
         (
             [[2.0, 0.0], [2.0, 0.0]],
             SIGNED,
-            "Over 2 pairs, no part has an effect that is shown; L0 H0 has the largest mean effect: +2.00, 95 % interval +2.00 to +2.00.",
+            "Over 2 pairs, no part has a clear effect; L0 H0 has the largest mean effect: +2.00, 95 % interval +2.00 to +2.00.",
         ),
         ([[0.0, 0.0], [1e-8, 0.0]], SIGNED, "Over 2 pairs, no part has an effect."),
         ([[0.0, 0.0], [1e-8, 0.0]], UNSIGNED, "Over 2 pairs, no part has an effect."),
@@ -178,7 +178,7 @@ SIGNED, UNSIGNED = Quantity("a", True, ("falls", "rises")), Quantity("a", False,
             UNSIGNED,
             "Over 2 pairs, L0 H0 has the largest mean effect: 0.300, 95 % interval 0.300 to 0.300.",
         ),
-        ([[1.0, 2.0]], SIGNED, "Over 1 pair: an effect needs at least two pairs to be shown."),
+        ([[1.0, 2.0]], SIGNED, "Over 1 pair: at least two pairs are needed to tell an effect from chance."),
     ],
 )
 def test_the_headline_follows_from_the_numbers(
@@ -196,7 +196,7 @@ def of_examples() -> dict[str, MeanEffects]:
     return {part: patch_pairs(loaded, pairs, part, normalised=True) for part in ("z", "q", "feed-forward")}
 
 
-def test_the_largest_effect_over_the_examples_is_named_though_it_is_not_shown(
+def test_the_largest_effect_over_the_examples_is_named_though_it_could_be_chance(
     of_examples: dict[str, MeanEffects],
 ) -> None:
     heads, feed_forwards = of_examples["q"], of_examples["feed-forward"]
@@ -206,7 +206,7 @@ def test_the_largest_effect_over_the_examples_is_named_though_it_is_not_shown(
     sentence = headline(MeanEffects(*means, heads.n), columns, SIGNED)
     assert sentence.startswith("Over 5 pairs, L0 FF has the largest mean effect: +0.248")
     assert (
-        "which is not shown. Of the parts whose effect is shown, L3 FF has the largest: −0.0545" in sentence
+        "which could be chance. Of the parts with a clear effect, L3 FF has the largest: −0.0545" in sentence
     )
 
 

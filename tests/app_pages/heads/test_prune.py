@@ -19,7 +19,7 @@ LOSSES = (0.3, 0.3, 0.4, 0.6, 0.9)
 
 @pytest.fixture
 def open_prune(open_app: Open) -> Open:
-    defaults = {"text": "not great film", "checkpoint": "imdb-pre-ln", "heads_part": "Prune"}
+    defaults = {"checkpoint": "imdb-pre-ln", "heads_part": "Ablate", "ablate_over": "data set"}
     return lambda **query: open_app(PAGE, **defaults | query)
 
 
@@ -58,7 +58,7 @@ def test_both_placements_and_when_accuracy_is_lower(open_prune: Open, checkpoint
     app = open_prune()
     assert (
         "**imdb-pre-ln**, judged on 1,000 sentences of our own: with 2 of 4 heads gone accuracy is not clearly lower, accuracy 90.0 % → "
-        "89.7 %, a change of −0.3 ± 0.5 points: L0 H1, L1 H0. With one more gone it is, accuracy 90.0 % → 87.0 %, a change of "
+        "89.7 %, a change of −0.3 ± 0.5 points. With one more gone it is, accuracy 90.0 % → 87.0 %, a change of "
         "−3.0 ± 0.7 points (L1 H1)."
     ) in said(app)
     assert (
@@ -83,3 +83,12 @@ def test_zeros_or_means(open_prune: Open, checkpoints: Path) -> None:
 
 def test_without_a_file_it_says_how_to_make_one(open_prune: Open) -> None:
     assert "--with pruning" in said(open_prune())
+
+
+def test_it_has_no_controls_of_an_input_until_it_goes_back_to_one(open_prune: Open) -> None:
+    app = open_prune()
+    assert not app.text_area
+    assert [control.key for control in app.selectbox] == ["checkpoint"]
+    app.segmented_control(key="ablate_over").set_value("this input").run()
+    assert not app.exception
+    assert app.text_area(key="text").value

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import input_controls
-from app_pages.subject.shipped_inputs import sentences
+from app_pages.subject.shipped_inputs import right_answers, sentences
 from model import checkpoint
 from tests.app_pages import charts
 from tests.model import tiny
@@ -22,7 +22,7 @@ PASTED = "text,label\ngreat film,positive\nnot great,negative\n<script>x</script
 @pytest.fixture
 def open_list(open_app: Open) -> Open:
     def opened(pasted: str = PASTED, **query: str) -> AppTest:
-        app = open_app(PAGE, **query)
+        app = open_app(PAGE, **{"many_order": "as given"} | query)
         app.text_area(key="several_paste_0").set_value(pasted)
         next(button for button in app.button if button.label == "Use these texts").click()
         app.run()
@@ -146,11 +146,10 @@ def test_another_list_takes_the_place_of_the_first(open_list: Open) -> None:
     app = open_list()
     press(app, "several_examples")
     assert table(app)[0]["input"].startswith("A warm, funny")
-    assert not {"right", "wrong"} & set(table(app)[0])
 
 
 def test_test_digits_open_as_such(open_app: Open) -> None:
-    app = open_app(PAGE, input_controls.KIND.to("Digit"))
+    app = open_app(PAGE, input_controls.KIND.to("Digit"), many_order="as given")
     press(app, "several_examples")
     assert len(table(app)) == 100
     assert all("picture" in row["cells"][1] for row in rows_of(app))
@@ -200,7 +199,7 @@ def test_a_text_and_a_cell_filter_together(open_list: Open) -> None:
 def test_the_filter_is_in_the_address(open_app: Open) -> None:
     app = open_app(PAGE, many_text="film")
     expected = [number for number, text in enumerate(sentences().values()) if "film" in text.lower()]
-    assert numbers(app) == expected
+    assert sorted(numbers(app)) == expected
     assert 0 < len(expected) < len(sentences())
 
 
@@ -222,8 +221,31 @@ def test_the_matrix_counts_labels_and_answers(open_list: Open) -> None:
     assert by_class.count(" of 2 | too few |") == 2
 
 
-def test_without_labels_there_is_no_matrix(open_app: Open) -> None:
-    assert not open_app(PAGE).get("vega_lite_chart")
+def test_without_labels_there_is_no_matrix_and_the_hardest_come_first(open_list: Open) -> None:
+    app = open_list("great film\nnot great\nfilm\n", many_order="hardest first")
+    assert not app.get("vega_lite_chart")
+    assert app.segmented_control(key="many_order").options == ["hardest first", "as given"]
+
+
+def test_the_wrong_ones_come_first_and_among_them_the_hardest(open_list: Open) -> None:
+    rows = table(open_list(many_order="wrong first"))
+    is_right = ["right" in row for row in rows]
+    assert is_right == sorted(is_right)
+    for group in (True, False):
+        losses = [float(row["surprise"]) for row in rows if ("right" in row) is group]
+        assert losses == sorted(losses, reverse=True)
+
+
+def test_the_examples_have_labels_where_the_encoder_has_their_classes(
+    open_app: Open, checkpoints: Path
+) -> None:
+    labelled = [row for row in table(open_app(PAGE)) if row.get("right") or row.get("wrong")]
+    assert len(labelled) == len(right_answers())
+    other = tiny.loaded(replace(tiny.TEXT, class_names=("spam", "ham")))
+    checkpoint.save(checkpoints / "mail", other.model, {}, other.tokenizer)
+    app = open_app(PAGE, checkpoint="mail")
+    assert not [row for row in table(app) if {"right", "wrong"} & set(row)]
+    assert not any("not a class" in caption.value for caption in app.caption)
 
 
 def test_the_heads_are_measured_over_the_list_for_this_session_alone(

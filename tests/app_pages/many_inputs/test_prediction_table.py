@@ -49,7 +49,7 @@ def test_a_row_says_what_was_given_and_what_was_answered() -> None:
     assert len(third["input"]["text"]) == SIGNS + 1
     right = cells(ITEMS[0], FOUND, replace(LINES[0], label=1))["right"]
     assert (right["text"], right["help"]) == ("✓ positive", "as predicted")
-    assert titles(FOUND) == ["", "input", "answer", "label", "loss, or uncertainty (entropy), nats"]
+    assert titles(FOUND) == ["", "input", "answer", "label", "loss or uncertainty"]
 
 
 def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None:
@@ -61,7 +61,7 @@ def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None
         "unknown tokens",
         "answer",
         "label",
-        "loss, or uncertainty (entropy), nats",
+        "loss or uncertainty",
     ]
     shown = [
         cells(item, found, line)["unknown"]["text"] for item, line in zip(ITEMS, found.lines, strict=True)

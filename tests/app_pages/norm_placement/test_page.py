@@ -12,7 +12,7 @@ from model.claims.measurements import COMMAND, write_measurements
 from model.claims.verdict import FurtherThanSeeds
 from model.theory import gradients_at_start
 from model.theory.warmup_grid import RUNS, write_runs
-from tests.app_pages.theory.test_page import RUN, WARM_UP
+from tests.app_pages.theory.test_page import RUN
 from tests.model.claims.invented_measurements import invented, of_every_claim
 
 Open = Callable[..., AppTest]
@@ -66,12 +66,16 @@ SIXTEEN, NONE = tuple(1.0 + seed / 100 for seed in range(16)), (0.0,) * 16
         (
             NONE,
             SIXTEEN,
-            "**Does not hold**, the opposite is shown: encoders (0 of 16 pairs, p\u00a0=\u00a03 × 10⁻⁵)",
+            "**Does not hold**, the opposite does: encoders (0 of 16 pairs, p\u00a0=\u00a03 × 10⁻⁵)",
         ),
-        ((1.0, -1.0) * 8, NONE, "**Not shown by 16 seeds**: encoders (8 of 16 pairs, p\u00a0=\u00a01)"),
+        (
+            (1.0, -1.0) * 8,
+            NONE,
+            "**No clear difference in 16 seeds**: encoders (8 of 16 pairs, p\u00a0=\u00a01)",
+        ),
         ((3.0, 3.1, 3.2), (1.0, 1.0, 1.0), "**All 3 seeds agree**: encoders (3 of 3 pairs)"),
         ((1.0, 1.0, 1.0), (3.0, 3.1, 3.2), "**All 3 seeds say the opposite**: encoders (0 of 3 pairs)"),
-        ((3.0, 0.5, 3.2), (1.0, 1.0, 1.0), "**Not shown by 3 seeds**: encoders (2 of 3 pairs)"),
+        ((3.0, 0.5, 3.2), (1.0, 1.0, 1.0), "**No clear difference in 3 seeds**: encoders (2 of 3 pairs)"),
         ((3.0, 3.1), (1.0, 1.0), "No verdict from fewer than 3 seeds: encoders (2 of 2 pairs)"),
     ],
 )
@@ -112,8 +116,7 @@ def test_the_link_of_a_claim_opens_its_figure(
     write_runs(checkpoints / RUNS, [RUN])
     monkeypatch.setattr(gradients_at_start, "N_SEQUENCES", 4)
     page, query = claim.link
-    has_runs = page == "theory" and query["theory_part"] == WARM_UP
-    smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" and not has_runs else {}
+    smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" else {}
     assert not open_app(f"app_pages/{page}/page.py", **query | smaller).exception
 
 

@@ -120,28 +120,28 @@ TABLE: dict[str, list[Row]] = {
     ],
     "the headline over pairs": [
         row(
-            "the largest is not shown",
+            "the largest could be chance",
             lambda: over_pairs((1.5, -0.05), (-0.8, -0.051), (0.9, -0.052)),
             "L0 H0 has the largest mean effect: +0.533",
-            "which is not shown. Of the parts whose effect is shown, L0 FF has the largest: −0.0510",
+            "which could be chance. Of the parts with a clear effect, L0 FF has the largest: −0.0510",
             "1 of 2 parts",
         ),
         row(
-            "the largest is shown",
+            "the largest is clear",
             lambda: over_pairs((1.5, -0.05), (1.4, -0.051), (1.6, -0.052)),
             "L0 H0 has the largest mean effect: +1.50",
             "2 of 2 parts",
-            never=("not shown",),
+            never=("no clear effect",),
         ),
         row(
-            "none is shown",
+            "none is clear",
             lambda: over_pairs((1.5, 0.3), (-0.8, -0.3)),
-            "no part has an effect that is shown; L0 H0 has the largest",
+            "no part has a clear effect; L0 H0 has the largest",
         ),
         row(
             "nothing varies",
             lambda: over_pairs((2.0, 0.1), (2.0, 0.1)),
-            "no part has an effect that is shown",
+            "no part has a clear effect",
             never=("2 of 2",),
         ),
         row(
@@ -156,12 +156,12 @@ TABLE: dict[str, list[Row]] = {
             lambda: over_pairs((0.5, 0.5), (0.4, 0.4), (0.6, 0.6)),
             "L0 H0, L0 FF have the largest mean effect: +0.500",
         ),
-        row("one pair", lambda: over_pairs((0.5, 0.1)), "Over 1 pair: an effect needs at least two pairs"),
+        row("one pair", lambda: over_pairs((0.5, 0.1)), "Over 1 pair: at least two pairs are needed"),
         row(
             "distances",
             lambda: over_pairs((0.5, 0.1), (0.4, 0.2), signed=False),
             "L0 H0 has the largest mean effect: 0.450",
-            never=("shown", "+"),
+            never=("clear", "+"),
         ),
     ],
     "the largest effect of a patch": [

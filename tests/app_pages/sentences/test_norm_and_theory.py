@@ -109,14 +109,23 @@ TABLE: dict[str, list[Row]] = {
             "say the opposite",
             "0 of 3 pairs",
         ),
-        row("a tie", lambda: verdict_line((1.0, 1.0, 1.0), (1.0, 1.0, 1.0)), "Not shown", "0 of 3 pairs"),
-        row("one of two touches", lambda: verdict_line((2.0, 2.1, 1.2), (1.0, 1.1, 1.2)), "Not shown"),
+        row(
+            "a tie",
+            lambda: verdict_line((1.0, 1.0, 1.0), (1.0, 1.0, 1.0)),
+            "No clear difference",
+            "0 of 3 pairs",
+        ),
+        row(
+            "one of two touches",
+            lambda: verdict_line((2.0, 2.1, 1.2), (1.0, 1.1, 1.2)),
+            "No clear difference",
+        ),
         row("two seeds", lambda: verdict_line((2.0, 2.1), (1.0, 1.1)), "No verdict from fewer than 3 seeds"),
         row("one seed", lambda: verdict_line((2.0,), (1.0,)), "1 of 1 pair)"),
         row(
             "at a bound",
             lambda: verdict_line((1.0,) * 3, (1.0,) * 3, Beyond("pre", 1.0)),
-            "Not shown",
+            "No clear difference",
             "0 of 3 seeds",
         ),
         row("p prints like the bound", lambda: borderline(0.0499), "Holds", "p = 0.0499"),
@@ -131,8 +140,8 @@ TABLE: dict[str, list[Row]] = {
             "mixed",
             "1 as claimed · 1 opposite",
         ),
-        row("too few alone", lambda: chip(((2.0,), (1.0,))), "too few seeds", "1 open"),
-        row("nothing shown", lambda: chip(((1.0,) * 3, (1.0,) * 3)), "not shown", never=("agree",)),
+        row("too few alone", lambda: chip(((2.0,), (1.0,))), "too few seeds", "1 undecided"),
+        row("no difference", lambda: chip(((1.0,) * 3, (1.0,) * 3)), "no clear difference", never=("agree",)),
     ],
     "numbers that seem to contradict each other": [
         row(

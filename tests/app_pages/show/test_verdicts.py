@@ -16,7 +16,7 @@ def test_measurements_of_one_outcome_stand_together():
     }
     first, second = lines(Larger("pre"), *of.values())
     assert first.endswith("**All 3 seeds agree**: a (3 of 3 pairs); c (3 of 3 pairs)")
-    assert second.endswith("**Not shown by 3 seeds**: b (2 of 3 pairs)")
+    assert second.endswith("**No clear difference in 3 seeds**: b (2 of 3 pairs)")
 
 
 def test_one_seed_is_one_pair():

@@ -20,7 +20,7 @@ from model.claims.measurements import CLAIMS_FILE, write_measurements
 from model.theory import gradients_at_start
 from model.theory.early_update import model_update
 from model.theory.gradients_at_start import slopes, sweep_depths
-from model.theory.untrained_encoder import UntrainedConfig
+from model.theory.untrained_encoder import VARIANTS, UntrainedConfig
 from model.theory.warmup_grid import RUNS, WarmupRun, write_runs
 from tests.model.claims.invented_measurements import invented
 
@@ -28,7 +28,7 @@ Open = Callable[..., AppTest]
 
 PAGE = "app_pages/theory/page.py"
 SMALL = {"theory_depth": "4", "theory_seeds": "2", "theory_width": "32"}
-STEPS, WARM_UP = "First steps", "Learning rate and warm-up"
+STEPS = "First steps"
 RUN = WarmupRun(
     norm_placement="pre",
     learning_rate=1e-3,
@@ -144,11 +144,15 @@ def test_where_a_cited_figure_does_not_come_the_page_says_so() -> None:
 
 def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:
     app = open_app(PAGE, **SMALL)
-    every = app.pills(key="theory_variants")
-    every.set_value(list(every.options)).run()
+    both = [app.pills(key=key) for key in ("theory_variants", "theory_without")]
+    for pills in both:
+        pills.set_value(list(pills.options))
+    app.run()
     assert len(charts(app)) == 3
-    assert all(f"| {variant} | **" in said(app) for variant in every.options)
-    app.pills(key="theory_variants").set_value([]).run()
+    assert all(f"| {variant} | **" in said(app) for variant in VARIANTS)
+    for pills in both:
+        app.pills(key=pills.key).set_value([])
+    app.run()
     assert not charts(app)
     assert "at least one placement" in app.info[0].value
 
@@ -207,32 +211,32 @@ def test_the_grid_waits_for_its_button_and_then_runs_through(
 ) -> None:
     monkeypatch.setattr(warm_up, "RATES", (1e-3,))
     monkeypatch.setattr(warm_up, "WARMUPS", (0, 10))
-    app = open_app(PAGE, PART.to(WARM_UP), GRID_LAYERS.to(2))
-    assert not charts(app)
+    app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), GRID_LAYERS.to(2), **SMALL)
+    assert len(charts(app)) == 1  # the first steps
     assert app.button(key="theory_grid_run").label == "Start 4 short runs"
     app.button(key="theory_grid_run").click().run()
-    assert len(charts(app)) == 4  # a grid and the losses for each placement
+    assert len(charts(app)) == 1 + 4  # a grid and the losses for each placement
     assert app.button(key="theory_grid_run").label == "All runs are done"
     assert app.button(key="theory_grid_run").disabled
 
 
 def test_what_is_done_stays_where_a_run_was_stopped(open_app: Open) -> None:
-    app = open_app(PAGE, PART.to(WARM_UP), GRID_LAYERS.to(2))
+    app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), GRID_LAYERS.to(2), **SMALL)
     app.session_state[warm_up.DONE] = {("pre-LN", 2, 1e-3, 0, 60), ("post-LN", 2, 1e-3, 0, 60)}
     app.run()
     assert app.button(key="theory_grid_run").label == "Start 16 short runs"
-    assert len(charts(app)) == 4
+    assert len(charts(app)) == 1 + 4
 
 
 def test_without_stored_runs_the_page_says_so(open_app: Open) -> None:
-    app = open_app(PAGE, PART.to(WARM_UP))
+    app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL)
     assert "There are no stored runs" in app.info[0].value
 
 
 def test_stored_runs_are_shown_and_diverged_ones_in_words(open_app: Open, checkpoints: Path) -> None:
     write_runs(checkpoints / RUNS, [RUN, DIVERGED])
-    app = open_app(PAGE, PART.to(WARM_UP))
-    assert len(charts(app)) == 4
+    app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL)
+    assert len(charts(app)) == 1 + 4
     assert "**Diverged**" in said(app)
     assert "0.01 with warm-up 0" in said(app)
     assert any("300 steps" in caption.value for caption in app.caption)
@@ -251,7 +255,7 @@ def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints
     theory, norm_placement = (
         said(open_app(f"app_pages/{page}/page.py", **query))
         for page, query in (
-            ("theory", {"theory_part": WARM_UP}),
+            ("theory", SMALL | {"theory_part": STEPS, "theory_steps": "5"}),
             ("norm_placement", {"norm_warm_up": "true", "norm_warm_up_gain": "true"}),
         )
     )
@@ -261,12 +265,12 @@ def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints
 
 
 def test_without_judged_claims_nothing_is_said_of_them(open_app: Open) -> None:
-    assert "With more seeds" not in said(open_app(PAGE, PART.to(WARM_UP)))
+    assert "With more seeds" not in said(open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL))
 
 
 def test_a_damaged_file_of_stored_runs_is_said_in_a_sentence(open_app: Open, checkpoints: Path) -> None:
     (checkpoints / RUNS).parent.mkdir()
     (checkpoints / RUNS).write_text("[1]")
-    app = open_app(PAGE, PART.to(WARM_UP))
+    app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL)
     assert not app.exception
     assert "cannot be shown: warmup/runs.json cannot be read" in app.info[0].value

@@ -34,7 +34,10 @@ def test_each_measurement_is_judged_by_its_own_numbers():
     )
     judgements = claim_of("stream").judgements([longer, same])
     assert [judgement.measured for judgement in judgements] == [longer, same]
-    assert [judgement.outcome for judgement in judgements] == [ClaimOutcome.AGREE, ClaimOutcome.NOT_SHOWN]
+    assert [judgement.outcome for judgement in judgements] == [
+        ClaimOutcome.AGREE,
+        ClaimOutcome.NO_CLEAR_DIFFERENCE,
+    ]
     assert claim_of("stream").judgements([]) == []
 
 
@@ -73,7 +76,7 @@ def test_a_placement_that_only_guesses_is_no_evidence_about_warm_up():
     assert outcomes("warm_up_gain", measured) == {
         "needs it": ClaimOutcome.HOLDS,
         "guesses": ClaimOutcome.LEFT_OUT,
-        "learns": ClaimOutcome.NOT_SHOWN,
+        "learns": ClaimOutcome.NO_CLEAR_DIFFERENCE,
         "is harmed": ClaimOutcome.OPPOSITE,
     }
 

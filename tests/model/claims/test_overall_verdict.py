@@ -16,10 +16,10 @@ MEASURED = invented((1.0,), (2.0,))
         (["AGREE", "TOO_FEW"], Overall.SEEDS_AGREE),
         (["OPPOSITE", "AGREE_ON_OPPOSITE"], Overall.OPPOSITE),
         (["AGREE_ON_OPPOSITE"], Overall.SEEDS_AGREE_ON_OPPOSITE),
-        (["NOT_SHOWN", "LEFT_OUT"], Overall.NOT_SHOWN),
+        (["NO_CLEAR_DIFFERENCE", "LEFT_OUT"], Overall.NO_CLEAR_DIFFERENCE),
         (["HOLDS", "OPPOSITE", "HOLDS"], Overall.MIXED),
-        (["HOLDS", "NOT_SHOWN"], Overall.MIXED),
-        (["OPPOSITE", "NOT_SHOWN"], Overall.MIXED),
+        (["HOLDS", "NO_CLEAR_DIFFERENCE"], Overall.MIXED),
+        (["OPPOSITE", "NO_CLEAR_DIFFERENCE"], Overall.MIXED),
     ],
 )
 def test_one_verdict_from_several_encoders(outcomes, expected) -> None:

@@ -53,6 +53,8 @@ def test_no_effect_where_none_can_be_known(measured, log) -> None:
 def test_what_a_claim_leaves_out_has_no_effect() -> None:
     claim = next(claim for claim in CLAIMS if claim.key == "warm_up")
     measured = invented((3.0, 3.1, 3.2), (1.0, 1.1, 1.2))
-    judgements = [Judgement(measured, outcome) for outcome in (ClaimOutcome.LEFT_OUT, ClaimOutcome.NOT_SHOWN)]
+    judgements = [
+        Judgement(measured, outcome) for outcome in (ClaimOutcome.LEFT_OUT, ClaimOutcome.NO_CLEAR_DIFFERENCE)
+    ]
     (effect,) = effects_of_claim(claim, judgements)
     assert effect.judgement is judgements[1]

@@ -52,20 +52,20 @@ def test_no_difference_has_p_1():
     [
         (CLEAR, ZEROS, ClaimOutcome.HOLDS, 16),
         (ZEROS, CLEAR, ClaimOutcome.OPPOSITE, 0),
-        ((1.0, -1.0) * 8, ZEROS, ClaimOutcome.NOT_SHOWN, 8),
+        ((1.0, -1.0) * 8, ZEROS, ClaimOutcome.NO_CLEAR_DIFFERENCE, 8),
         ((1.0,) * 14 + (-0.5,) * 2, ZEROS, ClaimOutcome.HOLDS, 14),
     ],
 )
 def test_a_difference_beyond_chance_is_shown_and_no_other(pre, post, expected, n_as_claimed):
     (judgement,) = judge(Larger("pre"), [invented(pre, post)])
     assert (judgement.outcome, judgement.n_as_claimed) == (expected, n_as_claimed)
-    assert (judgement.p < SIGNIFICANT) == (expected is not ClaimOutcome.NOT_SHOWN)
+    assert (judgement.p < SIGNIFICANT) == (expected is not ClaimOutcome.NO_CLEAR_DIFFERENCE)
 
 
 def test_a_difference_that_chance_makes_is_never_the_opposite():
     """The sixteen pairs of which seven are as claimed say nothing against the claim."""
     pairs = (1.0,) * 7 + (-1.0,) * 9
-    assert outcome(Larger("pre"), invented(pairs, ZEROS)) is ClaimOutcome.NOT_SHOWN
+    assert outcome(Larger("pre"), invented(pairs, ZEROS)) is ClaimOutcome.NO_CLEAR_DIFFERENCE
 
 
 def test_p_is_corrected_for_the_measurements_of_one_claim():
@@ -74,9 +74,9 @@ def test_p_is_corrected_for_the_measurements_of_one_claim():
     none, few = invented((0.0,) * 6, (0.0,) * 6), invented(HIGH, LOW)
     judgements = judge(Larger("pre"), [borderline, few, none])
     assert [judgement.outcome for judgement in judgements] == [
-        ClaimOutcome.NOT_SHOWN,
+        ClaimOutcome.NO_CLEAR_DIFFERENCE,
         ClaimOutcome.AGREE,
-        ClaimOutcome.NOT_SHOWN,
+        ClaimOutcome.NO_CLEAR_DIFFERENCE,
     ]
     assert judgements[0].p == 2 * 2 / 64
 
@@ -95,13 +95,13 @@ def test_one_placement_is_tested_against_a_value():
     [
         (HIGH, LOW, ClaimOutcome.AGREE),
         (LOW, HIGH, ClaimOutcome.AGREE_ON_OPPOSITE),
-        (WIDE, LOW, ClaimOutcome.NOT_SHOWN),  # one pair says otherwise
+        (WIDE, LOW, ClaimOutcome.NO_CLEAR_DIFFERENCE),  # one pair says otherwise
         (
             (1.0, 2.0, 3.0),
             (0.9, 1.9, 2.9),
-            ClaimOutcome.NOT_SHOWN,
+            ClaimOutcome.NO_CLEAR_DIFFERENCE,
         ),  # all pairs agree, but seeds differ by more
-        (LOW, LOW, ClaimOutcome.NOT_SHOWN),
+        (LOW, LOW, ClaimOutcome.NO_CLEAR_DIFFERENCE),
         (HIGH[:2], LOW[:2], ClaimOutcome.TOO_FEW),
     ],
 )
@@ -120,8 +120,8 @@ def test_three_seeds_agree_or_show_nothing(pre, post, expected):
         (Beyond("post", 1.0), ClaimOutcome.AGREE),
         (Beyond("post", 1.0, above=False), ClaimOutcome.AGREE_ON_OPPOSITE),
         (Beyond("post", 3.0, above=False), ClaimOutcome.AGREE),
-        (Beyond("post", 2.15), ClaimOutcome.NOT_SHOWN),  # between the seeds
-        (Beyond("pre", 1.0), ClaimOutcome.NOT_SHOWN),  # one seed is on the value itself
+        (Beyond("post", 2.15), ClaimOutcome.NO_CLEAR_DIFFERENCE),  # between the seeds
+        (Beyond("pre", 1.0), ClaimOutcome.NO_CLEAR_DIFFERENCE),  # one seed is on the value itself
     ],
 )
 def test_beyond_looks_at_one_placement(rule, expected):
@@ -132,7 +132,7 @@ def test_beyond_looks_at_one_placement(rule, expected):
     ("across", "expected"),
     [
         ((0.4,) * 9, ClaimOutcome.AGREE),
-        ((0.4,) * 8 + (0.29,), ClaimOutcome.NOT_SHOWN),
+        ((0.4,) * 8 + (0.29,), ClaimOutcome.NO_CLEAR_DIFFERENCE),
         ((0.05,) * 9, ClaimOutcome.AGREE_ON_OPPOSITE),
     ],
 )

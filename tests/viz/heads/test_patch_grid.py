@@ -68,10 +68,10 @@ def test_the_ends_of_the_legend_are_named():
 def test_of_means_only_those_with_an_effect_are_coloured():
     figure = grid(spread=SPREAD)
     rows = figure.frame.set_index("name")
-    assert rows.loc["L1 H0", "result"] == "no effect shown"
+    assert rows.loc["L1 H0", "result"] == "no clear effect"
     assert rows.loc["L1 H1", "result"] == "not tested"
     assert rows.loc["L1 H0", "interval"] == "−0.0500 to +0.250"
-    assert rows.loc["L0 H0", "result"] == "an effect, after correction for all parts"
+    assert rows.loc["L0 H0", "result"] == "a clear effect, after correction for all parts"
     cells, _, cover = drawn(figure)
     fill = {above["description"]: cell["fill"] for cell, above in zip(cells, cover, strict=True)}
     assert fill["L1 H0"].endswith(", 0)")

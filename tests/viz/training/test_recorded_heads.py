@@ -131,6 +131,18 @@ def test_phases_of_one_task_are_one_band_and_curves_break_between_tasks():
     assert figure.frame["line"].nunique() == 2
 
 
+def test_the_names_of_all_phases_of_the_review_encoders_are_whole():
+    """On as many moments as their recording has of each."""
+    phases = {
+        "masked tokens, short windows": 26,
+        "sentences, more reviews": 23,
+        "sentences, edits and reviews": 26,
+    }
+    phase = np.repeat(np.arange(4), (*phases.values(), 263))
+    figure = recorded_heads([run(338, phase=phase, tasks=[*phases, "sentiment"])])
+    assert [" ".join(lines.split()) for lines in figure.frames["phases"]["lines"]] == [*phases, "sentiment"]
+
+
 def test_the_legend_says_what_colours_mean():
     def reach(n_keys: int, colours: str) -> str:
         pattern = np.zeros((2, 1, 1, n_keys, n_keys), np.uint8)

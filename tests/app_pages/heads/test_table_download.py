@@ -7,9 +7,8 @@ import pytest
 
 from app_pages.controls.heads_controls import HERE, OVER
 from app_pages.heads.numbers import Numbers
-from app_pages.heads.table_file import (
+from app_pages.heads.table_download import (
     Followed,
-    compared_measures,
     compared_numbers,
     csv_bytes,
     every_number,
@@ -107,22 +106,13 @@ def test_below_the_table_in_latex_stands_what_was_measured() -> None:
     assert with_relations.endswith("share of its links that the head follows, over 250 sentences.")
 
 
-def test_at_first_the_measures_in_latex_are_four_that_exist_in_the_order_of_the_page() -> None:
-    assert compared_measures(numbers()) == ["entropy", "distance"]
-    names = ("entropy", "confidence", "distance", "sink", "importance", "zero", "mean")
-    every = replace(numbers(), here=dict.fromkeys(names, ENTROPY))
-    assert compared_measures(every) == ["entropy", "distance", "importance", "zero"]
-    without_answer = replace(numbers(), here=dict.fromkeys(names[:4], ENTROPY))
-    assert compared_measures(without_answer) == ["entropy", "confidence", "distance", "sink"]
-
-
 def test_the_measures_chosen_at_first_fit_into_the_text_of_an_article_beside_each_other() -> None:
     """With the longest role and relation of which there are heads in the encoders that come with the project."""
     values = np.full((1, 2), 0.25)
     names = ("entropy", "distance", "importance", "zero")
     over_data = replace(numbers(), here=dict.fromkeys(names, values) | {"previous": values + 0.5})
     relations = Followed({(0, 1): [followed("advmod", 1.0)]}, "250 sentences")
-    table = latex_bytes(over_data, HEADS, compared_measures(over_data), relations).decode()
+    table = latex_bytes(over_data, HEADS, names, relations).decode()
     assert "previous-token" in table
     assert "advmod 100" in table
     assert "medskip" not in table  # no second table below

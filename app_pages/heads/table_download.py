@@ -21,9 +21,6 @@ from viz.heads.relation_dots import BestHead
 
 CSV, LATEX = "CSV", "LaTeX"
 _SUFFIXES = {CSV: "csv", LATEX: "tex"}
-# In LaTeX the first four of these that exist are chosen at first: beside role and relation there is no room for more.
-_COMPARED = ("entropy", "distance", "importance", "zero", "confidence", "sink", "previous", "next")
-_N_COMPARED = 4
 
 
 class Followed(NamedTuple):
@@ -34,21 +31,30 @@ class Followed(NamedTuple):
 
 
 def choose_table_file(
-    numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None, encoder: str
+    numbers: Numbers,
+    heads: Sequence[tuple[int, int]],
+    measures: Sequence[str],
+    followed: Followed | None,
+    encoder: str,
 ) -> None:
-    """Draws the menu that downloads the rows of the table: `heads` as (layer, head), in the order in which they stand.
+    """Draws the menu that downloads the rows of the table: `heads` as (layer, head), in the order in which they stand, and
+    in LaTeX the `measures` that are its columns.
 
     `followed` is None where relations were not measured; the files then have no column for them. `encoder` is its name, "" for a
     record.
     """
     with st.popover("Download", key="heads_file", icon=":material/download:", on_change="rerun") as menu:
         if menu.open:
-            _draw_menu(numbers, heads, followed, encoder)
+            _draw_menu(numbers, heads, measures, followed, encoder)
 
 
 @st.fragment
 def _draw_menu(
-    numbers: Numbers, heads: Sequence[tuple[int, int]], followed: Followed | None, encoder: str
+    numbers: Numbers,
+    heads: Sequence[tuple[int, int]],
+    measures: Sequence[str],
+    followed: Followed | None,
+    encoder: str,
 ) -> None:
     kind = st.segmented_control(
         "Format",
@@ -63,18 +69,11 @@ def _draw_menu(
     if suffix == "csv":
         st.caption("All digits, one row a head.")
     else:
-        measures = st.multiselect(
-            "Measures",
-            tuple(numbers.values),
-            default=compared_measures(numbers),
-            format_func=lambda name: COLUMNS[name].title,
-            key="heads_file_measures",
-        )
         content = partial(latex_bytes, numbers, heads, measures, followed, encoder)
         values = "this input" if numbers.first == HERE else f"the means over {numbers.data}"
         st.caption(
-            f"For the package booktabs, of {values}. At most {TEXT_WIDTH:g} cm wide, as the text of the class article is: more "
-            "measures go on in a second table below."
+            f"The columns of the table, of {values}, for the package booktabs. At most {TEXT_WIDTH:g} cm wide, as the text of "
+            "the class article is: more columns go on in a second table below."
         )
     name = file_name(*name_parts("heads_table"), suffix=suffix)
     st.download_button(
@@ -105,12 +104,6 @@ def latex_bytes(
     """The table with the given measures in LaTeX, in UTF-8."""
     table = compared_numbers(numbers, heads, measures, followed)
     return f"{latex_table(table, note=note(numbers, followed, encoder))}\n".encode()
-
-
-def compared_measures(numbers: Numbers) -> list[str]:
-    """Those measures that a table in LaTeX has at first, in their order on the page."""
-    chosen = [name for name in _COMPARED if name in numbers.values][:_N_COMPARED]
-    return [name for name in numbers.values if name in chosen]
 
 
 def note(numbers: Numbers, followed: Followed | None = None, encoder: str = "") -> str:
