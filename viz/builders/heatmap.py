@@ -13,7 +13,7 @@ from .figure import PlotlyFigure
 from .label_placement import named_positions
 from .palette import ACCENT, DIFFERENCE, WEIGHTS, WeightScale, hatching
 from .theme import LARGE, MIDDLE, SMALL, UPRIGHT
-from .token_label import FONT, cells, label
+from .token_label import FONT, cells, label, shortened
 from .vega_colours import EVEN, weight_legend
 
 # Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
@@ -201,19 +201,18 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
         "ypad": _LINE - _MIDDLE_OF_LINE - 4,
     }
     names: dict[str, Any] = {"title": None, "automargin": False, "ticks": ""}
-    columns, rows = list(figure.frame.columns), list(figure.frame.index)
+    columns, rows = (list(map(str, labels)) for labels in (figure.frame.columns, figure.frame.index))
     framed = [round(shape["y0"] + 0.5) for shape in layout.get("shapes", ())]
     room = MARGIN["t"] - _LINE - MARGIN["pad"]
     size = MIDDLE if max(map(cells, [*columns, *rows]), default=0) * _TOKEN_LETTER * MIDDLE <= room else SMALL
     across = _token_names(columns, framed, _SIDE_COMPACT, most=size)
-    shortened = [
-        label(columns[position], int(room / _TOKEN_LETTER / size)) for position in across["tickvals"]
-    ]
+    most = int(room / _TOKEN_LETTER / size)
+    names_above = [shortened(columns[position], most) for position in across["tickvals"]]
     layout |= {
         "height": None,
         "title": None,
         "margin": MARGIN,
-        "xaxis": layout["xaxis"] | names | across | {"ticktext": as_text(shortened)},
+        "xaxis": layout["xaxis"] | names | across | {"ticktext": as_text(names_above)},
         "yaxis": layout["yaxis"] | names | _token_names(rows, framed, _SIDE_COMPACT, most=size),
         "annotations": [paper | text for text in texts],
     }
