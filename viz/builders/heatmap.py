@@ -69,7 +69,7 @@ def heatmap(
 
     `titles` are those of the x and the y axis. Rows and columns are numbered unless they have labels `y` and `x`, which
     must all differ; the labels of the axes named in `tokens` ("x", "y" or "xy") are tokens: those of columns stand upright
-    above the map, and where not all of them have room, the `framed` one is there and others at equal distances. The tooltip shows the templates `cell`, which names the cell, and `number` (in Plotly's syntax,
+    above the map, whose colour bar is then below it, and where not all of them have room, the `framed` one is there and others at equal distances. The tooltip shows the templates `cell`, which names the cell, and `number` (in Plotly's syntax,
     `%{x}`). Cells that `mask` forbids (False) are hatched and, unless the values stay to be seen `under_hatching`, have no
     number. A frame surrounds the columns and rows in
     `framed`; the axes are zoomed to the columns and rows in `shown`. `written` [row, column] are texts in the cells,
@@ -100,6 +100,10 @@ def heatmap(
             "text": escape(title, quote=False),
             "x": 0,
             "xref": "container",
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"t": 8},
             "font": {"size": LARGE},
         }
     if x is not None and "x" not in tokens:
@@ -109,11 +113,12 @@ def heatmap(
         if labels is not None and axis in tokens:
             layout[f"{axis}axis"] |= _token_names(labels, positions, side, shown and shown["xy".index(axis)])
     if x is not None and "x" in tokens:
+        # Above the names Plotly sets a colour bar and its title at no fixed distance: it stands below the map.
         names = max(map(cells, x), default=0) * _TOKEN_LETTER * layout["xaxis"]["tickfont"]["size"]
-        layout["margin"]["t"] += round(names) + (_AXIS_TITLE if titles[0] else 0)
-        layout["xaxis"] |= {"side": "top", "tickangle": UPRIGHT, "automargin": False}
-        top = {"y": 1, "yref": "container", "yanchor": "top", "ypad": _TITLE if title else 0}
-        traces[0] |= {"colorbar": traces[0]["colorbar"] | top}
+        top = round(names) + 10 + (_AXIS_TITLE if titles[0] else 0) + (_TITLE if title else 0)
+        layout["margin"] |= {"t": top, "b": above}
+        layout["xaxis"] |= {"side": "top", "tickangle": UPRIGHT, "automargin": False, "ticklabelstandoff": 4}
+        traces[0] |= {"colorbar": traces[0]["colorbar"] | {"y": 0, "yanchor": "top", "ypad": 6}}
     if square:
         layout["xaxis"] |= {"constraintoward": "left"}
         layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}

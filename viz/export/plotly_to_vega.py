@@ -394,7 +394,8 @@ def _colour_channel(colour_scale: Mapping) -> dict:
         scale["reverse"] = {"expr": ON_DARK}
     ticks = [float(tick) for tick in bar["tickvals"]]
     lines = [_plain_text(line) for line in bar["title"]["text"].split("<br>")]
-    legend = {"title": lines, "values": ticks, "orient": "top", "direction": "horizontal", "format": ".3~g"}
+    legend = {"title": lines, "values": ticks, "direction": "horizontal", "format": ".3~g"}
+    legend["orient"] = "bottom" if bar.get("yanchor") == "top" else "top"
     legend |= {"gradientLength": 150, "gradientThickness": 10, "offset": 8, "labelOverlap": False}
     if texts := bar.get("ticktext"):
         tick_texts = [
