@@ -35,7 +35,7 @@ _AROUND = 150  # pixels that names and title of the columns take above a map
 _BAR, _LINE, _MIDDLE_OF_LINE, _WAY_TO_FILE, _NAMES = 56, 26, 13, 26, 84
 MARGIN = {"l": 104, "r": 2, "t": _LINE + _NAMES, "b": 2, "pad": 2}
 # Sides of the plots, in pixels, which only the browser knows: these are the least in use.
-_SIDE, _SIDE_BESIDE, _SIDE_COMPACT = 420, 240, 270
+_SIDE, _SIDE_BESIDE, _SIDE_COMPACT = 420, 240, 255
 _NOTE = 18  # pixels, a line below the title of the colour bar
 
 

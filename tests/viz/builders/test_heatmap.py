@@ -80,7 +80,7 @@ def test_the_names_of_a_compact_map_do_not_touch_and_fit_above_it(n):
     layout = compact(weight_heatmap(np.eye(n), tokens, query=5), "Map").specification.layout
     for axis in (layout.xaxis, layout.yaxis):
         assert 5 in axis.tickvals
-        assert min(np.diff(axis.tickvals)) * 270 / n >= axis.tickfont.size
+        assert min(np.diff(axis.tickvals)) * 255 / n >= axis.tickfont.size
     assert max(map(len, layout.xaxis.ticktext)) * 0.6 * layout.xaxis.tickfont.size <= 84
     assert layout.xaxis.ticktext[0].endswith(" extraordi…")
 
