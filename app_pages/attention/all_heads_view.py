@@ -1,6 +1,6 @@
 """All heads on one input and the chosen one in large, linked; for a long input the chosen map once more, cell by cell."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -38,6 +38,7 @@ from viz.attention.head_overview import head_maxima, head_overview
 from viz.attention.matrix_links import with_outlines
 from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_heatmaps import weight_heatmap
+from viz.builders.figure import Figure
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
 
@@ -126,13 +127,13 @@ def _draw_verdict(shown: ShownHead) -> Hiding | None:
 
 
 def download_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None:
-    """Draws the buttons that make files of the overview, of the picture with its patches where the input is one, and of the
-    chosen head's map with the `outlined` links.
+    """Draws the menu that makes files of the chosen head's map with the `outlined` links, of the overview, and of the picture
+    with its patches where the input is one.
     """
     chosen, view, record = shown.chosen, shown.view, shown.view.record
     picture = _picture(shown.subject)
-    download(
-        lambda: head_overview(
+    others: dict[str, Callable[[], Figure]] = {
+        "overview": lambda: head_overview(
             record,
             selected=shown.head,
             measures=view.measures,
@@ -141,23 +142,19 @@ def download_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None
             by_layer=not chosen.lens.has_heads,
             picture=picture if SMALL_MAPS.held(ON_PICTURE) == ON_PICTURE else None,
             query=shown.query,
-        ),
-        "overview",
-    )
+        )
+    }
     if picture is not None:
-        download(
-            lambda: query_on_picture(
-                record,
-                picture,
-                shown.pattern[shown.query],
-                query=shown.query,
-                scale=chosen.of_head(record),
-                notes=[
-                    f"{head_name(*shown.head)}: what {record.tokens[shown.query]} attends to",
-                    *view.notes_on(shown.pattern),
-                ],
-            ),
-            "picture",
+        others["picture"] = lambda: query_on_picture(
+            record,
+            picture,
+            shown.pattern[shown.query],
+            query=shown.query,
+            scale=chosen.of_head(record),
+            notes=[
+                f"{head_name(*shown.head)}: what {record.tokens[shown.query]} attends to",
+                *view.notes_on(shown.pattern),
+            ],
         )
     links, note = outlined or Outlines([], "")
     download(
@@ -176,6 +173,7 @@ def download_buttons(shown: ShownHead, outlined: Outlines | None = None) -> None
             shown.head,
         ),
         "matrix",
+        others=others,
     )
 
 

@@ -34,7 +34,7 @@ from model.record import AttentionRecord
 from viz.attention.head_overview import head_maxima
 from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_heatmaps import attention_heatmap
-from viz.builders.figure import VegaFigure
+from viz.builders.figure import Figure, VegaFigure
 from viz.builders.number_format import head_name
 from viz.builders.palette import PLACEMENTS, WeightScale
 from viz.compare.distance_heatmap import distance_heatmap
@@ -202,26 +202,26 @@ def _draw_download(
     picture: np.ndarray | None,
     patterns: Sequence[np.ndarray],
 ) -> None:
-    """Draws the button that downloads the chosen head's map, and another for the picture with its patches where the input is
-    one; a colour scale to the own maximum ends at the largest of `patterns`.
+    """Draws the menu that makes files of the chosen head's map, and of the picture with its patches where the input is one; a
+    colour scale to the own maximum ends at the largest of `patterns`.
     """
     scale = chosen.weights_to("the maximum of the pair", *patterns)
     title, record = f"{side.title} {map_name(head, chosen.lens)}", viewed.record
-    download(
-        lambda: attention_heatmap(record, *head, query=query, scale=scale, title=title), f"matrix_{number}"
-    )
+    others: dict[str, Callable[[], Figure]] = {}
     if picture is not None and query is not None:
-        download(
-            lambda: query_on_picture(
-                record,
-                picture,
-                record.pattern[head][query],
-                query=query,
-                scale=scale,
-                notes=[f"{title}: what {record.tokens[query]} attends to"],
-            ),
-            f"picture_{number}",
+        others[f"picture_{number}"] = lambda: query_on_picture(
+            record,
+            picture,
+            record.pattern[head][query],
+            query=query,
+            scale=scale,
+            notes=[f"{title}: what {record.tokens[query]} attends to"],
         )
+    download(
+        lambda: attention_heatmap(record, *head, query=query, scale=scale, title=title),
+        f"matrix_{number}",
+        others=others,
+    )
 
 
 def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:

@@ -1,13 +1,14 @@
-"""The small button at the upper right of every figure, which opens a menu to download the figure as a file.
+"""The small button at the upper right of every figure, which opens its menu: full screen, its numbers, a file of it.
 
 The menu is drawn only while it is open, choosing in it does not rerun the page, and the file is made only when it is
 downloaded. A closed menu costs 0.2 ms of a run; as a fragment of its own, which would open without a rerun, 0.8 ms.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any, Literal, TypeVar
+from functools import cache, partial
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import streamlit as st
 
@@ -41,31 +42,56 @@ _WITHOUT_LENS = {
 }
 _HEAD = {"attention", "inside_a_head", "masks"}
 Option = TypeVar("Option", bound=str)
+FigureOrMaker: TypeAlias = Figure | Callable[[], Figure]
 _MEMORY = "exported"  # in the session: what was chosen last, by the kind of choice
 
 
-def download(figure: Figure | Callable[[], Figure], key: str) -> None:
-    """Draws the download button of the figure with this `key`; a callable makes the figure only when the menu opens."""
+def download(
+    figure: FigureOrMaker,
+    key: str,
+    *,
+    others: Mapping[str, FigureOrMaker] = MappingProxyType({}),
+    full_screen: bool = False,
+) -> None:
+    """Draws the menu of the figure with this `key`; a callable makes the figure only when it is chosen in the open menu.
+
+    `others` are figures by key that the same chart shows too. With `full_screen` the menu begins with that; the chart stands
+    in the current container.
+    """
     label = f"Download the figure: {key.replace('_', ' ')}"
     with st.popover(
         label, key=f"file_of_{key}", icon=":material/download:", type="tertiary", on_change="rerun"
     ) as menu:
         if menu.open:
-            _draw_menu(figure() if callable(figure) else figure, key)
+            if full_screen:
+                st.button(
+                    "Full screen", key=f"full_screen_of_{key}", icon=":material/fullscreen:", type="tertiary"
+                )
+            figures = {key: figure, **others}
+            _draw_menu({name: cache(made) if callable(made) else made for name, made in figures.items()}, key)
 
 
 @st.fragment
-def _draw_menu(figure: Figure, key: str) -> None:
+def _draw_menu(figures: Mapping[str, FigureOrMaker], key: str) -> None:
+    figure_key = key
+    if len(figures) > 1:
+        figure_key = _choose_option(
+            "Figure", tuple(figures), "figure", key, format_func=lambda option: option.partition("_")[0]
+        )
+    chosen = figures[figure_key]
+    figure = chosen() if callable(chosen) else chosen
     file_format = _choose_option("Format", tuple(NAMES), "kind", key, format_func=NAMES.__getitem__)
     style = ExportStyle()
     if file_format in PICTURES:
         style = _choose_details(_choose_style(key), figure, key)
     if file_format in TABLES:
-        rows, columns = table(figure).shape
+        numbers = table(figure)
+        rows, columns = numbers.shape
         st.caption(f"The numbers of the figure: {rows:,} rows × {columns:,} columns.")
+        st.dataframe(numbers, height=180, hide_index=True)
     if warning := sentence(figure, file_format):
         st.caption(f":material/info: {plain(warning)}")
-    name = file_name(*name_parts(key), suffix=file_format)
+    name = file_name(*name_parts(figure_key), suffix=file_format)
     content: bytes | Callable[[], bytes] = partial(figure_bytes, figure, file_format, style)
     if style.numbers == "all":  # whether they fit shows when they are drawn
         try:

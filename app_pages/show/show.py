@@ -46,12 +46,11 @@ def show(
                 width=width,
                 height=height,
                 alt=figure.description,
-                config={"modeBarButtonsToRemove": ["toImage"]},
             )
         else:
             st.vega_lite_chart(_with_data(figure), key=key, width=width)
         if key:
-            download(in_file or figure, key)
+            download(in_file or figure, key, full_screen=True)
 
 
 class Redrawn:
@@ -71,7 +70,7 @@ class Redrawn:
         self._place = self._place.vega_lite_chart(_with_data(figure), width="stretch")
         if done:
             with self._frame:
-                download(figure, self._key)
+                download(figure, self._key, full_screen=True)
 
 
 def clickable(
@@ -113,7 +112,7 @@ def clickable(
             width=width,
         )
         if is_figure:
-            download(in_file or figure, key)
+            download(in_file or figure, key, full_screen=True)
 
 
 def toggled(
@@ -133,7 +132,7 @@ def toggled(
     """
     with st.container(key=key):
         st.vega_lite_chart(_with_data(figure), key=f"{key}_chart", width=width)
-        download(in_file or figure, key)
+        download(in_file or figure, key, full_screen=True)
     toggles(key, on, n, take, stamp=stamp)
 
 

@@ -1,7 +1,6 @@
 """What one query attends to in each layer: a row for each layer, a column for each key."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -59,7 +58,8 @@ def layer_heatmap(
         weights,
         x=keys,
         y=[f"L{index}" for index in range(n_layers)],
-        titles=("<br>".join(escape(note, quote=False) for note in notes), "layer"),
+        titles=("", "layer"),
+        notes=notes,
         colours=attention_scale(scale, n_keys),
         cell="%{y} → key '%{x}'",
         title=title,
@@ -67,7 +67,7 @@ def layer_heatmap(
         mask=mask,
         written=texts,
         framed=None if layer is None else (range(n_keys), range(layer, layer + 1)),
-        height=_AROUND + _ROW * n_layers + names + (names + _LINE * len(notes) if notes else 0),
+        height=_AROUND + _ROW * n_layers + names + _LINE * len(notes),
         tokens="x",
     )
 

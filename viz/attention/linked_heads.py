@@ -23,6 +23,7 @@ import numpy as np
 from ..builders.cells import CASING, FULL_INK, OTHER_FULL_INK, STRONG
 from ..builders.figure import Form, Kwargs, VegaFigure, data, form, need_shape
 from ..builders.heatmap import position_labels
+from ..builders.label_placement import has_room
 from ..builders.number_format import head_name
 from ..builders.palette import (
     ACCENT,
@@ -38,7 +39,7 @@ from ..builders.palette import (
     weight_colours,
 )
 from ..builders.picture_marks import CHOOSE, box_between, image_at, picture_ink, text_at
-from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL
+from ..builders.theme import MIDDLE, ON_DARK, OTHER_INK, SMALL, UPRIGHT
 from ..builders.token_colours import with_token_colours
 from ..builders.token_label import FONT, visible, width
 from ..builders.weight_table import weight_table
@@ -137,15 +138,13 @@ def linked_heads(
     if pool_size > 1 and not (picture is not None and on_picture and is_whole):
         maps = "in small maps" if has_exact else "in these maps"
         notes = [*notes, f"{maps} a pixel is the largest of up to {pool_size} × {pool_size} weights"]
-    key_labels = position_labels(keys.tokens, keys.numbers, letters)
+    key_labels = position_labels(
+        keys.tokens, keys.numbers, _LABEL
+    )  # they stand upright, where there is more room
     query_labels = position_labels(record.tokens, record.numbers, letters)
     stamp = stamp_of(record)
     name_width = 0 if picture is not None else max(width(text, size) for text in query_labels) + 10
-    slant = (
-        0
-        if picture is not None
-        else max(width(text, size) for text in key_labels) * (1 if compact else 0.71) + 8
-    )
+    name_height = 0 if picture is not None else max(width(text, size) for text in key_labels) + 8
     even = f"▲ same weight for all: 1/{n_keys} = {1 / n_keys:.2g}" if scale.shares and n_keys > 1 else ""
     state = {
         "stamp": [stamp],
@@ -158,7 +157,7 @@ def linked_heads(
         "n_keys": [n_keys],
         "by_layer": [by_layer],
         "names": [name_width],
-        "slant": [slant],
+        "names_above": [name_height],
         "unit": [unit_of(record)],
         "quantity": [scale.what],
         "reach": [
@@ -478,7 +477,6 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
             for part, field in (("layer", "layer"), ("head", "head"), ("query", "position"), ("key", "key"))
         }
     narrow, side = "width - left - state.names - 2 * gap", "height - top - below"
-    beside = "4" if compact else "0.6 * state.slant"  # the last name leans over the edge
     of_width = "0.255 * width" if compact else f"({narrow} - keys_width) / 2"
     of_tiles = f"height - {_ABOVE} - below"
     names = {
@@ -502,7 +500,7 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
         "left": f"{_LEFT}",
         "gap": f"{_GAP // 2 if compact else _GAP}",
         "below": f"{_BELOW}",
-        "top": f"{_ABOVE}" if is_picture else "22 + state.slant",
+        "top": f"{_ABOVE}" if is_picture else "22 + state.names_above",
         "keys_width": "0" if is_picture or compact else f"width >= {_WIDE} ? {_KEYS} : 0",
     }
     if is_picture:
@@ -520,7 +518,7 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
         names |= {
             "step": f"min(({of_tiles}) / state.n_layers, {of_width} / state.n_heads, 170)",
             "map_x": "left + step * state.n_heads + gap + state.names",
-            "map_side": f"max(60, min({side}, width - map_x - (keys_width ? keys_width + gap : {beside})))",
+            "map_side": f"max(60, min({side}, width - map_x - (keys_width ? keys_width + gap : 4)))",
         }
     return names | {
         "tile": "step - max(2, min(8, step * 0.07))",
@@ -528,6 +526,8 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
         "names_step": f"ceil({_NAME} / step)",
         "lines_step": f"ceil({_LINE} / step)",
         "cell": "map_side / max(state.n_queries, state.n_keys)",
+        "tokens_step": f"ceil({SMALL} / cell)",
+        "column": "isNumber(pointed_key) ? pointed_key : query",
         "map_width": "cell * state.n_keys",
         "map_height": "cell * state.n_queries",
         "unit_y": "tile / state.n_queries",
@@ -869,17 +869,15 @@ def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
         color=ink,
         opacity=alt.expr("cell >= 18 ? 1 : 0"),
     )
-    # Names that do not fit below each other are left out, but for the one that is shown.
-    fits = "cell >= 9 ||"
     size: Kwargs = {
         "font": FONT,
-        "fontSize": SMALL if compact else alt.expr(f"cell >= 14 ? {MIDDLE} : {SMALL}"),
+        "fontSize": SMALL if compact else alt.expr(f"cell >= {MIDDLE + 1} ? {MIDDLE} : {SMALL}"),
     }
     row_names = text_at(
         alt.Chart(data("queries")),
         "map_x - 6",
         "top + cell * (datum.position + 0.5)",
-        f"{fits} datum.position == query ? datum.label : ''",
+        f"{has_room('datum.position', 'query', 'tokens_step')} ? datum.label : ''",
         align="right",
         tooltip=alt.expr("''"),  # or it would not answer the pointer
         cursor="pointer",
@@ -890,8 +888,8 @@ def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
         alt.Chart(data("keys")),
         "map_x + cell * (datum.position + 0.5)",
         "top - 5",
-        f"{fits} datum.position == pointed_key ? datum.label : ''",
-        angle=270 if compact else alt.expr("cell >= 14 ? 315 : 270"),  # slanted names need more room
+        f"{has_room('datum.position', 'column', 'tokens_step')} ? datum.label : ''",
+        angle=UPRIGHT,
         fontWeight=alt.expr("datum.position == pointed_key ? 'bold' : 'normal'"),
         **size,
     )

@@ -6,14 +6,13 @@ import altair as alt
 import numpy as np
 
 from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.label_placement import name_axis
 from ..builders.palette import ACCENT, EMPHASIS, FALLS, NEUTRAL, RISES
 from ..builders.theme import FIT
-from ..builders.token_label import FONT, label, visible
+from ..builders.token_label import label, visible
 
 _HEIGHT = 200
-_EACH_NAMED = 24  # queries; of more, those are left out whose tokens have no room
-_SOME_NAMED = 40  # queries; of more, none is named
-_NAMED = 60  # beyond so many tokens their names would cover each other
+_SEPARATE = 60  # tokens; between the bars of more there is no gap
 
 
 def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaFigure:
@@ -23,8 +22,9 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
         "sum": pattern.sum(axis=-1).astype(float),
         "selected": np.arange(len(tokens)) == query,
     }
-    return _row_sums_form(len(tokens) <= _SOME_NAMED, len(tokens) > _EACH_NAMED).with_data(
+    return _row_sums_form().with_data(
         sums,
+        values={"first": query},
         frames={"line": {"one": [1]}},
         height=_HEIGHT,
         description=f"Sums of the attention weights of {len(tokens)} queries, as bars under a line at 1",
@@ -32,19 +32,11 @@ def row_sums(pattern: np.ndarray, tokens: Sequence[str], *, query: int) -> VegaF
 
 
 @form
-def _row_sums_form(has_names: bool, are_crowded: bool) -> alt.TopLevelMixin:
-    names = alt.Axis(
-        labels=has_names,
-        labelOverlap=are_crowded,
-        ticks=False,
-        labelAngle=-50,
-        labelLimit=0,
-        labelFont=FONT,
-    )
+def _row_sums_form() -> alt.TopLevelMixin:
     y_options: Kwargs = {"scale": alt.Scale(domain=[0, 1.05]), "axis": alt.Axis(values=[0, 0.5, 1])}
     bars = alt.Chart(data()).mark_bar(color=EMPHASIS)
     bars = bars.encode(
-        x=alt.X("query:N", sort=None, title="query (position and token)", axis=names),
+        x=alt.X("query:N", sort=None, title="query (position and token)", axis=name_axis(grid=False)),
         y=alt.Y("sum:Q", title="sum of the row", **y_options),
         stroke=either("datum.selected", ACCENT, "transparent"),
         strokeWidth=alt.value(3),
@@ -79,23 +71,20 @@ def knock_out_bars(
         "change": np.asarray(change, dtype=float),
         "selected": position == query,
     }
-    return _changes_form(what, len(tokens) <= _NAMED).with_data(
+    return _changes_form(what, len(tokens) <= _SEPARATE).with_data(
         frame,
         in_file={"name": None, "change": f"change of {what}"},
-        values={"limit": limit, "now_and_then": list(frame["name"][::25])},
+        values={"limit": limit, "first": -1 if query is None else query},
         description=f"Change of {what} with each of {len(tokens)} tokens hidden ({how})",
     )
 
 
 @form
-def _changes_form(what: str, has_names: bool) -> alt.TopLevelMixin:
-    some_names_options: Kwargs = {"values": value("now_and_then"), "title": "token"}
-    all_names_options: Kwargs = {"labelOverlap": False, "title": None, "ticks": False}
-    axis = alt.Axis(
-        labelAngle=-60, grid=False, labelFont=FONT, **(all_names_options if has_names else some_names_options)
+def _changes_form(what: str, are_separate: bool) -> alt.TopLevelMixin:
+    scale = alt.Scale(paddingInner=0.15 if are_separate else 0)
+    base = alt.Chart(data()).encode(
+        x=alt.X("name:N", sort=None, title=None, axis=name_axis(grid=False), scale=scale)
     )
-    scale = alt.Scale(paddingInner=0.15 if has_names else 0)
-    base = alt.Chart(data()).encode(x=alt.X("name:N", sort=None, axis=axis, scale=scale))
     coloured = base.mark_bar(aria=False).encode(
         y=alt.Y(
             "change:Q",

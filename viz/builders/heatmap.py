@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from .figure import PlotlyFigure
+from .label_placement import named_positions
 from .palette import ACCENT, DIFFERENCE, WEIGHTS, WeightScale, hatching
-from .theme import LARGE, MIDDLE, SMALL
-from .token_label import FONT, cells, label
+from .theme import LARGE, MIDDLE, SMALL, UPRIGHT
+from .token_label import FONT, cells, label, shortened
 from .vega_colours import EVEN, weight_legend
 
 # Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
@@ -27,14 +28,15 @@ CLEAR = ("rgba(0, 0, 0, 0)",) * 2
 _NARROW = 320  # pixels: a map in a narrow column
 _LETTER = 0.5  # of the size of the letters: the width of one, in the mean
 _TOKEN_LETTER = 0.6  # the same of a letter of a token
-_TITLE = 40  # pixels
-# Of compact maps, in pixels. Where they are shown, a style sheet makes room for these margins.
-MARGIN = {"l": 104, "r": 2, "t": 26, "b": 84, "pad": 2}
-_BAR, _MIDDLE_OF_BAR, _WAY_TO_FILE = 56, 13, 26
-_ALL_NAMED = 32  # positions; of more, Plotly leaves out names that have no room
-_ALL_NAMED_BESIDE = 20  # the same of a map that is one of several side by side
-_MOST_LARGE = 20  # positions; of more, names have smaller letters
-_SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+_TITLE, _AXIS_TITLE = 40, 24  # pixels
+_AROUND = 150  # pixels that names and title of the columns take above a map
+# Of compact maps, in pixels: a line with title and colour bar, and below it the names of columns. Where they are shown, a
+# style sheet makes room for these margins.
+_BAR, _LINE, _MIDDLE_OF_LINE, _WAY_TO_FILE, _NAMES = 56, 26, 13, 26, 84
+MARGIN = {"l": 104, "r": 2, "t": _LINE + _NAMES, "b": 2, "pad": 2}
+# Sides of the plots, in pixels, which only the browser knows: these are the least in use.
+_SIDE, _SIDE_BESIDE, _SIDE_COMPACT = 420, 240, 255
+_NOTE = 18  # pixels, a line below the title of the colour bar
 
 
 def heatmap(
@@ -61,23 +63,27 @@ def heatmap(
     under_hatching: bool = False,
     tokens: str = "",
     beside: bool = False,
+    notes: Sequence[str] = (),
 ) -> PlotlyFigure:
     """A heatmap of values [row, column], row 0 on top, in `colours` as `colour_scale` returns them.
 
     `titles` are those of the x and the y axis. Rows and columns are numbered unless they have labels `y` and `x`, which
-    must all differ; the labels of the axes named in `tokens` ("x", "y" or "xy") are tokens. The tooltip shows the templates `cell`, which names the cell, and `number` (in Plotly's syntax,
+    must all differ; the labels of the axes named in `tokens` ("x", "y" or "xy") are tokens: those of columns stand upright
+    above the map, whose colour bar is then below it, and where not all of them have room, the `framed` one is there and others at equal distances. The tooltip shows the templates `cell`, which names the cell, and `number` (in Plotly's syntax,
     `%{x}`). Cells that `mask` forbids (False) are hatched and, unless the values stay to be seen `under_hatching`, have no
     number. A frame surrounds the columns and rows in
     `framed`; the axes are zoomed to the columns and rows in `shown`. `written` [row, column] are texts in the cells,
-    `above` the height of the colour bar and `standoff` the distance from tick labels to axis title, both in pixels, and
-    `marks` further Plotly traces on the same axes. A map that stands `beside` others has small cells: its names have small
-    letters, so that up to 20 rows and columns are all named.
+    `above` the height of the colour bar, `notes` lines in its title, and `standoff` the distance from tick labels to axis title, both in pixels, and
+    `marks` further Plotly traces on the same axes. A map that stands `beside` others has small cells.
     """
     rows, columns = values.shape
     is_shown = mask is None or under_hatching or mask
     shown_values = np.asarray(np.where(is_shown, values, np.nan), np.float32)
     labels_by_axis = {axis: as_text(labels) for axis, labels in (("x", x), ("y", y)) if labels is not None}
     common: dict[str, Any] = {"type": "heatmap", "hoverongaps": False, **labels_by_axis}
+    if notes:
+        colours = colours | {"colorbar": _with_notes(colours["colorbar"], notes)}
+        above += _NOTE * len(notes)
     traces = [common | colours | {"z": shown_values, "hovertemplate": f"{cell}{number}<extra></extra>"}]
     if customdata is not None:
         traces[0]["customdata"] = customdata
@@ -86,24 +92,33 @@ def heatmap(
     layout: dict[str, Any] = {
         "height": height,
         "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},
-        "xaxis": _category_axis(x, square, "x" in tokens)
-        | {"title": axis_title(titles[0], standoff=standoff)},
-        "yaxis": _category_axis(y, square, "y" in tokens)
-        | {"title": axis_title(titles[1]), "autorange": "reversed"},
+        "xaxis": _category_axis(x, square) | {"title": axis_title(titles[0], standoff=standoff)},
+        "yaxis": _category_axis(y, square) | {"title": axis_title(titles[1]), "autorange": "reversed"},
     }
     if title:
         layout["title"] = {
             "text": escape(title, quote=False),
             "x": 0,
             "xref": "container",
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"t": 8},
             "font": {"size": LARGE},
         }
-    if x is not None:
-        layout["xaxis"] |= _horizontal_axis_names(x, titles[0], "x" in tokens)
-    if beside and max(values.shape) <= _ALL_NAMED_BESIDE:
-        for axis in ("xaxis", "yaxis"):
-            small = layout[axis]["tickfont"] | {"size": SMALL}
-            layout[axis] |= {"tickmode": "linear", "dtick": 1, "tickfont": small}
+    if x is not None and "x" not in tokens:
+        layout["xaxis"] |= _horizontal_axis_names(x, titles[0])
+    side = _SIDE_BESIDE if beside else min(_SIDE, height - above - _AROUND) if square else _SIDE
+    for axis, labels, positions in zip("xy", (x, y), _framed_positions(framed, x, y), strict=True):
+        if labels is not None and axis in tokens:
+            layout[f"{axis}axis"] |= _token_names(labels, positions, side, shown and shown["xy".index(axis)])
+    if x is not None and "x" in tokens:
+        # Above the names Plotly sets a colour bar and its title at no fixed distance: it stands below the map.
+        names = max(map(cells, x), default=0) * _TOKEN_LETTER * layout["xaxis"]["tickfont"]["size"]
+        top = round(names) + 10 + (_AXIS_TITLE if titles[0] else 0) + (_TITLE if title else 0)
+        layout["margin"] |= {"t": top, "b": above}
+        layout["xaxis"] |= {"side": "top", "tickangle": UPRIGHT, "automargin": False, "ticklabelstandoff": 4}
+        traces[0] |= {"colorbar": traces[0]["colorbar"] | {"y": 0, "yanchor": "top", "ypad": 6}}
     if square:
         layout["xaxis"] |= {"constraintoward": "left"}
         layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}
@@ -134,7 +149,6 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
     The figure has no height of its own.
     """
     (coloured, *others), layout = figure._traces, dict(figure._layout)
-    n = max(figure.frame.shape)
     lowest, largest = coloured["zmin"], coloured["zmax"]
     is_signed = lowest < 0
     end_of_scale = f"{'±' * is_signed}{largest:.3g}"
@@ -142,14 +156,15 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
     marks = [
         position for position in coloured["colorbar"]["tickvals"] if 0 < position < largest and not is_signed
     ]
-    ends = {"font": {"size": SMALL}, "yanchor": "middle", "yshift": _MIDDLE_OF_BAR}
+    middle = _NAMES + _MIDDLE_OF_LINE
+    ends = {"font": {"size": SMALL}, "yanchor": "middle", "yshift": middle}
     texts = [
         {
             "text": title,
             "x": 0,
             "xanchor": "left",
             "yanchor": "middle",
-            "yshift": _MIDDLE_OF_BAR,
+            "yshift": middle,
             "font": {"size": MIDDLE},
         },
         ends | {"text": end_of_scale, "x": 1, "xanchor": "left", "xshift": 4 - beside_bar},
@@ -167,7 +182,7 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
                 "xanchor": "center",
                 "xshift": (position / largest - 1) * _BAR - beside_bar,
                 "yanchor": "bottom",
-                "yshift": 0,
+                "yshift": _NAMES,
                 "font": {"size": SMALL},
             }
             for position in marks
@@ -188,18 +203,22 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
         "y": 1,
         "yref": "container",
         "yanchor": "top",
-        "ypad": MARGIN["t"] - _MIDDLE_OF_BAR - 4,
+        "ypad": _LINE - _MIDDLE_OF_LINE - 4,
     }
     names: dict[str, Any] = {"title": None, "automargin": False, "ticks": ""}
-    names["tickfont"] = {"size": _size_of_names(figure.frame), "family": FONT}
-    if n <= _ALL_NAMED:
-        names |= {"tickmode": "linear", "dtick": 1}
+    columns, rows = (list(map(str, labels)) for labels in (figure.frame.columns, figure.frame.index))
+    framed = [round(shape["y0"] + 0.5) for shape in layout.get("shapes", ())]
+    room = MARGIN["t"] - _LINE - MARGIN["pad"]
+    size = MIDDLE if max(map(cells, [*columns, *rows]), default=0) * _TOKEN_LETTER * MIDDLE <= room else SMALL
+    across = _token_names(columns, framed, _SIDE_COMPACT, most=size)
+    most = int(room / _TOKEN_LETTER / size)
+    names_above = [shortened(columns[position], most) for position in across["tickvals"]]
     layout |= {
         "height": None,
         "title": None,
         "margin": MARGIN,
-        "xaxis": layout["xaxis"] | names | {"tickangle": 90},
-        "yaxis": layout["yaxis"] | names,
+        "xaxis": layout["xaxis"] | names | across | {"ticktext": as_text(names_above)},
+        "yaxis": layout["yaxis"] | names | _token_names(rows, framed, _SIDE_COMPACT, most=size),
         "annotations": [paper | text for text in texts],
     }
     return replace(figure, _traces=[{**coloured, "colorbar": bar}, *others], _layout=layout)
@@ -208,16 +227,16 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
 def position_labels(
     tokens: Sequence[str], numbers: Sequence[int] | None = None, at_most: int = 14
 ) -> list[str]:
-    """A unique label for each position: the token, with the position appended if the token occurs more than once.
+    """A unique label for each position: the token, after the position if the token occurs more than once.
 
-    ("the", "film", "the") gives the ₀, film, the ₂. Labels without a position contain no space, so they cannot equal
+    ("the", "film", "the") gives 0 the, film, 2 the. Labels without a position contain no space, so they cannot equal
     one with it. `numbers` are the numbers of the positions if they do not count from 0.
     """
     labels = [label(token, at_most) for token in tokens]
     label_counts = Counter(labels)
     positions = range(len(labels)) if numbers is None else numbers
     return [
-        text + (f" {position}".translate(_SUBSCRIPT) if label_counts[text] > 1 else "")
+        f"{position} {text}" if label_counts[text] > 1 else text
         for position, text in zip(positions, labels, strict=True)
     ]
 
@@ -285,29 +304,50 @@ def token_ticks(size: int = MIDDLE) -> dict:
     return {"tickfont": {"size": size, "family": FONT}}
 
 
-def _size_of_names(frame: pd.DataFrame) -> int:
-    """Pixels of the letters of tokens on both axes of a compact map, so that they fit side by side and below the map."""
-    longest = max(map(cells, map(str, [*frame.index, *frame.columns])), default=0)
-    fits = max(frame.shape) <= _MOST_LARGE and longest * _TOKEN_LETTER * MIDDLE <= MARGIN["b"] - MARGIN["pad"]
-    return MIDDLE if fits else SMALL
+def _with_notes(bar: dict, notes: Sequence[str]) -> dict:
+    title = "<br>".join((bar["title"]["text"], *as_text(notes)))
+    return bar | {"title": bar["title"] | {"text": title}}
 
 
-def _category_axis(labels: Sequence[str] | None, square: bool, is_tokens: bool) -> dict:
+def _framed_positions(
+    framed: tuple[range, range] | None, x: Sequence[str] | None, y: Sequence[str] | None
+) -> tuple[Sequence[int], Sequence[int]]:
+    """The single column and the single row in the frame; of a framed row, the column with the same name."""
+    if framed is None:
+        return (), ()
+    columns, rows = (side if len(side) == 1 else () for side in framed)
+    return columns or (rows if x == y else ()), rows
+
+
+def _token_names(
+    labels: Sequence[str], first: Sequence[int], side: float, shown: range | None = None, most: int = MIDDLE
+) -> dict:
+    """Options of an axis `side` pixels long, of which only the positions `shown` are in sight, with tokens for labels.
+
+    Letters are `most` pixels high, or smaller if not all labels have room; where they have none either, `first` positions keep
+    theirs, and others at equal distances.
+    """
+    room = side * len(labels) / max(len(shown or labels), 1)
+    size = most if len(labels) * (most + 1) <= room else SMALL
+    positions = named_positions(range(len(labels)), first, size, room)
+    return token_ticks(size) | {"tickmode": "array", "tickvals": positions}
+
+
+def _category_axis(labels: Sequence[str] | None, square: bool) -> dict:
     """Options of a category axis, on which Plotly leaves out labels that would overlap until one zooms in."""
-    axis = PLAIN_AXIS | (token_ticks() if is_tokens else {})
+    axis = PLAIN_AXIS
     if labels is not None:
         axis = axis | {"type": "category", "categoryorder": "array", "categoryarray": as_text(labels)}
     return axis | ({"constrain": "domain"} if square else {})
 
 
-def _horizontal_axis_names(labels: Sequence[str], title: str, is_tokens: bool) -> dict:
-    """Options of a horizontal axis: the angle of its labels, vertical if they would overlap, and the title's distance."""
-    letter = (_TOKEN_LETTER if is_tokens else _LETTER) * MIDDLE
-    longest = letter * max(map(len, labels), default=0)
+def _horizontal_axis_names(labels: Sequence[str], title: str) -> dict:
+    """Options of a horizontal axis: the angle of its labels, upright if they would overlap, and the title's distance."""
+    longest = _LETTER * MIDDLE * max(map(len, labels), default=0)
     upright = longest * len(labels) > _NARROW
     return {
         "title": axis_title(title, standoff=12 + (longest if upright else 12)) if title else None,
-        "tickangle": 90 if upright else 0,
+        "tickangle": UPRIGHT if upright else 0,
     }
 
 

@@ -1,10 +1,13 @@
-"""Where the names of points stand in a scatter plot, so that they do not lie on each other."""
+"""Where names stand, so that they do not lie on each other: those of points in a scatter plot, and along an axis."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
+
+from .theme import MIDDLE, UPRIGHT
+from .token_label import FONT
 
 # Options of a text mark whose rows have the columns of `placement_columns`.
 PLACED: dict[str, Any] = {
@@ -26,6 +29,41 @@ class LabelPlacement(NamedTuple):
         left = point[0] + self.dx - width * {"left": 0, "center": 0.5, "right": 1}[self.align]
         top = point[1] + self.dy - height / 2
         return np.array([left, top, left + width, top + height])
+
+
+def named_positions(shown: range, first: Sequence[int], room: float, length: float) -> list[int]:
+    """The positions among `shown` whose names stand on an axis of `length` pixels, if a name takes `room` pixels of it.
+
+    They are those that come `first`, such as the query, then others at equal distances, as many as have room.
+    """
+    step = max(1, int(np.ceil(room * len(shown) / max(length, 1) - 1e-9)))
+    start = first[0] if first else shown.start
+    named: list[int] = []
+    for position in (*first, *shown[(start - shown.start) % step :: step]):
+        if all(abs(position - other) >= step for other in named):
+            named.append(position)
+    return sorted(named)
+
+
+def has_room(position: str, first: str, step: str) -> str:
+    """`named_positions` in the browser: whether the name of the `position` stands if there is room for every `step`th one.
+
+    `first` is the position whose name is always there, or -1. All of them are Vega expressions.
+    """
+    distance = f"abs({position} - {first})"
+    others = f"{position} % ({step}) == 0 && ({first} < 0 || {distance} >= {step})"
+    return f"({distance} == 0 || ({others}))"
+
+
+def name_axis(**options: Any) -> alt.Axis:
+    """An axis of the scale x, with upright tokens for labels, of which those stand that have room; that of the position `first`,
+    a parameter of the form, is one of them.
+    """
+    position = "indexof(domain('x'), datum.value)"
+    step = f"ceil({MIDDLE + 1} * length(domain('x')) / abs(range('x')[1] - range('x')[0]))"
+    label = f"{has_room(position, 'first', step)} ? datum.label : ''"
+    token: dict[str, Any] = {"labelFont": FONT, "labelLimit": 0, "labelOverlap": False}
+    return alt.Axis(labelExpr=label, labelAngle=UPRIGHT, ticks=False, **token, **options)
 
 
 def place_labels(

@@ -26,6 +26,7 @@ LABEL_INK = {"expr": f"{ON_DARK} ? '{LIGHT_LABEL}' : '{DARK_LABEL}'"}
 CASING = 3  # pixels by which the line in the page's colour is wider than the frame that lies on it
 # Letters of figures have three sizes, in pixels: headings, names and axes, and what stands in small cells.
 LARGE, MIDDLE, SMALL = 15, 13, 11
+UPRIGHT = 270  # degrees: names of columns are read from below upwards, on all maps
 
 
 def page_config() -> dict[str, Any]:

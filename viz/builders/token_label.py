@@ -26,8 +26,12 @@ def visible(token: str) -> str:
 
 
 def label(token: str, at_most: int) -> str:
-    """`token` as `visible` writes it, its end replaced by an ellipsis if it is wider than `at_most` letters (see `cells`)."""
-    text = visible(token)
+    """`token` as `visible` writes it, `shortened` to `at_most` letters."""
+    return shortened(visible(token), at_most)
+
+
+def shortened(text: str, at_most: int) -> str:
+    """`text`, its end replaced by an ellipsis if it is wider than `at_most` letters (see `cells`)."""
     if cells(text) <= at_most:
         return text
     n_fitting = sum(width_so_far <= at_most - 1 for width_so_far in accumulate(map(_cells, text)))

@@ -18,9 +18,10 @@ from PIL import ImageColor
 
 from ..builders.cells import FULL_INK, OTHER_FULL_INK, SIGNED_STRONG, STRONG
 from ..builders.figure import PlotlyFigure
+from ..builders.label_placement import named_positions
 from ..builders.palette import ACCENT, WEIGHTS, data_uri
 from ..builders.picture_marks import CHOOSE
-from ..builders.theme import CASING, MIDDLE, ON_DARK, OTHER_INK, SMALL
+from ..builders.theme import CASING, MIDDLE, ON_DARK, OTHER_INK, SMALL, UPRIGHT
 from ..builders.token_label import width as text_width
 from .export_style import LABEL
 
@@ -186,6 +187,8 @@ def _axis_content(axis: Mapping, labels: Any, shown: range) -> dict:
         "names": None if names is None else [_plain_text(name) for name in names],
         "unnamed": axis.get("showticklabels") is False,
         "font": (axis.get("tickfont") or {}).get("family"),
+        "orient": axis.get("side"),
+        "upright": axis.get("tickangle", 0) % 360 == UPRIGHT,  # Plotly writes it as -90
         "shown": shown,
     }
 
@@ -215,8 +218,14 @@ def _cell_texts(trace: Mapping, left: int, top: int, right: int, bottom: int) ->
 def _panel_chart(panel: Mapping, width: float, colour_scale: Mapping, *, legend: bool) -> dict:
     rows, columns = panel["values"].shape
     height = width * rows / max(columns, 1) if panel["square"] else panel["height"]
-    x = _axis_channel(panel["x"], "x", width, _framed(panel, "x"))
-    y = _axis_channel(panel["y"], "y", height, _framed(panel, "y"))
+    framed_rows = _framed(panel, "y")
+    # A column with the name of the query has a name too.
+    framed_columns = [
+        *_framed(panel, "x"),
+        *(framed_rows if panel["x"]["names"] == panel["y"]["names"] else []),
+    ]
+    x = _axis_channel(panel["x"], "x", width, framed_columns)
+    y = _axis_channel(panel["y"], "y", height, framed_rows)
     picture_size = {"width": width, "height": height, "aspect": False, "smooth": False}
     image_mark = {
         "type": "image",
@@ -312,19 +321,6 @@ def _framed(panel: Mapping, channel: str) -> list[int]:
     return list(dict.fromkeys(positions))
 
 
-def _named(shown: range, framed: Sequence[int], room: float, length: float) -> list[int]:
-    """The positions whose names stand on an axis of `length` pixels, if a name takes `room`: those that are framed first,
-    then others at equal distances, as many as have room.
-    """
-    step = max(1, int(np.ceil(room * len(shown) / max(length, 1) - 1e-9)))
-    first = framed[0] if framed else shown.start
-    named: list[int] = []
-    for position in (*framed, *shown[(first - shown.start) % step :: step]):
-        if all(abs(position - other) >= step for other in named):
-            named.append(position)
-    return sorted(named)
-
-
 def _axis_channel(axis: Mapping, channel: str, length: float, framed: Sequence[int]) -> dict:
     """The x or y `channel` for an `axis` of `length` pixels: cells are at whole numbers, and their names come from a
     list, not from an expression. The names of `framed` positions are there even where not all names have room.
@@ -333,27 +329,27 @@ def _axis_channel(axis: Mapping, channel: str, length: float, framed: Sequence[i
     domain = [shown_range.start - 0.5, shown_range.stop - 0.5]
     scale = {"domain": domain[::-1] if channel == "y" else domain, "nice": False, "zero": False}
     axis_options: dict[str, Any] = {"grid": False, "title": axis["title"] or None, "labelBound": False}
+    if axis["orient"]:
+        axis_options["orient"] = axis["orient"]
     if axis["font"]:
         axis_options["labelFont"] = axis["font"]
     if axis["unnamed"]:
         axis_options["labels"] = False
     elif axis["names"] is None:
-        axis_options |= {"values": _named(shown_range, framed, _NUMBERED, length), "format": "d"}
+        axis_options |= {"values": named_positions(shown_range, framed, _NUMBERED, length), "format": "d"}
     else:
         names = [axis["names"][index] for index in shown_range]
         widest = max((text_width(name, LABEL) for name in names), default=0) + _BETWEEN_NAMES
-        upright = channel == "x" and widest * len(names) > length
+        upright = channel == "x" and (axis["upright"] or widest * len(names) > length)
         room = widest if channel == "x" and not upright else _LINE
         axis_options |= {
-            "values": _named(shown_range, framed, room, length),
+            "values": named_positions(shown_range, framed, room, length),
             "labelFlush": False,
             "labelOverlap": False,
         }
         literal = "[" + ",".join(_string_literal(name) for name in names) + "]"
         axis_options["labelExpr"] = f"{literal}[datum.value - {shown_range.start}]"
-        axis_options["labelAngle"] = 90 if upright else 0
-        if upright:
-            axis_options |= {"labelAlign": "left", "labelBaseline": "middle"}
+        axis_options["labelAngle"] = UPRIGHT if upright else 0
     return {"field": channel, "type": "quantitative", "scale": scale, "axis": axis_options}
 
 
@@ -398,7 +394,8 @@ def _colour_channel(colour_scale: Mapping) -> dict:
         scale["reverse"] = {"expr": ON_DARK}
     ticks = [float(tick) for tick in bar["tickvals"]]
     lines = [_plain_text(line) for line in bar["title"]["text"].split("<br>")]
-    legend = {"title": lines, "values": ticks, "orient": "top", "direction": "horizontal", "format": ".3~g"}
+    legend = {"title": lines, "values": ticks, "direction": "horizontal", "format": ".3~g"}
+    legend["orient"] = "bottom" if bar.get("yanchor") == "top" else "top"
     legend |= {"gradientLength": 150, "gradientThickness": 10, "offset": 8, "labelOverlap": False}
     if texts := bar.get("ticktext"):
         tick_texts = [

@@ -7,15 +7,16 @@ import numpy as np
 import pandas as pd
 
 from ..builders.cells import BARE_AXIS, cells
-from ..builders.figure import Kwargs, VegaFigure, click_on, form, need_shape, tip, value
+from ..builders.figure import VegaFigure, click_on, form, need_shape, tip
+from ..builders.label_placement import name_axis
 from ..builders.palette import ROUNDING, largest
 from ..builders.short_numbers import cell_numbers
 from ..builders.theme import FIT
-from ..builders.token_label import FONT, label, visible
+from ..builders.token_label import label, visible
 from ..builders.vega_colours import named_legend
 
 _STEP = 22  # pixels a stage
-_NAMED = 36  # beyond so many positions their names would cover each other
+_BORDERED = 36  # positions; between more cells lines would cover the colours
 
 
 def stage_positions(
@@ -53,13 +54,13 @@ def stage_positions(
     )
     frame["name"] = frame["stage"] + ", " + frame["column"]
     frame = frame.sort_values("selected", kind="stable")
-    return _chart_form(tuple(stages), what, signed, ends, len(tokens) <= _NAMED).with_data(
+    return _chart_form(tuple(stages), what, signed, ends, len(tokens) <= _BORDERED).with_data(
         frame,
         in_file={"column": None, "value": what, "name": None},
         values={
             "largest": max_effect,
             "order": names,
-            "now_and_then": names[::25],
+            "first": -1 if query is None else query,
         },
         height=_STEP * len(stages),
         description=f"Effect on {what} of each of {len(tokens)} positions at each of {len(stages)} stages",
@@ -68,10 +69,9 @@ def stage_positions(
 
 @form
 def _chart_form(
-    stages: tuple[str, ...], what: str, signed: bool, ends: tuple[str, str], has_names: bool
+    stages: tuple[str, ...], what: str, signed: bool, ends: tuple[str, str], has_borders: bool
 ) -> alt.TopLevelMixin:
-    tick_options: Kwargs = {} if has_names else {"values": value("now_and_then")}
-    x_axis = alt.Axis(labelAngle=-60, labelOverlap=False, labelFont=FONT, **BARE_AXIS, **tick_options)
+    x_axis = name_axis(orient="top", domain=False, grid=False)
     return cells(
         alt.X("column:N", sort={"field": "position"}, title=None, axis=x_axis),
         alt.Y("stage:N", sort=list(stages), title=None, axis=alt.Axis(**BARE_AXIS)),
@@ -80,5 +80,5 @@ def _chart_form(
         text=None,
         legend=named_legend(what, ends, signed=signed),
         selectable=click_on("cell", "stage", "position"),
-        borders=(2, 0.2 if has_names else 0),  # between many cells lines would cover the colours
+        borders=(2, 0.2 if has_borders else 0),
     ).properties(autosize=FIT)

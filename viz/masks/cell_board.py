@@ -6,10 +6,12 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import chosen_frame
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip
+from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
 from ..builders.heatmap import position_labels
+from ..builders.label_placement import named_positions
 from ..builders.palette import NEUTRAL, TO_ONE, WeightScale, hatching
 from ..builders.picture_marks import whole_picture
+from ..builders.theme import SMALL, UPRIGHT
 from ..builders.token_label import FONT
 from ..builders.vega_colours import attention_colour, weight_legend
 
@@ -44,7 +46,11 @@ def cell_board(
     return _chart_form(legend.title).with_data(
         cells,
         frames={"hatched": {"url": [hatching(mask)]}, "chosen": {"query": [query]}},
-        values={"labels": position_labels(tokens), **legend.values},
+        values={
+            "labels": position_labels(tokens),
+            "named": named_positions(range(n_tokens), [query], SMALL, side),
+            **legend.values,
+        },
         width=side,
         height=side,
         description=f"Attention of {n_tokens} queries to {n_tokens} keys; the row of query {query} is framed, "
@@ -55,11 +61,12 @@ def cell_board(
 @form
 def _chart_form(legend: tuple[str, ...]) -> alt.TopLevelMixin:
     axis: Kwargs = {"labelExpr": "labels[datum.value]", "labelLimit": _LONGEST_LABEL}
-    axis |= {"labelOverlap": "greedy", "ticks": False, "domain": False, "labelFont": FONT}
+    axis |= {"labelOverlap": False, "values": value("named"), "ticks": False, "domain": False}
+    axis |= {"labelFont": FONT, "labelFontSize": SMALL}
     name = "datum['query token'] + ' to ' + datum['key token'] + (datum.blocked ? ', masked' : '')"
     board = alt.Chart(data()).transform_calculate(label=name).mark_rect(cursor="pointer")
     board = board.encode(
-        x=alt.X("key:O", title="key", axis=alt.Axis(orient="bottom", labelAngle=-90, **axis)),
+        x=alt.X("key:O", title="key", axis=alt.Axis(orient="top", labelAngle=UPRIGHT, **axis)),
         y=alt.Y("query:O", title="query", axis=alt.Axis(**axis)),
         color=attention_colour(legend),
         stroke=alt.value(NEUTRAL),

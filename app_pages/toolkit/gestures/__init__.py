@@ -1,7 +1,7 @@
 """Browser components for what Streamlit has no widget for.
 
 Copying the address, arrow keys on head maps, clicks on rows of a matrix and on marks that are on or off. On every page: steps of the browser's history, links and downloads that are pressed while the server is at work, the
-Enter key in text boxes, pasted texts that are too long, colour bars that keep their colours, names and landmarks for screen readers, and figures that stay visible until the next ones are drawn.
+Enter key in text boxes, pasted texts that are too long, figures in full screen, colour bars that keep their colours, names and landmarks for screen readers, and figures that stay visible until the next ones are drawn.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -36,7 +36,7 @@ _address = _component("add_to_address")
 _on_every_page = {
     name: _component(name)
     for name in (
-        *("history", "held_downloads", "gradients"),
+        *("history", "held_downloads", "gradients", "full_screen"),
         *("enter_applies", "long_paste", "landmarks"),
     )
 }

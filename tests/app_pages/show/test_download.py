@@ -73,6 +73,36 @@ def test_a_file_can_say_what_stands_beside_the_figure_on_the_page(made: dict) ->
     assert "on the page" not in content
 
 
+def page_with_two_figures_in_one_chart() -> None:
+    import numpy as np
+
+    from app_pages.show.download import download
+    from viz.attention.token_heatmaps import weight_heatmap
+
+    def draw(title: str):
+        return weight_heatmap(np.eye(2, dtype=np.float32), ["a", "b"], title=title)
+
+    download(lambda: draw("one head"), "matrix", others={"overview": lambda: draw("all heads")})
+
+
+def test_one_menu_makes_files_of_all_figures_of_a_chart(made: dict) -> None:
+    app = AppTest.from_function(page_with_two_figures_in_one_chart)
+    app.session_state["file_of_matrix"] = True
+    app.session_state["file_of_matrix_kind"] = "svg"
+    app.run()
+    assert "one head" in made["data"]().decode()
+    app.segmented_control(key="file_of_matrix_figure").set_value("overview").run()
+    assert not app.exception
+    assert "all heads" in made["data"]().decode()
+    assert made["file_name"] == "overview.svg"
+    assert len(app.get("popover")) == 1
+
+
+def test_the_numbers_of_a_figure_are_shown_before_they_become_a_file() -> None:
+    app = opened(kind="csv")
+    assert app.dataframe[0].value.to_numpy().tolist() == [["a", 1.0, 0.0], ["b", 0.0, 1.0]]
+
+
 @pytest.mark.parametrize(
     ("kind", "begins"),
     [("png", b"\x89PNG"), ("svg", b"<svg"), ("pdf", b"%PDF-"), ("csv", b"row,a,b"), ("parquet", b"PAR1")],

@@ -183,11 +183,11 @@ def test_what_is_said_of_a_head_stands_above_its_large_map() -> None:
     assert "looks back · entropy 0.5" not in texts(figure)
 
 
-def test_a_token_that_occurs_twice_is_followed_by_its_position() -> None:
+def test_a_token_that_occurs_twice_follows_its_position() -> None:
     record = from_arrays(np.full((1, 1, 3, 3), 1 / 3), ["not", "good", "not"])
     frames = linked_heads(record).frames
-    assert frames["keys"]["label"].tolist() == ["not ₀", "good", "not ₂"]
-    assert frames["queries"]["label"].tolist() == ["not ₀", "good", "not ₂"]
+    assert frames["keys"]["label"].tolist() == ["0 not", "good", "2 not"]
+    assert frames["queries"]["label"].tolist() == ["0 not", "good", "2 not"]
 
 
 def test_keys_that_are_no_queries_have_their_own_names() -> None:
@@ -365,8 +365,8 @@ def test_positions_of_a_view_keep_their_numbers() -> None:
         keys=Positions(tokens=("x", "x"), roles=("word",) * 2),
     )
     frames = linked_heads(record).frames
-    assert frames["queries"]["label"].tolist() == ["not ₃", "not ₇"]
-    assert frames["keys"]["label"].tolist() == ["x ₀", "x ₁"]
+    assert frames["queries"]["label"].tolist() == ["3 not", "7 not"]
+    assert frames["keys"]["label"].tolist() == ["0 x", "1 x"]
 
 
 def test_every_frame_is_shown_by_some_part() -> None:
@@ -421,6 +421,22 @@ def test_names_of_heads_and_layers_never_touch(n_heads: int) -> None:
     assert np.diff(heads).min() >= 18  # "H0", the widest without its neighbours
     assert np.diff(layers).min() >= 12
     assert 1 < len(layers) < 40
+
+
+@pytest.mark.parametrize(("n", "query"), [(6, 2), (26, 25), (64, 33)])
+@pytest.mark.parametrize("compact", [True, False])
+def test_names_of_tokens_never_touch_and_the_query_has_its_own(n: int, query: int, compact: bool) -> None:
+    tokens = [f"t{number}" for number in range(n)]
+    figure = linked_heads(from_arrays(np.full((2, 2, n, n), 1 / n), tokens), query=query, compact=compact)
+    names = [
+        item
+        for layer in drawn(figure)
+        for item in layer
+        if item.get("align", "left") == "left" and item.get("text") in tokens and item.get("angle")
+    ]
+    assert tokens[query] in {item["text"] for item in names}
+    assert {item["angle"] for item in names} == {270}
+    assert np.diff(sorted(item["x"] for item in names)).min() >= 11
 
 
 def test_the_stored_form_is_the_one_that_altair_makes(

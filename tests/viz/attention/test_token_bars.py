@@ -4,6 +4,7 @@ import pytest
 from tests.viz.scene import drawn, scene, whole
 from viz.attention.token_bars import knock_out_bars, row_sums
 from viz.builders.palette import ACCENT, FALLS, RISES
+from viz.builders.theme import MIDDLE
 
 
 def test_a_bar_is_as_high_as_its_row_sums_up_to():
@@ -14,11 +15,18 @@ def test_a_bar_is_as_high_as_its_row_sums_up_to():
     assert [bar["stroke"] == ACCENT for bar in bars] == [False, True]
 
 
-@pytest.mark.parametrize(("n", "named"), [(24, 24), (25, 13), (41, 0)])
-def test_up_to_24_queries_are_all_named(n, named):
-    figure = row_sums(np.eye(n), ["a"] * n, query=0)
-    labels = [item for item in items(scene(figure, width=400)) if str(item.get("text", "")).endswith(" a")]
-    assert sum(label.get("opacity", 1) > 0 for label in labels) == named
+@pytest.mark.parametrize("width", [300, 700])
+@pytest.mark.parametrize(("n", "query"), [(6, 0), (26, 7), (64, 0), (64, 33)])
+def test_upright_names_never_touch_and_the_query_has_its_own(n, query, width):
+    tokens = ["a"] * n
+    for figure in (
+        row_sums(np.eye(n), tokens, query=query),
+        knock_out_bars(tokens, np.zeros(n), query=query, limit=1, what="P(good)"),
+    ):
+        labels = [item for item in items(scene(figure, width=width)) if str(item.get("text")).endswith(" a")]
+        assert f"{query} a" in {label["text"] for label in labels}
+        assert {label["angle"] % 360 for label in labels} == {270}
+        assert np.diff(sorted(label["x"] for label in labels)).min() >= MIDDLE
 
 
 def items(node):
@@ -65,13 +73,6 @@ def test_the_query_is_outlined():
         True,
         False,
     ]
-
-
-def test_a_long_text_is_labelled_now_and_then():
-    spec = whole(bars(["the"] * 100, np.zeros(100), limit=1))
-    (names,) = (each["value"] for each in spec["params"] if each["name"] == "now_and_then")
-    assert spec["layer"][0]["encoding"]["x"]["axis"]["values"] == {"expr": "now_and_then"}
-    assert names == ["0 the", "25 the", "50 the", "75 the"]
 
 
 def test_tokens_and_changes_of_different_number_are_refused():

@@ -23,13 +23,13 @@ CAUSAL = np.tril(np.ones((4, 4), dtype=bool))
 def test_rows_are_queries_and_repeated_tokens_keep_apart():
     (trace,) = weight_heatmap(WEIGHTS, TOKENS).specification.data
     assert (np.asarray(trace.z) == WEIGHTS).all()
-    assert trace.x == trace.y == ("[CLS]", "so ₁", "so ₂", "[SEP]")
+    assert trace.x == trace.y == ("[CLS]", "1 so", "2 so", "[SEP]")
 
 
 def test_two_inputs_have_axes_of_their_own():
     figure = cross_heatmap(WEIGHTS[:2], TOKENS[:2], ("a", "b", "a", "c"), query=1).specification
     (trace,) = figure.data
-    assert (trace.y, trace.x) == (("[CLS]", "so"), ("a ₀", "b", "a ₂", "c"))
+    assert (trace.y, trace.x) == (("[CLS]", "so"), ("0 a", "b", "2 a", "c"))
     assert (np.asarray(trace.z) == WEIGHTS[:2]).all()
     assert "1/4 = 0.25" in trace.colorbar.title.text
     (frame,) = figure.layout.shapes
@@ -113,7 +113,7 @@ def test_a_part_is_shown_on_both_axes_with_queries_from_the_top():
 
 def test_the_frame_holds_what_is_drawn_under_the_names_of_the_positions():
     frame = weight_heatmap(WEIGHTS, TOKENS, mask=CAUSAL).frame
-    assert frame.loc["so ₂", "so ₁"] == 0
+    assert frame.loc["2 so", "1 so"] == 0
     assert np.isnan(frame.loc["[CLS]", "[SEP]"])
 
 
@@ -252,8 +252,8 @@ def test_other_keys_numbers_of_a_view_and_notes():
     look = {"query": 1, "keys": ("x", "y", "x"), "numbers": (1, 4), "notes": ["a < b"]}
     figure = weight_heatmap(WEIGHTS[:2, :3], ("so", "so"), **look).specification
     (trace,) = figure.data
-    assert (trace.y, trace.x) == (("so ₁", "so ₄"), ("x ₀", "y", "x ₂"))
-    assert figure.layout.xaxis.title.text == "key<br>a &lt; b"
+    assert (trace.y, trace.x) == (("1 so", "4 so"), ("0 x", "y", "2 x"))
+    assert trace.colorbar.title.text.endswith("<br>a &lt; b")
     assert "1/3" in trace.colorbar.title.text
     (frame,) = figure.layout.shapes
     assert (frame.y0, frame.x1) == (0.5, 2.5)
@@ -263,7 +263,7 @@ def test_a_record_gives_its_weights_mask_and_keys():
     record = head_record(WEIGHTS, TOKENS, mask=CAUSAL, numbers=(1, 2, 5, 6))
     weights, forbidden = attention_heatmap(record, 0, 0).specification.data
     assert (np.isnan(weights.z) == ~CAUSAL).all()
-    assert weights.y == ("[CLS]", "so ₂", "so ₅", "[SEP]")
+    assert weights.y == ("[CLS]", "2 so", "5 so", "[SEP]")
     assert "masked" in forbidden.hovertemplate
     (cross,) = attention_heatmap(head_record(WEIGHTS, TOKENS, keys="wxyz"), 0, 0).specification.data
     assert cross.x == ("w", "x", "y", "z")
@@ -273,7 +273,7 @@ def test_of_a_difference_only_the_window_is_sent():
     first, second = WEIGHTS, WEIGHTS[::-1]
     figure = difference_heatmap(first, second, TOKENS, window=(range(1, 3), range(2, 4)))
     (trace,) = figure.specification.data
-    assert (trace.y, trace.x) == (("so ₁", "so ₂"), ("so ₂", "[SEP]"))
+    assert (trace.y, trace.x) == (("1 so", "2 so"), ("2 so", "[SEP]"))
     np.testing.assert_allclose(trace.z, (second - first)[1:3, 2:4])
     np.testing.assert_array_equal(trace.customdata, np.stack([first[1:3, 2:4], second[1:3, 2:4]], axis=-1))
     assert trace.zmax == np.abs(second - first).max()  # colours are those of the whole map

@@ -13,7 +13,7 @@ def test_stages_are_rows_and_tokens_are_columns():
     (trace,) = norm_heatmap(NORMS, ("embed", "L0 mid"), ("the", "<b>", "the")).specification.data
     assert np.asarray(trace.z).tolist() == NORMS.tolist()
     assert list(trace.y) == ["embed", "L0 mid"]
-    assert list(trace.x) == ["the ₀", "&lt;b&gt;", "the ₂"]
+    assert list(trace.x) == ["0 the", "&lt;b&gt;", "2 the"]
     assert (trace.zmin, trace.zmax) == (0, 8)
 
 

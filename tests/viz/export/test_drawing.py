@@ -71,7 +71,7 @@ def test_tokens_of_a_map_by_plotly_are_text_as_well():
     written = texts(weight_heatmap(heads()[0, 0], tokens))
     for token in tokens[:6]:
         assert written.count(token) == 2  # a row and a column
-    assert written.count("the ₆") == 2
+    assert written.count("6 the") == 2
 
 
 def test_a_column_of_a_paper_has_its_width_and_its_letters():

@@ -30,8 +30,8 @@ def test_the_colours_are_symmetric_about_zero():
 
 def test_rows_are_named_in_their_order():
     layout = figure().layout
-    assert layout.yaxis.ticktext == ("so ₂", "[CLS]", "so ₁")
-    assert layout.yaxis3.ticktext == ("[CLS]", "so ₁", "so ₂")
+    assert layout.yaxis.ticktext == ("2 so", "[CLS]", "1 so")
+    assert layout.yaxis3.ticktext == ("[CLS]", "1 so", "2 so")
 
 
 def test_the_token_is_framed_where_it_stands():

@@ -19,8 +19,17 @@ def test_every_cell_says_which_it_is():
 def test_labels_are_the_tokens_themselves():
     chart = whole(cell_board(WEIGHTS, ("<b>", "&", "&"), mask=MASK, query=0))
     (labels,) = (each["value"] for each in chart["params"] if each["name"] == "labels")
-    assert labels == ["<b>", "& ₁", "& ₂"]
-    assert chart["layer"][0]["encoding"]["x"]["axis"]["labelExpr"] == "labels[datum.value]"
+    assert labels == ["<b>", "1 &", "2 &"]
+    axis = chart["layer"][0]["encoding"]["x"]["axis"]
+    assert (axis["labelExpr"], axis["orient"], axis["labelAngle"]) == ("labels[datum.value]", "top", 270)
+
+
+@pytest.mark.parametrize("n", [6, 26, 64])
+def test_names_have_room_beside_each_other_and_the_query_has_its_own(n):
+    board = whole(cell_board(np.eye(n), ["a"] * n, mask=np.ones((n, n), bool), query=5))
+    (named,) = (parameter["value"] for parameter in board["params"] if parameter["name"] == "named")
+    assert 5 in named
+    assert min(np.diff(named)) * board["width"] / n >= 11
 
 
 def test_masked_cells_are_hatched_and_the_row_of_the_query_is_framed():
