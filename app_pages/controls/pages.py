@@ -88,7 +88,9 @@ def _term_html(word: str, meaning: str) -> str:
 
 
 _HEADS = _term_html(
-    "heads", "A head decides for each token which others it reads from, and how much from each."
+    "heads",
+    "A head decides for each token which others it reads from, and how much from each. The heads of a layer work side by "
+    "side. Layers follow one another: layer 0 reads the input, each later one what the layer before it has made of it.",
 )
 _QUERIES = _term_html("queries", "A query is the token that looks: a row of a map.")
 _KEYS = _term_html("keys", "A key is a token that is looked at: a column of a map.")
