@@ -60,10 +60,12 @@ def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
     if shares.largest > max(share + ROUNDING, MUCH):
         token = position_labels(attended.tokens, attended.numbers)[shares.key]
         key = f"“{token}”" if attended.unit == "token" else token
-        return f"{percent(shares.largest, 0)} of {whole} on {key}, mean over the queries"
+        return f"on average {percent(shares.largest, 0)} of {whole} goes to {key}"
     if share >= MUCH:
-        return f"{percent(share, 0)} of {whole} on {kind}, mean over the queries"
+        return f"on average {percent(share, 0)} of {whole} goes to {kind}"
     *other_names, last_name = shares.short_names
-    kinds = f" each on {', '.join(other_names)} and {last_name}" if other_names else f" on {last_name}"
-    rest = f"{percent(shares.elsewhere, 0)} of {whole} on other {attended.units}"
-    return f"{rest}; at most {percent(share, 0)}{kinds}, on average"
+    kinds = f" each to {', '.join(other_names)} and {last_name}" if other_names else f" to {last_name}"
+    rest = (
+        f"no favourite: on average {percent(shares.elsewhere, 0)} of {whole} goes to other {attended.units}"
+    )
+    return f"{rest}, and at most {percent(share, 0)}{kinds}"
