@@ -151,7 +151,8 @@ def _typing(page: Page) -> None:
 
 
 def _next_head(page: Page) -> None:
-    page.locator(".st-key-step_right button").first.click()
+    page.get_by_role("combobox", name="Head", exact=True).click()
+    page.get_by_role("option", name="1", exact=True).click()
     expect(page).to_have_url(re.compile("head="))
 
 
