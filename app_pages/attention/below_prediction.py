@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app_pages.attention.all_heads_view import download_buttons, draw_all_heads, link_to_steps
-from app_pages.attention.detail import draw_one_map
+from app_pages.attention.detail import download_tokens, draw_one_map
 from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
 from app_pages.attention.sentence_links import choose_links, outlines
@@ -76,6 +76,8 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
             if through.lens.name == ATTENTION:
                 draw_head_name(subject, chosen.layer, chosen.head)
             download_buttons(shown, outlined)
+        elif part == HEAD:
+            download_tokens(shown)
         save_buttons(shown, outlined)
     if isinstance(subject, LiveSubject):
         draw_guesses_by_layer(subject)

@@ -19,6 +19,7 @@ from app_pages.controls.attention_controls import BY_LAYER, HEAD, LINES, MATRIX,
 from app_pages.controls.head_choice import step, take_query
 from app_pages.controls.lens import number_sentence_for
 from app_pages.show.all_heads import overview_of
+from app_pages.show.download import download
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.linked_view import Choice, Hiding, linked_tokens
 from app_pages.show.show import show
@@ -32,6 +33,7 @@ from viz.attention.head_overview import head_maxima
 from viz.attention.linked_heads import LEAST, N_STRONGEST
 from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import weight_heatmap
+from viz.attention.token_strip import weight_strip
 from viz.builders.heatmap import position_labels
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
@@ -85,6 +87,17 @@ def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -
     if view.record.unit == "token":
         with tokens:
             _draw_tokens(shown, pattern, part, hiding)
+
+
+def download_tokens(shown: ShownHead) -> None:
+    """Draws the button that makes a file of the tokens of a text in the colours of the chosen row."""
+    record, weights = shown.view.record, shown.pattern[shown.query]
+    if record.unit == "token":
+        query, notes = shown.query if record.keys is None else None, shown.view.notes_on(shown.pattern)
+        scale = shown.chosen.of_head(record)
+        download(
+            lambda: weight_strip(record.attended, weights, query=query, scale=scale, notes=notes), "tokens"
+        )
 
 
 def _draw_tokens(shown: ShownHead, pattern: np.ndarray, part: str, hiding: Hiding | None) -> None:

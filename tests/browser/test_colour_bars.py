@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_links import mark, press
+from tests.browser.linked import tokens
 from tests.browser.watching import ready
 
 
@@ -17,7 +17,7 @@ def test_a_bar_keeps_its_colours_after_a_click_that_does_not_redraw_it(page: Pag
     ready(page)
     bar = page.locator(".st-key-overview .role-legend-gradient path")
     assert n_colours(bar) > 20
-    press(page, mark(page, "strip", "great"))
+    tokens(page).nth(2).click()
     expect(page).to_have_url(re.compile("query=2"))
     coloured(page, bar)
 
