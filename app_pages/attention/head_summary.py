@@ -65,7 +65,4 @@ def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
         return f"on average {percent(share, 0)} of {whole} goes to {kind}"
     *other_names, last_name = shares.short_names
     kinds = f" each to {', '.join(other_names)} and {last_name}" if other_names else f" to {last_name}"
-    rest = (
-        f"no favourite: on average {percent(shares.elsewhere, 0)} of {whole} goes to other {attended.units}"
-    )
-    return f"{rest}, and at most {percent(share, 0)}{kinds}"
+    return f"no favourite: on average at most {percent(share, 0)}{kinds}"

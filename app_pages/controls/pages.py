@@ -103,8 +103,8 @@ ATTENTION = Page(
     "attention",
     "Attention",
     "What does each head look at?",
-    f"Each square is one of its {_HEADS}; in a map, rows are the tokens that look ({_QUERIES}), columns those that "
-    f"they look at ({_KEYS}).",
+    f"Each square is one of its {_HEADS}; in its map, rows are tokens that look ({_QUERIES}), columns what they look "
+    f"at ({_KEYS}).",
 )
 INSIDE_A_HEAD = Page(
     "inside_a_head",
