@@ -77,11 +77,14 @@ def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -
                 lens=shown.lens,
             )
         with st.container(key="detail"):
-            if part == HEAD:
-                say_what_it_attends_to(subject, chosen, maps, number_sentence_for(subject, chosen))
-            else:
-                st.markdown(f"**{name}**")
+            with st.container(key="head_sentence"):
+                if part == HEAD:
+                    say_what_it_attends_to(subject, chosen, maps)
+                else:
+                    st.markdown(f"**{name}**")
             _draw_map(shown, pattern, part, form, name, menu)
+            if part == HEAD and (sentence := number_sentence_for(subject, chosen)):
+                st.caption(sentence)
     with verdict:
         hiding = draw_verdict(shown, whole, shown.head if part == HEAD else None)
     if view.record.unit == "token":
