@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import compare_controls
 from app_pages.controls import input_controls as inputs
@@ -52,7 +53,7 @@ def try_links(subject: LiveSubject) -> None:
     }
     with slot:
         if is_folded := _USED in st.session_state:
-            place = st.popover("Try", type="tertiary", key="try_folded")
+            place: DeltaGenerator = st.popover("Try", type="tertiary", key="try_folded")
         else:
             place = st.container(horizontal=True, vertical_alignment="center", gap="small", key="try")
         with place:
