@@ -54,7 +54,7 @@ def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
         role.name for role in roles_on_input(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head)
     )
     assert viewed.startswith(f"{called}: " if called else "")
-    assert "% of its weight" in viewed.replace("\u2009", " ")
+    assert "on average" in viewed.replace("\u2009", " ")
 
 
 def test_a_kind_of_key_that_gets_much() -> None:
