@@ -84,8 +84,7 @@ def colouring_of(subject: Subject, attributed: Attributed) -> Hiding:
     return Hiding(
         changes=[value if position in measured else None for position, value in enumerate(values)],
         unit=target.unit,
-        note=f"Purple: {target.purple}; gold: {target.gold}, by {attributed.method}. What a head looks at is not what the "
-        "answer hangs on: compare the two.",
+        note=f"Purple: {target.purple}; gold: {target.gold}, by {attributed.method}.",
         is_attribution=True,
         method=attributed.method,
     )

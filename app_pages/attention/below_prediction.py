@@ -3,14 +3,18 @@
 import streamlit as st
 
 from app_pages.attention.all_heads_view import download_buttons, draw_all_heads, link_to_steps
-from app_pages.attention.detail import draw_one_map
+from app_pages.attention.detail import download_tokens, draw_one_map
 from app_pages.attention.record_view import choose_view
 from app_pages.attention.save_buttons import save_buttons
 from app_pages.attention.sentence_links import choose_links, outlines
 from app_pages.attention.shown_head import ShownHead
-from app_pages.attention.token_predictions import draw_masked_token_guesses, draw_token_classes
+from app_pages.attention.token_predictions import (
+    draw_guesses_by_layer,
+    draw_masked_token_guesses,
+    draw_token_classes,
+)
 from app_pages.attention.try_links import try_links
-from app_pages.controls.answer_choice import Answer
+from app_pages.controls.answer_choice import Answer, choose_answer
 from app_pages.controls.attention_controls import (
     BY_LAYER,
     COLOURED_BY,
@@ -32,7 +36,7 @@ from model.lenses import ATTENTION
 def draw_below_prediction(subject: Subject, slots: Slots) -> None:
     """Draws the controls into their `slots`, and below them the maps of the `subject`."""
     through = choose_lens(subject, slots)
-    chosen = choose_head(subject, slots, stepped=True, with_roles=False, lens=through.lens)
+    chosen = choose_head(subject, slots, with_roles=False, lens=through.lens)
     part, kind = HEAD, None
     with slots.view:
         if through.lens.has_heads:
@@ -47,8 +51,10 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
         form = VIEW.choose(VIEW.options if view.record.unit == "token" else (MATRIX, BY_LAYER))
     answer = Answer()
     if isinstance(subject, LiveSubject):
+        with slots.view:
+            answer = choose_answer(subject)
         try_links(subject)
-        answer = draw_masked_token_guesses(subject)
+        draw_masked_token_guesses(subject)
         draw_token_classes(subject.record)
     if through.lens.name != ATTENTION:
         about_lens(subject, through.lens)
@@ -62,7 +68,7 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
             outlined = outlines(choose_links(subject, chosen), view.record)
         draw_all_heads(shown, outlined)
     else:
-        draw_one_map(shown, part, form)
+        draw_one_map(shown, part, form, slots.view)
     with st.container(horizontal=True, gap="small", key="below"):
         if part == HEAD and form == MATRIX:
             if isinstance(subject, LiveSubject):
@@ -70,7 +76,11 @@ def draw_below_prediction(subject: Subject, slots: Slots) -> None:
             if through.lens.name == ATTENTION:
                 draw_head_name(subject, chosen.layer, chosen.head)
             download_buttons(shown, outlined)
+        elif part == HEAD:
+            download_tokens(shown)
         save_buttons(shown, outlined)
+    if isinstance(subject, LiveSubject):
+        draw_guesses_by_layer(subject)
     if through.lens.name == ATTENTION:
         about_lens(subject, through.lens)
     measures_note(view.record.units, view.measures, through.lens)

@@ -1,12 +1,15 @@
 """One attention map in detail: the input coloured by one query's weights, and below it all weights as a matrix or as lines, or that query in each layer."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from typing import Literal, NamedTuple
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from app_pages.attention.answer_colours import colouring, draw_row, draw_verdict, take_choice
 from app_pages.attention.by_layer import draw_by_layer
 from app_pages.attention.head_lines import draw_head_lines
 from app_pages.attention.head_summary import say_what_it_attends_to
@@ -16,21 +19,24 @@ from app_pages.controls.attention_controls import BY_LAYER, HEAD, LINES, MATRIX,
 from app_pages.controls.head_choice import step, take_query
 from app_pages.controls.lens import number_sentence_for
 from app_pages.show.all_heads import overview_of
-from app_pages.show.faithfulness.line import faithfulness
+from app_pages.show.download import download
 from app_pages.show.input_in_colours import input_in_colours
+from app_pages.show.linked_view import Choice, Hiding, linked_tokens
 from app_pages.show.show import show
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from app_pages.toolkit.markdown import plain
 from model.lenses import ATTENTION, Lens
 from model.measures.head_measures import combine_heads
 from model.record import AttentionRecord, Positions
+from model.record.from_arrays import attention_alone
+from viz.attention.head_overview import head_maxima
+from viz.attention.linked_heads import LEAST, N_STRONGEST
 from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import weight_heatmap
+from viz.attention.token_strip import weight_strip
 from viz.builders.heatmap import position_labels
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
-
-N_STRONGEST = 8  # keys in the table
 
 
 class _Map(NamedTuple):
@@ -45,12 +51,20 @@ class _Map(NamedTuple):
     name: str  # of the head, or of what is drawn of its layer
 
 
-def draw_one_map(shown: ShownHead, part: str, form: str) -> None:
+def draw_one_map(shown: ShownHead, part: str, form: str, menu: DeltaGenerator) -> None:
     """Draws the overview of all heads, and beside it the chosen map alone, as a matrix or as lines, or its query in each layer.
 
-    The map is that of the chosen head or, by `part`, the mean or maximum over the heads of its layer.
+    The map is that of the chosen head or, by `part`, the mean or maximum over the heads of its layer. The `menu` has further
+    choices of a form.
     """
     subject, chosen, view = shown.subject, shown.chosen, shown.view
+    maps = subject.through(shown.through)
+    name, pattern, whole = head_name(*shown.head), shown.pattern, maps.pattern[shown.head]
+    if part != HEAD:
+        how: Literal["mean", "maximum"] = "mean" if part == MEAN else "maximum"
+        pattern, whole = (combine_heads(record.pattern[chosen.layer], how) for record in (view.record, maps))
+        name = f"L{chosen.layer}, {part} over its heads"
+    tokens, verdict = draw_row(view.record)
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="maps"):
             overview_of(
@@ -63,31 +77,48 @@ def draw_one_map(shown: ShownHead, part: str, form: str) -> None:
                 lens=shown.lens,
             )
         with st.container(key="detail"):
-            maps = subject.through(shown.through)
-            name = head_name(*shown.head)
-            if part == HEAD:
-                pattern, whole = shown.pattern, maps.pattern[shown.head]
-                say_what_it_attends_to(subject, chosen, maps, number_sentence_for(subject, chosen))
-            else:
-                how: Literal["mean", "maximum"] = "mean" if part == MEAN else "maximum"
-                pattern, whole = (
-                    combine_heads(record.pattern[chosen.layer], how) for record in (view.record, maps)
-                )
-                name = f"L{chosen.layer}, {part} over its heads"
-                st.markdown(f"**{name}**")
-            _draw_map(shown, pattern, part, form, name)
-    if (why := shown.why_unchecked) is None:
-        faithfulness(
-            subject,
-            whole,
-            shown.kind,
-            shown.answer,
-            lens=shown.lens.name,
-            head=shown.head if part == HEAD else None,
-            query=view.record.number(shown.query),
+            with st.container(key="head_sentence"):
+                if part == HEAD:
+                    say_what_it_attends_to(subject, chosen, maps)
+                else:
+                    st.markdown(f"**{name}**")
+            _draw_map(shown, pattern, part, form, name, menu)
+            if part == HEAD and (sentence := number_sentence_for(subject, chosen)):
+                st.caption(sentence)
+    with verdict:
+        hiding = draw_verdict(shown, whole, shown.head if part == HEAD else None)
+    if view.record.unit == "token":
+        with tokens:
+            _draw_tokens(shown, pattern, part, hiding)
+
+
+def download_tokens(shown: ShownHead) -> None:
+    """Draws the button that makes a file of the tokens of a text in the colours of the chosen row."""
+    record, weights = shown.view.record, shown.pattern[shown.query]
+    if record.unit == "token":
+        query, notes = shown.query if record.keys is None else None, shown.view.notes_on(shown.pattern)
+        scale = shown.chosen.of_head(record)
+        download(
+            lambda: weight_strip(record.attended, weights, query=query, scale=scale, notes=notes), "tokens"
         )
-    else:
-        st.caption(why)
+
+
+def _draw_tokens(shown: ShownHead, pattern: np.ndarray, part: str, hiding: Hiding | None) -> None:
+    """Draws the tokens in the colours of the chosen row of `pattern`, the head's map or, by `part`, that of its layer."""
+    record, head = shown.view.record, shown.head
+    if part != HEAD:  # one map for each layer, of which only the chosen one is looked at
+        record = attention_alone(record)
+        masks = np.logical_or.reduce(record.mask, axis=1, keepdims=True)
+        patterns = np.broadcast_to(pattern, (len(masks), 1, *pattern.shape))
+        record, head = replace(record, pattern=patterns, mask=masks), (shown.chosen.layer, 0)
+    linked_tokens(
+        record,
+        Choice(*head, shown.query, colouring()),
+        take_choice(shown, has_heads=part == HEAD and shown.lens.has_heads),
+        key="all_heads",
+        tops=head_maxima(record) if shown.chosen.scale == "own" else None,
+        hiding=hiding,
+    )
 
 
 def draw_cells(shown: ShownHead, links: Sequence[MatrixLink] = ()) -> None:
@@ -111,30 +142,22 @@ def _map(shown: ShownHead, pattern: np.ndarray, name: str) -> _Map:
     return _Map(record, pattern, record.mask[shown.head], shown.query, scale, view.notes_on(pattern), name)
 
 
-def _draw_map(shown: ShownHead, pattern: np.ndarray, part: str, form: str, name: str) -> None:
-    """Draws `pattern` [query, key] of the head `name` over the input and as `form`, a matrix or lines, or its query in
-    each layer; a click on a token, patch or row makes it the query.
+def _draw_map(
+    shown: ShownHead, pattern: np.ndarray, part: str, form: str, name: str, menu: DeltaGenerator
+) -> None:
+    """Draws `pattern` [query, key] of the head `name` as `form`, a matrix or lines, or its query in each layer, and over a
+    picture; a click on a token, patch or row makes it the query.
     """
     drawn, lens = _map(shown, pattern, name), shown.lens
     subject, record, query, weights = shown.subject, drawn.record, drawn.query, pattern[shown.query]
     if record.unit == "token":
-        input_in_colours(
-            subject.model_input,
-            record,
-            weights,
-            key="strip",
-            query=query,
-            scale=drawn.scale,
-            legend=False,
-            notes=drawn.notes,
-        )
         with st.container(horizontal=True, gap="small"):
             with st.container(key="weights"):
                 ranges = window(pattern, query) if form == MATRIX else None
                 if form == MATRIX:
                     _draw_matrix(drawn, ranges)
                 elif form == LINES:
-                    draw_head_lines(shown, pattern, name, of_head=part == HEAD and lens.has_heads)
+                    draw_head_lines(shown, pattern, name, of_head=part == HEAD and lens.has_heads, menu=menu)
                 else:
                     draw_by_layer(shown, part)
             with st.container(width=190):
@@ -202,11 +225,12 @@ def _draw_matrix(
 
 def _draw_strongest_keys(record: AttentionRecord, weights: np.ndarray, query: int, lens: Lens) -> None:
     """Draws a table of the largest of `weights` [key], and their sum."""
-    order = np.argsort(-weights, kind="stable")[:N_STRONGEST].tolist()
+    order = np.argsort(-weights, kind="stable")[:N_STRONGEST]
+    order = order[weights[order] >= LEAST].tolist()
     keys, queries = _labels(record.attended), _labels(record)
     rows = [(escape(keys[key]), float(weights[key])) for key in order]
     if len(order) < len(weights):
-        rows.append((f"<small>sum of these {N_STRONGEST}</small>", float(weights[order].sum())))
+        rows.append((f"<small>sum of these {len(order)}</small>", float(weights[order].sum())))
     cells = "".join(
         f"<tr><td>{name}</td><td>{format_number(weight, '.3f')}</td></tr>" for name, weight in rows
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.attention.shown_head import ShownHead
 from app_pages.controls.attention_controls import ALSO_HEADS
@@ -16,13 +17,15 @@ from viz.attention.head_view import MOST_HEADS, weight_lines
 from viz.builders.number_format import head_name, percent
 
 
-def draw_head_lines(shown: ShownHead, pattern: np.ndarray, name: str, *, of_head: bool) -> None:
+def draw_head_lines(
+    shown: ShownHead, pattern: np.ndarray, name: str, *, of_head: bool, menu: DeltaGenerator
+) -> None:
     """Draws `pattern` [query, key], called `name`, as lines of one query or of all; `of_head` says that it is one head's.
 
-    Then other heads of its layer can be drawn with it, each in a colour of its own.
+    Then other heads of its layer can be drawn with it, each in a colour of its own. What is drawn is chosen in the `menu`.
     """
     chosen, query, record = shown.chosen, shown.query, shown.view.record
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+    with menu:
         is_alone = not ALL_QUERIES.choose()
         heads = _choose_heads(record, chosen) if of_head else ()
     patterns = {head_name(chosen.layer, head): record.pattern[chosen.layer, head] for head in heads}
@@ -56,7 +59,6 @@ def _choose_heads(record: AttentionRecord, chosen: HeadChoice) -> Sequence[int]:
     n_heads = record.pattern.shape[1]
     if n_heads < 2:
         return ()
-    st.markdown(":gray[Other heads]", width="content")
     others = [head for head in ALSO_HEADS.choose(range(n_heads)) if head != chosen.head]
     if left_out := others[MOST_HEADS - 1 :]:
         names = ", ".join(head_name(chosen.layer, head) for head in left_out)

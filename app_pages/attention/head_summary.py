@@ -19,10 +19,8 @@ MUCH = 0.3  # of the weight: with less, no single kind of key describes the head
 ROUNDING = 1e-4  # of two ways to add up the weight of one key
 
 
-def say_what_it_attends_to(
-    subject: Subject, chosen: HeadChoice, maps: AttentionRecord, remark: str = ""
-) -> None:
-    """Writes the name of the chosen head, or layer, what it attends to in `maps`, and the `remark`.
+def say_what_it_attends_to(subject: Subject, chosen: HeadChoice, maps: AttentionRecord) -> None:
+    """Writes the name of the chosen head, or layer, and what it attends to in `maps`.
 
     `maps` cover the whole input, seen through the chosen lens. The name of a head depends only on its attention.
     """
@@ -33,14 +31,13 @@ def say_what_it_attends_to(
         names = head_names(subject, chosen.layer, chosen.head)
         name += f" · {names.short}" if names.short else ""
         help = names.help
-    remark = f" :gray[{remark}]" if remark else ""
     shares = attention_by_kind(maps, chosen.layer, head) if lens.sums_to_1 else None
     if shares is None:
-        st.markdown(f"{name}{remark}", help=help)
+        st.markdown(name, help=help)
         return
     colon = ":" if " · " in name else " ·"
     sentence = in_words(shares, maps, "its weight" if lens.name == ATTENTION else "each row")
-    st.markdown(f"{name}{colon} :gray[{plain(sentence)}{'.' * bool(remark)}]{remark}", help=help)
+    st.markdown(f"{name}{colon} :gray[{plain(sentence)}]", help=help)
 
 
 def head_sentence(subject: Subject, maps: AttentionRecord, lens: Lens, layer: int, head: int) -> str:
@@ -60,10 +57,9 @@ def in_words(shares: AttentionByKind, maps: AttentionRecord, whole: str) -> str:
     if shares.largest > max(share + ROUNDING, MUCH):
         token = position_labels(attended.tokens, attended.numbers)[shares.key]
         key = f"“{token}”" if attended.unit == "token" else token
-        return f"{percent(shares.largest, 0)} of {whole} on {key}, mean over the queries"
+        return f"on average {percent(shares.largest, 0)} of {whole} goes to {key}"
     if share >= MUCH:
-        return f"{percent(share, 0)} of {whole} on {kind}, mean over the queries"
+        return f"on average {percent(share, 0)} of {whole} goes to {kind}"
     *other_names, last_name = shares.short_names
-    kinds = f" each on {', '.join(other_names)} and {last_name}" if other_names else f" on {last_name}"
-    rest = f"{percent(shares.elsewhere, 0)} of {whole} on other {attended.units}"
-    return f"{rest}; at most {percent(share, 0)}{kinds}, on average"
+    kinds = f" each to {', '.join(other_names)} and {last_name}" if other_names else f" to {last_name}"
+    return f"no favourite: on average at most {percent(share, 0)}{kinds}"

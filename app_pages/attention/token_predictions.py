@@ -6,7 +6,6 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.answer_choice import Answer, choose_answer
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import as_code, counted, plain
 from model.experiments.masked_tokens import guesses
@@ -20,41 +19,41 @@ _MOST_MASKED = 5  # lines above the page
 _MOST_TOKENS = 512
 
 
-def draw_masked_token_guesses(subject: LiveSubject) -> Answer:
-    """Draws a line for each masked token, such as [MASK], with the most probable tokens in its place, and beside them the choice
-    of what counts as the answer, which is returned.
-    """
+def draw_masked_token_guesses(subject: LiveSubject) -> None:
+    """Draws a line for each masked token, such as [MASK], with the most probable tokens in its place."""
     record = subject.record
     if not (positions := record.positions_with_role("mask")):
-        return Answer()
+        return
     name = record.tokens[positions[0]]
     if not record.config.masked_token_output:
         st.caption(f"This encoder was not trained to fill in {as_code(name)}.")
-        return Answer()
+        return
     by_position = subject.compute(guesses)
-    with st.container(horizontal=True, vertical_alignment="center", key="masked_tokens"):
-        with st.container(key="masked_token_guesses", width="content"):
-            for mask_number, position in enumerate(positions[:_MOST_MASKED], 1):
-                words = ", ".join(
-                    f"{as_code(guess.token)} {percent(guess.probability, brief=True)}"
-                    for guess in by_position[position]
-                )
-                number_text = f" number {mask_number}" if len(positions) > 1 else ""
-                st.markdown(f"In place of **{plain(name)}**{number_text}: {words}")
-            if len(positions) > _MOST_MASKED:
-                n_more = len(positions) - _MOST_MASKED
-                st.caption(
-                    f"{counted(n_more, 'more masked token')} {'is' if n_more == 1 else 'are'} not listed."
-                )
-        with st.container(horizontal=True, key="bar_answer", width="content"):
-            answer = choose_answer(subject)
-    with st.expander(f"What would stand in place of {plain(name)} after each layer"):
-        _draw_guesses_by_layer(subject, [position for position in positions if by_position[position]])
-    return answer
+    with st.container(key="masked_token_guesses", gap=None):
+        for mask_number, position in enumerate(positions[:_MOST_MASKED], 1):
+            words = ", ".join(
+                f"{as_code(guess.token)} {percent(guess.probability, brief=True)}"
+                for guess in by_position[position]
+            )
+            number_text = f" number {mask_number}" if len(positions) > 1 else ""
+            st.markdown(f"In place of **{plain(name)}**{number_text}: {words}")
+        if len(positions) > _MOST_MASKED:
+            n_more = len(positions) - _MOST_MASKED
+            st.caption(f"{counted(n_more, 'more masked token')} {'is' if n_more == 1 else 'are'} not listed.")
 
 
-def _draw_guesses_by_layer(subject: LiveSubject, positions: Sequence[int]) -> None:
-    """Draws a table for each masked position: what the masked-token output makes of its state after each layer."""
+def draw_guesses_by_layer(subject: LiveSubject) -> None:
+    """Draws, folded, a table for each masked token: what the masked-token output makes of its state after each layer."""
+    record = subject.record
+    masked = record.positions_with_role("mask")
+    if not masked or not record.config.masked_token_output:
+        return
+    by_position = subject.compute(guesses)
+    with st.expander(f"What would stand in place of {plain(record.tokens[masked[0]])} after each layer"):
+        _draw_tables_by_layer(subject, [position for position in masked if by_position[position]])
+
+
+def _draw_tables_by_layer(subject: LiveSubject, positions: Sequence[int]) -> None:
     for number, position in enumerate(positions[:_MOST_MASKED], 1):
         answer = subject.compute(masked_word, None, position)
         stages = subject.compute(masked_word_by_layer, answer)

@@ -3,10 +3,12 @@
 Each target is found by a rule in the chosen encoder: no head, word or digit is named in the code.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import compare_controls
 from app_pages.controls import input_controls as inputs
@@ -16,37 +18,60 @@ from app_pages.controls.head_choice import take_head, take_query
 from app_pages.controls.map_controls import ALL_QUERIES, QUERY
 from app_pages.controls.masks_controls import MASK
 from app_pages.controls.pages import COMPARE, MASKS, go_to, notify
+from app_pages.controls.tour_controls import STOPS
 from app_pages.inputs import drawing
 from app_pages.inputs.digit_input import ordered
 from app_pages.inputs.row import similar_encoder
 from app_pages.inputs.text_input import FIRST
+from app_pages.show.heading import guide_slot
 from app_pages.subject import encoders
 from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.shipped_inputs import correct_class, sentences, test_digits
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback
+from app_pages.tour.open_stop import open_stop
 from model.inputs import Text
 from model.measures.attended_kinds import clearest_head
 
 HIDING = "[MASK]"
 MOST_TOKENS = 60  # of a text whose tokens are hidden one after the other while the reader waits
+_USED = "try_used"  # in the session: one of the links was pressed, so that the reader has begun
 
 
 def try_links(subject: LiveSubject) -> None:
-    """Draws the row of links; it stays after a link was used, since all figures would move up without it."""
+    """Draws the links beside the page's title; once one was used, they fold into a button. On the tour, which is a guide of its
+    own, there are none.
+    """
+    if (slot := guide_slot()) is None:
+        return
     links = {
-        "a head that finds the next token": _open_next_token_head,
-        "hide a word and see the answer change": _hidden_word,
-        "the same digit in pre-LN and post-LN": _open_two_norms,
-        f"guess what {HIDING} hides": _open_guess,
+        f"the tour, {len(STOPS)} stops": _open_tour,
+        "a next-token head": _open_next_token_head,
+        "hiding a word": _hidden_word,
+        "pre-LN and post-LN": _open_two_norms,
+        f"guessing a {HIDING}": _open_guess,
     }
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="try"):
-        st.html("Try:", width="content")
-        for number, (label, open_state) in enumerate(links.items()):
-            key = f"try_{number}"
-            st.button(
-                f"{label} →", type="tertiary", key=key, on_click=callback(key, partial(open_state, subject))
-            )
+    with slot:
+        if is_folded := _USED in st.session_state:
+            place: DeltaGenerator = st.popover("Try", type="tertiary", key="try_folded")
+        else:
+            place = st.container(horizontal=True, vertical_alignment="center", gap="small", key="try")
+        with place:
+            if not is_folded:
+                st.html("Try", width="content")
+            for number, (label, open_state) in enumerate(links.items()):
+                key = f"try_{number}"
+                press = callback(key, partial(_open, open_state, subject))
+                st.button(f"{label} →", type="tertiary", key=key, on_click=press)
+
+
+def _open(open_state: Callable[[LiveSubject], None], subject: LiveSubject) -> None:
+    st.session_state[_USED] = True
+    open_state(subject)
+
+
+def _open_tour(_subject: LiveSubject) -> None:
+    open_stop(1)
 
 
 def _open_next_token_head(subject: LiveSubject) -> None:

@@ -28,7 +28,12 @@ from viz.builders.number_format import format_number, percent, told_apart
 from viz.builders.token_label import visible
 
 WHOLE, MASKED = "whole input", "masked word"
-ANSWER = Row("answer_of", "Answer", (WHOLE, MASKED))
+ANSWER = Row(
+    "answer_of",
+    "Answer",
+    (WHOLE, MASKED),
+    help="Which answer is explained: what the encoder says of the whole input, or how probable it finds a word in place of [MASK].",
+)
 MASK_NUMBER = Box[int]("answer_mask", "Masked token", pattern=INDEX, width=90)
 WORD = TextLine(
     "answer_word", "Its word", label_visibility="collapsed", placeholder="word: the first guess", width=170

@@ -46,9 +46,7 @@ ALSO_HEADS = Boxes[int](
     gone=drop_option,
     format_func="H{}".format,
     select_all=True,
-    label_visibility="collapsed",
-    placeholder="of this layer, each in a colour",
-    width=280,
+    placeholder="each in a colour",
 )
 WORDS = Toggle(
     "words",

@@ -2,6 +2,9 @@
 
 from collections.abc import Hashable
 from dataclasses import replace
+from typing import NamedTuple
+
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit import stoppable
@@ -13,17 +16,36 @@ AT_ONCE = 5e9
 A_SECOND = 1e10
 
 
+class Wanted(NamedTuple):
+    """Whether the reader has asked for the work elsewhere, and where the button stands that starts it, by default here."""
+
+    is_already: bool = False
+    button: DeltaGenerator | None = None
+
+
+NOT_YET = Wanted()
+
+
 def is_wanted(
-    subject: LiveSubject, what: Hashable, n_forwards: int, label: str, key: str, *, besides: int = 0
+    subject: LiveSubject,
+    what: Hashable,
+    n_forwards: int,
+    label: str,
+    key: str,
+    *,
+    besides: int = 0,
+    wanted: Wanted = NOT_YET,
 ) -> bool:
-    """Whether to do the work `what` now: it is short, was done before, or the button drawn here is pressed.
+    """Whether to do the work `what` now: it is short or `wanted` already, was done before, or the button
+    is pressed that is drawn where `wanted` says.
 
     Short means at most half a second together with `besides` other forward passes. The work itself belongs inside
     `app_pages.toolkit.stoppable.until_done(what)`.
     """
     per_forward = multiply_adds(subject.loaded.config, len(subject.record))
-    is_short = (n_forwards + besides) * per_forward <= AT_ONCE
-    return stoppable.is_wanted(what, f"{label}, {duration(n_forwards * per_forward)}", key, is_short=is_short)
+    is_short = wanted.is_already or (n_forwards + besides) * per_forward <= AT_ONCE
+    label = f"{label}, {duration(n_forwards * per_forward)}"
+    return stoppable.is_wanted(what, label, key, is_short=is_short, place=wanted.button)
 
 
 def multiply_adds(config: ModelConfig, n: int) -> int:

@@ -24,12 +24,6 @@ from viz.builders.palette import ColourScale, WeightScale, weight_scale
 
 LONG = 64  # positions
 _WAS_LONG = "scale_of_long"  # in the session: the scale was last chosen for so many
-ARROWS = (  # key, its sign, what it does, steps in layer and head
-    ("left", "chevron_left", "previous head", 0, -1),
-    ("right", "chevron_right", "next head", 0, 1),
-    ("up", "keyboard_arrow_up", "previous layer", -1, 0),
-    ("down", "keyboard_arrow_down", "next layer", 1, 0),
-)
 _ROLES: dict[Role, str] = {
     "class": "at the beginning stands for the whole",
     "register": "is a register, which the encoder has for its own use",
@@ -66,19 +60,18 @@ def choose_head(
     slots: Slots,
     *,
     with_colours: bool = True,
-    stepped: bool = False,
     with_roles: bool = True,
     lens: Lens = LENSES[ATTENTION],
 ) -> HeadChoice:
     """Draws the controls of layer, head and colours in the page's bar; returns the choice.
 
-    `stepped` adds buttons to the neighbouring heads. `with_colours` is False on pages without maps of weights. `with_roles`
+    `with_colours` is False on pages without maps of weights. `with_roles`
     writes the names of the head's roles beside the controls; it is False on pages that write them elsewhere. A `lens`
     without heads hides the control of the head, which keeps its value.
     """
     _choose_clear_head(subject.record)
     with slots.controls:
-        layer, head = _choose_layer_and_head(subject.record, stepped, lens.has_heads)
+        layer, head = _choose_layer_and_head(subject.record, lens.has_heads)
     scale: ColourScale = "fixed"
     if with_colours:
         with slots.view:
@@ -109,7 +102,7 @@ def _choose_clear_head(record: AttentionRecord) -> None:
     st.session_state["opened"] = True
 
 
-def _choose_layer_and_head(record: AttentionRecord, stepped: bool, has_heads: bool) -> tuple[int, int]:
+def _choose_layer_and_head(record: AttentionRecord, has_heads: bool) -> tuple[int, int]:
     n_layers, n_heads = record.pattern.shape[:2]
     is_back = has_heads and st.session_state.get("n_heads", (1, 1))[1] == 0
     if is_back and (head := HEAD.held()) is not None:
@@ -123,17 +116,6 @@ def _choose_layer_and_head(record: AttentionRecord, stepped: bool, has_heads: bo
             head = HEAD.choose(range(n_heads))
         else:
             st.selectbox("Head", ["all"], key="no_head", disabled=True, width=120, help=_NO_HEADS)
-        for key, icon, action, layer_offset, head_offset in ARROWS if stepped else ():
-            if head_offset and not has_heads:
-                continue
-            st.button(
-                action.capitalize(),
-                icon=f":material/{icon}:",
-                key=f"step_{key}",
-                help=f"{action.capitalize()} (the {key} arrow key does the same while a head map has the focus)",
-                on_click=step,
-                args=(layer_offset, head_offset),
-            )
     return layer, head
 
 

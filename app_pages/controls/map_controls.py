@@ -1,6 +1,6 @@
 """Controls of maps of attention, on all pages that have some: which head and query, seen through which lens."""
 
-from app_pages.controls.address import INDEX, Box, Row, Toggle, nearest
+from app_pages.controls.address import INDEX, Box, Code, Row, Toggle, nearest
 from model.experiments.knock_out import KnockOutKind
 from model.lenses import LENSES
 from viz.builders.palette import ColourScale
@@ -25,16 +25,14 @@ LAYER = Box[int](
     "Layer",
     pattern=INDEX,
     gone=nearest,
-    width=124,
-    help="The blocks of the encoder, in order; layer 0 reads the input.",
+    width=96,
 )
 HEAD = Box[int](
     "head",
     "Head",
     pattern=INDEX,
     gone=nearest,
-    width=124,
-    help="A head decides for each token which others it reads from, and how much from each. The heads of a layer work side by side.",
+    width=96,
 )
 QUERY = Box[int]("query", "Query", width=160, is_always_written=True)
 SCALE = Row(
@@ -61,4 +59,4 @@ KNOCK_OUT = Row(
     help=KNOCK_OUT_HELP,
 )
 ALL_QUERIES = Toggle("all_queries", "Lines of all queries", True)
-FAITHFULNESS = Toggle("faithful", "Why?")
+FAITHFULNESS = Code("faithful", pattern="true")  # the menu "explains the answer?" is open

@@ -88,7 +88,9 @@ def _term_html(word: str, meaning: str) -> str:
 
 
 _HEADS = _term_html(
-    "heads", "A head decides for each token which others it reads from, and how much from each."
+    "heads",
+    "A head decides for each token which others it reads from, and how much from each. The heads of a layer work side by "
+    "side. Layers follow one another: layer 0 reads the input, each later one what the layer before it has made of it.",
 )
 _QUERIES = _term_html("queries", "A query is the token that looks: a row of a map.")
 _KEYS = _term_html("keys", "A key is a token that is looked at: a column of a map.")
@@ -101,8 +103,8 @@ ATTENTION = Page(
     "attention",
     "Attention",
     "What does each head look at?",
-    f"Each square is one of its {_HEADS}; in a map, rows are the tokens that look ({_QUERIES}), columns those that "
-    f"they look at ({_KEYS}).",
+    f"Each square is one of its {_HEADS}; in its map, rows are tokens that look ({_QUERIES}), columns what they look "
+    f"at ({_KEYS}).",
 )
 INSIDE_A_HEAD = Page(
     "inside_a_head",

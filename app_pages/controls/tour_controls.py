@@ -9,13 +9,18 @@ from app_pages.controls.pages import Page
 
 
 class Stop(NamedTuple):
-    """A stop: a page, what is to be seen there, and the part of the page that is opened, as its address has it."""
+    """A stop: a page, what is to be seen there, and the part of the page that is opened, as its address has it.
+
+    What is said is true of any encoder and input, or else has another sentence for the others.
+    """
 
     title: str
     seen: str
     page: Page
     parts: Mapping[str, str] = {}
+    otherwise: str = ""  # what is to be seen where the input is a picture, or no word is hidden
     hides_a_word: bool = False  # that on which the answer depends most
+    is_of_training: bool = False  # needs the recording that an encoder brings of its training
 
 
 STOPS = (
@@ -23,29 +28,32 @@ STOPS = (
         "All heads at once",
         "Type a sentence, or keep this one. Each square is a head: point at a word, and each shows what it reads.",
         pages.ATTENTION,
+        {"view": "matrix", "part": "this head"},
+        otherwise="Each square is a head: point at a part of the picture, and each shows where that part looks.",
     ),
     Stop(
         "Hide a word",
         "The struck-out word is hidden from every head: see how the answer changes. Click other words, too.",
         pages.MASKS,
         {"masks_part": "Step by step", "masks_kind": "Block tokens"},
+        otherwise="Click a word or a part of the picture: it is hidden from every head. See how the answer changes.",
         hides_a_word=True,
     ),
     Stop(
         "Where one weight comes from",
-        "Query times key, divided by √d_k, softmax, times value: click the steps at the left.",
+        "Query times key, then a softmax, then the values: click the steps at the left.",
         pages.INSIDE_A_HEAD,
         {"inside": "Step by step"},
     ),
     Stop(
         "Why √d_k",
-        "Set the scale to 1: undivided scores spread far, and one key gets nearly all the weight (entropy, below).",
+        "Set the scale to 1: scores that are not divided spread far, and one key gets nearly all the weight.",
         pages.INSIDE_A_HEAD,
         {"inside": "Why √d_k", "inside_scale": "random vectors"},
     ),
     Stop(
         "Why word order needs help",
-        "Attention alone sees no order. Move t: each position has its own pattern, added to the word.",
+        "Attention alone sees no order. Move “Position t”: each position adds a pattern of its own.",
         pages.POSITIONS,
         {"positions": "Sinusoids"},
     ),
@@ -60,6 +68,7 @@ STOPS = (
         "Press Play, below the maps: they begin blurred, and each head finds its pattern.",
         pages.TRAINING,
         {"training": "Recording"},
+        is_of_training=True,
     ),
     Stop(
         "Before or after: the LayerNorm",
@@ -67,14 +76,14 @@ STOPS = (
         pages.NORM_PLACEMENT,
     ),
     Stop(
-        "Two encoders, one sentence",
-        "pre-LN is left, post-LN right: which heads look alike? Click a square to see it large.",
+        "Two encoders, one input",
+        "One left, one right, each with its name: which heads look alike? Click a square to see it large.",
         pages.COMPARE,
         {"compare_part": "Heads", "compare_what": "two encoders"},
     ),
     Stop(
         "Your own encoder",
-        "The last stop. Open an encoder from Hugging Face here, and take the tour again with it.",
+        "The last stop. Open an encoder from Hugging Face here: the tour begins again with it.",
         pages.YOUR_OWN,
     ),
 )

@@ -141,7 +141,7 @@ def say_source(subject: Subject, numbers: Numbers) -> None:
     source = None if numbers.stored is None else numbers.stored.source
     if source is not None and source.unknown:
         share = percent(source.unknown)
-        st.caption(f"Of the tokens of {numbers.data}, {share} are unknown to this tokenizer.")
+        st.caption(f"Of the tokens of {numbers.data}, {share} are unknown to this encoder.")
     if not isinstance(subject, LiveSubject):
         st.caption("A record holds one input, so these are the numbers of that input alone.")
     elif source is None:

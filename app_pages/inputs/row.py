@@ -16,7 +16,7 @@ from app_pages.inputs.record_input import draw_first_upload, record_input
 from app_pages.inputs.text_input import text_input
 from app_pages.inputs.unknown_tokens import say_unknown
 from app_pages.show.heading import say_purpose
-from app_pages.show.prediction import answer
+from app_pages.show.prediction import answer, unknown_sentence
 from app_pages.subject import encoders, session_encoders
 from app_pages.subject.cache import Checkpoint, loaded
 from app_pages.subject.subject import FileSubject, LiveSubject, Subject, encoded_text, n_parameters
@@ -145,11 +145,11 @@ class _Row:
         if not subject.record.is_finite:
             stop(f"The encoder {plain(name)} {NO_NUMBERS}")
         keep_query(subject.record)
-        say_purpose("This encoder", purpose(encoder), answer(subject.record) if with_answer else "")
+        is_said = say_purpose("This encoder", purpose(encoder), answer(subject.record) if with_answer else "")
         session_encoders.say_on_cpu(name)
         if subject.left_out:
             st.caption(f"The text is too long for the encoder, which leaves out the {subject.left_out}.")
-        say_unknown(subject)
+        say_unknown(subject, is_said=is_said and with_answer and bool(unknown_sentence(subject.record)))
         for note in encoder.notes:
             st.caption(plain(note))
         return subject

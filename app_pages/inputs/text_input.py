@@ -25,6 +25,7 @@ def text_input(name: str | None) -> tuple[Text | None, None]:
         "Example",
         sentences,
         index=None,
+        required=True,  # without a cross, which would empty the list alone and not the text
         key="example",
         placeholder="Examples" if sentences else "No examples",
         disabled=not sentences,

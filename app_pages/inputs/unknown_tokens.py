@@ -10,12 +10,17 @@ from model.inputs import Text
 from model.inputs.text import has_character_vocabulary, space_out_characters
 
 
-def say_unknown(subject: LiveSubject, *, before: str = "", box: TextBox = TEXT) -> None:
-    """Writes how many tokens are unknown, after the words `before`; `box` is the control of the text."""
+def say_unknown(
+    subject: LiveSubject, *, before: str = "", box: TextBox = TEXT, is_said: bool = False
+) -> None:
+    """Writes how many tokens are unknown, after the words `before`, unless it `is_said` elsewhere, and draws the button that
+    separates characters where that helps; `box` is the control of the text.
+    """
     if not subject.unknown or not isinstance(subject.model_input, Text):
         return
     with st.container(horizontal=True, vertical_alignment="center", key=f"unknown_{box.key}"):
-        st.caption(f"{before}{subject.unknown}.", width="content")
+        if not is_said:
+            st.caption(f"{before}{subject.unknown}.", width="content")
         if (separated := _with_spaces_between(subject.checkpoint, subject.model_input)) is not None:
             st.button(
                 "Separate the characters",

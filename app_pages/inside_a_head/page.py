@@ -14,6 +14,6 @@ if part == SCALE:
 else:
     subject, slots = choose_input()
     in_steps = part == STEP_BY_STEP
-    chosen = choose_head(subject, slots, with_colours=in_steps, stepped=in_steps)
+    chosen = choose_head(subject, slots, with_colours=in_steps)
     draw = draw_steps if in_steps else draw_layer_norm if part == LAYER_NORM else draw_reordering
     draw(subject, slots, chosen)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from app_pages.controls.tour_controls import STOPS, Stop, current_stop
 from app_pages.toolkit.markdown import plain
-from app_pages.tour.open_stop import SENTENCE, open_stop
+from app_pages.tour.open_stop import SENTENCE, next_stop, open_stop, seen_at, why_left_out
 
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
@@ -21,7 +21,7 @@ def draw_stops(own_text: str) -> None:
     """Draws all stops, and a button that begins the tour or goes on with it. `own_text` is the reader's sentence, or ""."""
     number = current_stop()
     with st.container(horizontal=True, vertical_alignment="center", key="tour_start"):
-        following = 1 if number is None else min(number + 1, len(STOPS))
+        following = 1 if number is None else next_stop(number, 1) or len(STOPS)
         st.button(
             "Start the tour" if number is None else f"Go on with stop {following}",
             type="primary",
@@ -45,7 +45,7 @@ def _draw_card(number: int, stop: Stop, *, is_current: bool) -> None:
     theme: Theme = "dark" if st.context.theme.type == "dark" else "light"
     with st.container(gap=None, key=f"tour_card{'_here' * is_current}_{number}"):
         st.html(
-            f'{_picture(number, theme)}<h2>{number}. {escape(stop.title)}</h2><p class="seen">{escape(stop.seen)}</p>'
+            f'{_picture(number, theme)}<h2>{number}. {escape(stop.title)}</h2><p class="seen">{escape(seen_at(number))}</p>'
         )
         st.button(
             f"Open {stop.page.title} →",
@@ -53,6 +53,7 @@ def _draw_card(number: int, stop: Stop, *, is_current: bool) -> None:
             key=f"tour_open_{number}",
             on_click=open_stop,
             args=(number,),
+            disabled=bool(why_left_out(number)),
         )
 
 

@@ -15,6 +15,7 @@ from app_pages.controls.pages import Page
 from app_pages.toolkit.gestures import copy_link
 
 _PURPOSE: ContextVar[DeltaGenerator | None] = ContextVar("purpose", default=None)
+_GUIDE: ContextVar[DeltaGenerator | None] = ContextVar("guide", default=None)
 
 
 @contextmanager
@@ -25,7 +26,12 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
     """
     with st.container(horizontal=True, vertical_alignment="top", key="heading"):
         with st.container(key="heading_text"):
-            st.html(f'<div class="title"><h1>{page.title} <span>{page.question}</span></h1></div>')
+            with st.container(horizontal=True, vertical_alignment="center", key="heading_title"):
+                st.html(
+                    f'<div class="title"><h1>{page.title} <span>{page.question}</span></h1></div>',
+                    width="content",
+                )
+                guide = st.container(width="content", key="guide") if is_described else None
             line = st.container(key="heading_line")
         copy_link()
     purpose = None
@@ -33,18 +39,27 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
         with line:
             purpose = st.container(key="purpose")
             st.html(f"<p>{page.seen}</p>")
-    token = _PURPOSE.set(purpose)
+    tokens = _PURPOSE.set(purpose), _GUIDE.set(guide)
     try:
         yield line
     finally:
-        _PURPOSE.reset(token)
+        _PURPOSE.reset(tokens[0])
+        _GUIDE.reset(tokens[1])
 
 
-def say_purpose(subject: str, purpose: str, answer: str = "") -> None:
+def guide_slot() -> DeltaGenerator | None:
+    """Container at the right of the title, for links to what a newcomer may try; None where the line is another guide's."""
+    return _GUIDE.get()
+
+
+def say_purpose(subject: str, purpose: str, answer: str = "") -> bool:
     """Begins the line below the title with a sentence such as “This encoder judges film reviews: positive 98.7 %.”
 
-    `subject` is the encoder as the sentence calls it; `answer` is HTML. Nothing happens outside a page.
+    `subject` is the encoder as the sentence calls it; `answer` is HTML. Returns whether it stands there: not outside a page, and not
+    where the line is another guide's.
     """
-    if (slot := _PURPOSE.get()) is not None:
-        end = f": {answer}." if answer else "."
-        slot.html(f"<p>{escape(f'{subject} {purpose}')}{end}</p>")
+    if (slot := _PURPOSE.get()) is None:
+        return False
+    end = f": {answer}." if answer else "."
+    slot.html(f"<p>{escape(f'{subject} {purpose}')}{end}</p>")
+    return True

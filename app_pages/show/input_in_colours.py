@@ -1,6 +1,6 @@
 """The input itself, a text or a picture, coloured by the weights of one query."""
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -41,15 +41,13 @@ def input_in_colours(
     allowed: np.ndarray | None = None,
     toggling: Toggling | None = None,
     legend: bool = True,
-    notes: Sequence[str] = (),
     whole: AttentionRecord | None = None,
 ) -> None:
     """Draws the input `read`, coloured by `weights` [key] of `query`; a click calls `take` with the position in the input.
 
     Positions that are only keys cannot be clicked. `read` may be None for a text. `chosen` is the value that a click
     changes, by default the query. With `toggling` a click turns a position on or off instead. Keys that are not `allowed` [key] are
-    struck out or hatched. A long text scrolls. Without `legend` the colour bar is drawn in the file only. `notes` say how the weights of a text were
-    changed. If `record` is a view, `whole` is the full record, which knows how the encoder sees the picture.
+    struck out or hatched. A long text scrolls. Without `legend` the colour bar is drawn in the file only. If `record` is a view, `whole` is the full record, which knows how the encoder sees the picture.
     """
 
     # The strip of a text already has the positions in the input.
@@ -85,7 +83,6 @@ def input_in_colours(
             query=query if record.keys is None else None,
             scale=scale,
             allowed=allowed,
-            notes=notes,
         )
         selection = "token" if allowed is None else "key"
         with st.container(height=HEIGHT if len(record) > LONG else "content", border=False):

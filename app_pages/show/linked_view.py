@@ -51,6 +51,8 @@ class Hiding:
     method: str = "knock-out"  # where the reader chooses another one, the tokens have these colours
 
 
+# For what would take a while, until the reader wants it.
+NOT_MEASURED = Hiding(changes=(), unit="", note="Not measured yet: a button behind “why” starts it.")
 _tokens = st.components.v2.component(
     "linked_heads",
     html=chart.HTML.read_text(encoding="utf-8"),
@@ -90,18 +92,6 @@ def linked_view(
     """
     # As long as all weights are there, the chart is the same whatever is chosen, and is not sent again.
     own = None if chart.sends_all(record) else (chosen.layer, chosen.head)
-    stamp = chart.stamp_of(record)
-    answered: dict[str, int] = st.session_state.setdefault(_ANSWERED, {})
-    component_key = f"{key}_tokens"
-
-    def taken() -> None:
-        message = st.session_state[component_key].chosen
-        choice = _read(message, record, has_query=chosen.query >= 0)
-        if choice is None or message["stamp"] != stamp:
-            return
-        answered[key] = int(message["number"])
-        take(choice)
-
     figure = chart.linked_heads(
         record,
         selected=own or (0, 0),
@@ -126,26 +116,66 @@ def linked_view(
             width="stretch",
             height="stretch",
         )
+    with tokens:
+        linked_tokens(
+            record,
+            chosen,
+            take,
+            key=key,
+            has_picture=picture is not None,
+            tops=tops,
+            title=title,
+            partners=partners,
+            hiding=hiding(),
+            shares_query=shares_query,
+        )
+
+
+def linked_tokens(
+    record: AttentionRecord,
+    chosen: Choice,
+    take: Callable[[Choice], None],
+    *,
+    key: str,
+    has_picture: bool = False,
+    tops: np.ndarray | None = None,
+    title: Title = Title("", ""),  # noqa: B008 (frozen)
+    partners: Sequence[tuple[int, int] | None] = (),
+    hiding: Hiding | None = None,
+    shares_query: str = "",
+) -> None:
+    """Draws the tokens alone, as buttons in the colours of the chosen row of weights; the arguments are those of `linked_view`."""
+    stamp = chart.stamp_of(record)
+    answered: dict[str, int] = st.session_state.setdefault(_ANSWERED, {})
+    component_key = f"{key}_tokens"
+
+    def taken() -> None:
+        message = st.session_state[component_key].chosen
+        choice = _read(message, record, has_query=chosen.query >= 0)
+        if choice is None or message["stamp"] != stamp:
+            return
+        answered[key] = int(message["number"])
+        take(choice)
+
     data = chart.script_data(
         record,
         channel=key,
         chart_selector=f".st-key-{key}_chart",
         kept=chosen[:3],
         coloured_by=chosen.coloured_by,
-        own=own,
-        has_picture=picture is not None,
+        own=None if chart.sends_all(record) else (chosen.layer, chosen.head),
+        has_picture=has_picture,
         tops=tops,
         shares_query=shares_query,
         title=title,
         partners=partners,
-        hidden=None if (second := hiding()) is None else _colouring(second),
+        hidden=None if hiding is None else _colouring(hiding),
         answered=answered.get(key, 0),
     )
     for name, numbers in data.items():
         if isinstance(numbers, np.ndarray):
             data[name] = base64.b64encode(numbers.astype("<u2").tobytes()).decode()
-    with tokens:
-        _tokens(key=component_key, data=data, on_chosen_change=callback(component_key, taken))
+    _tokens(key=component_key, data=data, on_chosen_change=callback(component_key, taken))
 
 
 def _read(message: Any, record: AttentionRecord, *, has_query: bool) -> Choice | None:

@@ -15,7 +15,9 @@ def measures_note(
         meaning = "the attention weight of query $i$ on key $j$; as the softmax makes them, the weights of a query add up to 1"
         if lens.name != ATTENTION:
             meaning = "the value of the map at query $i$ and key $j$, as the lens above shows it"
-        st.markdown(f"$A_{{ij}}$ is {meaning}. When the pointer rests on a map, these appear:")
+        st.markdown(
+            f"$A_{{ij}}$ is {meaning}. Of the head that is chosen or pointed at, these stand beside its name where there is room, and of all heads in the table of the page Heads:"
+        )
         if "entropy" not in names:
             st.markdown(
                 "**sum of a row**: mean over queries of $\\sum_j A_{ij}$. Entropy and distance are of rows that add up to "

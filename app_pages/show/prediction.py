@@ -18,8 +18,13 @@ def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> 
     """Draws the most probable class, its probability and, where `label` is the correct class, whether it is right.
 
     With more than two classes the next ones follow. An encoder without single-label classes shows its numbers, one
-    probability for each class, or a sentence that says that it has no prediction.
+    probability for each class, or a sentence that says that it has no prediction. Where the encoder knows fewer than half of
+    the tokens, that stands in front, and the answer is small.
     """
+    if sentence := unknown_sentence(record):
+        small = f"<small>{escape(title)} {answer_in_words(record, None)}</small>"
+        st.html(f'<div class="answer"><b>{sentence}</b>{small}</div>', width="content")
+        return
     if not record.has_classes:
         _draw_other_answers(record)
         return
@@ -41,6 +46,16 @@ def prediction(record: ForwardRecord, label: int | None, *, title: str = "") -> 
         st.html(_probability_bars(record), width="content")
 
 
+def unknown_sentence(record: ForwardRecord) -> str:
+    """How many of the tokens are unknown, if these are more than half of them; else "". Special tokens do not count."""
+    n_unknown = len(record.positions_with_role("unknown"))
+    n = len(record.positions_with_role("unknown", "word", "continuation", "mask"))
+    if 2 * n_unknown <= n:
+        return ""
+    tokens, are = "token" if n == 1 else "tokens", "is" if n_unknown == 1 else "are"
+    return f"{n_unknown:,} of {n:,} {tokens} {are} unknown to this encoder"
+
+
 def before_and_after(before: ForwardRecord, after: ForwardRecord, label: int | None) -> None:
     """Draws the probability of the class predicted `before`, before and after a change, as two bars on one scale.
 
@@ -52,6 +67,7 @@ def before_and_after(before: ForwardRecord, after: ForwardRecord, label: int | N
     shares = [float(record.probabilities[old]) for record in (before, after)]
     st.session_state[_LAST_BAR] = shares[1]
     names = escape(_class(before, old)) + (f" → {escape(_class(after, new))}" if new != old else "")
+    unknown = unknown_sentence(before)
     moved = "" if last is None else f"; --last: {last:.2%}"
     rows = "".join(
         f'<span>{name}</span><span class="bar"><span class="{name}" style="width: {share:.2%}{moved}"></span></span>'
@@ -61,7 +77,7 @@ def before_and_after(before: ForwardRecord, after: ForwardRecord, label: int | N
     verdict = "" if label is None else " ✓" if label == new else " ✗"
     hint = "" if label is None else "correct" if label == new else f"wrong, it is {_class(after, label)}"
     st.html(
-        f'<div class="two-answers"><b title="{escape(hint)}">{names}{verdict}</b><div>{rows}</div></div>',
+        f'<div class="two-answers"><b title="{escape(hint)}">{unknown or names + verdict}</b><div>{rows}</div></div>',
         width="content",
     )
 
@@ -126,10 +142,14 @@ def _probability_bars(record: ForwardRecord) -> str:
 
 def answer(record: ForwardRecord) -> str:
     """The most probable class and its probability as HTML for use within a sentence; "" if the encoder does not choose
-    one class.
+    one class. How many tokens are unknown stands in its place, if these are more than half of them.
     """
     if not record.has_classes:
         return ""
+    if sentence := unknown_sentence(record):
+        return (
+            f"<b>{sentence.replace(' are ', ' ').replace(' is ', ' ').removesuffix(' to this encoder')}</b>"
+        )
     top = int(record.probabilities.argmax())
     name = _class(record, top)
     comma = "," if name[-1:].isdigit() else ""  # between two numbers

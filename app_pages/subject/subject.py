@@ -148,14 +148,14 @@ class LiveSubject:
 
     @property
     def unknown(self) -> str:
-        """How many tokens the vocabulary lacks, such as "14 of 49 tokens are unknown to this tokenizer"; "" if none."""
+        """How many tokens the vocabulary lacks, such as "14 of 49 tokens are unknown to this encoder"; "" if none."""
         if not isinstance(self.model_input, Text):
             return ""
         encoded = encoded_text(self.checkpoint, self.model_input)
         if not (n := encoded.n_unknown):
             return ""
         tokens, are = "token" if encoded.n_read == 1 else "tokens", "is" if n == 1 else "are"
-        return f"{n:,} of {encoded.n_read:,} {tokens} {are} unknown to this tokenizer"
+        return f"{n:,} of {encoded.n_read:,} {tokens} {are} unknown to this encoder"
 
     def under(self, changed: Intervention) -> "LiveSubject":
         """This subject with another intervention in its forward pass."""

@@ -116,15 +116,18 @@ def begin_anew(what: Hashable) -> None:
     _work_states().pop(what, None)
 
 
-def is_wanted(what: Hashable, label: str, key: str, *, is_short: bool) -> bool:
-    """Whether to do this work now: it `is_short` and was not stopped, was finished before, or the button drawn here is pressed.
+def is_wanted(
+    what: Hashable, label: str, key: str, *, is_short: bool, place: DeltaGenerator | None = None
+) -> bool:
+    """Whether to do this work now: it `is_short` and was not stopped, was finished before, or the button is pressed that is drawn
+    in `place`, by default here.
 
     The work itself belongs inside `until_done(what)`.
     """
     state = _work_states().get(what, _State())
     if state.is_done or (is_short and not state.is_stopped):
         return True
-    container = st.empty()
+    container = st.empty() if place is None else place.empty()
     with container.container(horizontal=True, vertical_alignment="center"):
         is_pressed = st.button(label, key=key, icon=":material/timer:")
         if state.share:

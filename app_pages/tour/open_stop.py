@@ -4,15 +4,51 @@ import streamlit as st
 
 from app_pages.controls.blocked import block_in
 from app_pages.controls.input_controls import CHECKPOINT, KIND, TEXT
+from app_pages.controls.masks_controls import BLOCKED_KEYS
 from app_pages.controls.pages import READING, controls_of, go_to
 from app_pages.controls.tour_controls import STOPS, TOUR
 from app_pages.inputs.text_input import first_text
-from app_pages.subject import encoders
+from app_pages.subject import encoders, session_encoders
+from app_pages.subject.cache import loaded
 from app_pages.subject.most_influential_position import most_influential_position
 from app_pages.subject.subject import LiveSubject
 from model.inputs import Text
 
 SENTENCE = "The film is not good."  # of readers without one of their own: without “not” the answer turns
+
+
+def why_left_out(number: int) -> str:
+    """Why the stop cannot be shown with the reader's encoder, as the end of a sentence; "" if it can."""
+    name = _encoder()
+    if not STOPS[number - 1].is_of_training or name not in session_encoders.opened():
+        return ""
+    try:
+        return "" if loaded(name).history else "your encoder brings no recording of its training"
+    except (ValueError, OSError):  # the page says what is wrong
+        return ""
+
+
+def next_stop(number: int, step: int) -> int | None:
+    """The next stop that can be shown, `step` 1 after or -1 before stop `number`; None at the ends of the tour."""
+    others = range(number + step, len(STOPS) + 1 if step > 0 else 0, step)
+    return next((other for other in others if not why_left_out(other)), None)
+
+
+def seen_at(number: int) -> str:
+    """What is to be seen at the stop with the reader's encoder and input."""
+    stop = STOPS[number - 1]
+    if why := why_left_out(number):
+        return f"This stop cannot be shown: {why}."
+    blocked = BLOCKED_KEYS.held(st.query_params.get(BLOCKED_KEYS.key))
+    is_text = KIND.held(st.query_params.get(KIND.key, encoders.TEXT)) == encoders.TEXT
+    is_other = not is_text or (stop.hides_a_word and not blocked)
+    return stop.otherwise if is_other and stop.otherwise else stop.seen
+
+
+def left_out_before(number: int) -> str:
+    """Sentence on the stop before this one, if that is left out; else ""."""
+    why = why_left_out(number - 1) if number > 1 else ""
+    return f"(Stop {number - 1} is left out: {why}.)" if why else ""
 
 
 def own_sentence() -> str:
@@ -38,6 +74,11 @@ def open_stop(number: int) -> None:
     go_to(stop.page, *choices, TOUR.to(str(number)))
 
 
+def _encoder() -> str | None:
+    """The reader's encoder; None if none was chosen yet."""
+    return CHECKPOINT.held(st.query_params.get(CHECKPOINT.key))
+
+
 def leave_tour() -> None:
     """Callback: closes the line of the tour."""
     TOUR.take("")
@@ -48,7 +89,7 @@ def _hide_deciding_word() -> None:
 
     Nothing happens for other inputs and for long texts.
     """
-    name, text = CHECKPOINT.held() or next(iter(encoders.checkpoints(encoders.TEXT)), None), TEXT.held()
+    name, text = _encoder() or next(iter(encoders.checkpoints(encoders.TEXT)), None), TEXT.held()
     if not text or name is None or encoders.kind_of(name) != encoders.TEXT:
         return
     try:

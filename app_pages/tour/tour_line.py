@@ -7,12 +7,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.pages import READING, go_to
 from app_pages.controls.tour_controls import STOPS, TOUR
-from app_pages.tour.open_stop import leave_tour, open_stop
+from app_pages.tour.open_stop import leave_tour, left_out_before, next_stop, open_stop, seen_at
 
 
 def draw_line(number: int, container: DeltaGenerator) -> None:
     """Draws the line of the stop `number`, from 1, into `container`."""
-    stop = STOPS[number - 1]
+    sentences = f"{seen_at(number)} {left_out_before(number)}".strip()
+    before, after = next_stop(number, -1), next_stop(number, 1)
     with container, st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
         # First the buttons, which so stand in the same container at every stop.
         st.html(f'<p class="tour_number"><b>Tour, {number} of {len(STOPS)}</b></p>', width="content")
@@ -21,11 +22,11 @@ def draw_line(number: int, container: DeltaGenerator) -> None:
             type="tertiary",
             key="tour_back",
             on_click=open_stop,
-            args=(number - 1,),
-            disabled=number == 1,
+            args=(before,),
+            disabled=before is None,
         )
-        if number < len(STOPS):
-            st.button("next →", type="tertiary", key="tour_next", on_click=open_stop, args=(number + 1,))
+        if after is not None:
+            st.button("next →", type="tertiary", key="tour_next", on_click=open_stop, args=(after,))
         st.button(
             "all stops",
             type="tertiary",
@@ -34,4 +35,4 @@ def draw_line(number: int, container: DeltaGenerator) -> None:
             args=(READING, TOUR.to(str(number))),
         )
         st.button("leave", type="tertiary", key="tour_close", on_click=leave_tour)
-        st.html(f"<p><b>{escape(stop.title)}.</b> {escape(stop.seen)}</p>")
+        st.html(f"<p><b>{escape(STOPS[number - 1].title)}.</b> {escape(sentences)}</p>")

@@ -8,6 +8,7 @@ import streamlit as st
 from app_pages.controls.input_controls import CHECKPOINT, KIND
 from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.pages import ATTENTION, go_to
+from app_pages.controls.tour_controls import TOUR, current_stop
 from app_pages.subject import cache, encoders, session_encoders
 from app_pages.toolkit.markdown import PLACEMENTS, beginning, plain
 from app_pages.your_own.describe import description
@@ -133,6 +134,8 @@ def _open_in_attention(name: str) -> None:
     CHECKPOINT.take(name)
     LAYER.take(0)
     HEAD.take(0)
+    if current_stop() is not None:
+        TOUR.take("1")  # which begins again with this encoder
     go_to(ATTENTION, CHECKPOINT.to(name), *([KIND.to(kind)] if kind != encoders.TEXT else []))
 
 

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_links import mark, press
+from tests.browser.linked import tokens
 from tests.browser.watching import ready
 
 
@@ -17,7 +17,7 @@ def test_a_bar_keeps_its_colours_after_a_click_that_does_not_redraw_it(page: Pag
     ready(page)
     bar = page.locator(".st-key-overview .role-legend-gradient path")
     assert n_colours(bar) > 20
-    press(page, mark(page, "strip", "great"))
+    tokens(page).nth(2).click()
     expect(page).to_have_url(re.compile("query=2"))
     coloured(page, bar)
 
@@ -26,7 +26,7 @@ def test_a_bar_keeps_its_colours_after_a_click_that_does_not_redraw_it(page: Pag
     ("address", "label"),
     [
         ("/masks?text=a+great+film&masks_kind=Causal", "What follows"),
-        ("/inside_a_head?inside_step=Query%2C+key+and+value", "Next layer"),
+        ("/inside_a_head?inside_step=Query%2C+key+and+value", "Layer"),
     ],
 )
 def test_every_bar_of_a_page_refers_to_a_gradient_of_its_own_in_the_page(
@@ -34,8 +34,9 @@ def test_every_bar_of_a_page_refers_to_a_gradient_of_its_own_in_the_page(
 ) -> None:
     page.goto(address)
     ready(page)
-    if label == "Next layer":
-        page.locator(".st-key-step_down button").first.click()
+    if label == "Layer":
+        page.get_by_role("combobox", name="Layer").click()
+        page.get_by_role("option", name="1", exact=True).click()
         expect(page).to_have_url(re.compile("layer="))
     else:
         page.get_by_role("radio", name=label).click()

@@ -35,12 +35,12 @@ def test_a_figure_that_goes_for_good_leaves_nothing_behind(page: Page) -> None:
 def test_a_figure_that_becomes_lower_gives_its_room_back(page: Page) -> None:
     page.goto("/?view=lines&text=" + "a+great+film+" * 8)
     ready(page)
-    strip = page.locator(".st-key-strip")
-    expect(strip.locator("svg.marks")).to_be_visible()
-    before = strip.bounding_box()["height"]
+    lines = page.locator(".st-key-lines")
+    expect(lines.locator("svg.marks")).to_be_visible()
+    before = lines.bounding_box()["height"]
     box = page.get_by_role("textbox", name="Text")
     box.fill("a film")
     box.press("Control+Enter")
     expect(page).to_have_url(re.compile(r"[?&]text=a\+film(&|$)"))
-    page.wait_for_function(f"document.querySelector('.st-key-strip').clientHeight < {before}")
+    page.wait_for_function(f"document.querySelector('.st-key-lines').clientHeight < {before}")
     expect(page.locator(".kept-figure")).to_have_count(0)

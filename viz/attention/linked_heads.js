@@ -88,8 +88,6 @@ class Panel {
     title.textContent = this.data.title;
     title.style.color = this.data.title_colour;
     title.hidden = !this.data.title;
-    // Room for two lines of tokens from the start: a longer text shall not push the chart down.
-    this.root.classList.toggle("of-text", !this.data.title && this.data.queries.length > 3);
   }
 
   // The chart may be put up after the buttons, and anew later.
@@ -135,7 +133,7 @@ class Panel {
 
   // Whether the tokens have the colours of what the answer hangs on.
   byHiding() {
-    return this.colouredBy === "answer" && Boolean(this.data.hidden);
+    return this.colouredBy === "answer" && Boolean(this.data.hidden?.changes.length);
   }
 
   // The weights of the row that is shown, [key]; null if they are not here.
@@ -181,11 +179,11 @@ class Panel {
       button.ariaLabel = `${button.textContent}, position ${position}${weight === undefined ? "" : `, weight ${weight.toFixed(2)}`}`;
     });
     for (const option of this.root.querySelectorAll(".colouring button"))
-      option.setAttribute("aria-pressed", (option.value === "answer") === byHiding);
+      option.setAttribute("aria-pressed", (option.value === "answer") === (hidden !== null && this.colouredBy === "answer"));
     this.root.querySelector(".colouring").hidden = !hidden;
     const note = this.root.querySelector(".note");
-    note.textContent = byHiding ? hidden.note : "";
-    note.hidden = !byHiding;
+    note.textContent = this.colouredBy === "answer" ? (hidden?.note ?? "") : "";
+    note.hidden = !note.textContent;
   }
 
   // The pointer is over another mark: its fields come one by one, within one task.

@@ -60,6 +60,7 @@ _MOST_HASHED = 10_000_000
 TOP = (1 << 16) - 1  # weights travel as whole numbers from 0 to this, which stands for `unit_of`
 _MOST_UNIT = 1000
 N_STRONGEST = 8
+LEAST = 0.0005  # a weight of less is 0.000, and does not stand among the strongest
 _LABEL, _SHORT = 14, 9  # letters of a token at most; in a compact chart
 _SIDE = 400  # pixels of the picture
 _LEFT, _GAP, _BELOW, _KEYS = 28, 24, 26, 150  # pixels: names of layers, between parts, legend, strongest keys
@@ -846,7 +847,8 @@ def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
     says = "data('frame')[state.n_heads * layer + head]"
     left = "picture_x" if shows.picture else "(map_x - state.names)"
     name = text_at(state, left, "8", f"{says}.name", fontWeight="bold")
-    room = f"(width - {left} - 56)"
+    # At its right stands what the page says about the map.
+    room = f"(width - {left} - {56 if compact or shows.picture else 56 + _KEYS})"
     about = text_at(
         state,
         f"{left} + 8 * length({says}.name) + 6",
@@ -901,7 +903,9 @@ def _strongest_keys() -> list[alt.Chart]:
     ranked = (
         _weights_of("keys")
         .transform_window(rank="row_number()", sort=[alt.SortField("weight", order="descending")])
-        .transform_filter(f"has_weights && keys_width && datum.rank <= {N_STRONGEST}")
+        .transform_filter(
+            f"has_weights && keys_width && datum.rank <= {N_STRONGEST} && datum.weight >= {LEAST}"
+        )
     )
     y = "top + 4 + 27 * datum.rank"
     heading = text_at(

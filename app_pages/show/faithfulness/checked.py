@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from app_pages.controls.answer_choice import Answer
-from app_pages.controls.estimated_work import is_wanted
+from app_pages.controls.estimated_work import NOT_YET, Wanted, is_wanted
 from app_pages.controls.knock_out_choice import knock_out_answers
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.stoppable import in_steps, until_done
@@ -54,17 +54,19 @@ def check_map(
     *,
     key: str,
     title: str = "",
+    wanted: Wanted = NOT_YET,
 ) -> Checked | None:
     """Compares the map `pattern` [query, key], over all positions of the input, with the effects of knock-outs on the `answer`;
     no curves yet.
 
-    If the knock-outs take longer than half a second, draws a button with this `key` and returns None until it is pressed.
+    If the knock-outs take longer than half a second and are not `wanted` already, draws a button with this `key` and returns
+    None until it is pressed.
     """
     record = subject.record
     positions = explained_positions(record, answer.word)
     work_key = ("effects", subject, kind, answer.word)
     label = f"Check this map by knocking out {len(positions):,} {record.units}"
-    if not is_wanted(subject, work_key, _n_forwards(positions), label, key):
+    if not is_wanted(subject, work_key, _n_forwards(positions), label, key, wanted=wanted):
         return None
     with until_done(work_key):
         sets = [(position,) for position in positions]
@@ -85,11 +87,17 @@ def with_scores(checked: Checked, scores: np.ndarray) -> Checked:
 
 
 def with_curves(
-    subject: LiveSubject, checked: Checked, *, key: str, are_shown: bool, what: str = "map"
+    subject: LiveSubject,
+    checked: Checked,
+    *,
+    key: str,
+    are_shown: bool,
+    what: str = "map",
+    wanted: Wanted = NOT_YET,
 ) -> Checked:
     """`checked` with its curves, where the rule needs them or they `are_shown`; `what` is judged, such as a map.
 
-    If they take long, draws a button and returns `checked` unchanged until it is pressed.
+    If they take long and are not `wanted` already, draws a button and returns `checked` unchanged until it is pressed.
     """
     n = len(checked.positions)
     if n < 2 or (n < rule.FEWEST and not are_shown):
@@ -104,7 +112,8 @@ def with_curves(
     )
     n_forwards = (rule.N_ORDERS + 3) * len(counts)
     label = f"Draw the curves of this {what}"
-    if not is_wanted(subject, work_key, n_forwards, label, key, besides=_n_forwards(by_score)):
+    besides = _n_forwards(by_score)
+    if not is_wanted(subject, work_key, n_forwards, label, key, besides=besides, wanted=wanted):
         return checked
     orders = (*rule.random_orders(checked.positions), by_score, by_score[::-1], by_effect)
     calls = [

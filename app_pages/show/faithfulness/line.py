@@ -1,12 +1,13 @@
-"""The line beside a map that says whether it may be read as an explanation, and the details that open below it."""
+"""A short sign at a map that says whether it may be read as an explanation of the answer; a press on it opens the figures."""
 
-from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.answer_choice import Answer
+from app_pages.controls.estimated_work import Wanted
 from app_pages.controls.head_choice import take_query
 from app_pages.controls.knock_out_choice import NAMES
 from app_pages.controls.map_controls import FAITHFULNESS
@@ -15,7 +16,7 @@ from app_pages.show.faithfulness.checked import Checked, check_map, with_curves
 from app_pages.show.faithfulness.over_data import stored_over_data
 from app_pages.show.show import clickable, show
 from app_pages.subject.cache import Checkpoint
-from app_pages.subject.subject import FileSubject, Subject
+from app_pages.subject.subject import FileSubject, LiveSubject, Subject
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.beside import beside
 from model.experiments.faithfulness import area, other_attention
@@ -23,6 +24,15 @@ from model.experiments.knock_out import KnockOutKind
 from viz.builders.number_format import format_number
 from viz.faithfulness.removal_curve import removal_curve
 from viz.faithfulness.score_effect import score_effect
+
+_MENU = "why"  # key of the menu, in the session whether it is open
+
+
+class Faithfulness(NamedTuple):
+    """The check of a map, None where it is not computed, and a container in the menu that shows it, for controls."""
+
+    checked: Checked | None
+    controls: DeltaGenerator
 
 
 def faithfulness(
@@ -34,35 +44,54 @@ def faithfulness(
     lens: str,
     head: tuple[int, int] | None,
     query: int,
-    beside_line: Callable[[], object] | None = None,
-) -> Checked | None:
-    """Draws the line about the map `pattern` [query, key] over all positions of the input, seen through `lens`, as an
-    explanation of the `answer`.
+    why_unchecked: str | None = None,
+    is_wanted: bool = False,
+) -> Faithfulness:
+    """Draws a sign that says whether the map `pattern` [query, key], over all positions of the input and seen through `lens`,
+    explains the `answer`, and behind it the figures by which that is decided.
 
-    Returns the check; None where it is not computed. `head` is the layer and head of the map; None if it combines several heads. The figures mark the position `query`.
-    `kind` is None if there is no encoder and so nothing can be knocked out. `beside_line` draws more controls in its row.
+    `head` is the layer and head of the map; None if it combines several heads. The figures mark the position `query`.
+    `kind` is None if there is no encoder and so nothing can be knocked out; `why_unchecked` says why else nothing is
+    checked. What takes long is computed if it `is_wanted`, or once a button is pressed.
     """
     if isinstance(subject, FileSubject) or kind is None:
-        st.caption(words.NO_ENCODER)
-        return None
-    with st.container(horizontal=True, vertical_alignment="top", gap="small", key="faithfulness"):
-        above = st.container(key="faithfulness_line", gap=None)
-        if beside_line is not None:
-            beside_line()
-        is_open = FAITHFULNESS.choose()
-    with above:
-        checked = check_map(subject, pattern, kind, answer, key="faithfulness_check")
-        if checked is None:
-            return None
-        line = st.container()
-        checked = with_curves(subject, checked, key="faithfulness_curves", are_shown=is_open)
-        line.markdown(f":small[{words.conclusion_sentence(checked.verdict, checked.record, checked.answer)}]")
-    if is_open:
-        changes = subject.compute(other_attention, answer=answer.word)
-        sentence = words.other_attention_sentence(changes, checked.record, answer)
-        st.markdown(f"{_check_sentences(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]")
-        _draw_details(checked, query)
-    return checked
+        why_unchecked = words.NO_ENCODER
+    is_open = FAITHFULNESS.read() == "true"
+    if st.session_state.get(_MENU, False) != is_open:
+        st.session_state[_MENU] = is_open
+    with st.container(horizontal=True, vertical_alignment="center", key="explains", gap=None):
+        st.html("explains the answer?", width="content")
+        verdict = st.container(width="content")
+        with st.popover("why", key=_MENU, type="tertiary", on_change=_keep_open):
+            conclusion, button, controls, details = (st.container() for _ in range(4))
+    checked = None
+    if why_unchecked is None and isinstance(subject, LiveSubject) and kind is not None:
+        with st.container(key="faithfulness_line", gap=None):
+            wanted = Wanted(is_already=is_wanted, button=button)
+            checked = check_map(subject, pattern, kind, answer, key="faithfulness_check", wanted=wanted)
+            if checked is not None:
+                checked = with_curves(
+                    subject, checked, key="faithfulness_curves", are_shown=is_open, wanted=wanted
+                )
+    verdict.html(f"<b>{words.short_verdict(checked and checked.verdict)}</b> ·")
+    if checked is None:
+        conclusion.markdown(why_unchecked or words.NOT_CHECKED)
+        return Faithfulness(None, controls)
+    conclusion.markdown(words.conclusion_sentence(checked.verdict, checked.record, checked.answer))
+    if is_open and isinstance(subject, LiveSubject):
+        with details:
+            changes = subject.compute(other_attention, answer=answer.word)
+            sentence = words.other_attention_sentence(changes, checked.record, answer)
+            st.markdown(
+                f"{_check_sentences(checked, subject.checkpoint, lens, head)} :small[:gray[{sentence}]]"
+            )
+            _draw_details(checked, query)
+    return Faithfulness(checked, controls)
+
+
+def _keep_open() -> None:
+    """Callback: the address says whether the menu is open."""
+    FAITHFULNESS.take("true" if st.session_state[_MENU] else "")
 
 
 def draw_faithfulness_of_side(
@@ -80,9 +109,10 @@ def draw_faithfulness_of_side(
     if checked is not None:
         line = st.container()
         checked = with_curves(side.subject, checked, key=f"{key}_curves", are_shown=False)
+        conclusion = words.conclusion_sentence(checked.verdict, checked.record, checked.answer)
         line.markdown(
-            f":small[{words.conclusion_sentence(checked.verdict, checked.record, checked.answer)}]",
-            help=_check_sentences(checked, side.checkpoint, lens, head),
+            f":small[explains the answer? **{words.short_verdict(checked.verdict)}**]",
+            help=f"{conclusion} {_check_sentences(checked, side.checkpoint, lens, head)}",
         )
 
 

@@ -41,7 +41,7 @@ _WHY = {
     Undecidable.TOO_EQUAL: "so many of its {units} have the same effect that even scores in exactly the order of the effects "
     f"would not reach p < {SIGNIFICANT:g}",
     Undecidable.UNMOVED: "hiding any of its {units} hardly moves {answer}",
-    Undecidable.NO_SOONER: "hiding first the {units} that matter most does not lower {answer} clearly faster than hiding them in random order",
+    Undecidable.NO_SOONER: "even hiding its {units} in the order of how much each matters lowers {answer} no faster than hiding them in random order",
 }
 
 
@@ -60,6 +60,21 @@ def agreement_sentence(
     )
 
 
+NOT_CHECKED = (
+    "Whether this map explains the answer is not checked yet: it takes a moment, so a button starts it. Each token or "
+    "patch is hidden in turn, to see whether those that get much weight are those that the answer depends on."
+)
+
+
+def short_verdict(of_map: Verdict | None) -> str:
+    """Whether the map explains the answer, in a word or two; None for one that was not checked."""
+    if of_map is None or (of_map.undecidable is None and of_map.n >= 2 and of_map.area is None):
+        return "not checked"
+    if of_map.n < 2 or of_map.undecidable is not None:
+        return "cannot be told"
+    return "yes" if of_map.readable else "no"
+
+
 def conclusion_sentence(
     of_map: Verdict, record: ForwardRecord, answer: Answer = WHOLE_INPUT, what: str = "map"
 ) -> str:
@@ -74,7 +89,7 @@ def conclusion_sentence(
         reason = _WHY[of_map.undecidable].format(units=record.units, answer=f"{_the(answer)}{quantity}")
         return f"Whether this {what} is an explanation **cannot be told on this input**: {reason}."
     if of_map.area is None or of_map.deleted is None:
-        return "Not decided yet: the deletion curves are not computed."
+        return "Not decided yet: hiding more and more of the input, in the order of this map, takes a while. A button starts it."
     spearman = f"Spearman {_correlation_text(of_map.spearman)} over {of_map.n} {record.units}"
     area = f"area {format_number(of_map.area, '.3f')}, random {_random_areas_text(of_map.deleted)}"
     of_answer = quantity if answer.is_masked_word else f"this {quantity}"
@@ -84,9 +99,10 @@ def conclusion_sentence(
     if math.isnan(of_map.spearman):
         return f"{negative}: it gives all {record.units} the same score."
     if of_map.correlates:
-        return f"{negative}: hiding first what it scores highest is not clearly faster than random (deletion {area})."
+        return f"{negative}: hiding first what it shows as strongest changes the answer no faster than hiding in random order (deletion {area})."
     if of_map.spearman < LEAST_CORRELATION:
-        return f"{negative}: {spearman}, below {LEAST_CORRELATION:g}."
+        strong = f"the {record.units} that it shows as strong are not those that matter when they are hidden"
+        return f"{negative}: {strong} ({spearman}, below {LEAST_CORRELATION:g})."
     return f"{negative}: {spearman}, but p = {format_number(of_map.p, '.2g')}."
 
 

@@ -54,21 +54,21 @@ def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
         role.name for role in roles_on_input(LiveSubject("imdb-pre-ln", Text(TEXT)).record, layer, head)
     )
     assert viewed.startswith(f"{called}: " if called else "")
-    assert "% of its weight" in viewed.replace("\u2009", " ")
+    assert "on average" in viewed.replace("\u2009", " ")
 
 
 def test_a_kind_of_key_that_gets_much() -> None:
-    assert said(of(np.eye(N))) == "100 % of its weight on the query itself, mean over the queries"
-    assert said(of(column(N - 1, 0.6))) == "60 % of its weight on the separator [SEP], mean over the queries"
+    assert said(of(np.eye(N))) == "on average 100 % of its weight goes to the query itself"
+    assert said(of(column(N - 1, 0.6))) == "on average 60 % of its weight goes to the separator [SEP]"
 
 
 def test_a_sink_is_named() -> None:
     """It gets more than any kind of key, so the weight is not spread."""
-    assert said(of(column(4, 0.42))) == "42 % of its weight on “e”, mean over the queries"
+    assert said(of(column(4, 0.42))) == "on average 42 % of its weight goes to “e”"
     twice = (*WORDS[:6], "e", *WORDS[7:])
-    assert said(of(column(4, 0.42), twice)) == "42 % of its weight on “4 e”, mean over the queries"
+    assert said(of(column(4, 0.42), twice)) == "on average 42 % of its weight goes to “4 e”"
     marked = (*WORDS[:4], "*", *WORDS[5:])
-    assert "on “*”" in said(of(column(4, 0.42), marked))
+    assert "to “*”" in said(of(column(4, 0.42), marked))
 
 
 def test_no_token_is_read_as_markup(open_app: Open) -> None:
@@ -84,10 +84,10 @@ def test_no_token_is_read_as_markup(open_app: Open) -> None:
 def test_where_most_of_the_weight_is_on_no_such_key_that_is_said_first() -> None:
     away = (np.roll(np.eye(N), 3, axis=1) + np.roll(np.eye(N), 5, axis=1)) / 2
     assert said(of(away)) == (
-        "78 % of its weight on other tokens; at most 11 % each on neighbours, itself, [CLS] and [SEP], on average"
+        "no favourite: on average at most 11 % each to neighbours, itself, [CLS] and [SEP]"
     )
 
 
 def test_patches_have_no_neighbours() -> None:
     patches = of(np.full((N, N), 1 / N), None, patch_grid=(3, 3))
-    assert said(patches) == ("89 % of its weight on other patches; at most 11 % on itself, on average")
+    assert said(patches) == "no favourite: on average at most 11 % to itself"

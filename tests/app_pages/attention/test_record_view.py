@@ -53,7 +53,6 @@ def test_the_figures_say_it(open_app: Open, kind: str) -> None:
     share = f"{100 * shares.mean():.0f}\u2009% of the weight is shown (mean over the queries), without renormalising"
     if kind == "lines":
         assert described(app, "Attention of")["title"]["text"] == [words, hidden]
-        assert described(app, "The 3 words of the text")["title"]["text"] == [words, hidden, share]
         assert described(app, "Lines of L0 H0 from")["title"]["text"] == [words, hidden, share]
     else:
         assert "  \n".join((words, hidden, share)) in captions(app)

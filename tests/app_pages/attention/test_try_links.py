@@ -22,6 +22,10 @@ def links(app: AppTest) -> list[str]:
     return [button.label for button in app.button if str(button.key).startswith("try_")]
 
 
+def menus(app: AppTest) -> list[str]:
+    return [menu.proto.popover.label for menu in app.get("popover")]
+
+
 def is_telling(name: str, text: Text) -> bool:
     """Whether it is read correctly, and answered otherwise without one of its words."""
     subject = LiveSubject(name, text)
@@ -30,18 +34,27 @@ def is_telling(name: str, text: Text) -> bool:
     return is_read and telling is not None and telling.changes_class
 
 
-def test_they_stay_when_something_was_chosen(open_app: Open) -> None:
+def test_they_fold_once_one_was_used(open_app: Open) -> None:
     app = open_app()
-    assert len(links(app)) == 4
-    app.button(key="step_right").click().run()
-    assert len(links(app)) == 4
+    shown = links(app)
+    assert len(shown) == 5
+    assert "Try" not in menus(app)
+    app.button(key="try_4").click().run()
+    assert "Try" in menus(app)
+    assert links(app) == shown  # one step away
+
+
+def test_the_first_leads_into_the_tour_which_is_the_only_guide_then(open_app: Open) -> None:
+    app = open_app().button(key="try_0").click().run()
+    assert any("All heads at once" in block.body for block in app.get("html"))
+    assert not links(app)
 
 
 def test_they_stand_where_a_link_was_opened(open_app: Open) -> None:
-    assert len(links(open_app(text="great film"))) == 4
+    assert len(links(open_app(text="great film"))) == 5
 
 
-@pytest.mark.parametrize("number", [0, 3])
+@pytest.mark.parametrize("number", [1, 4])
 def test_from_a_digit_they_lead_to_a_text_and_an_encoder_of_texts(open_app: Open, number: int) -> None:
     app = open_app(kind="Digit", checkpoint="mnist-post-ln").button(key=f"try_{number}").click().run()
     assert not app.exception
@@ -51,7 +64,7 @@ def test_from_a_digit_they_lead_to_a_text_and_an_encoder_of_texts(open_app: Open
 
 
 def test_from_a_digit_a_word_is_hidden_in_a_text(open_app: Open) -> None:
-    app = open_app(kind="Digit").button(key="try_1").click().run()
+    app = open_app(kind="Digit").button(key="try_2").click().run()
     assert not app.exception
     selection = subject_of(app)
     telling = most_influential_position(selection)
@@ -59,7 +72,7 @@ def test_from_a_digit_a_word_is_hidden_in_a_text(open_app: Open) -> None:
 
 
 def test_a_head_that_finds_the_next_token(open_app: Open) -> None:
-    app = open_app().button(key="try_0").click().run()
+    app = open_app().button(key="try_1").click().run()
     assert not app.exception
     selection = subject_of(app)
     record = selection.record
@@ -69,7 +82,7 @@ def test_a_head_that_finds_the_next_token(open_app: Open) -> None:
 
 
 def test_a_hidden_word_that_turns_the_answer_if_any_does(open_app: Open) -> None:
-    app = open_app().button(key="try_1").click().run()
+    app = open_app().button(key="try_2").click().run()
     assert not app.exception
     selection = subject_of(app)
     assert app.multiselect(key="masks_positions").value == [most_influential_position(selection).position]
@@ -92,7 +105,7 @@ def test_the_shipped_encoders_read_that_example_correctly(monkeypatch: pytest.Mo
 
 
 def test_one_digit_under_two_norms(open_app: Open) -> None:
-    app = open_app().button(key="try_2").click().run()
+    app = open_app().button(key="try_3").click().run()
     assert not app.exception
     titles = [linked(app, key).data["title"] for key in charts(app)]
     assert [title.partition(" ")[0] for title in titles] == ["mnist-pre-ln", "mnist-post-ln"]
@@ -102,7 +115,7 @@ def test_one_digit_under_two_norms(open_app: Open) -> None:
 
 
 def test_a_guess_of_what_is_masked(open_app: Open) -> None:
-    app = open_app().button(key="try_3").click().run()
+    app = open_app().button(key="try_4").click().run()
     assert not app.exception
     assert "[MASK]" in app.text_area(key="text").value
     assert any("In place of" in block.value for block in app.markdown)
@@ -113,7 +126,7 @@ def test_a_typed_text_stays_where_one_of_its_words_turns_the_answer(
 ) -> None:
     turning = SimpleNamespace(changes_class=True, change=2.0, position=2)
     monkeypatch.setattr(try_links, "most_influential_position", lambda *_: turning)
-    app = open_app(text="great film not").button(key="try_1").click().run()
+    app = open_app(text="great film not").button(key="try_2").click().run()
     assert not app.exception
     assert subject_of(app).model_input == Text("great film not")
     assert app.multiselect(key="masks_positions").value == [2]
@@ -125,15 +138,15 @@ def test_it_is_told_that_a_typed_text_gave_way_to_an_example(
 ) -> None:
     still = SimpleNamespace(changes_class=False, change=0.1, position=1)
     monkeypatch.setattr(try_links, "most_influential_position", lambda *_: still)
-    app = open_app(text="great film not").button(key="try_1").click().run()
+    app = open_app(text="great film not").button(key="try_2").click().run()
     assert subject_of(app).model_input.text in shipped_inputs.sentences().values()
     assert "no single word" in app.toast[0].value
-    app = open_app(text="great film not").button(key="try_3").click().run()
+    app = open_app(text="great film not").button(key="try_4").click().run()
     assert "[MASK]" in app.text_area(key="text").value
     assert "hides no word" in app.toast[0].value
 
 
 def test_a_text_with_a_hidden_word_stays(open_app: Open) -> None:
-    app = open_app(text="great [MASK] film").button(key="try_3").click().run()
+    app = open_app(text="great [MASK] film").button(key="try_4").click().run()
     assert app.text_area(key="text").value == "great [MASK] film"
     assert not app.toast

@@ -4,7 +4,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from app_pages.controls.head_choice import take_query
+from app_pages.controls.head_choice import step, take_query
 from app_pages.controls.input_controls import KIND, TEXT
 from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.pages import ATTENTION
@@ -15,26 +15,21 @@ Open = Callable[..., AppTest]
 
 
 @pytest.mark.parametrize(
-    ("key", "start", "end"),
+    ("offsets", "start", "end"),
     [
-        ("right", (0, 0), (0, 1)),
-        ("left", (0, 1), (0, 0)),
-        ("down", (0, 1), (1, 1)),
-        ("up", (1, 0), (0, 0)),
-        ("right", (1, 1), (1, 0)),  # of two heads and two layers: at an edge it goes on at the other
-        ("up", (0, 1), (1, 1)),
+        ((0, 1), (0, 0), (0, 1)),
+        ((0, -1), (0, 0), (0, 1)),
+        ((1, 0), (1, 1), (0, 1)),
+        ((-1, 0), (1, 0), (0, 0)),
     ],
 )
-def test_a_step(open_app: Open, key: str, start: tuple[int, int], end: tuple[int, int]) -> None:
-    app = open_app(layer=str(start[0]), head=str(start[1]))
-    app.button(key=f"step_{key}").click().run()
-    assert not app.exception
-    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == end
-
-
-def test_no_button_takes_the_arrow_keys_from_the_page(open_app: Open) -> None:
-    app = open_app()
-    assert not any(app.button(key=f"step_{key}").proto.shortcut for key in ("left", "right", "up", "down"))
+def test_an_arrow_key_steps_to_the_neighbour_and_over_the_edge_to_the_other_side(
+    monkeypatch: pytest.MonkeyPatch, offsets: tuple[int, int], start: tuple[int, int], end: tuple[int, int]
+) -> None:
+    state = {"n_heads": (2, 2), "layer": start[0], "head": start[1]}
+    monkeypatch.setattr(st, "session_state", state)
+    step(*offsets)
+    assert (state["layer"], state["head"]) == end
 
 
 def test_the_app_opens_on_the_head_that_looks_most_at_the_next_token(open_app: Open) -> None:

@@ -404,7 +404,7 @@ def test_unknown_tokens_of_the_data_set_are_said(
     open_app: Open, store_heads: Callable, unknown: float | None, expected: str
 ) -> None:
     store_heads("imdb-pre-ln", unknown=unknown)
-    sentence = f"Of the tokens of 40 sentences of our own, {expected} are unknown to this tokenizer."
+    sentence = f"Of the tokens of 40 sentences of our own, {expected} are unknown to this encoder."
     app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     assert (sentence in said(app)) == bool(expected)
     assert ("unknown" in said(app)) == bool(expected)

@@ -112,7 +112,7 @@ def test_attention_alone_is_shown_with_its_own_labels(open_app: Open) -> None:
     assert app.selectbox(key="query").options == ["0 [CLS]", "1 film", "2 ##s", "3 [SEP]"]
     assert app.selectbox(key="query").value == 2
     assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [2, 3]
-    app.button(key="step_left").click().run()
+    app.selectbox(key="head").set_value(2).run()
     assert app.selectbox(key="head").value == 2
 
 

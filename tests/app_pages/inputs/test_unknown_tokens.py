@@ -1,5 +1,6 @@
 """What of a text the tokenizer does not know is said, and characters are separated where that helps."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,12 @@ def proteins(checkpoints: Path) -> str:
 
 def sentences(app: AppTest) -> list[str]:
     assert not app.exception
-    return [caption.value for caption in app.caption if "unknown to this tokenizer" in caption.value]
+    return [caption.value for caption in app.caption if "unknown to this encoder" in caption.value]
+
+
+def answers(app: AppTest) -> list[str]:
+    """What stands where the answer stands."""
+    return [block.proto.body for block in app.get("html") if 'class="answer"' in block.proto.body]
 
 
 def buttons(app: AppTest) -> list[str]:
@@ -40,20 +46,36 @@ def buttons(app: AppTest) -> list[str]:
     ("text", "expected"),
     [
         ("great film", []),
-        ("☃ film", ["1 of 2 tokens is unknown to this tokenizer."]),
-        ("☃ ☃ film", ["2 of 3 tokens are unknown to this tokenizer."]),
-        ("☃", ["1 of 1 token is unknown to this tokenizer."]),
+        ("☃ film", ["1 of 2 tokens is unknown to this encoder."]),
     ],
 )
 def test_unknown_tokens_are_said(open_app: Open, text: str, expected: list[str]) -> None:
     app = open_app(ATTENTION, TEXT.to(text))
     assert sentences(app) == expected
     assert not buttons(app)
+    assert "unknown" not in answers(app)[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("☃ ☃ film", "2 of 3 tokens are unknown to this encoder"),
+        ("☃", "1 of 1 token is unknown to this encoder"),
+    ],
+)
+def test_where_most_are_unknown_that_stands_in_place_of_the_answer(
+    open_app: Open, text: str, expected: str
+) -> None:
+    app = open_app(ATTENTION, TEXT.to(text))
+    assert not sentences(app)  # not twice
+    assert re.match(f'<div class="answer"><b>{expected}</b><small> (negative|positive) ', answers(app)[0])
+    count = expected.partition(" to this")[0].replace(" are ", " ").replace(" is ", " ")
+    assert any(f"<b>{count}</b>." in block.proto.body for block in app.get("html"))  # below the title
 
 
 def test_characters_are_separated_by_one_press(open_app: Open, proteins: str) -> None:
     app = open_app(ATTENTION, CHECKPOINT.to(proteins), TEXT.to("MKV[MASK]L"))
-    assert sentences(app) == ["1 of 3 tokens is unknown to this tokenizer."]
+    assert sentences(app) == ["1 of 3 tokens is unknown to this encoder."]
     app.button(key="separate_text").click().run()
     assert app.text_area(key="text").value == "M K V [MASK] L"
     assert not sentences(app)
@@ -62,7 +84,7 @@ def test_characters_are_separated_by_one_press(open_app: Open, proteins: str) ->
 
 def test_what_separating_does_not_mend_is_said_without_the_button(open_app: Open, proteins: str) -> None:
     app = open_app(ATTENTION, CHECKPOINT.to(proteins), TEXT.to("M K ☃"))
-    assert sentences(app) == ["1 of 3 tokens is unknown to this tokenizer."]
+    assert sentences(app) == ["1 of 3 tokens is unknown to this encoder."]
     assert not buttons(app)
 
 
@@ -79,7 +101,7 @@ def test_both_parts_are_separated(open_app: Open, checkpoints: Path) -> None:
     made.post_processor = pair_processor()
     made.save(str(checkpoints / "pairs" / "tokenizer.json"))
     app = open_app(ATTENTION, CHECKPOINT.to("pairs"), TEXT.to("MKV"), SECOND_PART.to("LA"))
-    assert sentences(app) == ["2 of 2 tokens are unknown to this tokenizer."]
+    assert "2 of 2 tokens are unknown to this encoder" in answers(app)[0]
     app.button(key="separate_text").click().run()
     assert (app.text_area(key="text").value, app.text_area(key="second").value) == ("M K V", "L A")
     assert not sentences(app)
@@ -96,7 +118,7 @@ def pair_processor() -> processors.TemplateProcessing:
 def test_each_of_two_texts_has_its_own_button(open_app: Open, proteins: str) -> None:
     chosen = {"compare_what": "two inputs", "compare_text": "MLV", "text": "MKV"}
     app = open_app(COMPARE, CHECKPOINT.to(proteins), **chosen)
-    said = "1 of 1 token is unknown to this tokenizer."
+    said = "1 of 1 token is unknown to this encoder."
     assert sentences(app) == [said, f"In the second text {said}"]
     app.button(key="separate_compare_text").click().run()
     assert app.text_area(key="compare_text").value == "M L V"
@@ -107,5 +129,5 @@ def test_each_of_two_texts_has_its_own_button(open_app: Open, proteins: str) -> 
 def test_of_two_encoders_each_is_said(open_app: Open, proteins: str) -> None:
     chosen = {"checkpoint": "imdb-pre-ln", "compare_with": proteins, "text": "great film"}
     app = open_app("app_pages/compare/page.py", **chosen)
-    assert sentences(app) == ["proteins: 2 of 2 tokens are unknown to this tokenizer."]
+    assert sentences(app) == ["proteins: 2 of 2 tokens are unknown to this encoder."]
     assert not buttons(app)

@@ -42,7 +42,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "it correlates, deletion fails",
             lambda: words.conclusion_sentence(judged(area=0.6), TEXT),
-            "not clearly faster than random",
+            "no faster than hiding in random order",
         ),
         row(
             "deletion at the bound",
@@ -87,7 +87,7 @@ TABLE: dict[str, list[Row]] = {
         row(
             "curves are missing",
             lambda: words.conclusion_sentence(judged(area=None, deleted=None), TEXT),
-            "Not decided yet: the deletion curves are not computed",
+            "Not decided yet: hiding more and more of the input",
         ),
         row(
             "no correlation",

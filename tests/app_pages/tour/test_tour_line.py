@@ -1,4 +1,6 @@
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -6,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.controls.pages import controls_of
 from app_pages.controls.tour_controls import STOPS
 from app_pages.tour.open_stop import SENTENCE
+from model.sources import locations
 
 Open = Callable[..., AppTest]
 
@@ -102,3 +105,61 @@ def test_elsewhere_the_line_is_not_drawn(open_app: Open) -> None:
     assert is_at(app, 1)
     app.switch_page("app_pages/heads/page.py").run()
     assert "Tour, " not in html(app)
+
+
+@pytest.fixture
+def opened(checkpoints: Path, tmp_path: Path) -> Iterator[str]:
+    """The name of an encoder from elsewhere, whose folder does not say how it was trained."""
+    folder = tmp_path / "models" / "their-bert"
+    shutil.copytree(checkpoints / "imdb-post-ln", folder)
+    (folder / "history.json").write_text("{}")
+    locations.use(folder.parent)
+    yield folder.name
+    locations.use(None)
+
+
+def test_of_an_opened_encoder_the_stop_on_training_is_left_out_and_that_is_said(
+    open_app: Open, opened: str
+) -> None:
+    app = open_app("app_pages/heads/page.py", text="great film", checkpoint=opened, tour="6")
+    app.button(key="tour_next").click().run()
+    assert is_at(app, 8)
+    assert "(Stop 7 is left out: your encoder brings no recording of its training.)" in html(app)
+    app.button(key="tour_back").click().run()
+    assert is_at(app, 6)
+    app.button(key="tour_stops").click().run()
+    assert [app.button(key=f"tour_open_{number}").disabled for number in (6, 7, 8)] == [False, True, False]
+    assert html(app).count("This stop cannot be shown: your encoder brings no recording") == 1
+
+
+def test_a_link_to_a_stop_that_cannot_be_shown_says_so(open_app: Open, opened: str) -> None:
+    app = open_app("app_pages/training/page.py", checkpoint=opened, tour="7")
+    assert "This stop cannot be shown: your encoder brings no recording of its training." in html(app)
+    assert "Press Play" not in html(app)
+
+
+@pytest.mark.parametrize("checkpoint", ["imdb-pre-ln", "imdb-post-ln"])
+def test_of_an_encoder_with_a_recording_no_stop_is_left_out(open_app: Open, checkpoint: str) -> None:
+    app = open_app("app_pages/heads/page.py", text="great film", checkpoint=checkpoint, tour="6")
+    app.button(key="tour_next").click().run()
+    assert is_at(app, 7)
+    assert "left out" not in html(app)
+
+
+def test_no_stop_says_which_encoder_stands_where(open_app: Open) -> None:
+    """Which of two is left follows from the one that was chosen."""
+    app = open_app("app_pages/compare/page.py", text="great film", checkpoint="imdb-post-ln", tour="9")
+    (line,) = [part for part in html(app).split("\n") if "Two encoders, one input." in part]
+    assert "pre-LN" not in line
+
+
+def test_of_a_picture_no_stop_asks_for_a_word(open_app: Open) -> None:
+    assert "point at a part of the picture" in html(open_app(kind="Digit", tour="1"))
+    app = open_app("app_pages/masks/page.py", kind="Digit", tour="2")
+    assert "struck-out" not in html(app)
+
+
+def test_where_no_word_is_hidden_none_is_said_to_be(open_app: Open) -> None:
+    masks = "app_pages/masks/page.py"
+    assert "struck-out" in html(open_app(masks, text="great film", masks_keys="1", tour="2"))
+    assert "Click a word" in html(open_app(masks, text="great film", tour="2"))

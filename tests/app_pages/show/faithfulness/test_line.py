@@ -60,13 +60,17 @@ def said(app: AppTest) -> list[str]:
 
 
 def conclusions(app: AppTest) -> list[str]:
-    """The lines that are always in sight."""
+    """The sentences that stand first behind "why", or behind the question mark of a side of a comparison."""
     assert not app.exception
-    return [
-        block.value
-        for block in app.markdown
-        if re.match(r":small\[(This map is|By the rule|Whether this map)", block.value)
-    ]
+    texts = [text for block in app.markdown for text in (block.value, block.proto.help)]
+    return [text for text in texts if re.match("This map is|By the rule|Whether this map", text)]
+
+
+def signs(app: AppTest) -> list[str]:
+    """What stands at the map, always in sight."""
+    assert not app.exception
+    found = [re.fullmatch("<b>([a-z ]+)</b> ·", block.proto.body) for block in app.get("html")]
+    return [match[1] for match in found if match]
 
 
 def expected(name: str, model_input: object, layer: int, head: int, kind: str = "keys") -> float:
@@ -82,14 +86,18 @@ def expected(name: str, model_input: object, layer: int, head: int, kind: str = 
 
 
 @pytest.mark.parametrize("head", [(0, 0), (1, 1)])
-def test_the_line_is_always_in_sight(open_app: Open, head: tuple[int, int]) -> None:
-    app = open_app(text=TEXT, checkpoint="imdb-pre-ln", layer=str(head[0]), head=str(head[1]))
+def test_the_sign_is_always_in_sight_and_its_figures_stand_behind_it(
+    open_app: Open, head: tuple[int, int]
+) -> None:
+    look = {"text": TEXT, "checkpoint": "imdb-pre-ln", "layer": str(head[0]), "head": str(head[1])}
+    app = open_app(**look)
+    (sign,) = signs(app)
     (conclusion,) = conclusions(app)
+    assert (sign == "cannot be told") == ("cannot be told" in conclusion)
     assert not said(app)
-    assert not app.toggle(key="faithful").value
-    app.toggle(key="faithful").set_value(True).run()
+    app = open_app(**look, faithful="true")
     (line,) = said(app)
-    assert conclusions(app) == [conclusion]
+    assert (signs(app), conclusions(app)) == ([sign], [conclusion])
     value = f"{expected('imdb-pre-ln', TEXT, *head):.2f}".replace("-", "−")
     assert f"hiding each token (from every query): **{value}** over 7 tokens." in line
     assert "If all heads attended evenly, the prediction shifts by" in line
@@ -128,7 +136,8 @@ def test_a_map_of_a_class_is_not_checked_by_a_masked_word(open_app: Open) -> Non
     masked = {"text": "not [MASK] film", "checkpoint": "imdb-pre-ln", "answer_of": "masked word"}
     app = open_app(**masked, lens="gradient × attention")
     assert not conclusions(app)
-    assert any("choose “whole input” to check it" in caption.value for caption in app.caption)
+    assert signs(app) == ["not checked"]
+    assert any("choose “whole input” to check it" in block.value for block in app.markdown)
 
 
 def test_of_a_digit(open_app: Open) -> None:
@@ -139,6 +148,7 @@ def test_of_a_digit(open_app: Open) -> None:
     assert f"(greyed): **{value:.2f}** over 4 patches".replace("-", "−") in line
     (conclusion,) = conclusions(app)
     assert "**cannot be told on this input**: fewer than 5 patches" in conclusion
+    assert signs(app) == ["cannot be told"]
 
 
 def test_other_kinds_of_knock_out(open_app: Open) -> None:
@@ -245,7 +255,7 @@ def test_an_ended_run_leaves_the_button(open_app: Open, monkeypatch: pytest.Monk
         app.button(key="faithfulness_check").click().run()
         assert app.exception
     app.run()
-    assert not conclusions(app)
+    assert signs(app) == ["not checked"]
     assert app.button(key="faithfulness_check")
 
 
@@ -289,10 +299,10 @@ def test_a_lens_without_heads_is_one_map_a_layer(checkpoints: Path) -> None:
 
 
 def test_a_record_from_a_file_has_no_encoder_to_ask(open_app: Open) -> None:
-    app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), faithful="true", forgiven=["faithful"])
+    app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln")), faithful="true")
     assert not said(app)
-    assert not conclusions(app)
-    assert words.NO_ENCODER in [caption.value for caption in app.caption]
+    assert signs(app) == ["not checked"]
+    assert words.NO_ENCODER in conclusions(app)
 
 
 def test_each_side_of_a_comparison_has_its_line(open_app: Open) -> None:

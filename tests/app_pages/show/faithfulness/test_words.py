@@ -57,15 +57,18 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
     [
         (
             judged(),
-            "This map is **not a reliable explanation** of this prediction: Spearman 0.31 over 24 tokens, below 0.5.",
+            "This map is **not a reliable explanation** of this prediction: the tokens that it shows as strong are not those that matter "
+            "when they are hidden (Spearman 0.31 over 24 tokens, below 0.5).",
         ),
         (
             judged(-0.4983),
-            "This map is **not a reliable explanation** of this prediction: Spearman −0.50 over 24 tokens, below 0.5.",
+            "This map is **not a reliable explanation** of this prediction: the tokens that it shows as strong are not those that matter "
+            "when they are hidden (Spearman −0.50 over 24 tokens, below 0.5).",
         ),
         (
             judged(0.4983),
-            "This map is **not a reliable explanation** of this prediction: Spearman 0.4983 over 24 tokens, below 0.5.",
+            "This map is **not a reliable explanation** of this prediction: the tokens that it shows as strong are not those that matter "
+            "when they are hidden (Spearman 0.4983 over 24 tokens, below 0.5).",
         ),
         (
             judged(0.6, n=7),
@@ -76,7 +79,10 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
             "By the rule, this map **may be read as an explanation** of this prediction: Spearman 0.80 over 24 tokens; "
             "deletion area 0.800, random 0.500 ± 0.100.",
         ),
-        (WITHOUT_CURVES, "Not decided yet: the deletion curves are not computed."),
+        (
+            WITHOUT_CURVES,
+            "Not decided yet: hiding more and more of the input, in the order of this map, takes a while. A button starts it.",
+        ),
         (
             judged(math.nan),
             "This map is **not a reliable explanation** of this prediction: it gives all tokens the same score.",
@@ -84,8 +90,8 @@ def test_what_is_below_the_rule_is_not_rounded_up_to_it():
         (judged(math.nan, n=1), "There is nothing to rank."),
         (
             judged(0.8, True, False),
-            "This map is **not a reliable explanation** of this prediction: hiding first what it scores highest is "
-            "not clearly faster than random (deletion area 0.250, random 0.500 ± 0.100).",
+            "This map is **not a reliable explanation** of this prediction: hiding first what it shows as "
+            "strongest changes the answer no faster than hiding in random order (deletion area 0.250, random 0.500 ± 0.100).",
         ),
     ],
 )
@@ -104,7 +110,7 @@ def test_where_the_perfect_map_fails_no_map_is_called_unreliable(untold):
 
 def test_without_classes_it_is_about_the_pooled_state():
     assert words.conclusion_sentence(judged(), HEADLESS).startswith(
-        "This map is **not a reliable explanation** of this pooled state: Spearman 0.31"
+        "This map is **not a reliable explanation** of this pooled state: the tokens that it shows as strong"
     )
     said = words.other_attention_sentence(OtherAttention(0.5, (0.1, 0.3)), HEADLESS)
     assert said.startswith(

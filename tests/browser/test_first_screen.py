@@ -1,0 +1,103 @@
+"""What stands on the first screen of Attention, 1280 × 800: how much, where, and that nothing covers or cuts anything."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.linked import tokens
+from tests.browser.watching import ready
+
+LONG = (
+    "The story begins slowly, in a small town by the sea, where a teacher finds a letter that was never sent. "
+    * 3
+)
+CONTROLS = """() => [...document.querySelectorAll('.stMainBlockContainer :is(button, a[href], input, textarea, [tabindex="0"])')]
+  .filter((element) => !element.closest(".st-key-navigation") && element.tabIndex >= 0)
+  .map((element) => element.getBoundingClientRect())
+  .filter((box) => box.width && box.height && box.top < innerHeight && box.bottom > 0)"""
+
+
+def top_of_figure(page: Page) -> float:
+    return page.locator(".st-key-all_heads_chart").bounding_box()["y"]
+
+
+def test_the_figure_begins_within_240_pixels_and_ends_on_the_screen(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/")
+    ready(page)
+    box = page.locator(".st-key-all_heads_chart").bounding_box()
+    assert box["y"] <= 240
+    assert box["y"] + box["height"] <= 800
+    controls = page.evaluate(CONTROLS)
+    assert len(controls) <= 26
+    assert all(control["width"] > 2 for control in controls)  # none that is there for the keyboard alone
+
+
+def test_a_long_text_pushes_the_page_down_until_enter_and_covers_nothing(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/?text=a+great+film")
+    ready(page)
+    begin, box = top_of_figure(page), page.get_by_role("textbox", name="Text")
+    height = box.bounding_box()["height"]
+    box.fill(LONG)
+    below = page.get_by_role("combobox", name="Lens")
+    page.wait_for_function(
+        f"document.querySelector('.st-key-text_text textarea').clientHeight > {2 * height}"
+    )
+    assert below.bounding_box()["y"] >= box.bounding_box()["y"] + box.bounding_box()["height"]
+    assert top_of_figure(page) > begin + height
+    box.press("Enter")
+    page.wait_for_function(
+        f"document.querySelector('.st-key-text_text textarea').clientHeight < {height + 5}"
+    )
+    box.press("End")  # who writes on sees all of it again
+    box.press_sequentially("!")
+    page.wait_for_function(
+        f"document.querySelector('.st-key-text_text textarea').clientHeight > {2 * height}"
+    )
+
+
+def test_the_box_of_the_text_is_as_wide_for_any_answer(page: Page) -> None:
+    page.goto("/?text=The+film+is+not+good.")
+    ready(page)
+    box = page.get_by_role("textbox", name="Text")
+    width = box.bounding_box()["width"]
+    for text in ("Terrible.", "A warm, funny and beautifully acted film that I would gladly watch again."):
+        box.fill(text)
+        box.press("Enter")
+        expect(tokens(page).nth(1)).to_have_text(text.split()[0].lower().strip("."))
+        ready(page)
+        assert box.bounding_box()["width"] == width
+
+
+def test_of_many_tokens_no_line_is_cut_and_the_switch_measures_what_is_not_measured(page: Page) -> None:
+    page.goto(f"/?text={LONG.replace(' ', '+')}")
+    ready(page)
+    lists = page.locator(".st-key-linked_words .tokens")
+    seen = lists.evaluate(
+        """list => {
+          const frame = list.getBoundingClientRect();
+          const boxes = [...list.children].map((button) => button.getBoundingClientRect());
+          const isCut = (box) => box.top < frame.bottom - 1 && box.bottom > frame.bottom;
+          return [list.scrollHeight > list.clientHeight, boxes.filter(isCut).length];
+        }"""
+    )
+    assert seen == [True, 0]
+    sign = page.locator(".st-key-explains")
+    expect(sign).to_contain_text("not checked")
+    page.get_by_role("button", name="what the answer hangs on").click()
+    expect(sign).to_contain_text(re.compile("no ·|cannot be told ·|yes ·"))
+    expect(page.locator(".st-key-linked_words .note")).to_contain_text("Purple: without this token")
+
+
+def test_why_opens_in_sight_and_stands_in_the_address(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/")
+    ready(page)
+    page.get_by_role("button", name="why").click()
+    expect(page).to_have_url(re.compile("faithful=true"))
+    opened = page.get_by_test_id("stPopoverBody")
+    expect(opened.get_by_text("Rank correlation with the effect")).to_be_in_viewport()
+    expect(opened.get_by_role("radio", name="integrated gradients")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("faithful"))
