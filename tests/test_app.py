@@ -236,7 +236,7 @@ def test_what_was_chosen_on_a_page_is_still_chosen_after_a_look_at_another(open_
 
 def test_what_is_imported_ahead_is_looked_through_by_no_collection_of_garbage() -> None:
     script = (
-        "import gc, sys, app; app.frame.DRAWN.set(); app.REST = 0; app.import_all(); print(gc.isenabled(), "
+        "import gc, sys, app; app.frame.DRAWN.set(); app.import_all(); print(gc.isenabled(), "
         "gc.get_freeze_count(), len(gc.get_objects()), "
         "*(name for name in sys.modules if name.startswith('app_pages.') or name in ('torch', 'plotly', 'altair')))"
     )
@@ -253,10 +253,7 @@ def test_what_is_imported_ahead_is_looked_through_by_no_collection_of_garbage() 
 
 
 def test_the_first_page_is_imported_before_it_is_waited_for() -> None:
-    script = (
-        "import sys, app; app.REST = 0; "
-        "app.frame.DRAWN.wait = lambda _: print(*sys.modules); app.import_all()"
-    )
+    script = "import sys, app; app.frame.DRAWN.wait = lambda _: print(*sys.modules); app.import_all()"
     said = subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )

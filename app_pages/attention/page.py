@@ -5,7 +5,6 @@ from app_pages.inputs.row import choose_input_or_record
 from app_pages.show.prediction import prediction
 from app_pages.subject.shipped_inputs import correct_class
 from app_pages.subject.subject import LiveSubject, Subject
-from app_pages.toolkit.chart_code import fetch_chart_code
 from model.record import ForwardRecord
 
 
@@ -29,5 +28,4 @@ def draw_figures(subject: Subject, slots: Slots) -> None:
 
 subject, slots = choose_input_or_record()
 draw_prediction(subject, slots)
-fetch_chart_code()
 draw_figures(subject, slots)
