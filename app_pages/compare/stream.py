@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.compare.by_words import ENTROPIES, STATES, say_each_over_its_own, say_rule
+from app_pages.compare.representations import draw_representations
 from app_pages.compare.stored_comparisons import stored_bands
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
@@ -29,6 +30,9 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
     """Draws the chosen measure of the residual stream for both sides."""
     with slots.controls:
         choice = controls.STREAM_PART.choose()
+    if choice == controls.REPRESENTATIONS:
+        draw_representations(first, second)
+        return
     if choice in (controls.SHARES, controls.ANSWERS):
         say_each_over_its_own(first)
     else:
