@@ -43,7 +43,7 @@ from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.figure import VegaFigure
 from viz.builders.number_format import head_name
-from viz.builders.palette import PLACEMENTS, WeightScale
+from viz.builders.palette import LETTERS, PLACEMENTS, WeightScale
 from viz.compare.distance_heatmap import distance_heatmap
 from viz.compare.pair_spread import pair_spread
 
@@ -188,7 +188,7 @@ def _titles(sides: Sequence[Side]) -> list[Title]:
     return [
         Title(
             f"{side.title} {answer_in_words(side.record, side.subject.label)}".strip(),
-            PLACEMENTS[placement] if differ else "",
+            "light-dark({}, {})".format(*LETTERS[PLACEMENTS[placement]]) if differ else "",
         )
         for side, placement in zip(sides, placements, strict=True)
     ]
