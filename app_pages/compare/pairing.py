@@ -145,15 +145,19 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
         examples = "on this input" if pairing.n_examples == 1 else f"over {pairing.n_examples:,} examples"
         notes.append(f"paired by how alike they look {examples}")
     if is_measured:
-        further = pairing.n_further_pairs(head)
-        clause = f"{further or 'none'} of {pairing.n_pairs} pairs {'are' if further > 1 else 'is'}"
-        notes.append(f"{pairing.distances[head]:.3f} nats apart here; {clause} further apart")
+        notes.append(_distance_clause(pairing, head))
     explained = [
         *_role_sentences((first, head), (second, partner)),
         *([_distance_sentence(pairing, head, stored)] if is_measured else []),
         *([_matching_sentences(pairing, stored)] if pairing.matched else []),
     ]
     st.markdown(" · ".join(notes), width="content", help="\n\n".join(explained) or None)
+
+
+def _distance_clause(pairing: Pairing, head: HeadIndex) -> str:
+    n_further = pairing.n_further_pairs(head)
+    clause = f"{n_further or 'none'} of {pairing.n_pairs} pairs {'are' if n_further > 1 else 'is'}"
+    return f"{pairing.distances[head]:.3f} nats apart here; {clause} further apart"
 
 
 def _role_sentences(*heads: tuple[Side, HeadIndex]) -> list[str]:

@@ -50,7 +50,7 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
 
 def _draw_norms(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\lVert x_i \rVert$ at each position $i$: after the embedding, after each attention (mid) and "
+        r"How long each token's vector is on its way: $\lVert x_i \rVert$ at each position $i$, after the embedding, after each attention (mid) and "
         "each feed-forward (post). In post-LN that is after the norm, which sets the length; in pre-LN "
         "nothing does until the norm at the end."
     )
@@ -70,7 +70,7 @@ def _draw_norms(sides: tuple[Side, Side]) -> None:
 
 def _draw_sublayer_shares(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is the "
+        r"How much of each sum its last part is: $\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is the "
         "output of the sublayer, $x$ what it is added to. 0.5: both are equally long. Only lengths count: "
         "where $F$ points against $x$, the sum is shorter."
     )
@@ -135,7 +135,7 @@ def _last_stage_sentence(side: Side) -> str:
 
 def _draw_uniformity(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: "
+        r"How different the tokens' vectors still are: $\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: "
         "0 if all tokens were alike (token uniformity). Dong et al. 2021 prove that attention alone drives the tokens "
         "together, and that skip connections and feed-forward layers hold them apart (they measure in "
         "another norm)."
@@ -159,8 +159,8 @@ def _draw_entropy(sides: tuple[Side, Side]) -> None:
 
 def _draw_cosines(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\frac{1}{n} \sum_i \cos(x_i^s, x_i^t)$ between the stages $s$ and $t$ of one side: how much a "
-        "token's state keeps its direction."
+        "How much a token's vector keeps its direction from one stage to another, 1 where all of it: "
+        r"$\frac{1}{n} \sum_i \cos(x_i^s, x_i^t)$ between the stages $s$ and $t$ of one side."
     )
     for ordinal, side, column in zip(NUMBERS, sides, beside("cosines"), strict=False):
         stages = side.record.stages
