@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages.subject.two_sides import Side
 from app_pages.toolkit.markdown import as_code, plain
 
-WEIGHTS = "weights to the pieces of a word added up, from them averaged"
+WEIGHTS = "the weights that go to the pieces of a word are added up, those that come from them averaged"
 ENTROPIES = f"{WEIGHTS}; entropies of these rows"
 KNOCKED_OUT = "the pieces of a word knocked out together"
 STATES = "the states of the pieces of a word averaged"

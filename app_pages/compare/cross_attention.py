@@ -13,14 +13,11 @@ from viz.builders.number_format import head_name
 
 def draw_cross_attention(slots: Slots, chosen: HeadChoice, first: Side, second: Side) -> None:
     """Draws the map of the chosen head with the queries of the first input and the keys of the second."""
-    if first.checkpoint != second.checkpoint:
-        st.info("Cross-attention needs one encoder and two inputs: choose “two inputs” above.")
-        return
     with slots.controls:
         query = choose_query(first.record)
     pattern = cross_pattern(first.record, second.record, chosen.layer, chosen.head)
     scale = chosen.weights_to("the maximum of this map", pattern)
-    with st.container(key="matrix_first_place"):
+    with st.container(key="matrix_cross_place"):
         figure = cross_heatmap(pattern, first.record.tokens, second.record.tokens, query=query, scale=scale)
         show(figure, key="cross", height="stretch")
     st.latex(

@@ -3,8 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.pairing import choose_furthest_pair, map_name, say_pair, why_cells_differ
-from app_pages.controls.control_bar import Slots
+from app_pages.compare.pairing import map_name, why_cells_differ
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.show.all_heads import clickable_heads
 from app_pages.show.drawn_part import drawn_part, say_part
@@ -20,13 +19,11 @@ Measures = dict[str, np.ndarray]  # [layer, head], by name
 
 
 def draw_difference(
-    slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
+    chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
     """Draws the difference of the chosen pair's maps, and the changes of the measures of every pair, through one lens."""
     head, lens = (chosen.layer, chosen.head), chosen.lens
     measures = [side.viewed(through).measures for side in (first, second)]
-    with slots.controls:
-        choose_furthest_pair(pairing)
     if lens.has_heads:
         _draw_tables(head, first, second, pairing, *measures)
     partner = pairing.partner(head)
@@ -41,7 +38,6 @@ def draw_difference(
         )
         show(figure, key="difference")
         say_part(part, n, around="")
-    say_pair(first, second, pairing, chosen)
 
 
 def _draw_tables(

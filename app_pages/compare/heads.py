@@ -5,12 +5,19 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.pairing import choose_furthest_pair, map_name, say_pair, why_not_measured
+from app_pages.compare.difference import draw_difference
+from app_pages.compare.pairing import (
+    choose_furthest_pair,
+    map_name,
+    say_pair,
+    warn_of_pairs,
+    why_not_measured,
+)
 from app_pages.compare.seed_curves import draw_distances_beside_seeds
 from app_pages.compare.stored_comparisons import stored_comparison
 from app_pages.controls import head_choice
 from app_pages.controls.answer_choice import choose_answers
-from app_pages.controls.compare_controls import ALL_HEADS, DISTANCES, VIEW
+from app_pages.controls.compare_controls import ALL_HEADS, DIFFERENCE, DISTANCES, VIEW
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.knock_out_choice import choose_kind
@@ -20,12 +27,12 @@ from app_pages.show.linked_view import Choice, Title, linked_view
 from app_pages.show.measures_note import measures_note
 from app_pages.show.prediction import answer_in_words
 from app_pages.show.show import clickable
-from app_pages.show.side_predictions import NUMBERS, beside
+from app_pages.show.side_predictions import NUMBERS, beside, predictions
 from app_pages.subject.head_name import head_names
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LensChoice, Measured
 from app_pages.subject.two_sides import Side, same_position
-from app_pages.toolkit.gestures import blink
+from app_pages.toolkit.gestures import Blinking, blink
 from model.atlas.results import EncoderComparison
 from model.inputs import preprocessed_picture
 from model.lenses import ATTENTION
@@ -36,7 +43,7 @@ from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.figure import Figure, VegaFigure
 from viz.builders.number_format import head_name
-from viz.builders.palette import PLACEMENTS, WeightScale
+from viz.builders.palette import LETTERS, PLACEMENTS, WeightScale
 from viz.compare.distance_heatmap import distance_heatmap
 from viz.compare.pair_spread import pair_spread
 
@@ -44,19 +51,24 @@ from viz.compare.pair_spread import pair_spread
 def draw_heads(
     slots: Slots, chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
 ) -> None:
-    """Draws all heads of both sides through one lens, with the chosen pair in large, or the distances of all heads."""
+    """Draws all heads of both sides through one lens, with the chosen pair in large; or the difference of that pair, or the
+    distances of all heads.
+    """
     head, lens = (chosen.layer, chosen.head), chosen.lens
-    view = ALL_HEADS
     with slots.controls:
-        if lens.has_heads:
-            view = VIEW.choose()
-        if view != DISTANCES:
+        view = VIEW.choose((ALL_HEADS, DIFFERENCE, *[DISTANCES] * lens.has_heads))
+        if view == ALL_HEADS:
             query = head_choice.choose_query(first.compared)
-    with slots.view:
+    with slots.view if view == ALL_HEADS else slots.controls:
         choose_furthest_pair(pairing)
-    if view == DISTANCES:
-        _draw_distances(first, second, pairing, head)
+    if view != ALL_HEADS:
+        predictions(first, second, key="probabilities")
         say_pair(first, second, pairing, chosen)
+        if view == DIFFERENCE:
+            draw_difference(chosen, first, second, pairing, through)
+        else:
+            _draw_distances(first, second, pairing, head)
+        warn_of_pairs(first, second, pairing, lens)
         return
     with slots.view:
         kind = choose_kind(first.subject, second.subject)
@@ -72,6 +84,9 @@ def draw_heads(
     titles = _titles(sides)
     shares_query = "both" if queries[0] == queries[1] and _correspond_by_index(first, second) else ""
     tokens = [st.container(key=f"tokens_{number}") for number in NUMBERS[:2]]
+    with st.container(horizontal=True, vertical_alignment="center", key="pair"):
+        say_pair(first, second, pairing, chosen)
+        blink(*(Blinking(f"heads_{NUMBERS[i]}_chart", *titles[i]) for i in range(2)))
     for i, (side, column) in enumerate(zip(sides, beside("heads"), strict=True)):
         with column:
             if (own_head := pair[i]) is None:
@@ -105,8 +120,6 @@ def draw_heads(
             )
             if own_query is None:
                 st.caption("The chosen query has no counterpart here.")
-            if lens.name == ATTENTION:
-                head_choice.draw_head_name(side.subject, *own_head)
             answer = answers[i]
             reason = through.why_unchecked(side.record, of_masked_word=answer.is_masked_word)
             if reason is None:
@@ -128,8 +141,7 @@ def draw_heads(
                     if index is not None
                 ],
             )
-    blink("heads_first_chart", "heads_second_chart")
-    say_pair(first, second, pairing, chosen)
+    warn_of_pairs(first, second, pairing, lens)
     measures_note(first.compared.units, viewed[0].measures, lens)
 
 
@@ -176,7 +188,7 @@ def _titles(sides: Sequence[Side]) -> list[Title]:
     return [
         Title(
             f"{side.title} {answer_in_words(side.record, side.subject.label)}".strip(),
-            PLACEMENTS[placement] if differ else "",
+            "light-dark({}, {})".format(*LETTERS[PLACEMENTS[placement]]) if differ else "",
         )
         for side, placement in zip(sides, placements, strict=True)
     ]

@@ -4,12 +4,10 @@ import streamlit as st
 
 from app_pages.compare.by_words import KNOCKED_OUT, WEIGHTS, say_rule
 from app_pages.compare.cross_attention import draw_cross_attention
-from app_pages.compare.difference import draw_difference
 from app_pages.compare.heads import draw_heads
 from app_pages.compare.pairing import pair_heads, pair_layers
 from app_pages.compare.recipe import draw_recipes
-from app_pages.compare.representations import draw_representations
-from app_pages.compare.sides import choose_comparison, choose_sides
+from app_pages.compare.sides import choose_comparison, choose_sides, parts
 from app_pages.compare.stream import draw_stream
 from app_pages.compare.token_knock_out import draw_knock_out
 from app_pages.controls import compare_controls as controls
@@ -23,7 +21,7 @@ from app_pages.subject import session_encoders
 from app_pages.subject.two_sides import similarity
 from app_pages.toolkit.markdown import plain
 
-part = controls.PART.choose()
+part = controls.PART.choose(parts())
 above = st.container()
 places = control_bar, _ = bar("controls")
 with control_bar:
@@ -35,17 +33,11 @@ if isinstance(sides, str):
     stop(sides)
 first, second = sides
 of_one = second.checkpoint == first.checkpoint
-if part in (controls.HEADS, controls.DIFFERENCE):
+if part == controls.HEADS:
     through = choose_lens(subject, slots, second.subject, width=150)
-    chosen = choose_head(
-        subject,
-        slots,
-        with_colours=part == controls.HEADS,
-        with_roles=part == controls.DIFFERENCE,
-        lens=through.lens,
-    )
+    chosen = choose_head(subject, slots, with_colours=True, with_roles=False, lens=through.lens)
     if through.lens.has_heads:
-        with slots.view if part == controls.HEADS else slots.more:
+        with slots.view:
             pairing = pair_heads(first, second)
     else:
         pairing = pair_layers(first, second)
@@ -64,7 +56,7 @@ else:
     session_encoders.say_on_cpu(second.checkpoint)
     for note in second.subject.loaded.notes:
         st.caption(f"{plain(second.checkpoint)}: {plain(note)}")
-if part in (controls.HEADS, controls.DIFFERENCE, controls.KNOCK_OUT):
+if part in (controls.HEADS, controls.KNOCK_OUT):
     say_rule(first, second, KNOCKED_OUT if part == controls.KNOCK_OUT else WEIGHTS)
 if part != controls.HEADS:
     predictions(first, second, key="probabilities")
@@ -77,17 +69,12 @@ if not first.predicted and not second.predicted:
 if part == controls.HEADS:
     draw_heads(slots, chosen, first, second, pairing, through)
     about_lens(subject, through.lens)
-elif part == controls.DIFFERENCE:
-    draw_difference(slots, chosen, first, second, pairing, through)
-    about_lens(subject, through.lens)
 elif part == controls.CROSS:
     draw_cross_attention(slots, chosen, first, second)
 elif part == controls.KNOCK_OUT:
     draw_knock_out(slots, first, second)
-elif part == controls.STREAM:
-    draw_stream(slots, first, second)
 else:
-    draw_representations(first, second)
+    draw_stream(slots, first, second)
 
 if not of_one:
     draw_recipes(*((side.checkpoint, side.subject.loaded.history) for side in sides))

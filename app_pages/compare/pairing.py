@@ -7,6 +7,7 @@ from app_pages.compare.stored_comparisons import stored_comparison
 from app_pages.controls.compare_controls import BY_NUMBER, ON_INPUT, PAIRING
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.subject.cache import cached
+from app_pages.subject.head_name import head_names
 from app_pages.subject.shared_words import distances_by_words
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject
@@ -122,27 +123,55 @@ def choose_furthest_pair(pairing: Pairing) -> None:
 
 
 def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) -> None:
-    """Writes which head, or layer, is compared with the chosen one, how far apart they are, and how they were paired."""
+    """Writes which head, or layer, is compared with the chosen one, how they were paired, and how far apart they are; what
+    that means, and the rules of the heads' roles, stand behind a question mark.
+    """
     head, lens = (chosen.layer, chosen.head), chosen.lens
     partner, is_measured = pairing.partner(head), pairing.matrix is not None
-    pair_text = f"**{map_name(head, lens)}** of {first.title}"
+    stored = stored_comparison(first.checkpoint, second.checkpoint) if is_measured else None
     if partner is None:
-        pair_text += f" has no partner in {second.title}."
-    else:
-        pair_text += f" ↔ **{map_name(partner, lens)}** of {second.title}"
-        if not lens.has_heads:
-            pair_text += " :gray[one map for all heads of a layer; layers are paired by number]"
-    st.markdown(pair_text, width="content")
+        st.markdown(
+            f"**{map_name(head, lens)}** of {first.title} has no partner in {second.title}.", width="content"
+        )
+        return
+    text = f"**{map_name(head, lens)}** of {first.title} ↔ **{map_name(partner, lens)}** of {second.title}"
+    if not lens.has_heads:
+        st.markdown(
+            f"{text} :gray[one map for all heads of a layer; layers are paired by number]", width="content"
+        )
+        return
+    notes = [text]
+    if pairing.matched:
+        examples = "on this input" if pairing.n_examples == 1 else f"over {pairing.n_examples:,} examples"
+        notes.append(f"paired by how alike they look {examples}")
+    if is_measured:
+        notes.append(_distance_clause(pairing, head))
+    explained = [
+        *_role_sentences((first, head), (second, partner)),
+        *([_distance_sentence(pairing, head, stored)] if is_measured else []),
+        *([_matching_sentences(pairing, stored)] if pairing.matched else []),
+    ]
+    st.markdown(" · ".join(notes), width="content", help="\n\n".join(explained) or None)
+
+
+def _distance_clause(pairing: Pairing, head: HeadIndex) -> str:
+    n_further = pairing.n_further_pairs(head)
+    clause = f"{n_further or 'none'} of {pairing.n_pairs} pairs {'are' if n_further > 1 else 'is'}"
+    return f"{pairing.distances[head]:.3f} nats apart here; {clause} further apart"
+
+
+def _role_sentences(*heads: tuple[Side, HeadIndex]) -> list[str]:
+    """The rules of the roles of both heads, each role once."""
+    rules = (head_names(side.subject, *head).rules for side, head in heads)
+    return [f"{rule}." for rule in dict.fromkeys("; ".join(filter(None, rules)).split("; ")) if rule]
+
+
+def warn_of_pairs(first: Side, second: Side, pairing: Pairing, lens: Lens) -> None:
+    """Writes that heads of the same number need not correspond, where they were paired by it, and which heads have no partner."""
     if not lens.has_heads:
         return
-    stored = stored_comparison(first.checkpoint, second.checkpoint) if is_measured else None
-    sentences = [_distance_sentence(pairing, head, stored)] if is_measured and partner is not None else []
-    if pairing.matched:
-        verb = "has" if pairing.n_same_index == 1 else "have"
-        count = f"{pairing.n_same_index} of {pairing.n_pairs} pairs {verb} the same number on both sides."
-        sentences.append(f"{_matching_sentences(pairing, stored)} {count}")
-    elif first.checkpoint != second.checkpoint:
-        reason = "" if is_measured else f" {why_not_measured(first, second)}"
+    if not pairing.matched and first.checkpoint != second.checkpoint:
+        reason = "" if pairing.matrix is not None else f" {why_not_measured(first, second)}"
         st.warning(
             "Paired by number: the encoders were trained separately, so heads of the same number need not "
             f"correspond.{reason}",
@@ -152,15 +181,11 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
         if unpaired:
             names = ", ".join(head_name(*index) for index in unpaired[:LISTED])
             rest = f", … ({len(unpaired)} heads)" if len(unpaired) > LISTED else ""
-            sentences.append(f"Without a partner in {side.title}: {names}{rest}.")
-    if sentences:
-        st.caption(" ".join(sentences))
+            st.caption(f"Without a partner in {side.title}: {names}{rest}.")
 
 
 def _distance_sentence(pairing: Pairing, head: HeadIndex, stored: EncoderComparison | None) -> str:
-    n_further = pairing.n_further_pairs(head)
-    clause = f"{n_further or 'none'} of {pairing.n_pairs} pairs {'are' if n_further > 1 else 'is'}"
-    text = f"Head distance {pairing.distances[head]:.3f} nats on this input; {clause} further apart."
+    text = "The distance of two heads, in nats, is 0 where their maps are the same and 0.69 where they have no key in common."
     if stored is not None:
         head_index = np.ravel_multi_index(head, pairing.shapes[0])
         index = head_index, pairing.partners[head_index]
@@ -170,15 +195,16 @@ def _distance_sentence(pairing: Pairing, head: HeadIndex, stored: EncoderCompari
 
 
 def _matching_sentences(pairing: Pairing, stored: EncoderComparison | None) -> str:
-    beginning = "Heads are numbered in any order, so each is paired with one that looks alike: the sum of all head distances is smallest"
+    text = "Two encoders number their heads in any order, so each head stands beside one whose maps look like its own: these pairs have the smallest sum of distances"
     if stored is None or pairing.n_examples == 1:
-        text = f"{beginning} on this input. On another input the pairs may be others."
+        text += " on this input; on another one they may be others."
     else:
-        text = (
-            f"{beginning} on average over {over(stored.source)}. Two halves of these, each paired alone, agree on "
-            f"{stored.halves} of {pairing.n_pairs} pairs."
+        text += (
+            f", on average over {over(stored.source)}. Two halves of these, each paired alone, give the same partner to "
+            f"{stored.halves} of {pairing.n_pairs} heads."
         )
     if stored is not None:
         share = percent(stored.persisting_share)
-        text += f" On a single example, {share} of the pairs (mean) are the same as over all of them."
-    return text
+        text += f" Paired on a single example, {share} of them have the partner that they have over all, on average."
+    verb = "has" if pairing.n_same_index == 1 else "have"
+    return f"{text} {pairing.n_same_index} of {pairing.n_pairs} pairs {verb} the same number on both sides."

@@ -25,6 +25,7 @@ N_DIGITS, AT_ONCE = 300, 50
 def draw_representations(first: Side, second: Side) -> None:
     """Draws the CKA of every stage of one encoder with every stage of the other."""
     st.markdown(
+        "How alike two encoders arrange the same examples. "
         r"**Linear CKA**: $\lVert Y^\top X \rVert_F^2 \,/\, (\lVert X^\top X \rVert_F \, \lVert Y^\top Y "
         r"\rVert_F)$, with the states of all examples at a stage of either encoder as the centred rows "
         "of $X$ and $Y$. 1: equal up to rotation and scale (Kornblith et al. 2019). States are those "

@@ -25,6 +25,12 @@ TITLES = {
 }
 
 
+def parts() -> list[str]:
+    """The tabs of the page: cross-attention needs two inputs."""
+    has_two_inputs = controls.COMPARED.held(st.query_params.get(controls.COMPARED.key)) == controls.INPUTS
+    return [part for part in controls.PART.options or () if has_two_inputs or part != controls.CROSS]
+
+
 def choose_comparison() -> str:
     """Draws the control that chooses between two encoders and two inputs; returns the choice."""
     return controls.COMPARED.choose(on_change=_fill_second_text)

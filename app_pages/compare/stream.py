@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.compare.by_words import ENTROPIES, STATES, say_each_over_its_own, say_rule
+from app_pages.compare.representations import draw_representations
 from app_pages.compare.stored_comparisons import stored_bands
 from app_pages.controls import compare_controls as controls
 from app_pages.controls.control_bar import Slots
@@ -29,6 +30,9 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
     """Draws the chosen measure of the residual stream for both sides."""
     with slots.controls:
         choice = controls.STREAM_PART.choose()
+    if choice == controls.REPRESENTATIONS:
+        draw_representations(first, second)
+        return
     if choice in (controls.SHARES, controls.ANSWERS):
         say_each_over_its_own(first)
     else:
@@ -46,7 +50,7 @@ def draw_stream(slots: Slots, first: Side, second: Side) -> None:
 
 def _draw_norms(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\lVert x_i \rVert$ at each position $i$: after the embedding, after each attention (mid) and "
+        r"How long each token's vector is on its way: $\lVert x_i \rVert$ at each position $i$, after the embedding, after each attention (mid) and "
         "each feed-forward (post). In post-LN that is after the norm, which sets the length; in pre-LN "
         "nothing does until the norm at the end."
     )
@@ -66,7 +70,7 @@ def _draw_norms(sides: tuple[Side, Side]) -> None:
 
 def _draw_sublayer_shares(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is the "
+        r"How much of each sum its last part is: $\frac{1}{n} \sum_i \lVert F_i \rVert / (\lVert x_i \rVert + \lVert F_i \rVert)$: $F$ is the "
         "output of the sublayer, $x$ what it is added to. 0.5: both are equally long. Only lengths count: "
         "where $F$ points against $x$, the sum is shorter."
     )
@@ -131,7 +135,7 @@ def _last_stage_sentence(side: Side) -> str:
 
 def _draw_uniformity(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: "
+        r"How different the tokens' vectors still are: $\lVert X - \mathbf{1} \bar{x}^\top \rVert_F / \lVert X \rVert_F$ with $\bar{x}$ the mean state: "
         "0 if all tokens were alike (token uniformity). Dong et al. 2021 prove that attention alone drives the tokens "
         "together, and that skip connections and feed-forward layers hold them apart (they measure in "
         "another norm)."
@@ -155,8 +159,8 @@ def _draw_entropy(sides: tuple[Side, Side]) -> None:
 
 def _draw_cosines(sides: tuple[Side, Side]) -> None:
     st.markdown(
-        r"$\frac{1}{n} \sum_i \cos(x_i^s, x_i^t)$ between the stages $s$ and $t$ of one side: how much a "
-        "token's state keeps its direction."
+        "How much a token's vector keeps its direction from one stage to another, 1 where all of it: "
+        r"$\frac{1}{n} \sum_i \cos(x_i^s, x_i^t)$ between the stages $s$ and $t$ of one side."
     )
     for ordinal, side, column in zip(NUMBERS, sides, beside("cosines"), strict=False):
         stages = side.record.stages

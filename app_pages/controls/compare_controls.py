@@ -3,29 +3,23 @@
 from app_pages.controls.address import Box, Row, Tabs, TextBox
 from app_pages.controls.input_controls import DigitNumber, second_example
 
-HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS, CROSS = (
-    "Heads",
-    "Difference",
-    "Knock-out",
-    "Stream",
-    "Representations",
-    "Cross-attention",
-)
+HEADS, KNOCK_OUT, STREAM, CROSS = "Heads", "Knock-out", "Stream", "Cross-attention"
 ENCODERS, INPUTS = "two encoders", "two inputs"
 ON_INPUT, BY_NUMBER = "alike on this input", "of the same number"
-ALL_HEADS, DISTANCES = "all heads", "distances of all heads"
-NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES = (
+ALL_HEADS, DIFFERENCE, DISTANCES = "all heads", "difference", "distances of all heads"
+NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS = (
     "norms",
     "shares",
     "answer by layer",
     "spread of the tokens",
     "entropy of the heads",
     "cosines",
+    "representations",
 )
 FIRST_SAYS, SECOND_SAYS = "what the first says", "what the second says"
 
 
-PART = Tabs("compare_part", (HEADS, DIFFERENCE, KNOCK_OUT, STREAM, REPRESENTATIONS, CROSS))
+PART = Tabs("compare_part", (HEADS, KNOCK_OUT, STREAM, CROSS))
 COMPARED = Row(
     "compare_what",
     "Compare",
@@ -47,13 +41,13 @@ PAIRING = Row[str](
 VIEW = Row(
     "compare_view",
     "Show",
-    (ALL_HEADS, DISTANCES),
+    (ALL_HEADS, DIFFERENCE, DISTANCES),
     label_visibility="collapsed",
 )
 STREAM_PART = Row(
     "compare_stream",
     "Of the stream",
-    (NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES),
+    (NORMS, SHARES, ANSWERS, SPREAD, ENTROPY, COSINES, REPRESENTATIONS),
     label_visibility="collapsed",
 )
 CLASS_OF = Row("compare_class", "Class", (FIRST_SAYS, SECOND_SAYS))

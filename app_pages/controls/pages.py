@@ -11,7 +11,8 @@ import streamlit as st
 
 from app_pages.controls.address import Choice, Control
 
-FIGURE = "figure"  # in an address: at which figure the page opens
+# In an address: at which figure the page opens, and whether it shows its figure alone.
+FIGURE, PRESENT = "figure", "present"
 GO_TO, NOTICE = "go_to", "notice"  # in the session, see `go_to` and `notify`
 
 
@@ -47,7 +48,7 @@ def read_link(name: str, query: Mapping[str, str | list[str]]) -> Link:
         raise ValueError(f"there is no page {name}, but {', '.join(PAGES)}")
     controls = controls_of(name)
     for key, written in query.items():
-        if key == FIGURE:
+        if key in (FIGURE, PRESENT):
             continue
         if key not in controls:
             raise ValueError(f"the page {name} has no control {key}")
@@ -192,3 +193,4 @@ GROUPS = {
 }
 PAGES = {page.name: page for group in GROUPS.values() for page in group}
 FIRST = ATTENTION
+PRESENTED = (ATTENTION, INSIDE_A_HEAD, HEADS, MASKS, POSITIONS, COMPARE, THEORY, COST)  # by their figures

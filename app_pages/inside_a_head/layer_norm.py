@@ -71,7 +71,7 @@ def _draw_typed_vector(text: str, *, is_rms: bool) -> np.ndarray | None:
     """Draws RMSNorm or LayerNorm of the first vector in `text`; returns all vectors [vector, feature], or None if the text
     cannot be read as vectors.
     """
-    st.markdown("**Your own vector**, typed above", help=_VECTORS)
+    st.markdown("**Your own vector**, the first line of the box", help=_VECTORS)
     try:
         values = read_vectors(text)
     except ValueError as error:

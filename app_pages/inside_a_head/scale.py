@@ -74,10 +74,11 @@ def _draw_random_vectors(control_bar: DeltaGenerator) -> None:
         rf"With the scale $c = {format_tex(factor)}$: $\operatorname{{Var}}(c \; q \cdot k) = c^2 d_k "
         rf"= {format_tex(variance)}$; measured: ${format_tex(scaled['variance'])}$."
     )
+    beside_unscaled = f"; without a scale they are {unscaled['entropy']:.2f} and {format_number(unscaled['gradient'], '.3g')}"
     st.markdown(
-        f"At $d_k = {d_k}$ with this scale a query's weights have entropy **{scaled['entropy']:.2f}** of 1, and the "
-        f"gradient through the softmax, ${GRADIENT}$, has a median of **{format_number(scaled['gradient'], '.3g')}**; without a scale they are "
-        f"{unscaled['entropy']:.2f} and {format_number(unscaled['gradient'], '.3g')}."
+        f"At $d_k = {d_k}$ with this scale a query spreads its weight over the keys with an entropy of **{scaled['entropy']:.2f}** "
+        f"(0: all on one key, 1: the same on all), and the gradient through the softmax, ${GRADIENT}$, has a median of "
+        f"**{format_number(scaled['gradient'], '.3g')}**{beside_unscaled if power else ''}."
     )
     n = score_scaling.N_KEYS
     st.caption(

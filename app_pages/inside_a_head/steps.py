@@ -91,9 +91,8 @@ def draw_steps(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
             width="content",
         )
     st.caption(
-        f"{view.head}, query {as_code(view.name(query))}. Every step is computed anew in double precision from "
-        "the layer's input and weights; over all steps, the largest difference from the encoder's own numbers is at most "
-        f"{difference_bound(max(differences.values()))}."
+        f"{view.head}, query {as_code(view.name(query))}. Each number is computed anew from the layer's input and weights; none "
+        f"differs from the encoder's own by more than {difference_bound(max(differences.values()))}."
     )
 
 
@@ -121,7 +120,7 @@ def _choose_step(view: View) -> str:
             else:
                 config = view.record.config
                 st.markdown(
-                    f"`{step.shape.format(**asdict(config), n=view.n, joined=config.n_heads * config.d_v)}`"
+                    f"size `{step.shape.format(**asdict(config), n=view.n, joined=config.n_heads * config.d_v)}`"
                 )
     if isinstance(step, Step):
         step.draw(view)

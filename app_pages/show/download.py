@@ -34,12 +34,7 @@ PALETTE, GREYS = "in colours", "in greys"
 NUMBERS: dict[CellNumbers, str] = {"drawn": "as on screen", "all": "all", "none": "none"}
 # Pages that are about one encoder, and those of them that are about one head: their files are named after them.
 _ENCODER = {"attention", "inside_a_head", "heads", "masks", "positions"}
-_WITHOUT_LENS = {
-    compare_controls.KNOCK_OUT,
-    compare_controls.STREAM,
-    compare_controls.REPRESENTATIONS,
-    compare_controls.CROSS,
-}
+_WITHOUT_LENS = {compare_controls.KNOCK_OUT, compare_controls.STREAM, compare_controls.CROSS}
 _HEAD = {"attention", "inside_a_head", "masks"}
 Option = TypeVar("Option", bound=str)
 FigureOrMaker: TypeAlias = Figure | Callable[[], Figure]

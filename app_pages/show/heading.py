@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.pages import Page
+from app_pages.show.present import draw_present_button
 from app_pages.toolkit.gestures import copy_link
 
 _PURPOSE: ContextVar[DeltaGenerator | None] = ContextVar("purpose", default=None)
@@ -34,6 +35,7 @@ def heading(page: Page, *, is_described: bool = True) -> Iterator[DeltaGenerator
                 guide = st.container(width="content", key="guide") if is_described else None
             line = st.container(key="heading_line")
         copy_link()
+        draw_present_button(page)
     purpose = None
     if is_described:
         with line:

@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.attention_controls import BY_ATTENTION, COLOURINGS
+from app_pages.show.present import presents
 from app_pages.toolkit.callbacks import callback
 from model.record import AttentionRecord
 from viz.attention import linked_heads as chart
@@ -109,9 +110,12 @@ def linked_view(
         notes=notes,
         links=links,
     )
+    specification = {**figure.specification, "datasets": figure.frames}
+    if presents():  # a canvas would be magnified pixel by pixel
+        specification["usermeta"] = {"embedOptions": {"renderer": "svg"}}
     with st.container(key=f"{key}_chart", gap=None):
         st.vega_lite_chart(
-            {**figure.specification, "datasets": figure.frames},
+            specification,
             key=f"{key}_vega",
             width="stretch",
             height="stretch",

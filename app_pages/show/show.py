@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.show.download import download
+from app_pages.show.present import presents
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.gestures import toggles
 from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
@@ -38,6 +39,8 @@ def show(
     with st.container(key=key and f"shown_{key}", width=width, height=height, gap=None):
         if isinstance(figure, PlotlyFigure):
             themed = in_theme(figure.specification)
+            if presents():  # it fills the window
+                height = "stretch"
             if height == "stretch":
                 themed.layout.height = None
             st.plotly_chart(

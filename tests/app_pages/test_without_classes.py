@@ -12,13 +12,13 @@ from tests.model import tiny
 
 Open = Callable[..., AppTest]
 
-STREAM = ("norms", "shares", "spread of the tokens", "cosines")
+STREAM = ("norms", "shares", "spread of the tokens", "cosines", "representations")
 PARTS = [
     *(("attention", {"part": part}) for part in ("this head", "mean")),
     *(("positions", {"positions": part}) for part in ("Add or concatenate", "This encoder", "Embeddings")),
     *(("positions", {"positions": "This encoder", "positions_own": own}) for own in ("lengths", "all pairs")),
     ("heads", {"heads_scatter": "true"}),
-    *(("compare", {"compare_part": part}) for part in ("Heads", "Difference", "Representations")),
+    *(("compare", {"compare_view": view}) for view in ("all heads", "difference")),
     *(("compare", {"compare_part": "Stream", "compare_stream": part}) for part in STREAM),
 ]
 

@@ -5,6 +5,7 @@ Streamlit's own findings would be listed here, with the reason; at this version 
 
 import re
 
+import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page, expect
 
@@ -120,3 +121,40 @@ def test_the_skip_link_goes_behind_the_navigation(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.locator("h1")).not_to_be_focused()
     expect(navigation.locator("*:focus")).to_have_count(0)
+
+
+FIGURES = {
+    "": "[role=application]",
+    "compare": ".st-key-heads_first_chart",
+    "heads": ".st-key-heads_table",
+    "inside_a_head": ".st-key-inside_map",
+    "masks": ".stPlotlyChart",
+    "positions": ".st-key-shown_positions_clocks",
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_link_skips_to_the_figure(page: Page, name: str) -> None:
+    page.goto(f"/{name}")
+    ready(page)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    link = page.get_by_role("link", name="Skip to the figure")
+    expect(link).to_be_focused()
+    expect(link).to_be_in_viewport(ratio=1)
+    page.keyboard.press("Enter")
+    assert page.evaluate(
+        "figure => [...document.querySelectorAll(figure)].some(it => it.contains(document.activeElement))",
+        FIGURES[name],
+    )
+
+
+@pytest.mark.parametrize("name", ["", "inside_a_head"])
+def test_every_stop_of_the_keyboard_is_seen(page: Page, name: str) -> None:
+    page.goto(f"/{name}")
+    ready(page)
+    widths = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        widths.append(page.evaluate("document.activeElement.getBoundingClientRect().width"))
+    assert min(widths) > 5

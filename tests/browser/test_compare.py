@@ -33,9 +33,21 @@ def test_from_a_disagreement_to_the_head_that_differs_in_three_clicks(page: Page
     ready(page)
     first, second = (re.search(r"(\d)\s[<>]?[\d.]+\s?%", answer)[1] for answer in answers.all_inner_texts())
     assert first != second
-    page.locator(".st-key-compare_part").get_by_text("Difference").click()  # 2
+    page.locator(".st-key-compare_view").get_by_text("difference").click()  # 2
     expect(page.locator(".st-key-difference")).to_be_visible()
     page.get_by_role("button", name="Pair that differs most").click()  # 3
     expect(page.get_by_text(re.compile(r"none of \d+ pairs is further apart"))).to_be_visible()
     ready(page)  # until then the figure of the run before stands beside the new one
     expect(page.locator(".st-key-difference")).to_be_visible()
+
+
+def test_what_blinks_says_which_encoder_is_seen(page: Page) -> None:
+    page.goto("/compare?checkpoint=imdb-pre-ln")
+    ready(page)
+    name = page.get_by_role("status").filter(has_text=re.compile("^imdb"))
+    expect(name).to_have_count(0)
+    page.keyboard.down("b")
+    for encoder in ("imdb-post-ln", "imdb-pre-ln", "imdb-post-ln"):
+        expect(name).to_have_text(re.compile(f"^{encoder} "))
+    page.keyboard.up("b")
+    expect(name).to_have_count(0)

@@ -111,6 +111,8 @@ def test_by_keyboard_alone(page: Page) -> None:
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowRight")
     wait_until_told(page, over_query=2, over_key=1)
+    weight = LiveSubject("imdb-pre-ln", Text(SHORT)).record.pattern[1, 1, 2, 1]
+    expect(linked.announced(page)).to_have_text(f"key 1 a, weight {weight:.2f}.")
     page.keyboard.press("Escape")
     wait_until_told(page, over_query=None, over_key=None, layer=1, head=1, query=2)
 

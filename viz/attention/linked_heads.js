@@ -286,6 +286,14 @@ class Panel {
     this.root.querySelector(".announced").textContent = `L${layer} H${head}, query ${labels[query]}: ${strongest.join(", ")}.`;
   }
 
+  // Of the key that the keyboard points at, its weight, if it is here.
+  announceKey(key) {
+    const weight = this.row()?.[key];
+    const { keys, labels } = this.data;
+    const number = weight === undefined ? "" : `, weight ${weight.toFixed(2)}`;
+    this.root.querySelector(".announced").textContent = `key ${(keys ?? labels)[key]}${number}.`;
+  }
+
   clicked() {
     if (!this.inChart) return;
     const change = {};
@@ -306,8 +314,9 @@ class Panel {
     const { layer, head, query } = this.kept;
     if (!event.shiftKey) return this.chooseByKey({ layer: turn(layer, step[0], layers), head: turn(head, step[1], heads) });
     if (step[0]) return this.chooseByKey({ query: turn(query, step[0], nQueries) });
-    const key = this.over.over_key ?? (step[1] > 0 ? -1 : 0);
-    this.point({ over_query: query, over_key: turn(key, step[1], nKeys) });
+    const key = turn(this.over.over_key ?? (step[1] > 0 ? -1 : 0), step[1], nKeys);
+    this.point({ over_query: query, over_key: key });
+    this.announceKey(key);
   }
 
   listen() {

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import altair as alt
 
 from ..builders.figure import Kwargs, VegaFigure, data, form, tip, value
-from ..builders.palette import NEUTRAL, POST_LN, PRE_LN
-from ..builders.theme import FIT, INK, MIDDLE
+from ..builders.palette import LETTERS, NEUTRAL, POST_LN, PRE_LN
+from ..builders.theme import FIT, INK, MIDDLE, ON_DARK
 
 HEIGHT, AXIS_HEIGHT = 40, 38  # pixels: of a row, and of the axis above all rows
 _NO_PADDING = {"left": 0, "right": 0, "top": 0, "bottom": 0}
@@ -120,14 +120,19 @@ def _axis_form() -> alt.TopLevelMixin:
     zero = numbers.transform_filter("datum.tick == 0").encode(text=alt.value("0"))
     words = alt.Chart(data("word")).encode(y=alt.value(9))
     bold: Kwargs = {"fontSize": MIDDLE, "fontWeight": "bold", "baseline": "middle"}
-    left = words.mark_text(**bold, align="left", color=POST_LN, text=_in_width("← {}post-LN"))
-    right = words.mark_text(**bold, align="right", color=PRE_LN, text=_in_width("{}pre-LN →"))
+    left = words.mark_text(**bold, align="left", color=_of_letters(POST_LN), text=_in_width("← {}post-LN"))
+    right = words.mark_text(**bold, align="right", color=_of_letters(PRE_LN), text=_in_width("{}pre-LN →"))
     return alt.layer(
         numbers.transform_filter("datum.tick != 0"),
         zero,
         left.encode(x=alt.value(_MARGIN - 8)),
         right.encode(x=alt.value(alt.expr(f"width - {_MARGIN - 8}"))),
     ).properties(autosize=FIT, padding=_NO_PADDING)
+
+
+def _of_letters(colour: str) -> alt.ExprRef:
+    on_light, on_dark = LETTERS[colour]
+    return alt.expr(f"{ON_DARK} ? '{on_dark}' : '{on_light}'")
 
 
 def _in_width(text: str) -> alt.ExprRef:

@@ -6,7 +6,7 @@ Enter key in text boxes, pasted texts that are too long, figures in full screen,
 
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -87,14 +87,22 @@ def arrow_keys(figure: str, take: Callable[[int, int], None], *, name: str) -> N
         )
 
 
-def blink(first: str, second: str) -> None:
-    """Draws a button; while it, or the key B, is held, the containers with these keys alternate in the place of the first.
+class Blinking(NamedTuple):
+    """A figure that blinks: the key of its container, its name and the colour of that, "" for the page's own."""
+
+    key: str
+    name: str
+    colour: str
+
+
+def blink(first: Blinking, second: Blinking) -> None:
+    """Draws a button; while it, or the key B, is held, the two figures alternate in the place of the first, under their names.
 
     Differences jump out that two figures beside each other hide (a blink comparator). Where the reader prefers reduced
     motion, the second one stands there until it is released.
     """
     with st.container(width="content", key="blink"):
-        _blinking(key="blink_button", data={"first": first, "second": second})
+        _blinking(key="blink_button", data={"figures": [figure._asdict() for figure in (first, second)]})
 
 
 def row_clicks(figure: str, n: int, take: Callable[[int], None]) -> None:

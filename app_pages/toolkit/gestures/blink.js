@@ -5,26 +5,35 @@ const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 let timer = null;
 let hidden = null; // the figures, while they blink
+const name = document.createElement("strong"); // of the one that is seen, above it
+name.setAttribute("role", "status");
+name.style.cssText = "position: fixed; z-index: 998; padding: 0 0.5rem; border-radius: 0.3rem; background: Canvas";
 
-function draw(isSecond) {
+function draw(isSecond, data) {
   const [first, second] = hidden;
+  const seen = data.figures[Number(isSecond)];
+  name.textContent = seen.name;
+  name.style.color = seen.colour;
   first.style.visibility = isSecond ? "hidden" : "";
   second.style.visibility = isSecond ? "" : "hidden";
 }
 
 function start(data) {
   if (timer !== null) return;
-  const figures = [data.first, data.second].map((key) => document.querySelector(`.st-key-${key}`));
+  const figures = data.figures.map(({ key }) => document.querySelector(`.st-key-${key}`));
   if (figures.includes(null)) return;
   hidden = figures;
   const [first, second] = figures.map((figure) => figure.getBoundingClientRect());
   figures[1].style.transform = `translate(${first.left - second.left}px, ${first.top - second.top}px)`;
+  name.style.left = `${first.left}px`;
+  name.style.top = `${first.top}px`;
+  figures[0].closest("[data-testid=stApp]").append(name);
   let isSecond = true;
-  draw(isSecond);
+  draw(isSecond, data);
   timer = setInterval(() => {
     if (calm.matches) return;
     isSecond = !isSecond;
-    draw(isSecond);
+    draw(isSecond, data);
   }, PERIOD);
 }
 
@@ -32,6 +41,7 @@ function stop() {
   if (timer === null) return;
   clearInterval(timer);
   timer = null;
+  name.remove();
   for (const figure of hidden) figure.style.visibility = figure.style.transform = "";
 }
 

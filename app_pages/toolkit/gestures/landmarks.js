@@ -1,15 +1,19 @@
 // For those who hear the page or use the keyboard alone: what Streamlit gives no way to say.
 //
 // The navigation is a landmark, "Skip to main content" goes behind it, a button's icon does not read out its file name, and
-// what scrolls takes the focus. A map takes it before its tools do, and what it shows is read out when it changes. Streamlit draws elements anew, so this looks again after each change of the page.
+// what scrolls takes the focus, unless it is there for screen readers alone. A second link skips to the figure. A map takes it before its tools do, and what it shows is read out when it changes. Streamlit draws elements anew, so this looks again after each change of the page.
 
 const SCROLLS = ".katex-display, [data-testid=stMarkdownContainer]";
+const FIGURES = "[role=application], .stVegaLiteChart, .stPlotlyChart, .stBidiComponent";
+const LEAST = 120; // pixels that a figure is high
 const PAUSE = 200; // milliseconds: a figure under the pointer changes the page many times a second
 
 const shown = new Map(); // by figure: what its name said last
 const line = document.createElement("div"); // where a change is announced
 line.className = "announced-figure";
 line.setAttribute("aria-live", "polite");
+
+const toFigure = Object.assign(document.createElement("a"), { href: "#figure", textContent: "Skip to the figure" });
 
 function set(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
@@ -28,19 +32,35 @@ function nameParts() {
     if (icon.closest("button").querySelector("[data-testid=stMarkdownContainer]")?.textContent.trim())
       set(icon, "aria-hidden", "true");
   for (const box of document.querySelectorAll(SCROLLS)) {
-    if (box.scrollWidth > box.clientWidth) set(box, "tabindex", "0");
+    if (box.clientWidth > 1 && box.scrollWidth > box.clientWidth) set(box, "tabindex", "0");
     else box.removeAttribute("tabindex");
   }
 }
 
+// The linked chart, or the first chart or table of some height; undefined on a page without one.
+function figure() {
+  const main = document.querySelector("[data-testid=stMain]");
+  const seen = [...(main?.querySelectorAll(FIGURES) ?? [])].filter((element) => element.offsetHeight > LEAST);
+  return seen.find((element) => element.role === "application") ?? seen[0];
+}
+
+function addSkipToFigure() {
+  const first = document.querySelector("[data-testid=stSkipToContent]");
+  if (first === null) return;
+  if (first.nextSibling !== toFigure) first.after(toFigure);
+  toFigure.className = first.className;
+  toFigure.hidden = figure() === undefined;
+}
+
 function skip(event) {
-  if (event.target.closest?.("[data-testid=stSkipToContent]") == null) return;
-  const heading = document.querySelector("[data-testid=stMain] h1");
-  if (heading === null) return;
+  const isToFigure = event.target === toFigure;
+  if (!isToFigure && event.target.closest?.("[data-testid=stSkipToContent]") == null) return;
+  const goal = isToFigure ? figure() : document.querySelector("[data-testid=stMain] h1");
+  if (!goal) return;
   event.preventDefault();
   event.stopPropagation();
-  heading.tabIndex = -1;
-  heading.focus();
+  if (!goal.hasAttribute("tabindex")) goal.tabIndex = -1;
+  goal.focus();
 }
 
 function nameFigures() {
@@ -62,6 +82,7 @@ const changes = new MutationObserver(() => {
     waiting = 0;
     nameParts();
     nameFigures();
+    addSkipToFigure();
   }, PAUSE);
 });
 
@@ -69,11 +90,15 @@ export default function () {
   document.body.append(line);
   nameParts();
   nameFigures();
+  addSkipToFigure();
   changes.observe(document.body, { subtree: true, childList: true, attributeFilter: ["aria-label"] });
   window.addEventListener("click", skip, true);
+  window.addEventListener("focusin", addSkipToFigure, true); // a table may have been drawn since the page changed last
   return () => {
     changes.disconnect();
     line.remove();
+    toFigure.remove();
     window.removeEventListener("click", skip, true);
+    window.removeEventListener("focusin", addSkipToFigure, true);
   };
 }

@@ -19,7 +19,8 @@ export default function ({ data, setTriggerValue, parentElement }) {
     const axis = plot._fullLayout?.yaxis;
     if (!drawn || !axis || event.clientX > drawn.right) return; // left of the cells stand the labels
     if (event.clientY < drawn.top || event.clientY > drawn.bottom) return;
-    const row = Math.round(axis.p2l(event.clientY - drawn.top));
+    const larger = drawn.height / axis._length; // where the page magnifies its figures
+    const row = Math.round(axis.p2l((event.clientY - drawn.top) / larger));
     if (row >= 0 && row < data.n) setTriggerValue("row", row);
   };
   const listens = new AbortController();

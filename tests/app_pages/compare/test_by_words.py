@@ -142,7 +142,7 @@ def test_the_first_query_is_the_longest_word_of_both(open_both: Open) -> None:
 
 
 def test_the_maps_are_subtracted_by_words(open_both: Open) -> None:
-    app = open_both(compare_part="Difference", compare_pairing="of the same number", layer="1", head="0")
+    app = open_both(compare_view="difference", compare_pairing="of the same number", layer="1", head="0")
     (figure,) = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
     assert titles(app) == ["bytes L1 H0 minus pieces L1 H0"]
     assert figure["data"][0]["x"][0] == "[CLS]|&lt;s&gt;"
@@ -180,30 +180,24 @@ def test_lengths_are_those_of_the_words_mean_states(open_both: Open) -> None:
 
 
 def test_representations_are_compared_by_words(open_both: Open) -> None:
-    app = open_both(compare_part="Representations")
+    app = open_both(compare_part="Stream", compare_stream="representations")
     assert "compared by words" in captions(app)
     assert "words and special tokens of the" in captions(app)
     assert app.get("vega_lite_chart")
     assert not app.info
 
 
-def test_cross_attention_says_what_it_needs(open_both: Open) -> None:
-    app = open_both(compare_part="Cross-attention")
-    assert app.info[0].value.startswith("Cross-attention needs one encoder")
-    assert "compared by words" not in captions(app)
-
-
 def test_what_only_one_encoder_reads_is_named(open_both: Open) -> None:
     app = open_both(text="not bad " * 20, query="0 [CLS]")
     assert "without a counterpart" in captions(app)
     assert "of pieces" in captions(app)
-    app = open_both(text="not bad " * 20, compare_part="Difference")
+    app = open_both(text="not bad " * 20, compare_view="difference")
     assert len(titles(app)) == 1
 
 
 @pytest.mark.parametrize("lens", ["norm-weighted", "rollout"])
 def test_other_lenses_are_by_words_as_well(open_both: Open, lens: str) -> None:
-    app = open_both(lens=lens, compare_part="Difference")
+    app = open_both(lens=lens, compare_view="difference")
     assert len(titles(app)) == 1
 
 

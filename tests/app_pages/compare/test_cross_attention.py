@@ -26,9 +26,3 @@ def test_queries_of_the_first_text_look_at_the_second(open_compare: Open) -> Non
     )
     np.testing.assert_allclose(weights(figure), cross_pattern(asks, answers, 1, 0), atol=1e-6)
     assert (len(figure["data"][0]["y"]), len(figure["data"][0]["x"])) == (len(asks), len(answers))
-
-
-def test_between_two_encoders_it_says_what_it_needs(open_compare: Open) -> None:
-    app = open_compare(compare_part="Cross-attention")
-    assert not app.exception
-    assert "needs one encoder and two inputs" in app.info[0].value

@@ -16,7 +16,7 @@ Open = Callable[..., AppTest]
 PAGE = "app_pages/compare/page.py"
 BY_NUMBER = {
     "checkpoint": "imdb-pre-ln",
-    "compare_part": "Difference",
+    "compare_view": "difference",
     "compare_pairing": "of the same number",
 }
 TEXT = "not great film"

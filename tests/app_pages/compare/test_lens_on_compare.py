@@ -38,7 +38,7 @@ def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
 
 @pytest.mark.parametrize("lens", LENSES)
 def test_the_difference_is_that_of_what_is_shown(open_compare: Open, lens: str) -> None:
-    app = open_compare(compare_part="Difference", **by_number(lens))
+    app = open_compare(compare_view="difference", **by_number(lens))
     difference = expected(lens, SIDES[1]) - expected(lens, SIDES[0])
     np.testing.assert_allclose(weights(shown(app, "difference")), difference, atol=1e-6)
     title = shown(app, "difference")["layout"]["title"]["text"]
@@ -49,7 +49,7 @@ def test_layers_are_paired_by_number(open_compare: Open) -> None:
     app = open_compare(**by_number("rollout"))
     assert not app.exception
     assert any("layers are paired by number" in said.value for said in app.markdown)
-    assert not any(control.key == "compare_view" for control in app.segmented_control)
+    assert app.segmented_control(key="compare_view").options == ["all heads", "difference"]
     assert not any(button.key == "most_different" for button in app.button)
 
 

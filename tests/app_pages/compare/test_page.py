@@ -21,7 +21,7 @@ from tests.model import tiny
 Open = Callable[..., AppTest]
 
 TEXT = "not great film"
-PARTS = ("Heads", "Difference", "Knock-out", "Stream", "Representations", "Cross-attention")
+PARTS = ("Heads", "Knock-out", "Stream", "Cross-attention")
 
 
 def titles(app: AppTest) -> list[str]:
@@ -53,6 +53,12 @@ def captions(app: AppTest) -> str:
 def words(app: AppTest) -> str:
     assert not app.exception
     return "\n".join(block.value for block in app.markdown)
+
+
+def explanations(app: AppTest) -> str:
+    """What stands behind the question marks of the page's texts."""
+    assert not app.exception
+    return "\n".join(block.help or "" for block in app.markdown)
 
 
 def matched(text: str = TEXT, first: str = "imdb-pre-ln", second: str = "imdb-post-ln") -> np.ndarray:
@@ -120,7 +126,7 @@ def test_two_digits_on_one_checkpoint(open_compare: Open, part: str) -> None:
 
 def test_two_texts_of_one_length_line_up(open_compare: Open) -> None:
     app = open_compare(
-        compare_what="two inputs", text="not great", compare_text="not film", compare_part="Difference"
+        compare_what="two inputs", text="not great", compare_text="not film", compare_view="difference"
     )
     (figure,) = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
     assert figure["data"][0]["x"] == ["[CLS]", "not", "great|film", "[SEP]"]
@@ -129,7 +135,7 @@ def test_two_texts_of_one_length_line_up(open_compare: Open) -> None:
 
 def test_two_texts_of_different_length_are_compared_where_they_can_be(open_compare: Open) -> None:
     query = {"compare_what": "two inputs", "text": "not great", "compare_text": "film"}
-    app = open_compare(compare_part="Difference", **query)
+    app = open_compare(compare_view="difference", **query)
     assert titles(app) == []
     assert "first text has 4 tokens, second text 3" in app.info[0].value
     assert any(said.startswith("change of entropy") for said in descriptions(app))
@@ -176,6 +182,15 @@ def test_without_classes_two_inputs_have_a_cosine_similarity(open_compare: Open,
     assert "Neither encoder has classes" in captions(app)
 
 
+def test_cross_attention_stands_there_with_two_inputs_only(open_compare: Open) -> None:
+    app = open_compare(compare_part="Cross-attention", forgiven=["compare_part"])
+    assert "Cross-attention" not in app.segmented_control(key="compare_part").options
+    assert_sides(app, "imdb-pre-ln", "imdb-post-ln")
+    app = open_compare(compare_what="two inputs", compare_part="Cross-attention", compare_text="not film")
+    assert app.segmented_control(key="compare_part").value == "Cross-attention"
+    assert len(app.get("plotly_chart")) == 1
+
+
 # Pairs of heads
 
 
@@ -189,7 +204,7 @@ def test_a_matched_head_stands_beside_its_partner(open_compare: Open, head: int)
     partners = linked(app, "heads_first").data["partners"]
     assert "L{} H{}".format(*partners[2 + head]) == other
     assert f"**L1 H{head}** of imdb-pre-ln ↔ **{other}** of imdb-post-ln" in words(app)
-    assert "each is paired with one that looks alike" in captions(app)
+    assert "paired by how alike they look on this input" in words(app)
     assert not app.warning
     _, old_head, _ = linked(app, "heads_second").kept
     choose(app, "heads_second", head=1 - old_head)  # the choice on the other side is kept as one of the first
@@ -216,8 +231,8 @@ def test_the_way_to_the_pair_that_differs_most(open_compare: Open) -> None:
     )
     furthest = int(distances[np.arange(4), matched()].argmax())
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == divmod(furthest, 2)
-    assert f"Head distance {distances[furthest, matched()[furthest]]:.3f} nats" in captions(app)
-    assert "none of 4 pairs is further apart" in captions(app)
+    distance = distances[furthest, matched()[furthest]]
+    assert f"{distance:.3f} nats apart here; none of 4 pairs is further apart" in words(app)
 
 
 def test_the_matrix_of_distances(open_compare: Open) -> None:
@@ -226,7 +241,7 @@ def test_the_matrix_of_distances(open_compare: Open) -> None:
 
 
 def test_the_difference_says_which_way_it_goes(open_compare: Open) -> None:
-    app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", compare_part="Difference")
+    app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", compare_view="difference")
     other = "L{} H{}".format(*divmod(int(matched()[0]), 2))
     assert titles(app) == [f"imdb-post-ln {other} minus imdb-pre-ln L0 H0"]
 
@@ -239,7 +254,7 @@ def test_heads_beyond_those_of_the_other_stay_alone(open_compare: Open, checkpoi
     assert "**L2 H0** of imdb-pre-ln has no partner in imdb-post-ln" in words(app)
     assert app.info[0].value == "imdb-post-ln has no partner for L2 H0."
     app = open_compare(
-        checkpoint="imdb-pre-ln", compare_pairing="of the same number", layer="2", compare_part="Difference"
+        checkpoint="imdb-pre-ln", compare_pairing="of the same number", layer="2", compare_view="difference"
     )
     assert titles(app) == []
 
@@ -247,13 +262,14 @@ def test_heads_beyond_those_of_the_other_stay_alone(open_compare: Open, checkpoi
 def test_other_patches_are_not_matched_nor_subtracted(open_compare: Open, checkpoints: Path) -> None:
     put(checkpoints, "fine", replace(tiny.DIGIT, patch_size=2, n_positions=17))
     query = {"kind": "Digit", "checkpoint": "mnist-pre-ln", "compare_with": "fine"}
-    app = open_compare(compare_part="Difference", **query)
+    app = open_compare(compare_view="difference", **query)
     assert titles(app) == []
     assert "2 × 2 patches and a class token, fine sees 4 × 4 patches" in app.info[0].value
     assert app.warning[0].value.endswith("these sides have none in common.")
     assert not any("mean distance" in said for said in descriptions(app))
-    for part in ("Heads", "Knock-out", "Stream", "Representations"):
+    for part in ("Heads", "Knock-out", "Stream"):
         assert not open_compare(compare_part=part, **query).exception
+    assert not open_compare(compare_part="Stream", compare_stream="representations", **query).exception
     app = open_compare(query="r1c0", **query)
     assert "no counterpart here" in captions(app)
 
@@ -269,8 +285,8 @@ def test_of_long_inputs_head_distances_are_not_measured(
     app = open_compare(compare_view="distances of all heads", **query)
     assert any("weights each would take minutes" in info.value for info in app.info)
     assert len(app.warning) == (what == "two encoders")  # within one encoder a head has its own number
-    for part in ("Heads", "Difference"):
-        assert not open_compare(compare_part=part, **query).exception
+    for view in ("all heads", "difference"):
+        assert not open_compare(compare_view=view, **query).exception
 
 
 # The way to a digit that the two call differently

@@ -52,11 +52,11 @@ def test_the_stream_of_encoders_of_other_depth(open_compare: Open, checkpoints: 
 
 
 def test_the_representations_say_what_was_used(open_compare: Open) -> None:
-    app = open_compare(kind="Digit", compare_part="Representations")
+    app = open_compare(kind="Digit", compare_part="Stream", compare_stream="representations")
     assert "CKA of 5 stages of mnist-pre-ln and 5 of mnist-post-ln" in descriptions(app)
     assert "the first 300 test digits, the class token of each" in captions(app)
     assert "A dash: all examples have the same state" in captions(app)  # the class token before any layer
-    app = open_compare(text=TEXT, compare_part="Representations")
+    app = open_compare(text=TEXT, compare_part="Stream", compare_stream="representations")
     assert "CKA of 5 stages of imdb-pre-ln and 5 of imdb-post-ln" in descriptions(app)
     assert "tokens of the 14 example sentences and of what was typed" in captions(app)
     assert "A dash" not in captions(app)
@@ -66,7 +66,12 @@ def test_of_texts_cut_differently_the_words_that_both_read_are_compared(
     open_compare: Open, checkpoints: Path
 ) -> None:
     put(checkpoints, "short", replace(tiny.TEXT, n_positions=6))
-    app = open_compare(checkpoint="imdb-pre-ln", compare_with="short", compare_part="Representations")
+    app = open_compare(
+        checkpoint="imdb-pre-ln",
+        compare_with="short",
+        compare_part="Stream",
+        compare_stream="representations",
+    )
     assert not app.exception
     assert not app.info
     assert "The tokens differ: compared by words" in captions(app)

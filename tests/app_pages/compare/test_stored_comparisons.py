@@ -11,7 +11,7 @@ from model.atlas.data_source import Spread
 from model.atlas.results import LAYERS, comparison_file_name, write_comparison, write_results
 from model.checkpoint import save, weights_hash
 from model.measures.head_matching import distance_matrix, match_heads
-from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, words
+from tests.app_pages.compare.test_page import TEXT, Open, captions, descriptions, explanations, words
 from tests.model import tiny
 from tests.model.atlas.invented_results import against, layers
 
@@ -58,8 +58,8 @@ def test_heads_are_paired_over_the_data(open_compare: Open, first: str, second: 
     assert f"**L0 H1** of {first} ↔ **L1 H0** of {second}" in words(app)
     here = distance_matrix(*(LiveSubject(name, TEXT).record.pattern for name in (first, second)))[1, 2]
     mean = 0.12 if first == PRE else 0.13
-    said = captions(app)
-    assert f"Head distance {here:.3f} nats on this input" in said
+    assert f"paired by how alike they look over 30 examples · {here:.3f} nats apart here" in words(app)
+    said = explanations(app)
     assert f"Over 30 films it is {mean:.3f} ± {mean / 10:.3f} (mean ± standard deviation)" in said
     assert "on average over 30 films" in said
 
@@ -71,9 +71,10 @@ def test_heads_can_be_paired_on_this_input(open_compare: Open) -> None:
         0
     ]
     assert "**L0 H0** of {} ↔ **L{} H{}** of {}".format(PRE, *divmod(int(partner), 2), POST) in words(app)
-    assert "smallest on this input" in captions(app)
-    assert "5.0\N{THIN SPACE}% of the pairs (mean) are the same as over all of them" in captions(
-        app
+    said = explanations(app)
+    assert "smallest sum of distances on this input" in said
+    assert (
+        "5.0\N{THIN SPACE}% of them have the partner that they have over all" in said
     )  # (0 + 1 + 2 + 3) / (4 · 30)
 
 
@@ -140,7 +141,7 @@ def test_a_band_of_one_side_alone(open_compare: Open, stored: Path) -> None:
 
 def test_two_seeds_stand_beside_two_placements(open_compare: Open, stored: Path) -> None:
     put_seeds(stored)
-    app = open_compare(text=TEXT, checkpoint=PRE, compare_part="Representations")
+    app = open_compare(text=TEXT, checkpoint=PRE, compare_part="Stream", compare_stream="representations")
     names = [f"{PRE} against {POST}", "pre-LN, two seeds", "pre-LN against post-LN, one seed"]
     assert f"CKA, over 5 stages, of {' and '.join(names)}" in descriptions(app)
     assert f"At the last stage: {'; '.join(f'{name} **0.40**' for name in names)}." in captions(app)
@@ -152,7 +153,7 @@ def test_two_seeds_stand_beside_two_placements(open_compare: Open, stored: Path)
 def test_the_family_is_not_set_beside_itself(open_compare: Open, stored: Path) -> None:
     put_seeds(stored)
     query = {"checkpoint": "small-pre-ln-seed1", "compare_with": "small-pre-ln-seed0"}
-    app = open_compare(text=TEXT, compare_part="Representations", **query)
+    app = open_compare(text=TEXT, compare_part="Stream", compare_stream="representations", **query)
     names = "small-pre-ln-seed1 against small-pre-ln-seed0 and pre-LN against post-LN, one seed"
     assert f"CKA, over 5 stages, of {names}" in descriptions(app)
 
@@ -163,6 +164,8 @@ def test_digits_are_not_set_beside_seeds_of_texts(open_compare: Open, stored: Pa
     write_comparison(
         stored / names[0] / comparison_file_name(names[1]), against(weights=tuple(map(weights_hash, names)))
     )
-    app = open_compare(kind="Digit", checkpoint=names[0], compare_part="Representations")
+    app = open_compare(
+        kind="Digit", checkpoint=names[0], compare_part="Stream", compare_stream="representations"
+    )
     assert f"CKA, over 5 stages, of {names[0]} against {names[1]}" in descriptions(app)
     assert "No two seeds of such encoders" in captions(app)

@@ -41,8 +41,8 @@ def said(app: AppTest) -> list[str]:
 
 
 def bound(text: str) -> float:
-    """The number in "the encoder's own numbers is at most 3 × 10⁻⁷."."""
-    digits, power = re.search(r"own numbers is at most (\d)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text).groups()
+    """The number in "differs from the encoder's own by more than 3 × 10⁻⁷."."""
+    digits, power = re.search(r"own by more than (\d)(?: × 10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text).groups()
     return float(digits) * 10.0 ** int((power or "0").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
 
 
@@ -82,7 +82,7 @@ def test_every_step_can_be_chosen_and_stands_in_the_order_of_the_placement(
         assert (step in TABLE_STEPS) == any(
             part.proto.component_name == "attention_table" for part in app.get("bidi_component")
         )
-        (bounds,) = (text for text in said(app) if "the encoder's own numbers" in text)
+        (bounds,) = (text for text in said(app) if "the encoder's own by more than" in text)
         assert bound(bounds) < 1e-4
 
 
@@ -112,7 +112,7 @@ def test_every_step_of_other_families_can_be_chosen(
     for step in order:
         go_to(app, step)
         assert not app.info
-        (bounds,) = (text for text in said(app) if "the encoder's own numbers" in text)
+        (bounds,) = (text for text in said(app) if "the encoder's own by more than" in text)
         assert bound(bounds) < 1e-4
 
 
@@ -134,7 +134,7 @@ def test_positions_on_the_grid_of_patches_are_recomputed_too(
 ) -> None:
     app = open_own(architecture, kind="Picture", query="r1c0")
     go_to(app, step)
-    (bounds,) = (text for text in said(app) if "the encoder's own numbers" in text)
+    (bounds,) = (text for text in said(app) if "the encoder's own by more than" in text)
     assert bound(bounds) < 1e-4
     words = {
         "rotate": "grows with the row or the column of the patch",

@@ -119,6 +119,12 @@ def test_the_page_opens_where_one_sees_what_the_scale_is_for(opened: Open) -> No
     assert said(app).index("By hand") < said(app).index("With the scale")
 
 
+def test_what_is_so_without_a_scale_is_said_once(opened: Open) -> None:
+    app = opened(inside_factor="1")
+    assert "(0: all on one key, 1: the same on all)" in said(app)
+    assert "without a scale they are" not in said(app)
+
+
 def test_two_scores_by_hand(opened: Open) -> None:
     """softmax(112, 96) and softmax(14, 12): 1 / (1 + e^16) and 1 / (1 + e^-2)."""
     app = opened()

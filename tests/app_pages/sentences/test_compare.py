@@ -16,7 +16,7 @@ def paired(matrix: list[list[float]], partners: list[int], head: tuple[int, int]
     side = Pairing(
         shapes=((1, n), (1, n)), partners=np.array(partners), matched=True, matrix=np.array(matrix)
     )
-    return pairing._distance_sentence(side, head, None)
+    return pairing._distance_clause(side, head)
 
 
 def last_stage(gap: float, *, has_norm: bool = True) -> str:

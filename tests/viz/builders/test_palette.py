@@ -16,6 +16,7 @@ from viz.builders.palette import (
     DIFFERENCE,
     EMPHASIS,
     FALLS,
+    LETTERS,
     NEUTRAL,
     PLACEMENTS,
     POST_LN,
@@ -122,6 +123,13 @@ def test_a_fall_and_a_rise_are_apart_and_zero_is_the_page(page, blindness):
 @pytest.mark.parametrize("colour", [ACCENT, EMPHASIS, NEUTRAL, PRE_LN, POST_LN, FALLS, RISES, *CATEGORIES])
 def test_plain_colours_read_on_every_page(colour, page):
     assert contrast(colour, page) >= 3  # what WCAG asks of graphics
+
+
+@pytest.mark.parametrize("colour", PLACEMENTS.values())
+def test_letters_in_the_colour_of_a_placement_can_be_read(colour):
+    on_light, on_dark = LETTERS[colour]
+    assert contrast(on_light, LIGHT) >= 4.5
+    assert contrast(on_dark, DARK) >= 4.5
 
 
 def test_contrast_is_that_of_wcag():

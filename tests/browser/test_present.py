@@ -1,0 +1,90 @@
+"""A page for an audience: its figure has the window, in large letters, and answers the pointer and the keys."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from app_pages.controls.pages import PRESENTED
+from tests.browser.linked import told, wait_until_told
+from tests.browser.watching import ready
+
+FIGURES = {
+    "attention": ".st-key-all_heads_chart",
+    "compare": ".st-key-heads_first_chart",
+    "heads": ".st-key-heads_table",
+    "inside_a_head": ".st-key-inside_diagram",
+}
+# Sizes of letters as they are seen: an SVG may be magnified.
+LETTERS = """figure => [...figure.querySelectorAll("text, p, span, td, button")]
+    .filter(element => element.checkVisibility() && element.textContent.trim() && !element.querySelector("*"))
+    .map(element => parseFloat(getComputedStyle(element).fontSize) * (element.currentCSSZoom ?? 1))"""
+
+
+def presented(page: Page, name: str, width: int = 1280, height: int = 800) -> Locator:
+    page.set_viewport_size({"width": width, "height": height})
+    page.goto(f"/{'' if name == 'attention' else name}?present=1")
+    ready(page)
+    return page.locator(FIGURES[name])
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_figure_has_the_window(page: Page, name: str) -> None:
+    figure = presented(page, name)
+    expect(page.get_by_role("button", name="Back to the page")).to_be_visible()
+    for hidden in (
+        ".st-key-navigation",
+        ".st-key-input",
+        "h1",
+        "[class*=st-key-bar_]",
+        "[class*=st-key-parts_]",
+    ):
+        expect(page.locator(hidden).filter(visible=True)).to_have_count(0)
+    box = figure.bounding_box()
+    assert box is not None
+    assert box["y"] < 240
+    assert box["y"] + box["height"] <= 800
+
+
+@pytest.mark.parametrize(("width", "height", "least"), [(1280, 800, 14), (1920, 1080, 20)])
+def test_letters_can_be_read_from_the_last_row(page: Page, width: int, height: int, least: int) -> None:
+    letters = presented(page, "inside_a_head", width, height).evaluate(LETTERS)
+    letters += presented(page, "attention", width, height).evaluate(LETTERS)
+    assert len(letters) > 40
+    assert min(letters) >= least
+
+
+def test_the_enlarged_chart_answers_pointer_and_keys(page: Page) -> None:
+    figure = presented(page, "attention", 1920, 1080)
+    head = figure.get_by_text("H2", exact=True).bounding_box()
+    layer = figure.get_by_text("L1", exact=True).bounding_box()
+    assert head is not None
+    assert layer is not None
+    page.mouse.move(head["x"] + head["width"] / 2, layer["y"] + layer["height"] / 2)
+    wait_until_told(page, over_layer=1, over_head=2)
+    page.mouse.move(2, 2)
+    figure.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    wait_until_told(page, layer=1, head=1)
+    expect(page).to_have_url(re.compile("present=1.*layer=1|layer=1.*present=1"))
+    assert told(page)["query"] >= 0
+
+
+def test_the_button_and_escape_lead_there_and_back(page: Page) -> None:
+    page.goto("/?text=a+great+film")
+    ready(page)
+    page.get_by_role("button", name="Present").click()
+    expect(page).to_have_url(re.compile("present=1"))
+    expect(page.locator(".st-key-navigation")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("present"))
+    expect(page.locator(".st-key-navigation")).to_be_visible()
+    expect(page.get_by_label("Text", exact=True)).to_have_value("a great film")
+    page.get_by_role("button", name="Present").click()
+    page.get_by_role("button", name="Back to the page").click()
+    expect(page).not_to_have_url(re.compile("present"))
+
+
+def test_pages_with_a_figure_offer_it() -> None:
+    assert set(FIGURES) | {"masks", "positions"} <= {page.name for page in PRESENTED}
