@@ -93,17 +93,19 @@ class Stroke {
 
   status(isAnyLeft) {
     const { data, hidden } = this;
-    const row = `the row of “${data.tokens[data.query]}” in ${data.head}`;
-    if (!data.hides) return `In numbers: ${row}. A click chooses another row.`;
+    const reader = `“${data.tokens[data.query]}” in ${data.head}`;
+    const numbers = `The numbers: how much ${reader} reads of each token`;
+    if (!data.hides) return `${numbers}. Click another token to see what that one reads.`;
     const keys = [...hidden].sort((one, other) => one - other);
     const names = keys.length > NAMED ? `${keys.length} tokens` : keys.map((key) => `“${data.tokens[key]}”`).join(", ");
     if (!keys.length && !this.waits)
-      return `In numbers: ${row}. Click a token to hide it, or press and drag over several (keys: Shift and arrows).`;
-    if (!isAnyLeft) return `${names} hidden: nothing is left to look at, and ${row} is empty, all zeros.`;
-    const what = keys.length ? `${names} hidden` : "Nothing hidden";
-    if (keys.length && !data.masks) return `${what}, but not in ${data.head}: what changes in its row comes from below.`;
-    const shared = `${what}: ${row}${keys.length ? ` without ${keys.length > 1 ? "them" : "it"}, adding up to 1 again` : ""}`;
-    if (!this.waits) return `${shared}. A click brings a token back.`;
+      return `${numbers}. Click a token to hide it, or drag over several (keys: Shift and arrows).`;
+    const what = keys.length ? `${names} ${keys.length > 1 ? "are" : "is"} hidden` : "Nothing is hidden";
+    if (!isAnyLeft) return `${what}: ${reader} has nothing left to read.`;
+    if (keys.length && !data.masks)
+      return `${what}, but not in ${data.head}: it changes only if what it reads was changed in the layers before.`;
+    const shared = keys.length ? `${what}: ${reader} reads the others instead, by weights that add up to 1` : what;
+    if (!this.waits) return keys.length ? `${shared}. Click a hidden token to bring it back.` : `${shared}.`;
     return data.exact ? `${shared}; exact in layer 0.` : `${shared}; a first guess until the encoder has computed it.`;
   }
 

@@ -31,7 +31,7 @@ EVERY = [
         for part in ("Step by step", "Why √d_k", "LayerNorm", "Order of tokens")
     ),
     ("inside_a_head", {"inside": "Why √d_k", "inside_scale": "temperature"}),
-    *(("masks", {"masks_part": part}) for part in ("What follows", "Ways of masking", "4 × 4 by hand")),
+    *(("masks", {"masks_part": part}) for part in ("What follows", "Ways of masking")),
     ("masks", {"masks_kind": "Local window"}),
     *(
         ("positions", {"positions": part})

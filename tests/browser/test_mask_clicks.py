@@ -22,6 +22,11 @@ def token(page: Page, text: str) -> Locator:
     return page.locator(".st-key-masks_words .words button", has=page.get_by_text(text, exact=True))
 
 
+def choose_mask(page: Page, name: str) -> None:
+    page.get_by_role("combobox", name="Mask", exact=True).click()
+    page.get_by_role("option", name=name, exact=True).click()
+
+
 def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page: Page) -> None:
     page.goto("/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&query=2+film")
     ready(page)
@@ -54,7 +59,7 @@ def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page: Page) -> 
     page.get_by_role("button", name="Unblock all").click()
     expect(page.get_by_text("Nothing is masked")).to_be_visible()
     expect(token(page, "not")).to_have_attribute("aria-pressed", "false")
-    page.locator(".st-key-masks_kind").get_by_text("Causal").click()
+    choose_mask(page, "Causal")
     expect(token(page, "good")).to_have_class("hidden")
     press(page, token(page, "is"))
     expect(page).to_have_url(re.compile(r"[?&]query=3\+is"))
@@ -87,7 +92,7 @@ def test_cells_patches_and_parts_are_in_the_address(page: Page) -> None:
     ready(page)
     press(page, mark(page, "masks_patches", "r2c3"))
     expect(page.get_by_text("Without r2c3, the prediction")).to_be_visible()
-    page.locator(".st-key-masks_kind").get_by_text("Block pairs").click()
+    choose_mask(page, "Block pairs")
     press(page, mark(page, "masks_board", "0 [CLS] to 18 r2c3"))
     expect(page.get_by_text("Where [CLS] does not see r2c3, the prediction")).to_be_visible()
     page.locator(".st-key-masks_part").get_by_text("Ways of masking").click()
