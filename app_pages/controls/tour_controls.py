@@ -45,7 +45,7 @@ STOPS = (
     ),
     Stop(
         "Why word order needs help",
-        "Attention alone sees no order. Move t: each position has its own pattern, added to the word.",
+        "Attention alone sees no order. Move “Position t”: each position has its own pattern, added to the word.",
         pages.POSITIONS,
         {"positions": "Sinusoids"},
     ),

@@ -15,8 +15,6 @@ from .theme import LARGE, MIDDLE, SMALL
 from .token_label import FONT, cells, label
 from .vega_colours import EVEN, weight_legend
 
-# Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
-STANDOFF = 50  # pixels, with numbers as labels
 PLAIN_AXIS: dict[str, Any] = {
     "showgrid": False,
     "zeroline": False,
@@ -24,10 +22,13 @@ PLAIN_AXIS: dict[str, Any] = {
     "tickfont": {"size": MIDDLE},
 }
 CLEAR = ("rgba(0, 0, 0, 0)",) * 2
+# A colour bar above the plot pushes it down by its own height, over an empty strip; one at the top of the figure does not. Plotly
+# draws it over the last line of its title, which therefore is an empty one.
+_AT_TOP = {"yref": "container", "yanchor": "top", "ypad": 14}
 _NARROW = 320  # pixels: a map in a narrow column
 _LETTER = 0.5  # of the size of the letters: the width of one, in the mean
 _TOKEN_LETTER = 0.6  # the same of a letter of a token
-_TITLE = 40  # pixels
+_ABOVE, _TITLE = 80, 40  # pixels, of the colour bar and of the title
 # Of compact maps, in pixels. Where they are shown, a style sheet makes room for these margins.
 MARGIN = {"l": 104, "r": 2, "t": 26, "b": 84, "pad": 2}
 _BAR, _MIDDLE_OF_BAR, _WAY_TO_FILE = 56, 13, 26
@@ -49,13 +50,11 @@ def heatmap(
     height: int,
     number: str = ": %{z:.4f}",
     title: str = "",
-    above: int = 80,
     square: bool = False,
     mask: np.ndarray | None = None,
     framed: tuple[range, range] | None = None,
     written: np.ndarray | None = None,
     shown: tuple[range, range] | None = None,
-    standoff: int | None = None,
     customdata: np.ndarray | None = None,
     marks: Iterable[dict] = (),
     under_hatching: bool = False,
@@ -69,7 +68,6 @@ def heatmap(
     `%{x}`). Cells that `mask` forbids (False) are hatched and, unless the values stay to be seen `under_hatching`, have no
     number. A frame surrounds the columns and rows in
     `framed`; the axes are zoomed to the columns and rows in `shown`. `written` [row, column] are texts in the cells,
-    `above` the height of the colour bar and `standoff` the distance from tick labels to axis title, both in pixels, and
     `marks` further Plotly traces on the same axes. A map that stands `beside` others has small cells: its names have small
     letters, so that up to 20 rows and columns are all named.
     """
@@ -85,9 +83,8 @@ def heatmap(
         traces[0] |= {"text": written, "texttemplate": "%{text}", "textfont": {"size": SMALL}}
     layout: dict[str, Any] = {
         "height": height,
-        "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},
-        "xaxis": _category_axis(x, square, "x" in tokens)
-        | {"title": axis_title(titles[0], standoff=standoff)},
+        "margin": {"l": 10, "r": 10, "t": _ABOVE + (_TITLE if title else 0), "b": 10},
+        "xaxis": _category_axis(x, square, "x" in tokens) | {"title": axis_title(titles[0])},
         "yaxis": _category_axis(y, square, "y" in tokens)
         | {"title": axis_title(titles[1]), "autorange": "reversed"},
     }
@@ -98,6 +95,7 @@ def heatmap(
             "xref": "container",
             "font": {"size": LARGE},
         }
+        traces[0]["colorbar"] = traces[0]["colorbar"] | {"yref": "paper", "yanchor": "bottom", "ypad": 10}
     if x is not None:
         layout["xaxis"] |= _horizontal_axis_names(x, titles[0], "x" in tokens)
     if beside and max(values.shape) <= _ALL_NAMED_BESIDE:
@@ -127,11 +125,11 @@ def heatmap(
     return PlotlyFigure(frame, [*traces, *marks], layout, description)
 
 
-def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
+def compact(figure: PlotlyFigure, title: str, *, height: int | None = None) -> PlotlyFigure:
     """The heatmap for a row of several: name, colour bar and the ends of its scale on one line, and margins of fixed size.
 
     So the plots of maps in boxes of one size have one size too, whatever their labels are. `title` is in Plotly's markup.
-    The figure has no height of its own.
+    Without a `height` in pixels the figure takes that of its box.
     """
     (coloured, *others), layout = figure._traces, dict(figure._layout)
     n = max(figure.frame.shape)
@@ -195,7 +193,7 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
     if n <= _ALL_NAMED:
         names |= {"tickmode": "linear", "dtick": 1}
     layout |= {
-        "height": None,
+        "height": height,
         "title": None,
         "margin": MARGIN,
         "xaxis": layout["xaxis"] | names | {"tickangle": 90},
@@ -233,8 +231,9 @@ def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) 
         "zmax": largest,
         "colorscale": DIFFERENCE if signed else WEIGHTS,
         "colorbar": colour_bar(
-            f"{escape(what, quote=False)},<br>{reach}", [lowest, (lowest + largest) / 2, largest]
-        ),
+            f"{escape(what, quote=False)}, {reach}<br>\xa0", [lowest, (lowest + largest) / 2, largest]
+        )
+        | _AT_TOP,
     }
 
 
@@ -251,7 +250,7 @@ def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> dict:
 def colour_bar(title: str, ticks: Sequence[float]) -> dict:
     """Plotly's options for a short horizontal colour bar above the map; at the side of a square map it would drift away.
 
-    `title`, in Plotly's markup, has two lines: the quantity and its range.
+    `title`, in Plotly's markup, is the quantity and its range.
     """
     return {
         "title": {"text": title, "side": "top", "font": {"size": MIDDLE}},
