@@ -14,6 +14,7 @@ from app_pages.positions.adding import draw_adding
 from app_pages.positions.products import draw_products
 from app_pages.positions.shift import draw_shift
 from app_pages.show.show import show
+from app_pages.toolkit.gestures import slider_moves
 from model.theory import sinusoidal_positions as theory
 from viz.builders.number_format import format_number
 from viz.positions.position_heatmaps import sinusoid_table
@@ -32,8 +33,10 @@ def draw_sinusoids() -> None:
     with more.popover("View", key="more"):
         dimensions = DIMENSIONS.choose(range(d_model), sorted({0, 1, d_model // 4, d_model // 2}))
     rows = theory.position_table(n, d_model)
-    _draw_clocks(t, d_model)
-    _draw_table_and_waves(rows, t, dimensions)
+    slider = f'.st-key-{POSITION.key} input[max="{n - 1}"]'
+    _draw_clocks(t, d_model, slider)
+    _draw_table_and_waves(rows, t, dimensions, slider)
+    slider_moves(POSITION.key, "positions_table", t)
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
         st.latex(r"p_{t,\,2k} = \sin(\omega_k t), \qquad p_{t,\,2k+1} = \cos(\omega_k t)", width="content")
         st.latex(
@@ -47,7 +50,7 @@ def draw_sinusoids() -> None:
     with _part("products", "Two positions: what they have in common depends on their distance"):
         draw_products(n, d_model)
     with _part("shift", "One matrix moves every position by the same offset"):
-        draw_shift(t, d_model)
+        draw_shift(t, d_model, slider)
     with _part("adding", "Positions are added to the content: what if both were concatenated?"):
         draw_adding()
 
@@ -60,7 +63,7 @@ def _part(name: str, title: str) -> Iterator[None]:
         yield
 
 
-def _draw_clocks(t: int, d_model: int) -> None:
+def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     wavelengths = theory.wavelengths(d_model)
     remark = f" {AT_MOST} of them are drawn." if len(wavelengths) > AT_MOST else ""
     st.markdown(
@@ -68,11 +71,12 @@ def _draw_clocks(t: int, d_model: int) -> None:
         f"the cosine of each hand's angle.{remark} Move *t*: every hand turns, each at its own speed; to go round once, the fastest "
         f"needs {wavelengths[0]:.2f} positions, the slowest {wavelengths[-1]:,.0f}."
     )
-    angles = theory.frequencies(d_model) * t
-    show(clock_hands(angles, wavelengths), key="positions_clocks")
+    frequencies = theory.frequencies(d_model)
+    moving = clock_hands(0 * frequencies, wavelengths, per_step=frequencies).following("t", slider)
+    show(moving, key="positions_clocks", in_file=clock_hands(frequencies * t, wavelengths))
 
 
-def _draw_table_and_waves(rows: np.ndarray, t: int, dimensions: list[int]) -> None:
+def _draw_table_and_waves(rows: np.ndarray, t: int, dimensions: list[int], slider: str) -> None:
     n, d_model = rows.shape
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_table"):
@@ -86,7 +90,7 @@ def _draw_table_and_waves(rows: np.ndarray, t: int, dimensions: list[int]) -> No
             names = [_wave_name(dimension, d_model) for dimension in dimensions]
             waves = theory.waves(dimensions, d_model, grid)
             chart = wave_curves(names, rows.T[dimensions], grid, waves, position=t)
-            show(chart, key="positions_waves")
+            show(chart.following("position", slider), key="positions_waves", in_file=chart)
 
 
 def _wave_name(dimension: int, d_model: int) -> str:

@@ -1,6 +1,6 @@
 """Browser components for what Streamlit has no widget for.
 
-Copying the address, arrow keys on head maps, clicks on rows of a matrix and on marks that are on or off. On every page: steps of the browser's history, links and downloads that are pressed while the server is at work, the
+Copying the address, arrow keys on head maps, clicks on rows of a matrix and on marks that are on or off, figures that follow a slider. On every page: steps of the browser's history, links and downloads that are pressed while the server is at work, the
 Enter key in text boxes, pasted texts that are too long, colour bars that keep their colours, names and landmarks for screen readers, and figures that stay visible until the next ones are drawn.
 """
 
@@ -36,7 +36,7 @@ _blinking = _component(
     "Hold to blink (B)</button>",
     css=(HERE / "copy_link.css").read_text(encoding="utf-8"),
 )
-_arrows, _rows = _component("arrow_keys"), _component("row_clicks")
+_arrows, _rows, _slider = (_component(name) for name in ("arrow_keys", "row_clicks", "slider_moves"))
 _toggles = _component("toggles", script=MASKED_ROW + with_token_colours(HERE / "toggles.js"))
 _kept, _scrolling = _component("kept_figures"), _component("scrolling")
 _address = _component("add_to_address")
@@ -161,6 +161,14 @@ def toggles(
     }
     with st.container(key=f"gesture_{key}"):
         _toggles(key=key, data=data, on_on_change=callback(key, clicked))
+
+
+def slider_moves(slider: str, heatmap: str, position: int) -> None:
+    """Lets figures follow the slider with the key `slider` while it is dragged: those that bind a parameter to it, and the frame
+    around the row `position` of the Plotly heatmap `heatmap`.
+    """
+    with st.container(key=f"gesture_{slider}"):
+        _slider(key=f"{slider}_moves", data={"slider": slider, "heatmap": heatmap, "position": position})
 
 
 def keep_figures() -> None:
