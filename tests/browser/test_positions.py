@@ -20,7 +20,7 @@ def test_a_position_is_stepped_to_with_the_keyboard(page: Page) -> None:
 
 
 def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page) -> None:
-    page.goto("/positions?positions_length=32&positions_t=10")
+    page.goto("/positions?positions_length=32")
     ready(page)
     frame = page.locator(".st-key-shown_positions_table .shapelayer path").first
     above = frame.bounding_box()
@@ -32,7 +32,7 @@ def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page
     assert above
     page.mouse.move(track["x"] + track["width"] * 20 / 31, track["y"])
     expect(clock(page, "k 0: 3.183 turns").first).to_be_attached()  # 20 / 2 pi
-    expect(page).to_have_url(re.compile("positions_t=10"))  # the server has not heard of it
+    assert "positions_t" not in page.url  # the server has not heard of it: 10 is the first value
     below = frame.bounding_box()
     assert below
     assert below["y"] == pytest.approx(above["y"] + 10 * above["height"], abs=3)
