@@ -7,7 +7,6 @@ from typing import Any
 from app_pages.controls.address import (
     Box,
     Code,
-    Number,
     Row,
     SelectSlider,
     Slider,
@@ -16,9 +15,8 @@ from app_pages.controls.address import (
     Toggle,
 )
 from model.config import ModelConfig
-from model.theory.permutation_equivariance import REORDERINGS
 
-STEP_BY_STEP, SCALE, LAYER_NORM, ORDER = "Step by step", "Why √d_k", "LayerNorm", "Order of tokens"
+STEP_BY_STEP, SCALE, LAYER_NORM = "Step by step", "Why √d_k", "LayerNorm"
 STRONGEST = "strongest"
 RANDOM, ENCODER, TEMPERATURES = "random vectors", "this encoder", "temperature"
 SCALES = {"1/√d_k": 0.5, "1": 0.0, "1/d_k": 1.0, "another power": None}  # powers p of d_k^-p
@@ -26,7 +24,6 @@ LARGEST_WIDTH = 512
 EVERYWHERE, LAYER, HEAD = "all heads", "this layer", "this head"
 ATTENTION, FEED_FORWARD = "LayerNorm of the attention", "LayerNorm of the feed-forward layer"
 RMS = {title: title.replace("LayerNorm", "RMSNorm") for title in (ATTENTION, FEED_FORWARD)}
-NO_MASK, CAUSAL = "no mask", "causal mask"
 
 
 def temperature_label(t: float) -> str:
@@ -35,7 +32,7 @@ def temperature_label(t: float) -> str:
     return {0.0: "0: argmax", math.inf: "∞: uniform"}.get(t, f"{t:g}")
 
 
-PART = Tabs("inside", (STEP_BY_STEP, SCALE, LAYER_NORM, ORDER))
+PART = Tabs("inside", (STEP_BY_STEP, SCALE, LAYER_NORM))
 
 # Step by step
 KEY = Box[int | str](
@@ -144,8 +141,3 @@ NORM = Row(
 VECTORS = TextBox(
     "inside_vectors", "Vectors, one a line", "0.5, -3, 8.5\n-1, 2, 5\n4, 4, 1", at_most=400, by_line=True
 )
-
-# Order of tokens
-ORDER_OF_TOKENS = Row("inside_order", "Order of P X", REORDERINGS, label_visibility="collapsed")
-ORDER_SEED = Number("inside_seed", "Shuffle", 0, 9999, 1, width=115, help="Each number is another order.")
-MASK = Row("inside_mask", "Mask", (NO_MASK, CAUSAL), label_visibility="collapsed")

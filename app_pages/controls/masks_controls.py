@@ -1,14 +1,9 @@
 """Controls of the page Masks."""
 
-from app_pages.controls.address import INDEX, Boxes, Code, Row, Slider, Tabs, nearest
+from app_pages.controls.address import INDEX, Box, Boxes, Code, Row, Slider, Tabs, nearest
 from model.capture.intervention import MaskKind
 
-STEP_BY_STEP, WHAT_FOLLOWS, WAYS, BY_HAND = (
-    "Step by step",
-    "What follows",
-    "Ways of masking",
-    "4 × 4 by hand",
-)
+STEP_BY_STEP, WHAT_FOLLOWS, WAYS = "Step by step", "What follows", "Ways of masking"
 KINDS: dict[str, MaskKind] = {
     "Block tokens": "keys",
     "Block pairs": "cells",
@@ -20,13 +15,8 @@ KINDS: dict[str, MaskKind] = {
 NUMBERS = {"−1e9": -1e9, "−1e4": -1e4, "−10": -10.0}
 HEAD, MEAN = "this head", "mean of the layer"
 
-PART = Tabs("masks_part", (STEP_BY_STEP, WHAT_FOLLOWS, WAYS, BY_HAND))
-MASK = Row(
-    "masks_kind",
-    "Mask",
-    KINDS,
-    label_visibility="collapsed",
-)
+PART = Tabs("masks_part", (STEP_BY_STEP, WHAT_FOLLOWS, WAYS))
+MASK = Box[str]("masks_kind", "Mask", KINDS, width=200)
 # See `app_pages.masks.blocked`.
 BLOCKED_KEYS = Code("masks_keys", pattern=rf"{INDEX}(\.{INDEX})*")
 BLOCKED_CELLS = Code("masks_cells", pattern=rf"{INDEX}-{INDEX}(\.{INDEX}-{INDEX})*")
@@ -55,7 +45,7 @@ SHOWN = Slider[tuple[int, int]]("masks_shown", "Positions in the maps")
 LOST_BY = Row("masks_lost", "In", (HEAD, MEAN))
 NUMBER = Row(
     "masks_number",
-    "Finite number c in place of −∞",
+    "c, a number in place of −∞",
     NUMBERS,
     help="In half precision, which ends at −65,504, −1e9 itself becomes −∞.",
 )

@@ -12,12 +12,14 @@ from app_pages.controls.address import (
     Toggle,
     drop_option,
 )
+from model.theory.permutation_equivariance import REORDERINGS
 
-SINUSOIDS, PRODUCTS, SHIFT, ADDING = "Sinusoids", "Dot products", "Shift", "Add or concatenate"
-BY_DISTANCE = "By distance"
+SINUSOIDS, BY_DISTANCE = "Sinusoids", "By distance"
 ROTATED, ALIBI, T5, WINDOWED = "rotated", "biased: ALiBi", "biased: T5", "windowed"
 ENCODER, EXPERIMENTS, EMBEDDINGS = "This encoder", "Experiments", "Embeddings"
 SHUFFLE, LEAVE_OUT, SHIFTED = "shuffle the content", "leave the positions out", "shift the positions"
+ONE_HEAD = "reorder the input of one head"
+NO_MASK, CAUSAL = "no mask", "causal mask"
 WITH, WITHOUT = "with positions", "without positions"
 SIDE_BY_SIDE, DIFFERENCE = "side by side", "after minus before"
 AS_READ, BACK = "as they are read", "put back in order"
@@ -32,9 +34,9 @@ MOST_PERPLEXITY, LARGEST_SEED = 50, 9999
 MOST_CURVES = 6
 LARGEST_OFFSET = 64
 
-PART = Tabs("positions", (SINUSOIDS, PRODUCTS, SHIFT, BY_DISTANCE, ADDING, ENCODER, EXPERIMENTS, EMBEDDINGS))
+PART = Tabs("positions", (SINUSOIDS, BY_DISTANCE, ENCODER, EXPERIMENTS, EMBEDDINGS))
 
-# Sinusoids, dot products and shift
+# Sinusoids
 WIDTH = SelectSlider(
     "positions_d_model",
     "Width d_model",
@@ -75,8 +77,9 @@ GLOBAL_EVERY = SelectSlider(
     help="0: none; 3: every third, from the first, as in ModernBERT.",
 )
 
-# Add or concatenate, and this encoder
 SECOND_HALF = Row("positions_w2", "$W_1$ is $W_Q$; $W_2$ is", (TIED, UNTIED))
+
+# This encoder
 OWN_TABLE = Row("positions_own", "Show", (GRID, LENGTHS, PAIRS, TABLE))
 OWN_RANGE = Row("positions_own_range", "Positions", (OF_INPUT, ALL))
 OWN_KIND = Row(
@@ -86,7 +89,9 @@ OWN_ROTATED = Row("positions_own_rotated", "Show", (OVER_DISTANCE, MOVED))
 OWN_KEY = Box[int]("positions_own_key", "Key", pattern=INDEX, width=160, is_always_written=True)
 
 # Experiments
-EXPERIMENT = Row("positions_try", "Experiment", (SHUFFLE, LEAVE_OUT, SHIFTED), label_visibility="collapsed")
+EXPERIMENT = Row(
+    "positions_try", "Experiment", (SHUFFLE, LEAVE_OUT, SHIFTED, ONE_HEAD), label_visibility="collapsed"
+)
 ORDER_SEED = Number(
     "positions_try_seed", "Seed", 0, LARGEST_SEED, width=120, help="Each seed is another order."
 )
@@ -98,8 +103,10 @@ SHIFT_BY = Slider(
     width=220,
     help="With the slider in focus, the arrow keys step through the shifts.",
 )
-MAPS = Row("positions_try_maps", "All weights", (SIDE_BY_SIDE, DIFFERENCE))
-ROWS = Row("positions_try_rows", "Rows and columns of the second", (AS_READ, BACK))
+ORDER = Row("positions_order", "Order of P X", REORDERINGS, label_visibility="collapsed")
+MASK = Row("positions_order_mask", "Mask", (NO_MASK, CAUSAL), label_visibility="collapsed")
+MAPS = Row("positions_try_maps", "Maps", (SIDE_BY_SIDE, DIFFERENCE))
+ROWS = Row("positions_try_rows", "Rows and columns of the second map", (AS_READ, BACK))
 
 # Embeddings
 METHOD = Row("positions_map_method", "Method", (PCA, TSNE))

@@ -1,11 +1,10 @@
 """Inside a head: one query's path through a layer, number by number, and why it is built so."""
 
 from app_pages.controls.head_choice import choose_head
-from app_pages.controls.inside_a_head_controls import LAYER_NORM, PART, SCALE, STEP_BY_STEP
+from app_pages.controls.inside_a_head_controls import PART, SCALE, STEP_BY_STEP
 from app_pages.inputs.row import choose_input
 from app_pages.inside_a_head.layer_norm import draw_layer_norm
 from app_pages.inside_a_head.scale import draw_score_scaling
-from app_pages.inside_a_head.sets import draw_reordering
 from app_pages.inside_a_head.steps import draw_steps
 
 part = PART.choose()
@@ -15,5 +14,5 @@ else:
     subject, slots = choose_input()
     in_steps = part == STEP_BY_STEP
     chosen = choose_head(subject, slots, with_colours=in_steps)
-    draw = draw_steps if in_steps else draw_layer_norm if part == LAYER_NORM else draw_reordering
+    draw = draw_steps if in_steps else draw_layer_norm
     draw(subject, slots, chosen)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import masks_controls as controls
 from app_pages.controls.address import Code, opened_bare
 from app_pages.controls.blocked import OPENED, Blocked, block, block_in, blocked, unblock_in_other_text
 from app_pages.controls.chosen_word import first_query
-from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import take_head
 from app_pages.controls.input_controls import OTHER_KIND
 from app_pages.controls.map_controls import HEAD, LAYER, QUERY
@@ -68,8 +68,10 @@ def _choose_changed(record: ForwardRecord, changes: np.ndarray) -> None:
     QUERY.take(int(changes[head].argmax()))
 
 
-def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int) -> MaskChoice:
-    """Draws the controls of this kind of mask and returns the mask.
+def choose_mask(
+    kind: MaskKind, record: ForwardRecord, query: int, *, controls_in: DeltaGenerator, more_in: DeltaGenerator
+) -> MaskChoice:
+    """Draws the controls of this kind of mask into two containers, the rare ones into the second; returns the mask.
 
     `record` is that of the input without a mask; single cells are blocked in the row of `query`.
     """
@@ -82,7 +84,7 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
     all_blocked = {
         code: blocked(code, len(record)) for code in (controls.BLOCKED_KEYS, controls.BLOCKED_CELLS)
     }
-    with slots.controls:
+    with controls_in:
         if kind == "window":
             widest = WIDEST if record.patch_grid is None else max(*record.patch_grid, 2) - 1
             radius = controls.RADIUS.choose(most=widest, label="Radius")
@@ -99,7 +101,7 @@ def choose_mask(kind: MaskKind, slots: Slots, record: ForwardRecord, query: int)
     elif kind == "cells":
         cells = tuple((query, key) for query, key in positions)
     layers = heads = None
-    with slots.view:
+    with more_in:
         if kind == "keys":
             _choose_positions("Blocked keys", controls.BLOCKED_KEYS, record, ())
         elif kind == "cells":

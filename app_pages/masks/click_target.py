@@ -15,6 +15,7 @@ from app_pages.show.show import toggled
 from app_pages.subject.subject import LiveSubject
 from model.capture.intervention import MaskChoice, MaskKind
 from model.record import ForwardRecord
+from viz.builders.palette import WEIGHTS
 from viz.masks.cell_board import cell_board
 
 LARGEST_BOARD = 64  # positions; beyond, cells are too small to be hit
@@ -41,6 +42,13 @@ def draw_click_target(
     head = chosen.layer, chosen.head
     pattern, mask, scale = after.pattern[head], after.mask[head], chosen.of_head(unmasked, after)
     if has_board(choice.kind, n):
+        rows = {
+            "scores": after.scores[head].astype(float).round(4).tolist(),
+            "allowed": unmasked.mask[head].tolist(),
+            "largest": scale.largest,
+            "colours": list(WEIGHTS),
+            "exact": chosen.layer == 0,
+        }
         toggled(
             cell_board(pattern, after.tokens, mask=mask, query=query, scale=scale),
             key="masks_board",
@@ -49,6 +57,7 @@ def draw_click_target(
             take=lambda cells: block(BLOCKED_CELLS, (divmod(cell, n) for cell in cells)),
             stamp=" ".join(after.tokens),
             width="content",
+            rows=rows if choice.holds_in(*head) else None,
         )
         return
     if choice.kind == "cells":

@@ -18,9 +18,9 @@ from viz.builders.number_format import head_name
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
 MOST_DRAWN = 512  # positions; with three maps of 1,370 × 1,370 cells a browser was busy for minutes
 TITLES = {
-    "scores": "Scores</b> <i>s</i> + <i>m</i>",
-    "pattern": "Pattern</b> <i>A</i>",
-    "change": "Change</b> of <i>A</i>",
+    "scores": "Scores</b> with the mask",
+    "pattern": "Pattern</b>",
+    "change": "Change</b> of the pattern",
 }
 
 
@@ -68,15 +68,17 @@ def draw_maps(
                 )
     scores = score_formula(after.record.config)
     st.markdown(
-        rf"{name}{role and f' ({role})'}: $\;A_{{ij}} = \operatorname{{softmax}}_j(s_{{ij}} + m_{{ij}})$, with "
-        rf"$s_{{ij}} = {scores.tex}$, "
-        r"$\;m_{ij} = 0$ where query $i$ (a row) may attend to key $j$ (a column) "
-        r"and $-\infty$ where it may not. Hatched: masked. Framed: the query. ▲ on the colour bar: the same weight for "
-        f"all allowed keys. {scores.meanings}"
+        rf"{name}{role and f' ({role})'}: where a query (a row) may not see a key (a column), hatched, $-\infty$ is added to "
+        "the score. The softmax then gives that key the weight 0, and the other weights of the row grow until they add up to 1. "
+        "Framed: the query. ▲ on the colour bar: the same weight for all allowed keys."
+    )
+    st.markdown(
+        r"$A_{ij} = \operatorname{softmax}_j(s_{ij} + m_{ij})$, with "
+        rf"$s_{{ij}} = {scores.tex}$, $\;m_{{ij}} = 0$ where query $i$ sees key $j$, and $-\infty$ where not. {scores.meanings}"
     )
     st.caption(
-        "The change is the pattern with the mask minus the pattern without. In later layers the scores come from states "
-        "that the mask has already changed."
+        "The change is the pattern with the mask minus the pattern without. In later layers the scores change too: they come "
+        "from states that the mask has already changed."
     )
 
 

@@ -8,8 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from app_pages.controls.answer_choice import Answer
+from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.masks_controls import NUMBER, NUMBERS
+from app_pages.masks.mask_sentences import without_or_with
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
@@ -24,7 +26,6 @@ from model.record import ForwardRecord
 from viz.attention.token_bars import row_sums
 from viz.builders.number_format import format_number, head_name, percent, share_of
 
-_REMEDIES = {"keys": ": block a token above", "cells": ": block a pair above"}
 ZEROED = r"$A_{ij} \cdot 0$ after the softmax"
 # How a mask is applied, and whether the finite number is put in.
 METHODS: dict[str, tuple[Method, bool]] = {
@@ -58,20 +59,23 @@ def draw_methods(
     choice: MaskChoice,
     query: int,
     answer: Answer,
+    slots: Slots,
 ) -> None:
     """Draws two tables: the chosen mask, and a fully masked row, each under every method of masking.
 
     `unmasked` has the same positions as `after`, which is under the mask.
     """
-    number_name = NUMBER.choose()
+    with slots.controls:
+        number_name = NUMBER.choose()
     head = head_name(chosen.layer, chosen.head)
     arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name], answer.word)
-    st.markdown(f"**The chosen mask, applied in five ways, seen in {head}**")
+    st.markdown(
+        f"**{plain(without_or_with(choice, subject.record))}: the same mask, applied in five ways, seen in {head}**"
+    )
     by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
     forbids_nothing = (after.mask == unmasked.mask).all()
     if forbids_nothing:
-        remedy = _REMEDIES.get(choice.kind, "")
-        st.info(f"The chosen mask forbids nothing, so every way gives the same{remedy}.")
+        st.info("This mask hides nothing, so every way gives the same. Another one is chosen under “View”.")
     rows = {name: _measured(result) | _answer(result, unmasked, answer) for name, result in by_method.items()}
     st.table(pd.DataFrame(rows).T)
     if not forbids_nothing:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from app_pages.controls.answer_choice import choose_answer
 from app_pages.controls.head_choice import choose_head, choose_query
-from app_pages.controls.masks_controls import PART, STEP_BY_STEP, WAYS, WHAT_FOLLOWS
+from app_pages.controls.masks_controls import PART, STEP_BY_STEP, WAYS
 from app_pages.inputs.row import choose_input
 from app_pages.masks.choose_mask import block_at_first, choose_kind, choose_mask
 from app_pages.masks.click_target import draw_click_target, has_board
@@ -19,15 +19,16 @@ from app_pages.subject.two_sides import Side
 from model.capture.intervention import masked
 
 part = PART.choose()
-subject, slots = choose_input(with_answer=False)
+subject, slots = choose_input(with_answer=part == WAYS)
 record = subject.record
 block_at_first(subject, record)
-with slots.controls:
+mask_place = slots.view if part == WAYS else slots.controls
+with mask_place:
     kind = choose_kind(record)
-chosen = choose_head(subject, slots, with_roles=False)
+chosen = choose_head(subject, slots, with_colours=part != WAYS, with_roles=False)
 with slots.controls:
     query = choose_query(record)
-mask = choose_mask(kind, slots, record, query)
+mask = choose_mask(kind, record, query, controls_in=mask_place, more_in=slots.view)
 with slots.controls:
     answer = choose_answer(subject)
 
@@ -39,10 +40,15 @@ if changed.n_padding(record.config):
 else:
     before = unmasked = Side(subject, "Without the mask")
     after = Side(subject.under(changed), "With the mask")
-has_tall_target = has_board(mask.kind, len(record)) or record.unit != "token"
-layout = "beside" if part == STEP_BY_STEP and has_tall_target else "above"
+if part == WAYS:
+    draw_worked_example(subject, chosen)
+    draw_methods(subject, chosen, unmasked.record, after.record, mask, query, answer, slots)
+    st.stop()
+is_board = has_board(mask.kind, len(record))
+is_beside = part == STEP_BY_STEP and (is_board or record.unit != "token")
+layout = "beside" if is_beside else "above"
 with st.container(horizontal=True, key="masks_body"):
-    target = st.container(key=f"masks_target_{layout}", width="content" if layout == "beside" else "stretch")
+    target = st.container(key=f"masks_target_{layout}", width="content" if is_beside else "stretch")
     result = st.container(key=f"masks_result_{layout}")
 with target:
     draw_click_target(subject, chosen, unmasked.record, after.record, mask, query, len(record))
@@ -50,13 +56,9 @@ with result:
     say_answers(slots, before, after, mask, answer)
     if part == STEP_BY_STEP:
         role = head_names(subject, chosen.layer, chosen.head).short
-        draw_maps(chosen, role, unmasked, after, query, with_pattern=not has_board(mask.kind, len(record)))
-    elif part == WHAT_FOLLOWS:
-        draw_consequences(chosen, unmasked.record, after.record, query)
-    elif part == WAYS:
-        draw_methods(subject, chosen, unmasked.record, after.record, mask, query, answer)
+        draw_maps(chosen, role, unmasked, after, query, with_pattern=not is_board)
     else:
-        draw_worked_example(subject, chosen)
+        draw_consequences(chosen, unmasked.record, after.record, query)
     if unmasked is not before:
         draw_padded_answers(before, unmasked, after, answer)
 st.caption(explained(mask, record))

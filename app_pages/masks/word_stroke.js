@@ -1,24 +1,14 @@
 // The tokens as buttons, of which a stroke hides several at once, coloured by the row of the chosen query. Under a mask that
 // is not chosen token by token, a click chooses the query instead.
 //
-// The row is computed here as soon as something is hidden; one message tells the server after the stroke.
+// The row is computed here as soon as something is hidden; one message tells the server at the end of the stroke.
 
-const WAIT = 250; // ms after the end of a stroke until the server hears of it
 const ANSWER = 60000; // ms in which the server answers; what it says before is older than the stroke
 const STRONG = 0.48; // from there on a colour is too far from the page for its ink
 const NAMED = 3; // hidden tokens that are named one by one
 const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 
 const strokes = new WeakMap(); // by the element that holds the tokens
-
-// The softmax of the scores over the allowed keys, which is the row of all keys without the others, divided by what remains;
-// zeros if no key is allowed.
-export function maskedRow(scores, allowed) {
-  const top = Math.max(...scores.filter((_, key) => allowed[key]));
-  const parts = scores.map((score, key) => (allowed[key] ? Math.exp(score - top) : 0));
-  const sum = parts.reduce((one, other) => one + other, 0);
-  return parts.map((part) => (sum > 0 ? part / sum : 0));
-}
 
 class Stroke {
   constructor(root) {
@@ -27,7 +17,6 @@ class Stroke {
     this.data = { stamp: null };
     this.hidden = new Set();
     this.focused = 0;
-    this.listens = new AbortController();
     this.listen();
   }
 
@@ -36,13 +25,12 @@ class Stroke {
     const isNew = data.stamp !== this.data.stamp;
     this.data = data;
     if (isNew) {
-      clearTimeout(this.timer);
-      this.timer = this.stroke = null;
+      this.stroke = null;
       this.sent = data.answered;
       this.build();
     }
     const isOld = data.answered < this.sent && Date.now() - this.sentAt < ANSWER;
-    if (!(isOld || this.timer || this.stroke)) {
+    if (!(isOld || this.stroke)) {
       this.hidden = new Set(data.hidden);
       this.waits = false;
     }
@@ -93,17 +81,19 @@ class Stroke {
 
   status(isAnyLeft) {
     const { data, hidden } = this;
-    const row = `the row of “${data.tokens[data.query]}” in ${data.head}`;
-    if (!data.hides) return `In numbers: ${row}. A click chooses another row.`;
+    const reader = `“${data.tokens[data.query]}” in ${data.head}`;
+    const numbers = `The numbers: how much ${reader} reads of each token`;
+    if (!data.hides) return `${numbers}. Click another token to see what that one reads.`;
     const keys = [...hidden].sort((one, other) => one - other);
     const names = keys.length > NAMED ? `${keys.length} tokens` : keys.map((key) => `“${data.tokens[key]}”`).join(", ");
     if (!keys.length && !this.waits)
-      return `In numbers: ${row}. Click a token to hide it, or press and drag over several (keys: Shift and arrows).`;
-    if (!isAnyLeft) return `${names} hidden: nothing is left to look at, and ${row} is empty, all zeros.`;
-    const what = keys.length ? `${names} hidden` : "Nothing hidden";
-    if (keys.length && !data.masks) return `${what}, but not in ${data.head}: what changes in its row comes from below.`;
-    const shared = `${what}: ${row}${keys.length ? ` without ${keys.length > 1 ? "them" : "it"}, adding up to 1 again` : ""}`;
-    if (!this.waits) return `${shared}. A click brings a token back.`;
+      return `${numbers}. Click a token to hide it, or drag over several (keys: Shift and arrows).`;
+    const what = keys.length ? `${names} ${keys.length > 1 ? "are" : "is"} hidden` : "Nothing is hidden";
+    if (!isAnyLeft) return `${what}: ${reader} has nothing left to read.`;
+    if (keys.length && !data.masks)
+      return `${what}, but not in ${data.head}: it changes only if what it reads was changed in the layers before.`;
+    const shared = keys.length ? `${what}: ${reader} reads the others instead, by weights that add up to 1` : what;
+    if (!this.waits) return keys.length ? `${shared}. Click a hidden token to bring it back.` : `${shared}.`;
     return data.exact ? `${shared}; exact in layer 0.` : `${shared}; a first guess until the encoder has computed it.`;
   }
 
@@ -120,24 +110,15 @@ class Stroke {
   }
 
   begin(position) {
-    clearTimeout(this.timer);
-    this.timer = null;
     this.stroke = { first: position, hides: !this.hidden.has(position), before: new Set(this.hidden) };
   }
 
   end() {
     this.stroke = null;
-    this.send();
-  }
-
-  send() {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.tell([...this.hidden]), WAIT);
+    this.tell([...this.hidden]);
   }
 
   tell(positions) {
-    clearTimeout(this.timer);
-    this.timer = null;
     this.sent += 1;
     this.sentAt = Date.now();
     this.report({ positions, number: this.sent, stamp: this.data.stamp });
@@ -179,19 +160,8 @@ class Stroke {
       if (!this.stroke) return;
       this.hidden = this.stroke.before;
       this.stroke = null;
-      this.send();
       this.draw();
     });
-    // What is pressed elsewhere, such as a link, is about what was hidden before.
-    const isElsewhere = (event) => list.isConnected && !this.root.contains(event.target);
-    window.addEventListener(
-      "pointerdown",
-      (event) => {
-        if (!this.timer || !isElsewhere(event)) return;
-        this.tell([...this.hidden]);
-      },
-      { signal: this.listens.signal },
-    );
     list.addEventListener("focusin", (event) => (this.focused = positionOf(event.target) ?? this.focused));
     list.addEventListener("click", (event) => {
       const position = positionOf(event.target); // by Enter, Space or a screen reader
@@ -227,9 +197,5 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (!strokes.has(root)) strokes.set(root, new Stroke(root));
   const stroke = strokes.get(root);
   stroke.update(data, (taken) => setTriggerValue("taken", taken));
-  return () => {
-    clearTimeout(stroke.timer);
-    stroke.listens.abort();
-    strokes.delete(root);
-  };
+  return () => strokes.delete(root);
 }

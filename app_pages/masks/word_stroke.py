@@ -16,6 +16,7 @@ from app_pages.controls.head_choice import HeadChoice, take_query
 from app_pages.controls.masks_controls import BLOCKED_CELLS, BLOCKED_KEYS
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback
+from app_pages.toolkit.gestures import MASKED_ROW
 from model.capture.intervention import MaskChoice
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name
@@ -30,7 +31,7 @@ _HTML = """
   <div class="words" role="group" aria-label="Tokens"></div>
   <p class="status" aria-live="polite"></p>
 </div>"""
-SCRIPT = with_token_colours(Path(__file__).with_suffix(".js"))
+SCRIPT = MASKED_ROW + with_token_colours(Path(__file__).with_suffix(".js"))
 
 _words = st.components.v2.component(
     "word_stroke",
@@ -84,8 +85,7 @@ def draw_word_stroke(
             "allowed": (unmasked if hides else after).mask[row].tolist(),
             "hidden": hidden if hides else np.flatnonzero(~after.mask[row]).tolist(),
             "hides": hides,
-            "masks": (choice.layers is None or chosen.layer in choice.layers)
-            and (choice.heads is None or chosen.head in choice.heads),
+            "masks": choice.holds_in(chosen.layer, chosen.head),
             "exact": chosen.layer == 0,
             "query": query,
             "head": head_name(chosen.layer, chosen.head),

@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from app_pages.controls.control_bar import Slots
-from app_pages.controls.head_choice import HeadChoice
+from app_pages.controls.head_choice import choose_head
 from app_pages.controls.positions_controls import SECOND_HALF, TIED, UNTIED
-from app_pages.inputs.row import stop
+from app_pages.inputs.row import choose_input, stop
 from app_pages.positions.notation import format_scientific
 from app_pages.show.show import show
-from app_pages.subject.subject import LiveSubject
 from model.config import ModelConfig
 from model.experiments.embeddings import embedding_parts
 from model.theory.add_or_concatenate import position_sums, query_key_weights
@@ -16,10 +14,12 @@ from viz.builders.number_format import head_name
 from viz.positions.sum_of_maps import sum_of_maps
 
 
-def draw_adding(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_adding() -> None:
     """Draws two products with weight matrices, of content + positions and of both concatenated, and how far they
-    differ.
+    differ; above them the choice of the input and of the head whose weights are taken.
     """
+    subject, slots = choose_input(with_answer=False)
+    chosen = choose_head(subject, slots, with_colours=False, with_roles=False)
     loaded = subject.loaded
     if (width := loaded.config.d_embedding) != loaded.config.d_model:
         stop(

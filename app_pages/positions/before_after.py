@@ -18,8 +18,11 @@ from model.experiments.shuffling import shuffled_picture
 from model.inputs import Picture
 from model.measures.changes import largest_change
 from viz.attention.token_heatmaps import weight_heatmap
+from viz.builders.heatmap import compact
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import WeightScale
+
+_HEIGHT = 440  # pixels of a map
 
 
 def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, after: Side) -> None:
@@ -27,7 +30,6 @@ def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, 
     with slots.view:
         query = choose_query(before.record)
     tell(two_sides.verdict(what, before.record, after.record))
-    head = head_name(chosen.layer, chosen.head)
     scale = chosen.of_head(before.record, after.record)
     for ordinal, side, column in zip(NUMBERS, (before, after), beside("positions_input"), strict=False):
         with column:
@@ -36,8 +38,8 @@ def draw_consequence(slots: Slots, chosen: HeadChoice, what: str, before: Side, 
             else:
                 st.caption(side.title)
             _draw_input(chosen, before, side, query, scale, key=f"positions_try_input_{ordinal}")
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        view = MAPS.choose(label=f"All weights of {head}")
+    with slots.view:
+        view = MAPS.choose()
         is_order_restored = view == SIDE_BY_SIDE and after.order is not None and ROWS.choose() == BACK
     if view == DIFFERENCE:
         _draw_difference(chosen, before, after, query)
@@ -66,6 +68,7 @@ def _draw_input(
         scale=scale,
         key=key,
         take=partial(take_position_from_second, before, side),
+        legend=False,
     )
 
 
@@ -86,12 +89,19 @@ def _draw_map(
     if is_order_restored:
         pattern, mask = two_sides.put_back(side, pattern), two_sides.put_back(side, mask)
         tokens, own_query = before.record.tokens, query
-    title = f"{side.title}, {head_name(chosen.layer, chosen.head)}"
+    name = head_name(chosen.layer, chosen.head)
     part = drawn_part(len(tokens), own_query or 0)
     figure = weight_heatmap(
-        pattern, tokens, mask=mask, query=own_query, scale=scale, title=title, window=part, beside=True
+        pattern,
+        tokens,
+        mask=mask,
+        query=own_query,
+        scale=scale,
+        title=f"{side.title}, {name}",
+        window=part,
+        beside=True,
     )
-    show(figure, key=key)
+    show(compact(figure, f"<b>{side.title}</b>, {name}", height=_HEIGHT), key=key, in_file=figure)
     say_part(part, len(tokens))
 
 
@@ -103,7 +113,7 @@ def _draw_difference(chosen: HeadChoice, before: Side, after: Side, query: int) 
     figure = two_sides.difference(
         before, after, head, names=("before", "after"), title=title, window=part, beside=True
     )
-    show(figure, key="positions_try_difference")
+    show(compact(figure, f"<b>{title}</b>", height=_HEIGHT), key="positions_try_difference", in_file=figure)
     say_part(part, len(before.record))
     largest = format_number(largest_change(*two_sides.head_patterns(before, after, head)), ".2g")
     remark = "" if after.order is None else ", with rows and columns put back in order"

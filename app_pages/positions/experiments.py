@@ -8,7 +8,7 @@ import streamlit as st
 from app_pages.controls import positions_controls as controls
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import A_SECOND, duration, multiply_adds
-from app_pages.controls.head_choice import HeadChoice
+from app_pages.controls.head_choice import HeadChoice, choose_head
 from app_pages.positions.before_after import draw_consequence
 from app_pages.positions.experiment_sentences import (
     left_out_sentences,
@@ -16,6 +16,7 @@ from app_pages.positions.experiment_sentences import (
     shift_sentences,
 )
 from app_pages.positions.notation import format_scientific
+from app_pages.positions.reordered_head import draw_reordered_head
 from app_pages.show.show import clickable, show
 from app_pages.subject import cache
 from app_pages.subject.cache import Checkpoint, cached
@@ -41,14 +42,16 @@ MINUTE = 60 * A_SECOND  # multiply-adds
 POOLED = "cosine distance of the pooled state"  # what is measured where there are no classes
 
 
-def draw_experiment(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
+def draw_experiment(subject: LiveSubject, slots: Slots) -> None:
     """Draws the row of buttons with the experiments, and the chosen experiment."""
     with slots.controls:
         experiment = controls.EXPERIMENT.choose()
+    chosen = choose_head(subject, slots, with_colours=experiment != controls.ONE_HEAD, with_roles=False)
     draw = {
         controls.SHUFFLE: _draw_shuffle,
         controls.LEAVE_OUT: _draw_without_positions,
         controls.SHIFTED: _draw_shift,
+        controls.ONE_HEAD: draw_reordered_head,
     }[experiment]
     draw(subject, slots, chosen, subject.record)
 

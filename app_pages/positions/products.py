@@ -3,8 +3,6 @@
 import numpy as np
 import streamlit as st
 
-from app_pages.controls.control_bar import bar
-from app_pages.controls.positions_controls import LENGTH, WIDTH
 from app_pages.positions.notation import format_scientific
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
@@ -16,11 +14,8 @@ from viz.positions.position_heatmaps import pairs_of_positions
 SAME = 1e-4  # nearer than this, single precision does not tell two vectors apart
 
 
-def draw_products() -> None:
-    """Draws dot products and distances of all pairs of positions, with their formulas."""
-    controls, _ = bar("controls")
-    with controls:
-        d_model, n = WIDTH.choose(), LENGTH.choose()
+def draw_products(n: int, d_model: int) -> None:
+    """Draws dot products and distances of all pairs of `n` positions, with their formulas."""
     matrices: tuple[np.ndarray, np.ndarray] = _dots_and_distances(n, d_model)
     dots, distances = matrices
     offsets = np.arange(1 - n, n)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from app_pages.controls.control_bar import bar
-from app_pages.controls.positions_controls import FREQUENCY, LARGEST_OFFSET, OFFSET, POSITION, WIDTH
+from app_pages.controls.positions_controls import FREQUENCY, OFFSET
 from app_pages.positions.notation import column_vector, format_scientific
 from app_pages.show.show import show
 from app_pages.subject.cache import cached
@@ -18,23 +18,22 @@ N = 512  # positions: many more than the sines of a row, or a map could be bent 
 ROTATION, DIAGONAL, BEST = "sines and cosines: M(φ)", "sines alone: cos(ω φ)", "sines alone: best linear map"
 
 
-def draw_shift() -> None:
-    """Draws the matrix that shifts positions by an offset, a worked example, and the errors of such a shift if positions are
-    encoded by sines without cosines.
+def draw_shift(t: int, d_model: int, slider: str) -> None:
+    """Draws the matrix that shifts positions by an offset, a worked example at position `t`, and the errors of such a shift if
+    positions are encoded by sines without cosines. The clocks follow the `slider` of t, a CSS selector.
     """
-    controls, _ = bar("controls")
+    controls, _ = bar("shift")
     with controls:
-        d_model = WIDTH.choose()
         offset = OFFSET.choose()
-        t = POSITION.choose(most=N - LARGEST_OFFSET - 1, default=10)
         k = FREQUENCY.choose(most=d_model // 2 - 1)
-    angles = frequencies(d_model)
+    angles, lengths = frequencies(d_model), wavelengths(d_model)
     st.markdown(
-        rf"From $p_{{{t}}}$ (faint hands) to $p_{{{t + offset}}}$ (bold hands): each clock turned by its own "
-        rf"$\omega_k \varphi$, $\varphi = {offset}$"
+        rf"From $p_t$ (faint hands) to $p_{{t + {offset}}}$ (bold hands): whatever $t$ is, each clock is turned by the same angle, its "
+        rf"own $\omega_k \varphi$, $\varphi = {offset}$."
     )
-    chart = clock_hands(angles * (t + offset), wavelengths(d_model), before=angles * t)
-    show(chart, key="positions_shifted_clocks")
+    moving = clock_hands(angles * offset, lengths, before=0 * angles, per_step=angles).following("t", slider)
+    at_t = clock_hands(angles * (t + offset), lengths, before=angles * t)
+    show(moving, key="positions_shifted_clocks", in_file=at_t)
     st.latex(
         r"\begin{bmatrix} \sin \omega_k (t + \varphi) \\ \cos \omega_k (t + \varphi) \end{bmatrix} = "
         r"\underbrace{\begin{bmatrix} \cos \omega_k \varphi & \sin \omega_k \varphi \\ "
@@ -64,7 +63,7 @@ def draw_shift() -> None:
 
 def _write_example(d_model: int, offset: int, t: int, k: int) -> None:
     """Writes M(k, φ) times one pair in numbers, next to the pair that it should give."""
-    rows = position_table(N, d_model)
+    rows = position_table(t + offset + 1, d_model)
     pair = slice(2 * k, 2 * k + 2)
     block = theory.rotation(k, offset, d_model)
     matrix = r" \\ ".join(" & ".join(format_tex(value, ".4f") for value in row) for row in block)

@@ -1,13 +1,20 @@
-"""Figures of sinusoidal positions: their table with its waves, one position as clock hands, and a binary counter for
-comparison.
+"""Sinusoidal positions, from top to bottom: clock hands, table and waves, a binary counter, dot products, shift, and how
+they are added to the content.
 """
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import streamlit as st
 
 from app_pages.controls.control_bar import bar
 from app_pages.controls.positions_controls import DIMENSIONS, LENGTH, POSITION, WIDTH
+from app_pages.positions.adding import draw_adding
+from app_pages.positions.products import draw_products
+from app_pages.positions.shift import draw_shift
 from app_pages.show.show import show
+from app_pages.toolkit.gestures import slider_moves
 from model.theory import sinusoidal_positions as theory
 from viz.builders.number_format import format_number
 from viz.positions.position_heatmaps import sinusoid_table
@@ -18,16 +25,18 @@ FINEST = 800  # points of a curve
 
 
 def draw_sinusoids() -> None:
-    """Draws three figures of sinusoidal positions: one position as clock hands, the table with its waves, and a binary
-    counter.
-    """
-    controls, _ = bar("controls")
+    """Draws the whole page on sinusoidal positions, one part below the other."""
+    controls, more = bar("sinusoids")
     with controls:
         d_model, n = WIDTH.choose(), LENGTH.choose()
         t = POSITION.choose(most=n - 1, default=min(10, n - 1))
+    with more.popover("View", key="more"):
+        dimensions = DIMENSIONS.choose(range(d_model), sorted({0, 1, d_model // 4, d_model // 2}))
     rows = theory.position_table(n, d_model)
-    _draw_clocks(t, d_model)
-    _draw_table_and_waves(rows, t)
+    slider = f'.st-key-{POSITION.key} input[max="{n - 1}"]'
+    _draw_clocks(t, d_model, slider)
+    _draw_table_and_waves(rows, t, dimensions, slider)
+    slider_moves(POSITION.key, "positions_table", t)
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
         st.latex(r"p_{t,\,2k} = \sin(\omega_k t), \qquad p_{t,\,2k+1} = \cos(\omega_k t)", width="content")
         st.latex(
@@ -38,35 +47,50 @@ def draw_sinusoids() -> None:
         "Some copies of the formula print 1000 in place of 10000."
     )
     _draw_counter(rows, t)
+    with _part("products", "Two positions: what they have in common depends on their distance"):
+        draw_products(n, d_model)
+    with _part("shift", "One matrix moves every position by the same offset"):
+        draw_shift(t, d_model, slider)
+    with _part("adding", "Positions are added to the content: what if both were concatenated?"):
+        draw_adding()
 
 
-def _draw_clocks(t: int, d_model: int) -> None:
+@contextmanager
+def _part(name: str, title: str) -> Iterator[None]:
+    """A part of the page, under its title; `?figure=positions_name` scrolls to it."""
+    with st.container(key=f"positions_{name}"):
+        st.markdown(f"## {title}")
+        yield
+
+
+def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     wavelengths = theory.wavelengths(d_model)
-    remark = f"{AT_MOST} of them are drawn, evenly spaced; " if len(wavelengths) > AT_MOST else ""
+    remark = f" {AT_MOST} of them are drawn." if len(wavelengths) > AT_MOST else ""
     st.markdown(
-        f"**Position {t} as {len(wavelengths)} clocks.** Each pair of dimensions, 2k and 2k + 1, is the tip of a hand that points to "
-        rf"$(\sin \omega_k t, \cos \omega_k t)$ and goes round once in $\lambda_k$ positions; {remark}"
-        f"the fastest needs {wavelengths[0]:.2f} positions, the slowest {wavelengths[-1]:,.0f}."
+        f"**Position *t* as {len(wavelengths)} clocks.** What is added to the word at position *t* are {d_model} numbers: the sine and "
+        f"the cosine of each hand's angle.{remark} Move *t*: every hand turns, each at its own speed; to go round once, the fastest "
+        f"needs {wavelengths[0]:.2f} positions, the slowest {wavelengths[-1]:,.0f}."
     )
-    angles = theory.frequencies(d_model) * t
-    show(clock_hands(angles, wavelengths), key="positions_clocks")
+    frequencies = theory.frequencies(d_model)
+    moving = clock_hands(0 * frequencies, wavelengths, per_step=frequencies).following("t", slider)
+    show(moving, key="positions_clocks", in_file=clock_hands(frequencies * t, wavelengths))
 
 
-def _draw_table_and_waves(rows: np.ndarray, t: int) -> None:
+def _draw_table_and_waves(rows: np.ndarray, t: int, dimensions: list[int], slider: str) -> None:
     n, d_model = rows.shape
     with st.container(horizontal=True, gap="medium"):
         with st.container(key="side_table"):
-            st.markdown(f"**The table**, {n} positions of {d_model} dimensions; position {t} is framed.")
-            table = st.container()
+            st.markdown(
+                f"**The table**: {n} positions, {d_model} dimensions. A row is a position, *t* is framed."
+            )
+            show(sinusoid_table(rows, position=t, dimensions=dimensions), key="positions_table")
         with st.container(key="side_waves"):
-            dimensions = DIMENSIONS.choose(range(d_model), sorted({0, 1, d_model // 4, d_model // 2}))
+            st.markdown("**Some of its columns**, as curves. A dot is a position, *t* is marked.")
             grid = np.linspace(0, n - 1, min(12 * n, FINEST))
             names = [_wave_name(dimension, d_model) for dimension in dimensions]
             waves = theory.waves(dimensions, d_model, grid)
             chart = wave_curves(names, rows.T[dimensions], grid, waves, position=t)
-            show(chart, key="positions_waves")
-    with table:
-        show(sinusoid_table(rows, position=t, dimensions=dimensions), key="positions_table")
+            show(chart.following("position", slider), key="positions_waves", in_file=chart)
 
 
 def _wave_name(dimension: int, d_model: int) -> str:

@@ -1,7 +1,7 @@
 """Draws figures on a page, and reports clicks on them."""
 
-from collections.abc import Callable, Collection, Hashable
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Collection, Hashable, Mapping
+from typing import Any, Literal, TypeAlias
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -128,15 +128,16 @@ def toggled(
     stamp: str,
     width: Size = "stretch",
     in_file: Callable[[], Figure] | None = None,
+    rows: Mapping[str, Any] | None = None,
 ) -> None:
     """Draws a figure of `n` marks of which a click turns one on or off; `take` is called with the numbers of all that are on.
 
-    They are numbered in reading order, see `gestures.toggles`. `in_file` is as in `show`.
+    They are numbered in reading order, see `gestures.toggles`, also for `rows`. `in_file` is as in `show`.
     """
     with st.container(key=key):
         st.vega_lite_chart(_with_data(figure), key=f"{key}_chart", width=width)
         download(in_file or figure, key, full_screen=True)
-    toggles(key, on, n, take, stamp=stamp)
+    toggles(key, on, n, take, stamp=stamp, rows=rows)
 
 
 def _with_data(figure: VegaFigure) -> dict:

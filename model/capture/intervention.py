@@ -55,6 +55,10 @@ class MaskChoice:
         """Whether the same keys are masked for every query in all layers and heads."""
         return self.kind == "keys" and self.layers is None and self.heads is None
 
+    def holds_in(self, layer: int, head: int) -> bool:
+        """Whether it applies to this head, among the chosen `heads` of the chosen `layers`."""
+        return (self.layers is None or layer in self.layers) and (self.heads is None or head in self.heads)
+
     @property
     def masks_nothing(self) -> bool:
         """Whether it forbids no key to any query, whatever the encoder and the input; a window may be wide enough to do so too."""

@@ -26,16 +26,13 @@ OTHERS = (
 EVERY = [
     ("attention", {}),
     ("attention", {"part": "mean"}),
-    *(
-        ("inside_a_head", {"inside": part})
-        for part in ("Step by step", "Why √d_k", "LayerNorm", "Order of tokens")
-    ),
+    *(("inside_a_head", {"inside": part}) for part in ("Step by step", "Why √d_k", "LayerNorm")),
     ("inside_a_head", {"inside": "Why √d_k", "inside_scale": "temperature"}),
-    *(("masks", {"masks_part": part}) for part in ("What follows", "Ways of masking", "4 × 4 by hand")),
+    *(("masks", {"masks_part": part}) for part in ("What follows", "Ways of masking")),
     ("masks", {"masks_kind": "Local window"}),
     *(
         ("positions", {"positions": part})
-        for part in ("Add or concatenate", "This encoder", "Embeddings", "Experiments")
+        for part in ("Sinusoids", "This encoder", "Embeddings", "Experiments")
     ),
     *(("positions", {"positions": "This encoder", "positions_own": it}) for it in ("lengths", "all pairs")),
     *(("compare", {"compare_part": it}) for it in ("Heads", "Difference", "Knock-out")),

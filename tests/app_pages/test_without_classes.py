@@ -15,7 +15,7 @@ Open = Callable[..., AppTest]
 STREAM = ("norms", "shares", "spread of the tokens", "cosines", "representations")
 PARTS = [
     *(("attention", {"part": part}) for part in ("this head", "mean")),
-    *(("positions", {"positions": part}) for part in ("Add or concatenate", "This encoder", "Embeddings")),
+    *(("positions", {"positions": part}) for part in ("Sinusoids", "This encoder", "Embeddings")),
     *(("positions", {"positions": "This encoder", "positions_own": own}) for own in ("lengths", "all pairs")),
     ("heads", {"heads_scatter": "true"}),
     *(("compare", {"compare_view": view}) for view in ("all heads", "difference")),

@@ -189,9 +189,9 @@ def _mask(name: str) -> Callable[[Page], None]:
     """Chooses a kind of mask."""
 
     def choose(page: Page) -> None:
-        kind = page.locator(".st-key-masks_kind").get_by_role("radio", name=name)
-        kind.click()
-        expect(kind).to_be_checked()
+        page.get_by_role("combobox", name="Mask", exact=True).click()
+        page.get_by_role("option", name=name, exact=True).click()
+        expect(page).to_have_url(re.compile(f"masks_kind={name}"))
 
     return choose
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from app_pages.masks.word_stroke import SCRIPT
 from model import checkpoint
 from model.capture import capture
-from model.capture.intervention import without_keys
+from model.capture.intervention import MaskChoice, masked, without_keys
 from tests.browser.server import ROOT
 from tests.browser.test_links import mark, press
 from tests.browser.watching import ready
@@ -20,6 +20,11 @@ SENTENCE = "The film is not good"
 
 def token(page: Page, text: str) -> Locator:
     return page.locator(".st-key-masks_words .words button", has=page.get_by_text(text, exact=True))
+
+
+def choose_mask(page: Page, name: str) -> None:
+    page.get_by_role("combobox", name="Mask", exact=True).click()
+    page.get_by_role("option", name=name, exact=True).click()
 
 
 def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page: Page) -> None:
@@ -54,7 +59,7 @@ def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page: Page) -> 
     page.get_by_role("button", name="Unblock all").click()
     expect(page.get_by_text("Nothing is masked")).to_be_visible()
     expect(token(page, "not")).to_have_attribute("aria-pressed", "false")
-    page.locator(".st-key-masks_kind").get_by_text("Causal").click()
+    choose_mask(page, "Causal")
     expect(token(page, "good")).to_have_class("hidden")
     press(page, token(page, "is"))
     expect(page).to_have_url(re.compile(r"[?&]query=3\+is"))
@@ -87,9 +92,39 @@ def test_cells_patches_and_parts_are_in_the_address(page: Page) -> None:
     ready(page)
     press(page, mark(page, "masks_patches", "r2c3"))
     expect(page.get_by_text("Without r2c3, the prediction")).to_be_visible()
-    page.locator(".st-key-masks_kind").get_by_text("Block pairs").click()
+    choose_mask(page, "Block pairs")
     press(page, mark(page, "masks_board", "0 [CLS] to 18 r2c3"))
     expect(page.get_by_text("Where [CLS] does not see r2c3, the prediction")).to_be_visible()
     page.locator(".st-key-masks_part").get_by_text("Ways of masking").click()
     expect(page.get_by_text("A fully masked row")).to_be_visible()
     expect(page).to_have_url(re.compile(r"(?=.*masks_cells=0-18)(?=.*masks_part=)"))
+
+
+# Presses the mark with this name and returns what stands over the board in the same moment: class and weight of each cell.
+PRESSED = """name => {
+    const { x, y, width, height } = document.querySelector(`.st-key-masks_board [aria-label^="${name}"]`).getBoundingClientRect();
+    const place = { clientX: x + width / 2, clientY: y + height / 2, bubbles: true, button: 0 };
+    const target = document.elementFromPoint(place.clientX, place.clientY);
+    for (const kind of ["pointerdown", "pointerup"]) target.dispatchEvent(new PointerEvent(kind, place));
+    return [...document.querySelectorAll(".clicked-marks .cell")].map(cell => [cell.className, Number(cell.dataset.weight)]);
+}"""
+
+
+@pytest.mark.parametrize(("layer", "is_exact"), [(0, True), (1, False)])
+def test_a_click_on_a_pair_shows_its_row_at_once(page: Page, layer: int, is_exact: bool) -> None:
+    page.goto(
+        f"/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&masks_kind=Block+pairs&query=2+film&layer={layer}&head=0"
+    )
+    ready(page)
+    classes, weights = zip(*page.evaluate(PRESSED, "2 film to 4 not"), strict=True)
+    assert [("on" in name.split()) for name in classes] == [key == 4 for key in range(7)]
+    assert all(("guess" in name.split()) != is_exact for name in classes)
+    encoder = checkpoint.load(ROOT / "checkpoints" / "imdb-pre-ln")
+    record = capture(encoder, SENTENCE, masked(MaskChoice(kind="cells", cells=((2, 4),))))
+    remaining = capture(encoder, SENTENCE).pattern[layer, 0, 2] * (np.arange(7) != 4)
+    np.testing.assert_allclose(weights, remaining / remaining.sum(), atol=1e-3)
+    if is_exact:
+        np.testing.assert_allclose(weights, record.pattern[layer, 0, 2], atol=1e-3)
+    expect(page.get_by_text("Where “film” does not see “not”, the prediction")).to_be_visible()
+    expect(page.locator(".clicked-marks")).to_have_count(0)
+    expect(mark(page, "masks_board", "2 film to 4 not, masked")).to_be_attached()

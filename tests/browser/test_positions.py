@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_links import opened_elsewhere
@@ -11,12 +12,35 @@ from tests.browser.watching import ready
 def test_a_position_is_stepped_to_with_the_keyboard(page: Page) -> None:
     page.goto("/positions")
     ready(page)
-    expect(clock(page, "k 0: 1.592 turns")).to_be_attached()  # 10 / 2 pi
+    expect(clock(page, "k 0: 1.592 turns").first).to_be_attached()  # 10 / 2 pi
     page.get_by_role("slider", name=re.compile("Position t")).focus()
     page.keyboard.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"[?&]positions_t=11"))
-    expect(clock(page, "k 0: 1.751 turns")).to_be_attached()
-    expect(page.get_by_text("Position 11 as 32 clocks")).to_be_visible()
+    expect(clock(page, "k 0: 1.751 turns").first).to_be_attached()
+
+
+def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page) -> None:
+    page.goto("/positions?positions_length=32")
+    ready(page)
+    frame = page.locator(".st-key-shown_positions_table .shapelayer path").first
+    above = frame.bounding_box()
+    handle = page.locator(".st-key-positions_t input").locator("../..")
+    handle.hover()
+    page.mouse.down()
+    track = page.locator(".st-key-positions_t [data-testid=stSliderTickBar]").bounding_box()
+    assert track
+    assert above
+    page.mouse.move(track["x"] + track["width"] * 20 / 31, track["y"])
+    expect(clock(page, "k 0: 3.183 turns").first).to_be_attached()  # 20 / 2 pi
+    assert "positions_t" not in page.url  # the server has not heard of it: 10 is the first value
+    below = frame.bounding_box()
+    assert below
+    assert below["y"] == pytest.approx(above["y"] + 10 * above["height"], abs=3)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile("positions_t=20"))
+    ready(page)
+    expect(clock(page, "k 0: 3.183 turns").first).to_be_attached()
+    assert frame.bounding_box()["y"] == pytest.approx(below["y"], abs=3)
 
 
 def test_a_longer_table_keeps_the_position_and_a_shorter_one_its_last(page: Page) -> None:
@@ -25,18 +49,16 @@ def test_a_longer_table_keeps_the_position_and_a_shorter_one_its_last(page: Page
     length = page.get_by_role("slider", name=re.compile("Length in positions"))
     length.press("ArrowRight")
     expect(page).to_have_url(re.compile(r"[?&]positions_length=256"))
-    expect(page.get_by_text("Position 50 as 32 clocks")).to_be_visible()
+    expect(clock(page, "k 0: 7.958 turns").first).to_be_attached()  # 50 / 2 pi
     for _ in range(3):
         length.press("ArrowLeft")
         ready(page)
     expect(page).to_have_url(re.compile(r"[?&]positions_length=32"))
-    expect(page.get_by_text("Position 31 as 32 clocks")).to_be_visible()
+    expect(clock(page, "k 0: 4.934 turns").first).to_be_attached()  # 31 / 2 pi
 
 
-def test_a_link_opens_the_part_that_was_chosen(page: Page) -> None:
-    page.goto("/positions")
-    ready(page)
-    page.locator(".st-key-positions").get_by_text("Shift", exact=True).click()
+def test_a_link_opens_what_was_chosen_far_down(page: Page) -> None:
+    page.goto("/positions?figure=positions_shift")
     ready(page)
     page.get_by_role("slider", name=re.compile("Offset")).focus()
     page.keyboard.press("ArrowRight")
@@ -45,7 +67,7 @@ def test_a_link_opens_the_part_that_was_chosen(page: Page) -> None:
 
     other = opened_elsewhere(page)
     expect(other.locator(".st-key-positions_shift_matrix")).to_be_visible()
-    expect(clock(other, "k 0: 2.546 turns")).to_be_attached()  # 16 / 2 pi
+    expect(clock(other, "k 0: 2.546 turns").first).to_be_attached()  # 16 / 2 pi
 
 
 def clock(page: Page, name: str) -> Locator:

@@ -70,7 +70,6 @@ from viz.cost.part_bars import part_bars
 from viz.faithfulness.removal_curve import removal_curve
 from viz.heads.pruning_curve import pruning_curve
 from viz.inside.norm_bars import norm_bars
-from viz.inside.permutation import permutation
 from viz.inside.value_bars import value_bars
 from viz.inside.vector_rows import vector_rows
 from viz.inside.width_curves import width_curves
@@ -80,6 +79,7 @@ from viz.norm_placement.effect_strip import effect_axis, effect_strip
 from viz.norm_placement.placement_diagram import placement_diagram
 from viz.norm_placement.seed_strip import seed_strip
 from viz.positions.neighbour_bars import neighbour_bars
+from viz.positions.permutation import permutation
 from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
 from viz.positions.position_heatmaps import (
     learned_positions,

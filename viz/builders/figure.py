@@ -6,7 +6,7 @@ frames: building and validating a chart takes ten times as long as sending it.
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
 from importlib import import_module
 from pathlib import Path
@@ -96,6 +96,12 @@ class VegaFigure(_WithFile):
     @property
     def description(self) -> str:
         return self._specification["description"]
+
+    def following(self, name: str, element: str) -> "VegaFigure":
+        """The figure in whose page the value `name` is that of an input, a CSS selector, which tells of it by events "moved"."""
+        bound = {"name": name, "value": 0, "bind": {"element": element, "event": "moved"}}
+        params = [bound if param["name"] == name else param for param in self._specification["params"]]
+        return replace(self, _specification={**self._specification, "params": params})
 
     def chart(self) -> alt.TopLevelMixin:
         """An Altair chart with its data inside, for notebooks and exports."""

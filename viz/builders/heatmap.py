@@ -16,8 +16,6 @@ from .theme import LARGE, MIDDLE, SMALL, UPRIGHT
 from .token_label import FONT, cells, label, shortened
 from .vega_colours import EVEN, weight_legend
 
-# Under a horizontal colour bar Plotly forgets the tick labels when it places the title of the x axis.
-STANDOFF = 50  # pixels, with numbers as labels
 PLAIN_AXIS: dict[str, Any] = {
     "showgrid": False,
     "zeroline": False,
@@ -25,10 +23,14 @@ PLAIN_AXIS: dict[str, Any] = {
     "tickfont": {"size": MIDDLE},
 }
 CLEAR = ("rgba(0, 0, 0, 0)",) * 2
+# A colour bar above the plot pushes it down by its own height, over an empty strip; one at the top of the figure does not. Plotly
+# draws it over the last line of its title, which therefore is an empty one.
+_EMPTY_LINE = "<br>\xa0"
+_AT_TOP = {"yref": "container", "yanchor": "top", "ypad": 14}
 _NARROW = 320  # pixels: a map in a narrow column
 _LETTER = 0.5  # of the size of the letters: the width of one, in the mean
 _TOKEN_LETTER = 0.6  # the same of a letter of a token
-_TITLE, _AXIS_TITLE = 40, 24  # pixels
+_ABOVE, _TITLE, _AXIS_TITLE = 80, 40, 24  # pixels: of the colour bar, of the title and of that of an axis
 _AROUND = 150  # pixels that names and title of the columns take above a map
 # Of compact maps, in pixels: a line with title and colour bar, and below it the names of columns. Where they are shown, a
 # style sheet makes room for these margins.
@@ -51,13 +53,11 @@ def heatmap(
     height: int,
     number: str = ": %{z:.4f}",
     title: str = "",
-    above: int = 80,
     square: bool = False,
     mask: np.ndarray | None = None,
     framed: tuple[range, range] | None = None,
     written: np.ndarray | None = None,
     shown: tuple[range, range] | None = None,
-    standoff: int | None = None,
     customdata: np.ndarray | None = None,
     marks: Iterable[dict] = (),
     under_hatching: bool = False,
@@ -73,8 +73,7 @@ def heatmap(
     `%{x}`). Cells that `mask` forbids (False) are hatched and, unless the values stay to be seen `under_hatching`, have no
     number. A frame surrounds the columns and rows in
     `framed`; the axes are zoomed to the columns and rows in `shown`. `written` [row, column] are texts in the cells,
-    `above` the height of the colour bar, `notes` lines in its title, and `standoff` the distance from tick labels to axis title, both in pixels, and
-    `marks` further Plotly traces on the same axes. A map that stands `beside` others has small cells.
+    `notes` lines in the title of the colour bar, and `marks` further Plotly traces on the same axes. A map that stands `beside` others has small cells.
     """
     rows, columns = values.shape
     is_shown = mask is None or under_hatching or mask
@@ -83,7 +82,7 @@ def heatmap(
     common: dict[str, Any] = {"type": "heatmap", "hoverongaps": False, **labels_by_axis}
     if notes:
         colours = colours | {"colorbar": _with_notes(colours["colorbar"], notes)}
-        above += _NOTE * len(notes)
+    above = _ABOVE + _NOTE * len(notes)
     traces = [common | colours | {"z": shown_values, "hovertemplate": f"{cell}{number}<extra></extra>"}]
     if customdata is not None:
         traces[0]["customdata"] = customdata
@@ -92,7 +91,7 @@ def heatmap(
     layout: dict[str, Any] = {
         "height": height,
         "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},
-        "xaxis": _category_axis(x, square) | {"title": axis_title(titles[0], standoff=standoff)},
+        "xaxis": _category_axis(x, square) | {"title": axis_title(titles[0])},
         "yaxis": _category_axis(y, square) | {"title": axis_title(titles[1]), "autorange": "reversed"},
     }
     if title:
@@ -106,6 +105,7 @@ def heatmap(
             "pad": {"t": 8},
             "font": {"size": LARGE},
         }
+        traces[0]["colorbar"] = traces[0]["colorbar"] | {"yref": "paper", "yanchor": "bottom", "ypad": 10}
     if x is not None and "x" not in tokens:
         layout["xaxis"] |= _horizontal_axis_names(x, titles[0])
     side = _SIDE_BESIDE if beside else min(_SIDE, height - above - _AROUND) if square else _SIDE
@@ -118,7 +118,8 @@ def heatmap(
         top = round(names) + 10 + (_AXIS_TITLE if titles[0] else 0) + (_TITLE if title else 0)
         layout["margin"] |= {"t": top, "b": above}
         layout["xaxis"] |= {"side": "top", "tickangle": UPRIGHT, "automargin": False, "ticklabelstandoff": 4}
-        traces[0] |= {"colorbar": traces[0]["colorbar"] | {"y": 0, "yanchor": "top", "ypad": 6}}
+        below = {"y": 0, "yref": "paper", "yanchor": "top", "ypad": 6}
+        traces[0] |= {"colorbar": _with_notes(traces[0]["colorbar"], ()) | below}
     if square:
         layout["xaxis"] |= {"constraintoward": "left"}
         layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}
@@ -142,11 +143,11 @@ def heatmap(
     return PlotlyFigure(frame, [*traces, *marks], layout, description)
 
 
-def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
+def compact(figure: PlotlyFigure, title: str, *, height: int | None = None) -> PlotlyFigure:
     """The heatmap for a row of several: name, colour bar and the ends of its scale on one line, and margins of fixed size.
 
     So the plots of maps in boxes of one size have one size too, whatever their labels are. `title` is in Plotly's markup.
-    The figure has no height of its own.
+    Without a `height` in pixels the figure takes that of its box.
     """
     (coloured, *others), layout = figure._traces, dict(figure._layout)
     lowest, largest = coloured["zmin"], coloured["zmax"]
@@ -214,7 +215,7 @@ def compact(figure: PlotlyFigure, title: str) -> PlotlyFigure:
     most = int(room / _TOKEN_LETTER / size)
     names_above = [shortened(columns[position], most) for position in across["tickvals"]]
     layout |= {
-        "height": None,
+        "height": height,
         "title": None,
         "margin": MARGIN,
         "xaxis": layout["xaxis"] | names | across | {"ticktext": as_text(names_above)},
@@ -252,8 +253,9 @@ def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) 
         "zmax": largest,
         "colorscale": DIFFERENCE if signed else WEIGHTS,
         "colorbar": colour_bar(
-            f"{escape(what, quote=False)},<br>{reach}", [lowest, (lowest + largest) / 2, largest]
-        ),
+            f"{escape(what, quote=False)}, {reach}{_EMPTY_LINE}", [lowest, (lowest + largest) / 2, largest]
+        )
+        | _AT_TOP,
     }
 
 
@@ -270,7 +272,7 @@ def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> dict:
 def colour_bar(title: str, ticks: Sequence[float]) -> dict:
     """Plotly's options for a short horizontal colour bar above the map; at the side of a square map it would drift away.
 
-    `title`, in Plotly's markup, has two lines: the quantity and its range.
+    `title`, in Plotly's markup, is the quantity and its range.
     """
     return {
         "title": {"text": title, "side": "top", "font": {"size": MIDDLE}},
@@ -305,7 +307,7 @@ def token_ticks(size: int = MIDDLE) -> dict:
 
 
 def _with_notes(bar: dict, notes: Sequence[str]) -> dict:
-    title = "<br>".join((bar["title"]["text"], *as_text(notes)))
+    title = "<br>".join((bar["title"]["text"].removesuffix(_EMPTY_LINE), *as_text(notes)))
     return bar | {"title": bar["title"] | {"text": title}}
 
 

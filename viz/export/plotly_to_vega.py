@@ -393,7 +393,7 @@ def _colour_channel(colour_scale: Mapping) -> dict:
     if tuple(stops) == WEIGHTS:
         scale["reverse"] = {"expr": ON_DARK}
     ticks = [float(tick) for tick in bar["tickvals"]]
-    lines = [_plain_text(line) for line in bar["title"]["text"].split("<br>")]
+    lines = [_plain_text(line) for line in bar["title"]["text"].split("<br>") if line.strip()]
     legend = {"title": lines, "values": ticks, "direction": "horizontal", "format": ".3~g"}
     legend["orient"] = "bottom" if bar.get("yanchor") == "top" else "top"
     legend |= {"gradientLength": 150, "gradientThickness": 10, "offset": 8, "labelOverlap": False}

@@ -5,7 +5,7 @@ import numpy as np
 
 from ..builders.curves import long_table
 from ..builders.figure import PlotlyFigure, VegaFigure, click_on, data, either, form, need_shape, tip
-from ..builders.heatmap import STANDOFF, colour_scale, heatmap
+from ..builders.heatmap import colour_scale, heatmap
 from ..builders.number_format import format_number
 from ..builders.palette import ACCENT, EMPHASIS, largest
 from ..builders.picture_marks import pixel_x, pixel_y
@@ -169,9 +169,7 @@ def offset_map(
         colours=colour_scale(what, "symmetric about 0", largest(values)),
         cell="%{y} rows down, %{x} columns to the right",
         height=height,
-        above=66,
         square=True,
         framed=framed,
-        standoff=STANDOFF,
         description=f"{what} by the rows and columns between two patches; the query's own patch is in the middle",
     )

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..builders.figure import PlotlyFigure, need_shape
-from ..builders.heatmap import STANDOFF, colour_scale, heatmap
+from ..builders.heatmap import colour_scale, heatmap
 from ..builders.palette import NEUTRAL, largest
-
-_ABOVE = 66  # pixels for the colour bar of a map that is one of two
 
 
 def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> PlotlyFigure:
@@ -73,11 +71,9 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
         colours=colour_scale("sine (even i) or cosine (odd i)", "−1 to 1", 1),
         cell="position t = %{y}<br>dimension i = %{x}",
         number="<br>value %{z:.4f}",
-        height=500,
-        above=_ABOVE,
+        height=440,
         framed=(range(d_model), range(position, position + 1)),
         shown=(range(d_model), range(n_positions)),  # the marks stand at the edge
-        standoff=STANDOFF,
         marks=[marks],
         description=f"Heatmap of {n_positions} positions by {d_model} dimensions: narrow stripes on the left, "
         "wide ones on the right",
@@ -100,10 +96,8 @@ def shift_of_positions(matrix: np.ndarray, *, pair: int) -> PlotlyFigure:
         colours=colour_scale("entry of M", "−1 to 1", 1),
         cell="row %{y}, column %{x}",
         number="<br>value %{z:.4f}",
-        height=480,
-        above=_ABOVE,
+        height=420,
         square=True,
-        standoff=STANDOFF,
         framed=(block, block),
         description=f"Heatmap of the {d_model}×{d_model} shift matrix: blocks of two by two along the diagonal",
     )
@@ -124,10 +118,8 @@ def pairs_of_positions(matrix: np.ndarray, *, what: str) -> PlotlyFigure:
         colours=colour_scale(what, range_text, largest(matrix), signed=signed),
         cell="s = %{y}, t = %{x}",
         number="<br>value %{z:.4f}",
-        height=480,
-        above=_ABOVE,
+        height=420,
         square=True,
-        standoff=STANDOFF,
         description=f"Symmetric map of the {what} of {len(matrix)} positions with each other: "
         "constant along diagonals",
     )

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..builders.curves import CHOSEN, curves, encodings_by_kind, long_table, rule
 from ..builders.figure import PlotlyFigure, VegaFigure, data, form, need_shape, tip
-from ..builders.heatmap import STANDOFF, colour_scale, heatmap
+from ..builders.heatmap import colour_scale, heatmap
 from ..builders.number_format import format_number
 from ..builders.palette import CATEGORIES, MASKED, largest
 from ..builders.theme import INK
@@ -98,9 +98,7 @@ def pair_map(
         cell="pair %{y}<br>offset %{x}",
         number="<br>adds %{z:.4f}",
         height=_HEIGHT + 90,
-        above=66,
         framed=(range(own, own + 1), range(n_pairs)),
-        standoff=STANDOFF,
         description=f"What each of {n_pairs} pairs of numbers adds to the score at {len(offsets)} offsets: narrow stripes on top, "
         "wide ones below",
     )

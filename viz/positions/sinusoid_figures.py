@@ -19,6 +19,9 @@ _LARGEST = 36  # pixels of a radius, as all lengths here
 _MIDDLE, _HEIGHT = 62, 128
 _ACROSS = f"min(width / {AT_MOST}, {2.4 * _LARGEST})"  # the width is known in the browser alone
 _RADIUS = f"(0.42 * {_ACROSS})"
+# Of a hand that was turned further, with or without "_before".
+_SINE_NOW = "datum.sine{0} * cos(datum.turned) + datum.cosine{0} * sin(datum.turned)"
+_COSINE_NOW = "datum.cosine{0} * cos(datum.turned) - datum.sine{0} * sin(datum.turned)"
 _NAME, _LETTER = 36, 7  # pixels of a clock's name with one letter before its number, and of each further one
 _COLUMN, _ROW = 52, 22  # pixels
 _BAND = 3.2  # units from curve to curve: from -1 to 1, and a line of text
@@ -26,15 +29,22 @@ _PIXELS = 92  # a band
 
 
 def clock_hands(
-    angles: np.ndarray, wavelengths: np.ndarray, *, before: np.ndarray | None = None, counted: str = "k"
+    angles: np.ndarray,
+    wavelengths: np.ndarray,
+    *,
+    before: np.ndarray | None = None,
+    counted: str = "k",
+    per_step: np.ndarray | None = None,
 ) -> VegaFigure:
     """A clock for each frequency, whose hand is at the angle [frequency] in radians, clockwise from the top.
 
     The hand points to (sin, cos); faint hands show the angles `before`. Above each clock stand the word `counted` and its
-    number, below it the wavelength in positions. Raises ValueError if the arrays differ in length.
+    number, below it the wavelength in positions. All hands are turned by `per_step` [frequency] radians times the value `t`, which is 0
+    unless something moves it. Raises ValueError if the arrays differ in length.
     """
     before = angles if before is None else before
-    need_shape(angles.shape, before=before, wavelengths=wavelengths)
+    per_step = np.zeros_like(angles) if per_step is None else per_step
+    need_shape(angles.shape, before=before, wavelengths=wavelengths, per_step=per_step)
     n_frequencies = len(angles)
     drawn_indices = np.unique(
         np.linspace(0, n_frequencies - 1, min(n_frequencies, AT_MOST)).round().astype(int)
@@ -48,10 +58,12 @@ def clock_hands(
         "cosine": np.cos(angles[drawn_indices]),
         "sine_before": np.sin(before[drawn_indices]),
         "cosine_before": np.cos(before[drawn_indices]),
+        "per_step": per_step[drawn_indices],
     }
     return _clocks_form(counted).with_data(
         frame,
-        in_file={"sine_before": "sine, before", "cosine_before": "cosine, before"},
+        in_file={"sine_before": "sine, before", "cosine_before": "cosine, before", "per_step": None},
+        values={"t": 0},
         description=f"{len(drawn_indices)} of the {n_frequencies} frequencies as clocks, the fastest on the left",
     )
 
@@ -60,12 +72,18 @@ def clock_hands(
 def _clocks_form(counted: str) -> alt.TopLevelMixin:
     name_width = _NAME + _LETTER * (len(counted) - 1)
     base = alt.Chart(data()).transform_calculate(
+        turned="datum.per_step * t",
+        turns_now="datum.turns + datum.turned / (2 * PI)",
+        sine_now=_SINE_NOW.format(""),
+        cosine_now=_COSINE_NOW.format(""),
+        sine_before_now=_SINE_NOW.format("_before"),
+        cosine_before_now=_COSINE_NOW.format("_before"),
         middle=f"datum.place * {_ACROSS}",
         centre=str(_MIDDLE),
-        tip_x=f"datum.middle + {_RADIUS} * datum.sine",
-        tip_y=f"{_MIDDLE} - {_RADIUS} * datum.cosine",
-        tip_x_before=f"datum.middle + {_RADIUS} * datum.sine_before",
-        tip_y_before=f"{_MIDDLE} - {_RADIUS} * datum.cosine_before",
+        tip_x=f"datum.middle + {_RADIUS} * datum.sine_now",
+        tip_y=f"{_MIDDLE} - {_RADIUS} * datum.cosine_now",
+        tip_x_before=f"datum.middle + {_RADIUS} * datum.sine_before_now",
+        tip_y_before=f"{_MIDDLE} - {_RADIUS} * datum.cosine_before_now",
         twelve=f"{_MIDDLE} - {_RADIUS}",
         twelve_end=f"{_MIDDLE} - 0.8 * {_RADIUS}",
         above=f"{_MIDDLE} - {_RADIUS} - 12",
@@ -74,7 +92,7 @@ def _clocks_form(counted: str) -> alt.TopLevelMixin:
         named=f"(datum.place - 0.5) % ceil({name_width} / {_ACROSS}) == 0",
         name=f"datum.named ? '{counted} ' + datum.{counted} : ''",
         length="datum.named ? 'λ ' + format(datum.wavelength, '.3~s') : ''",
-        spoken=f"'{counted} ' + datum.{counted} + ': ' + format(datum.turns, '.3~f') + ' turns'",
+        spoken=f"'{counted} ' + datum.{counted} + ': ' + format(datum.turns_now, '.3~f') + ' turns'",
     )
     faces = base.mark_point(
         shape="circle",
@@ -89,9 +107,9 @@ def _clocks_form(counted: str) -> alt.TopLevelMixin:
         tooltip=[
             tip(f"{counted}:Q"),
             tip("wavelength:Q", ",.2f", "wavelength (positions)"),
-            tip("turns:Q", ",.4f", "turns since t = 0"),
-            tip("sine:Q", ".4f"),
-            tip("cosine:Q", ".4f"),
+            tip("turns_now:Q", ",.4f", "turns since t = 0"),
+            tip("sine_now:Q", ".4f", "sine"),
+            tip("cosine_now:Q", ".4f", "cosine"),
         ],
     )
     noon = base.mark_rule(stroke=NEUTRAL, strokeWidth=1, aria=False).encode(
@@ -214,7 +232,7 @@ def wave_curves(
         },
         frames={"waves": lines, "bands": bands},
         height=max(n_curves, 1) * _PIXELS,
-        description=f"{n_curves} dimensions over {n_positions} positions; position {position} is marked",
+        description=f"{n_curves} dimensions over {n_positions} positions; one position is marked",
     )
 
 
@@ -231,7 +249,7 @@ def _waves_form(n_curves: int) -> alt.TopLevelMixin:
         return alt.Y(f"{field}:Q", title="value, from −1 to 1", scale=scale, axis=axis)
 
     def if_chosen(then: object, otherwise: object) -> Mapping[str, Any]:
-        return either("datum.t == position", then, otherwise)
+        return either("datum.t == +position", then, otherwise)
 
     curves = alt.Chart(data("waves")).mark_line(color=EMPHASIS, strokeWidth=1.5, aria=False)
     dots = alt.Chart(data()).mark_circle(opacity=1)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from ..builders.figure import PlotlyFigure, need_shape
-from ..builders.heatmap import STANDOFF, as_text, axis_title, colour_scale, position_labels, token_ticks
+from ..builders.heatmap import as_text, axis_title, colour_scale, position_labels, token_ticks
 from ..builders.matrix_panels import heading, panels
 from ..builders.palette import largest
 
@@ -23,7 +23,6 @@ def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Plotly
     labels = position_labels(tokens)
     max_value = largest(np.stack(list(maps.values())))
     colours = colour_scale("value", "symmetric about 0", max_value)
-    colours["colorbar"] |= {"ypad": 20}
     panel_width = (1 - _BETWEEN * (len(maps) - 1)) / len(maps)
     domains = [
         (index * (panel_width + _BETWEEN), index * (panel_width + _BETWEEN) + panel_width)
@@ -41,11 +40,11 @@ def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Plotly
             for name, values in maps.items()
         ],
         domains=domains,
-        across=[{"title": axis_title("output dimension", standoff=STANDOFF)}] * len(maps),
+        across=[{"title": axis_title("output dimension")}] * len(maps),
         down=[rows | token_ticks() | {"title": axis_title("token")}, *[unlabelled] * (len(maps) - 1)],
         colours=colours,
         height=int(np.clip(_TOKEN * len(tokens), _LOWEST, _HIGHEST)) + 150,
-        margin={"l": 10, "r": 10, "t": 96, "b": 10},
+        margin={"l": 10, "r": 10, "t": 100, "b": 10},
         annotations=[heading(name, sum(domain) / 2) for name, domain in zip(maps, domains, strict=True)],
     )
     columns = pd.MultiIndex.from_product([maps, range(next(iter(maps.values())).shape[1])])

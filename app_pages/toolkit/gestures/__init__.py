@@ -1,6 +1,6 @@
 """Browser components for what Streamlit has no widget for.
 
-Copying the address, arrow keys on head maps, clicks on rows of a matrix and on marks that are on or off. On every page: steps of the browser's history, links and downloads that are pressed while the server is at work, the
+Copying the address, arrow keys on head maps, clicks on rows of a matrix and on marks that are on or off, figures that follow a slider. On every page: steps of the browser's history, links and downloads that are pressed while the server is at work, the
 Enter key in text boxes, pasted texts that are too long, figures in full screen, colour bars that keep their colours, names and landmarks for screen readers, and figures that stay visible until the next ones are drawn.
 """
 
@@ -11,14 +11,20 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app_pages.toolkit.callbacks import callback
+from viz.builders.token_colours import with_token_colours
 
 
-def _component(name: str, html: str | None = None, css: str | None = None) -> Callable[..., Any]:
-    script = (HERE / f"{name}.js").read_text(encoding="utf-8")
+def _component(
+    name: str, html: str | None = None, css: str | None = None, script: str | None = None
+) -> Callable[..., Any]:
+    script = script or (HERE / f"{name}.js").read_text(encoding="utf-8")
     return st.components.v2.component(name, js=script, html=html, css=css)
 
 
 HERE = Path(__file__).parent
+MASKED_ROW = (HERE / "masked_row.js").read_text(
+    encoding="utf-8"
+)  # stands before scripts that call `maskedRow`
 _link = _component(
     "copy_link",
     html='<button type="button" title="Copies a link that opens this view">Copy link</button>',
@@ -30,7 +36,8 @@ _blinking = _component(
     "Hold to blink (B)</button>",
     css=(HERE / "copy_link.css").read_text(encoding="utf-8"),
 )
-_arrows, _rows, _toggles = (_component(name) for name in ("arrow_keys", "row_clicks", "toggles"))
+_arrows, _rows, _slider = (_component(name) for name in ("arrow_keys", "row_clicks", "slider_moves"))
+_toggles = _component("toggles", script=MASKED_ROW + with_token_colours(HERE / "toggles.js"))
 _kept, _scrolling = _component("kept_figures"), _component("scrolling")
 _address = _component("add_to_address")
 _on_every_page = {
@@ -122,13 +129,22 @@ def row_clicks(figure: str, n: int, take: Callable[[int], None]) -> None:
 
 
 def toggles(
-    figure: str, on: Collection[int], n: int, take: Callable[[set[int]], None], *, stamp: str
+    figure: str,
+    on: Collection[int],
+    n: int,
+    take: Callable[[set[int]], None],
+    *,
+    stamp: str,
+    rows: Mapping[str, Any] | None = None,
 ) -> None:
     """Calls `take` with all marks that are on when a mark is clicked, and so turned on or off, in the Vega-Lite chart of the
     container `figure`.
 
     Marks are numbered in reading order, and there are `n`; those that are `on` now are in that set. The browser keeps the set:
-    no click is lost while the server is busy. What was clicked under another `stamp` is not taken.
+    no click is lost while the server is busy. What was clicked under another `stamp` is not taken. A clicked mark is hatched, or
+    outlined, until the figure is drawn anew; of a board [query, key], which comes with its `rows`, the whole row is drawn with the weights
+    that remain: they have the `scores` [query, key], which cells are `allowed` [query, key] if none is on, the `largest` weight of the
+    colour scale, its `colours`, and whether such a row is `exact`.
     """
     key = f"{figure}_toggles"
     answered: dict[str, int] = st.session_state.setdefault(_ANSWERED, {})
@@ -144,9 +160,23 @@ def toggles(
             answered[figure] = number
             take(set(marks))
 
-    data = {"figure": figure, "on": sorted(on), "stamp": stamp, "answered": answered.get(figure, 0)}
+    data = {
+        "figure": figure,
+        "on": sorted(on),
+        "stamp": stamp,
+        "answered": answered.get(figure, 0),
+        "rows": rows,
+    }
     with st.container(key=f"gesture_{key}"):
         _toggles(key=key, data=data, on_on_change=callback(key, clicked))
+
+
+def slider_moves(slider: str, heatmap: str, position: int) -> None:
+    """Lets figures follow the slider with the key `slider` while it is dragged: those that bind a parameter to it, and the frame
+    around the row `position` of the Plotly heatmap `heatmap`.
+    """
+    with st.container(key=f"gesture_{slider}"):
+        _slider(key=f"{slider}_moves", data={"slider": slider, "heatmap": heatmap, "position": position})
 
 
 def keep_figures() -> None:

@@ -115,7 +115,7 @@ def test_a_click_on_a_token_shows_its_lines_alone(monkeypatch: pytest.MonkeyPatc
     ("page", "key", "without", "about_a_head"),
     [
         ("app_pages/compare/page.py", "compare_part", "Stream", "Heads"),
-        ("app_pages/positions/page.py", "positions", "Sinusoids", "Add or concatenate"),
+        ("app_pages/positions/page.py", "positions", "By distance", "Experiments"),
     ],
 )
 def test_a_part_about_no_head_leaves_the_choice_out_and_does_not_lose_it(

@@ -364,7 +364,7 @@ def test_a_block_with_other_steps_gives_one_sentence(open_inside: Open, checkpoi
     assert app.info[0].value.startswith("The steps are those of pre-LN and post-LN blocks")
 
 
-@pytest.mark.parametrize("part", ["Step by step", "Why √d_k", "LayerNorm", "Order of tokens"])
+@pytest.mark.parametrize("part", ["Step by step", "Why √d_k", "LayerNorm"])
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 def test_every_part_takes_every_kind_of_input(open_inside: Open, part: str, kind: str) -> None:
     app = open_inside(kind=kind, inside=part)
@@ -380,7 +380,6 @@ def test_every_part_takes_every_kind_of_input(open_inside: Open, part: str, kind
         {"inside": "Why √d_k", "inside_scale": "this encoder"},
         {"inside": "Why √d_k", "inside_scale": "temperature"},
         {"inside": "LayerNorm"},
-        {"inside": "Order of tokens"},
     ],
 )
 def test_an_encoder_without_classes_opens_every_part(
@@ -408,7 +407,6 @@ def boxes(app: AppTest) -> set[str]:
         ({"inside": "Why √d_k", "inside_scale": "this encoder"}, {"layer", "head"}),
         ({"inside": "Why √d_k", "inside_scale": "temperature"}, {"layer", "head", "scale", "query"}),
         ({"inside": "LayerNorm"}, {"layer", "head", "query"}),
-        ({"inside": "Order of tokens"}, {"layer", "head", "query"}),
     ],
 )
 def test_what_a_part_does_not_need_is_not_asked(open_inside: Open, part: dict, needed: set[str]) -> None:
@@ -419,6 +417,6 @@ def test_what_a_part_does_not_need_is_not_asked(open_inside: Open, part: dict, n
 def test_the_choice_of_a_head_outlasts_a_part_without_one(open_inside: Open) -> None:
     app = open_inside(**address_of("imdb-pre-ln"), query="2 great")
     app.segmented_control(key="inside").set_value("Why √d_k").run()
-    app.segmented_control(key="inside").set_value("Order of tokens").run()
+    app.segmented_control(key="inside").set_value("LayerNorm").run()
     assert not app.exception
     assert [app.selectbox(key=key).value for key in ("layer", "head", "query")] == [1, 1, 2]

@@ -26,10 +26,7 @@ Open = Callable[..., AppTest]
 PAGE = "app_pages/positions/page.py"
 PARTS = (
     "Sinusoids",
-    "Dot products",
-    "Shift",
     "By distance",
-    "Add or concatenate",
     "This encoder",
     "Experiments",
     "Embeddings",
@@ -97,7 +94,7 @@ def test_each_kind_by_distance_is_drawn(open_positions: Open, kind: str, promise
 def test_the_table_is_of_the_chosen_size(open_positions: Open) -> None:
     app = open_positions(positions_d_model="8", positions_length="32", positions_t="31")
     assert np.array_equal(numbers(shown(app, "positions_table")["data"][0]), position_table(32, 8))
-    assert "Position 31 as 4 clocks" in said(app)
+    assert "as 4 clocks" in said(app)
 
 
 def test_a_table_as_small_as_on_a_blackboard(open_positions: Open) -> None:
@@ -111,9 +108,7 @@ def test_a_table_as_small_as_on_a_blackboard(open_positions: Open) -> None:
         [-0.7568, -0.6536, 0.0400, 0.9992],
     ]
     np.testing.assert_allclose(numbers(shown(app, "positions_table")["data"][0]), by_hand, atol=5e-5)
-    assert "Position 4 as 2 clocks" in said(app)
-    assert said(open_positions("Dot products", **small))
-    assert said(open_positions("Shift", WIDTH.to(4)))
+    assert "as 2 clocks" in said(app)
 
 
 def test_the_wavelengths_are_said(open_positions: Open) -> None:
@@ -151,7 +146,7 @@ def test_without_any_curve(open_positions: Open) -> None:
 
 
 def test_the_matrix_is_of_the_dot_products(open_positions: Open) -> None:
-    app = open_positions("Dot products", WIDTH.to(8), LENGTH.to(32))
+    app = open_positions("Sinusoids", WIDTH.to(8), LENGTH.to(32))
     seen = numbers(shown(app, "positions_dot_matrix")["data"][0])
     np.testing.assert_allclose(seen, dot_products(position_table(32, 8)), rtol=1e-6)
     largest = re.findall(r"largest deviation.*?\*\*\$\{(.*?) \\times 10\^\{(.*?)\}", said(app))
@@ -163,7 +158,7 @@ def test_the_matrix_is_of_the_dot_products(open_positions: Open) -> None:
 
 
 def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
-    app = open_positions("Shift", WIDTH.to(8), OFFSET.to(3), POSITION.to(2), FREQUENCY.to(0))
+    app = open_positions("Sinusoids", WIDTH.to(8), OFFSET.to(3), POSITION.to(2), FREQUENCY.to(0))
     np.testing.assert_allclose(
         numbers(shown(app, "positions_shift_matrix")["data"][0]), shift_matrix(3, 8), atol=1e-6
     )
@@ -174,13 +169,13 @@ def test_the_shift_is_worked_in_numbers(open_positions: Open) -> None:
 
 
 def test_a_shift_by_nothing_is_exact(open_positions: Open) -> None:
-    worked = said(open_positions("Shift", OFFSET.to(0)))
+    worked = said(open_positions("Sinusoids", OFFSET.to(0)))
     assert "by at most **$0$**" in worked
     assert "**With sines alone** an offset of 0 is exact too" in worked
 
 
 def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:
-    app = open_positions("Shift", FREQUENCY.to(31))
+    app = open_positions("Sinusoids", FREQUENCY.to(31))
     app.select_slider(key="positions_d_model").set_value(8).run()
     assert not app.exception
     assert app.slider(key="positions_k").value == 3
@@ -190,9 +185,7 @@ def test_a_narrower_table_has_fewer_frequencies(open_positions: Open) -> None:
 
 
 def test_the_maps_add_up(open_positions: Open) -> None:
-    app = open_positions(
-        "Add or concatenate", input_controls.TEXT.to(TEXT), CHECKPOINT.to("imdb-post-ln"), HEAD.to(1)
-    )
+    app = open_positions("Sinusoids", input_controls.TEXT.to(TEXT), CHECKPOINT.to("imdb-post-ln"), HEAD.to(1))
     content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
     np.testing.assert_allclose(content + positions, whole, atol=1e-5)
     parts = embedding_parts(cache.loaded("imdb-post-ln"), TEXT)
@@ -205,7 +198,7 @@ def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, c
     config = replace(tiny.TEXT, shared_qkv=True, embedding_norm=True)
     checkpoint.save(checkpoints / "shared", tiny.build(config), {}, tiny.tokenizer(config.n_positions))
     app = open_positions(
-        "Add or concatenate",
+        "Sinusoids",
         text=TEXT,
         checkpoint="shared",
         positions_w2="another, W_K",
@@ -220,7 +213,7 @@ def test_one_matrix_for_queries_and_keys_leaves_no_other(open_positions: Open, c
 
 
 def test_untied_weights_are_not_adding(open_positions: Open) -> None:
-    app = open_positions("Add or concatenate", input_controls.TEXT.to(TEXT))
+    app = open_positions("Sinusoids", input_controls.TEXT.to(TEXT))
     app.segmented_control(key="positions_w2").set_value("another, W_K").run()
     assert "with untied weights it is not the same as adding" in said(app)
     content, positions, whole = map(numbers, shown(app, "positions_sum")["data"])
@@ -236,10 +229,10 @@ def test_untied_weights_are_not_adding(open_positions: Open) -> None:
     ],
 )
 def test_what_the_head_itself_reads(open_positions: Open, name: str, layer: str, words: str) -> None:
-    assert words in said(open_positions("Add or concatenate", CHECKPOINT.to(name), layer=layer))
+    assert words in said(open_positions("Sinusoids", CHECKPOINT.to(name), layer=layer))
 
 
 def test_an_encoder_that_normalises_the_sum(open_positions: Open, checkpoints: Path) -> None:
     made = tiny.loaded(replace(tiny.TEXT, norm_placement="post", final_norm=False, embedding_norm=True))
     checkpoint.save(checkpoints / "mine", made.model, {}, made.tokenizer)
-    assert "after a norm" in said(open_positions("Add or concatenate", CHECKPOINT.to("mine")))
+    assert "after a norm" in said(open_positions("Sinusoids", CHECKPOINT.to("mine")))

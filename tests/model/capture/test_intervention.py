@@ -322,3 +322,9 @@ def test_padding_is_in_the_mask_of_every_method(text_loaded: Loaded) -> None:
     assert rows(torch.from_numpy(own.mask[0, 0].copy())) == ["xxxxx.."] * 7
     np.testing.assert_array_equal(infinity.mask, own.mask)
     np.testing.assert_allclose(infinity.pattern, own.pattern, **CLOSE)
+
+
+def test_a_choice_holds_in_its_layers_and_heads() -> None:
+    assert MaskChoice(kind="causal").holds_in(3, 1)
+    some = MaskChoice(kind="causal", layers=(0, 2), heads=(1,))
+    assert [some.holds_in(*head) for head in ((0, 1), (2, 1), (1, 1), (2, 0))] == [True, True, False, False]

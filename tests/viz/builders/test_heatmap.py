@@ -40,7 +40,7 @@ def test_markup_is_text():
     figure = over(["<script>", "&amp;"], title="<b>")
     assert figure.data[0].x == figure.data[0].y == ("&lt;script&gt;", "&amp;amp;")
     assert figure.layout.title.text == "&lt;b&gt;"
-    assert colour_scale("<i>", "0 to 1", 1)["colorbar"]["title"]["text"] == "&lt;i&gt;,<br>0 to 1"
+    assert colour_scale("<i>", "0 to 1", 1)["colorbar"]["title"]["text"] == "&lt;i&gt;, 0 to 1<br>\xa0"
 
 
 def test_queries_run_down_and_keys_across():

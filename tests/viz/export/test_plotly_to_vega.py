@@ -13,7 +13,7 @@ from viz.compare.norm_heatmap import norm_heatmap
 from viz.export.drawing import svg
 from viz.export.export_style import LABEL, PAPER
 from viz.export.plotly_to_vega import vega_panels
-from viz.inside.permutation import permutation
+from viz.positions.permutation import permutation
 from viz.positions.position_heatmaps import (
     learned_positions,
     pairs_of_positions,

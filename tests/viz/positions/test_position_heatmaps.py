@@ -89,7 +89,7 @@ def test_pairs_without_a_sign_go_from_0_to_the_largest():
     figure = pairs_of_positions(np.array([[0.0, 3.0], [3.0, 0.0]]), what="distance").specification
     (values,) = figure.data
     assert (values.zmin, values.zmax) == (0, 3)
-    assert values.colorbar.title.text == "distance,<br>0 to the maximum"
+    assert values.colorbar.title.text == "distance, 0 to the maximum<br>\xa0"
     assert [stop[1] for stop in values.colorscale] == list(WEIGHTS)
     assert figure.layout.yaxis.autorange == "reversed"
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.viz.scene import drawn, whole
+from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT
 from viz.positions.sinusoid_figures import AT_MOST, clock_hands, counter_table, wave_curves
 
@@ -11,9 +12,13 @@ QUARTERS = np.array([0, math.pi / 2, math.pi])
 LENGTHS = np.array([6.28, 62.8, 62831.9])
 
 
-def hands(angles, *, before=None, layer=2):
-    """From the middle of each clock: to the right and up, in radii of its face."""
-    layers = drawn(clock_hands(angles, np.full(len(angles), 10.0), before=before), width=640)
+def hands(angles, *, before=None, layer=2, per_step=None, t=0):
+    """From the middle of each clock: to the right and up, in radii of its face, after `t` steps."""
+    figure = clock_hands(angles, np.full(len(angles), 10.0), before=before, per_step=per_step)
+    specification = figure.specification
+    assert {"name": "t", "value": 0} in specification["params"]
+    specification["params"] = [{"name": "t", "value": t}]
+    layers = drawn(VegaFigure(specification, figure.frames), width=640)
     radius = math.sqrt(layers[3][0]["size"]) / 2
     return [
         ((item.get("x2", item["x"]) - item["x"]) / radius, (item["y"] - item.get("y2", item["y"])) / radius)
@@ -28,6 +33,13 @@ def test_a_hand_points_to_sine_and_cosine_clockwise_from_the_top():
 def test_faint_hands_show_where_they_stood_before():
     before = hands(QUARTERS, before=np.full(3, math.pi / 2), layer=1)
     assert np.array(before) == pytest.approx(np.array([[1, 0]] * 3), abs=1e-6)
+
+
+def test_all_hands_turn_by_their_own_angles_times_t():
+    turned = {"per_step": QUARTERS / 2, "t": 2}  # by 0, a quarter and a half of a turn
+    assert np.array(hands(QUARTERS, **turned)) == pytest.approx(np.array([[0, 1], [0, -1], [0, 1]]), abs=1e-6)
+    before = hands(QUARTERS, before=np.zeros(3), layer=1, **turned)
+    assert np.array(before) == pytest.approx(np.array([[0, 1], [1, 0], [0, -1]]), abs=1e-6)
 
 
 def test_names_and_wavelengths():

@@ -14,8 +14,7 @@ from ..builders.theme import SMALL
 
 _MOST_NAMED = 56  # beyond so many rows the tokens are under the pointer alone
 _ROW, _LEAST, _MOST = 20, 240, 740  # pixels a row, and the height of all of them
-_ABOVE, _BELOW = 130, 90  # pixels, for colour bar and titles, and for the axes
-_BAR = 44  # pixels from the plots up to the colour bar, past the titles
+_ABOVE, _BELOW = 100, 60  # pixels, for colour bar and titles, and for the axes
 # Where the panels begin and end, as shares of the width: tokens are named before the first and the third.
 _DOMAINS = ((0.0, 0.19), (0.25, 0.5), (0.64, 0.83), (0.87, 1.0))
 
@@ -46,7 +45,6 @@ def permutation(
     plots = int(np.clip(n_tokens * _ROW, _LEAST, _MOST))
     max_value = largest(np.stack([output, output_of_reordered]))
     colours = colour_scale("output of the head", "symmetric about 0", max_value)
-    colours["colorbar"] |= {"y": 1 + _BAR / plots}
     widths = (output.shape[1], n_tokens, output.shape[1], output.shape[1])
     traces, layout = panels(
         [
@@ -57,7 +55,7 @@ def permutation(
         ],
         domains=_DOMAINS,
         across=[
-            {"title": axis_title(x_title, standoff=24), "range": [-0.5, width - 0.5], "nticks": 5}
+            {"title": axis_title(x_title), "range": [-0.5, width - 0.5], "nticks": 5}
             for x_title, width in zip(
                 ("component", "row of X", "component", "component"), widths, strict=True
             )

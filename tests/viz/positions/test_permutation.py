@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from viz.builders.palette import ACCENT
-from viz.inside.permutation import permutation
+from viz.positions.permutation import permutation
 
 TOKENS = ("[CLS]", "so", "so")
 OUTPUT = np.array([[1, 2], [3, 4], [5, 6]], np.float32)

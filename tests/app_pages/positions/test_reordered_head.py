@@ -12,7 +12,16 @@ from tests.model.huggingface.folders import build
 
 Open = Callable[..., AppTest]
 
-PART = {"text": "not great film", "inside": "Order of tokens"}
+EXPERIMENT = {
+    "text": "not great film",
+    "positions": "Experiments",
+    "positions_try": "reorder the input of one head",
+}
+
+
+@pytest.fixture
+def opened(open_app: Open) -> Open:
+    return lambda **query: open_app("app_pages/positions/page.py", **EXPERIMENT, **query)
 
 
 def deviations(app: AppTest) -> dict[str, str]:
@@ -27,12 +36,12 @@ def annotations(app: AppTest) -> list[str]:
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 @pytest.mark.parametrize("order", REORDERINGS)
 def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened: Open, kind: str, order: str) -> None:
-    app = opened(kind=kind, inside_order=order)
+    app = opened(kind=kind, positions_order=order)
     plain, causal = deviations(app).values()
     assert "10⁻" in plain or plain == "0"
     assert "10⁻" not in causal
     assert "<b>=</b>" in annotations(app)
-    app.segmented_control(key="inside_mask").set_value("causal mask").run()
+    app.segmented_control(key="positions_order_mask").set_value("causal mask").run()
     assert not app.exception
     assert "<b>≠</b>" in annotations(app)
 
@@ -40,17 +49,19 @@ def test_it_holds_without_a_mask_and_fails_with_a_causal_one(opened: Open, kind:
 def test_the_order_that_changes_nothing(opened: Open) -> None:
     """One of the 120 shuffles of five tokens leaves all in their places, also the query "great", the longest word."""
     seed = next(seed for seed in range(10_000) if reordering_indices("shuffled", 5, seed) == (0, 1, 2, 3, 4))
-    app = opened(inside_seed=str(seed))
+    app = opened(positions_try_seed=str(seed))
     assert list(deviations(app).values()) == ["0", "0"]
     assert "keeps its row 2" in "\n".join(block.value for block in app.markdown)
-    app.segmented_control(key="inside_mask").set_value("causal mask").run()
+    app.segmented_control(key="positions_order_mask").set_value("causal mask").run()
     assert "<b>=</b>" in annotations(app)
     said = "\n".join(block.value for block in app.markdown)
     assert "nothing can change" in said
     assert "the equation fails" not in said
 
 
-@pytest.mark.parametrize("query", [{"inside_seed": "-5"}, {"inside_order": "best"}, {"inside_mask": ""}])
+@pytest.mark.parametrize(
+    "query", [{"positions_try_seed": "-5"}, {"positions_order": "best"}, {"positions_order_mask": ""}]
+)
 def test_nonsense_in_the_address_is_as_if_it_were_not_there(opened: Open, query: dict[str, str]) -> None:
     assert deviations(opened(**query, forgiven=query)) == deviations(opened())
 

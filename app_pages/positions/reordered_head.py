@@ -1,23 +1,26 @@
-"""Attention reads a set: how a head's output changes when its vectors are reordered."""
+"""One head alone reads a set: how its output changes when its input vectors are reordered."""
 
 import streamlit as st
 
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
-from app_pages.controls.inside_a_head_controls import CAUSAL, MASK, NO_MASK, ORDER_OF_TOKENS, ORDER_SEED
+from app_pages.controls.positions_controls import CAUSAL, MASK, NO_MASK, ORDER, ORDER_SEED
 from app_pages.show.show import show
 from app_pages.subject.subject import LiveSubject
 from model.config import ModelConfig
+from model.record import ForwardRecord
 from model.theory.permutation_equivariance import attend_reordered, reordering_indices
 from viz.builders.number_format import format_number, head_name
-from viz.inside.permutation import permutation
+from viz.positions.permutation import permutation
 
 
-def draw_reordering(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> None:
-    record = subject.record
+def draw_reordered_head(
+    subject: LiveSubject, slots: Slots, chosen: HeadChoice, record: ForwardRecord
+) -> None:
+    """Draws the output of the chosen head for its input vectors X and for the same vectors in another order, P X."""
     with slots.controls:
         query = choose_query(record)
-        reordering = ORDER_OF_TOKENS.choose()
+        reordering = ORDER.choose()
         seed = 0
         if reordering == "shuffled":
             seed = ORDER_SEED.choose()
