@@ -35,14 +35,16 @@ EVERY = [
         for part in ("Sinusoids", "This encoder", "Embeddings", "Experiments")
     ),
     *(("positions", {"positions": "This encoder", "positions_own": it}) for it in ("lengths", "all pairs")),
-    *(("compare", {"compare_part": it}) for it in ("Heads", "Difference", "Knock-out")),
+    *(("compare", {"compare_part": it}) for it in ("Heads", "Knock-out")),
+    ("compare", {"compare_view": "difference"}),
     *(
         ("compare", {"compare_part": "Stream", "compare_stream": it})
         for it in ("norms", "shares", "answer by layer")
     ),
-    *(
-        ("compare", {"compare_what": "two inputs", "compare_part": it})
-        for it in ("Heads", "Representations", "Cross-attention")
+    *(("compare", {"compare_what": "two inputs", "compare_part": it}) for it in ("Heads", "Cross-attention")),
+    (
+        "compare",
+        {"compare_what": "two inputs", "compare_part": "Stream", "compare_stream": "representations"},
     ),
     *((page, {}) for page in ("training", "cost", "norm_placement", "theory")),
     *(("heads", {"heads_scatter": is_on}) for is_on in ("false", "true")),
@@ -82,7 +84,8 @@ def test_every_part_opens(open_imported: Open, page: str, part: dict[str, str], 
     assert not app.exception
     assert not app.error
     of_other_encoders = page in ("norm_placement", "theory", "training")
-    assert of_other_encoders or app.get("vega_lite_chart") or app.get("plotly_chart") or has_table(app)
+    charts = [*app.get("vega_lite_chart"), *app.get("plotly_chart")]
+    assert of_other_encoders or charts or app.table or has_table(app)
 
 
 # encoders of other parts: rotated, biased and disentangled scores, gates, norms without bias, shared keys

@@ -49,7 +49,13 @@ function addSkipToFigure() {
   if (first === null) return;
   if (first.nextSibling !== toFigure) first.after(toFigure);
   toFigure.className = first.className;
-  toFigure.hidden = figure() === undefined;
+  const goal = figure();
+  toFigure.hidden = goal === undefined;
+  if (goal === undefined) return;
+  const earlier = document.getElementById("figure");
+  if (earlier !== goal) earlier?.removeAttribute("id");
+  goal.id ||= "figure";
+  toFigure.hash = goal.id;
 }
 
 function skip(event) {

@@ -139,7 +139,7 @@ def test_figures_say_their_lens(open_app: Open) -> None:
     app.selectbox(key="lens").set_value("norm-weighted").run()
     assert "lens: norm-weighted" in captions(app)
     app = open_app(text=TEXT, part="mean", lens="norm-weighted", **CHOSEN)
-    assert "lens: norm-weighted" in shown(app)["layout"]["xaxis"]["title"]["text"]
+    assert "lens: norm-weighted" in shown(app)["data"][0]["colorbar"]["title"]["text"]
     assert any("lens: norm-weighted" in chart.proto.spec for chart in app.get("vega_lite_chart"))
 
 

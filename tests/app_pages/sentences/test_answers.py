@@ -245,13 +245,13 @@ TABLE: dict[str, list[Row]] = {
         row(
             "none is known",
             lambda: predictions._class_lines(LOGITS, [-1, -1], ("a", "b"))[2],
-            "Entropy",
+            "Uncertainty: entropy",
             "ln 2 = 0.69 nats",
         ),
         row(
             "some are known",
             lambda: predictions._class_lines(LOGITS, [0, -1], ("a", "b"))[2],
-            "otherwise entropy",
+            "otherwise uncertainty, the entropy",
         ),
         row(
             "one input alone", lambda: predictions._state_lines(np.ones((1, 3)), [0])[2], "nothing to compare"

@@ -206,7 +206,7 @@ POST = np.array([[0.25, 0.75], [0.375, 0.625]], dtype=np.float32)
 def test_the_difference_is_second_minus_first():
     (trace,) = difference_heatmap(PRE, POST, ("a", "b")).specification.data
     assert np.asarray(trace.z).tolist() == [[-0.5, 0.5], [-0.125, 0.125]]
-    assert trace.colorbar.title.text == "post-LN minus pre-LN, symmetric about 0<br>\xa0"
+    assert trace.colorbar.title.text == "post-LN minus pre-LN, symmetric about 0"
 
 
 def test_the_scale_is_symmetric_and_reaches_the_largest_difference():
