@@ -78,9 +78,9 @@ CASES: dict[str, tuple[str, dict[str, str], Sequence[Mapping[str, str | int]]]] 
     ),
     "Positions, experiments": ("positions", TEXT | {"positions": "Experiments"}, HEADS),
     "Side by side, heads": ("compare", TEXT, HEADS),
-    "Side by side, difference": ("compare", TEXT | {"compare_part": "Difference"}, HEADS),
+    "Side by side, difference": ("compare", TEXT | {"compare_view": "difference"}, HEADS),
     "Side by side, stream": ("compare", TEXT | {"compare_part": "Stream"}, TEXTS),
-    "Side by side, representations": ("compare", TEXT | {"compare_part": "Representations"}, TEXTS),
+    "Side by side, representations": ("compare", TEXT | {"compare_part": "Stream", "compare_stream": "representations"}, TEXTS),
     "Theory, before training": ("theory", {}, [{"theory_depth": 4 + number} for number in ROUNDS]),
     "Training, recording": (
         "training",

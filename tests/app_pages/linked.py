@@ -74,10 +74,17 @@ class LinkedChart:
 
 def charts(app: AppTest) -> list[str]:
     """The keys of all linked charts on the page."""
+    specifications = [chart.proto.spec for chart in app.get("vega_lite_chart")]
+    channels = [data["channel"] for data in tokens(app)]
+    return [key for key in channels if any(f"loupe-{key}-layer" in text for text in specifications)]
+
+
+def tokens(app: AppTest) -> list[dict[str, Any]]:
+    """What the script is told that draws tokens, of each linked chart and of tokens above another figure."""
     components = [
         block.proto for block in app.get("bidi_component") if block.proto.component_name == "linked_heads"
     ]
-    return [json.loads(component.json)["channel"] for component in components]
+    return [json.loads(component.json) for component in components]
 
 
 def linked(app: AppTest, key: str = "all_heads") -> LinkedChart:

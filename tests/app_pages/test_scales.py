@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.subject.subject import LiveSubject
 from tests.app_pages.charts import described
-from tests.app_pages.linked import charts, linked
+from tests.app_pages.linked import charts, linked, tokens
 from viz.builders.palette import POST_LN, PRE_LN
 
 Open = Callable[..., AppTest]
@@ -20,7 +20,7 @@ OWN = "to own maximum"
 HEAT = {"inside": "Why √d_k", "inside_scale": "temperature", "inside_temperature": "5"}
 PAGES = [
     ("attention", {}, 1),
-    ("attention", {"part": "mean"}, 2),  # the text or the digit, and the matrix
+    ("attention", {"part": "mean"}, 2),  # the tokens or the digit, and the matrix
     ("masks", {"masks_kind": "Local window"}, 2),
     ("positions", {"positions": "Experiments"}, 4),
     ("inside_a_head", HEAT, 2),
@@ -32,6 +32,8 @@ def reaches(app: AppTest) -> list[float]:
     """Where the colours of attention end, in each figure of the page but the overviews: of the chosen head."""
     assert not app.exception
     found = [linked(app, key).top for key in charts(app)]
+    above_others = [data for data in tokens(app) if data["channel"] not in charts(app)]
+    found += [1.0 if data["tops"] is None else data["tops"][0] for data in above_others]
     for chart in app.get("vega_lite_chart"):
         spec = json.loads(chart.proto.spec)
         values = {each["name"]: each.get("value") for each in spec.get("params", ())}
@@ -40,7 +42,8 @@ def reaches(app: AppTest) -> list[float]:
     for chart in app.get("plotly_chart"):
         trace = json.loads(chart.proto.spec)["data"][0]
         title = trace.get("colorbar", {}).get("title", {}).get("text", "")
-        if title.startswith("attention weight") or chart.key == "masks_map_pattern":
+        is_compact = chart.key.startswith(("masks_map_pattern", "positions_try_map"))
+        if title.startswith("attention weight") or is_compact:
             found.append(trace["zmax"])
     for block in app.get("bidi_component"):
         if block.proto.component_name == "word_stroke":

@@ -118,7 +118,7 @@ def test_the_saved_map_and_web_page_have_the_outlines(
     open_sentence: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: dict = {}
-    monkeypatch.setattr(all_heads_view, "download", lambda figure, key: drawn.update({key: figure()}))
+    monkeypatch.setattr(all_heads_view, "download", lambda figure, key, **_: drawn.update({key: figure()}))
 
     def draw_button(*arguments: Any, **_options: Any) -> None:
         _, make, _, key = arguments
@@ -130,9 +130,8 @@ def test_the_saved_map_and_web_page_have_the_outlines(
         len([shape for shape in drawn["matrix"].specification.layout.shapes if shape.line.color == COLOUR])
         == 3
     )
-    assert "outlined: links from dependent to head word" in str(
-        drawn["matrix"].specification.layout.xaxis.title.text
-    )
+    (matrix, *_) = drawn["matrix"].specification.data
+    assert "outlined: links from dependent to head word" in matrix.colorbar.title.text
     assert drawn["view"].keywords["outlined"].links[0].label == "amod: great → films"
     assert b"outlined: links from dependent to head word" in drawn["view"]()
 
