@@ -37,27 +37,29 @@ def keep_query(record: AttentionRecord) -> None:
 def take_word(control: Box[Any], position: int) -> None:
     """Callback: chooses the token at this position of the input that is shown next, which may be another one than now."""
     control.take(position)
-    st.session_state.pop(f"{control.key}_inputs", None)
+    st.session_state.pop(f"{control.key}_kept", None)
 
 
 def keep_word(control: Box[Any], record: Positions, otherwise: Any) -> None:
     """Keeps the chosen token, of which the control holds the position, where the `record` is of another input than at the last
     call: at the same position, or at the same occurrence, or else where it is first. Without it, `otherwise` is chosen.
+
+    It is moved in every run until the address has its new label: a run that is ended by another has told the browser nothing.
     """
-    session, inputs_key = st.session_state, f"{control.key}_inputs"
+    session, kept_key = st.session_state, f"{control.key}_kept"
     now = record.tokens, record.labels
-    *earlier, last = session.get(inputs_key, [now])
-    position, written = control.held(), st.query_params.get(control.key)
-    if last != now:
-        session[inputs_key] = [last, now]
-        if isinstance(position, int):
-            control.take(_same_word(last[0], position, record.tokens, otherwise))
-    elif earlier and written not in record.labels and written in earlier[0][1]:
-        # The run that moved the choice was ended by another: the browser still has that of the input before.
-        tokens, labels = earlier[0]
-        control.take(_same_word(tokens, labels.index(written), record.tokens, otherwise))
-    else:
-        session[inputs_key] = [*earlier, now]
+    before, position = session.get(kept_key, (now, None))
+    position = control.held() if position is None else position
+    if before != now and isinstance(position, int):
+        tokens, labels = before
+        moved = _same_word(tokens, position, record.tokens, otherwise)
+        written = st.query_params.get(control.key)
+        is_new = written in record.labels and written not in labels[position : position + 1]
+        if not is_new and (not isinstance(moved, int) or written != record.labels[moved]):
+            session[kept_key] = before, position
+            control.take(moved)
+            return
+    session[kept_key] = now, None
 
 
 def _same_word(tokens: Sequence[str], position: int, others: Sequence[str], otherwise: Any) -> Any:
