@@ -23,7 +23,10 @@ def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page
     page.goto("/positions?positions_length=32")
     ready(page)
     frame = page.locator(".st-key-shown_positions_table .shapelayer path").first
-    above, row = frame.bounding_box(), frame.evaluate("path => path.getBBox().height")  # a row without its frame
+    above, row = (
+        frame.bounding_box(),
+        frame.evaluate("path => path.getBBox().height"),
+    )  # a row without its frame
     handle = page.locator(".st-key-positions_t input").locator("../..")
     handle.hover()
     page.mouse.down()
