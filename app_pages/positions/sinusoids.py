@@ -33,10 +33,9 @@ def draw_sinusoids() -> None:
     with more.popover("View", key="more"):
         dimensions = DIMENSIONS.choose(range(d_model), sorted({0, 1, d_model // 4, d_model // 2}))
     rows = theory.position_table(n, d_model)
-    slider = f'.st-key-{POSITION.key} input[max="{n - 1}"]'
+    slider = slider_moves(POSITION.key, "positions_table", t)
     _draw_clocks(t, d_model, slider)
     _draw_table_and_waves(rows, t, dimensions, slider)
-    slider_moves(POSITION.key, "positions_table", t)
     with st.container(horizontal=True, horizontal_alignment="center", gap="large"):
         st.latex(r"p_{t,\,2k} = \sin(\omega_k t), \qquad p_{t,\,2k+1} = \cos(\omega_k t)", width="content")
         st.latex(

@@ -22,10 +22,7 @@ SIZE = {"width": 1280, "height": 760}
 WIDTH = 960  # pixels of the picture
 SECONDS = 2.2  # a frame
 POINTED = 7, 9, 12  # tokens of the example that the page opens with
-LINKS = (
-    "hide a word and see the answer change",
-    "the same digit in pre-LN and post-LN",
-)
+LINKS = "hiding a word", "pre-LN and post-LN"
 
 
 def main() -> None:

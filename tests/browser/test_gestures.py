@@ -38,7 +38,7 @@ def test_every_page_is_one_click_away_and_the_one_that_is_open_is_marked(page: P
 def test_a_first_look_leads_to_a_word_whose_hiding_is_told(page: Page) -> None:
     page.goto("/")
     ready(page)
-    page.get_by_role("button", name="hide a word and see the answer change").click()
+    page.get_by_role("button", name="hiding a word").click()
     expect(page).to_have_url(re.compile(r"/masks.*[?&]masks_keys=\d"))
     expect(page.get_by_text(re.compile("^Without “.*”, the prediction"))).to_be_visible()
 
@@ -46,7 +46,7 @@ def test_a_first_look_leads_to_a_word_whose_hiding_is_told(page: Page) -> None:
 def test_a_first_look_leads_to_one_digit_under_two_norms(page: Page) -> None:
     page.goto("/")
     ready(page)
-    page.get_by_role("button", name="the same digit in pre-LN and post-LN").click()
+    page.get_by_role("button", name="pre-LN and post-LN").click()
     expect(page).to_have_url(re.compile(r"/compare.*[?&]kind=Digit"))
     expect(page.locator(".linked .side", has_text="%")).to_have_count(2)  # the answers
     expect(page.locator(".st-key-picture img")).to_be_visible()

@@ -40,4 +40,4 @@ def test_a_link_restores_the_lens_and_the_class(page: Page) -> None:
     expect(page.locator(".st-key-lens input")).to_have_value("gradient × attention")
     expect(page.locator(".st-key-lens_class input")).to_have_value("negative")
     note = "lens: gradient × attention, of the class negative"
-    expect(page.locator(".st-key-linked_verdict").get_by_text(note)).to_be_visible()
+    expect(page.get_by_test_id("stCaptionContainer").get_by_text(note)).to_be_visible()

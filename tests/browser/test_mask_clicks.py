@@ -100,13 +100,17 @@ def test_cells_patches_and_parts_are_in_the_address(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"(?=.*masks_cells=0-18)(?=.*masks_part=)"))
 
 
-# Presses the mark with this name and returns what stands over the board in the same moment: class and weight of each cell.
+# Presses the mark with this name and returns what stands over the board in the same moment: class and weight of each cell. Null
+# until the board is drawn and listens, which it does after the script has ended.
 PRESSED = """name => {
-    const { x, y, width, height } = document.querySelector(`.st-key-masks_board [aria-label^="${name}"]`).getBoundingClientRect();
+    const mark = document.querySelector(`.st-key-masks_board [aria-label^="${name}"]`);
+    if (mark === null) return null;
+    const { x, y, width, height } = mark.getBoundingClientRect();
     const place = { clientX: x + width / 2, clientY: y + height / 2, bubbles: true, button: 0 };
     const target = document.elementFromPoint(place.clientX, place.clientY);
     for (const kind of ["pointerdown", "pointerup"]) target.dispatchEvent(new PointerEvent(kind, place));
-    return [...document.querySelectorAll(".clicked-marks .cell")].map(cell => [cell.className, Number(cell.dataset.weight)]);
+    const cells = [...document.querySelectorAll(".clicked-marks .cell")];
+    return cells.length ? cells.map(cell => [cell.className, Number(cell.dataset.weight)]) : null;
 }"""
 
 
@@ -116,7 +120,7 @@ def test_a_click_on_a_pair_shows_its_row_at_once(page: Page, layer: int, is_exac
         f"/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&masks_kind=Block+pairs&query=2+film&layer={layer}&head=0"
     )
     ready(page)
-    classes, weights = zip(*page.evaluate(PRESSED, "2 film to 4 not"), strict=True)
+    classes, weights = zip(*page.wait_for_function(PRESSED, arg="2 film to 4 not").json_value(), strict=True)
     assert [("on" in name.split()) for name in classes] == [key == 4 for key in range(7)]
     assert all(("guess" in name.split()) != is_exact for name in classes)
     encoder = checkpoint.load(ROOT / "checkpoints" / "imdb-pre-ln")

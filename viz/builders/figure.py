@@ -98,9 +98,12 @@ class VegaFigure(_WithFile):
         return self._specification["description"]
 
     def following(self, name: str, element: str) -> "VegaFigure":
-        """The figure in whose page the value `name` is that of an input, a CSS selector, which tells of it by events "moved"."""
-        bound = {"name": name, "value": 0, "bind": {"element": element, "event": "moved"}}
-        params = [bound if param["name"] == name else param for param in self._specification["params"]]
+        """The figure in whose page the value `name` is that of an element, a CSS selector, which tells of it by events "moved"; 0
+        until then. The element has to be there when the figure is drawn.
+        """
+        told = {"name": f"{name}_told", "value": 0, "bind": {"element": element, "event": "moved"}}
+        others = [param for param in self._specification["params"] if param["name"] != name]
+        params = [*others, told, {"name": name, "expr": f"+{name}_told || 0"}]
         return replace(self, _specification={**self._specification, "params": params})
 
     def chart(self) -> alt.TopLevelMixin:

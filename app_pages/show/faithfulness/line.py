@@ -73,7 +73,7 @@ def faithfulness(
                 checked = with_curves(
                     subject, checked, key="faithfulness_curves", are_shown=is_open, wanted=wanted
                 )
-    verdict.html(f"<b>{words.short_verdict(checked and checked.verdict)}</b> ·")
+    verdict.html(f"<b>{words.short_verdict(checked and checked.verdict)}</b> <span>·</span>")
     if checked is None:
         conclusion.markdown(why_unchecked or words.NOT_CHECKED)
         return Faithfulness(None, controls)

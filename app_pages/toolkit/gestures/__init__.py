@@ -171,12 +171,13 @@ def toggles(
         _toggles(key=key, data=data, on_on_change=callback(key, clicked))
 
 
-def slider_moves(slider: str, heatmap: str, position: int) -> None:
-    """Lets figures follow the slider with the key `slider` while it is dragged: those that bind a parameter to it, and the frame
-    around the row `position` of the Plotly heatmap `heatmap`.
+def slider_moves(slider: str, heatmap: str, position: int) -> str:
+    """Lets figures follow the slider with the key `slider` while it is dragged: the frame around the row `position` of the Plotly
+    heatmap `heatmap`, and those drawn later that bind a parameter to the element whose CSS selector is returned.
     """
     with st.container(key=f"gesture_{slider}"):
         _slider(key=f"{slider}_moves", data={"slider": slider, "heatmap": heatmap, "position": position})
+    return f".st-key-gesture_{slider}"
 
 
 def keep_figures() -> None:

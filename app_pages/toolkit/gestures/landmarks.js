@@ -3,7 +3,7 @@
 // The navigation is a landmark, "Skip to main content" goes behind it, a button's icon does not read out its file name, and
 // what scrolls takes the focus, unless it is there for screen readers alone. A second link skips to the figure. A map takes it before its tools do, and what it shows is read out when it changes. Streamlit draws elements anew, so this looks again after each change of the page.
 
-const SCROLLS = ".katex-display, [data-testid=stMarkdownContainer]";
+const SCROLLS = ".katex-display, [data-testid=stMarkdownContainer]:not(button *)";
 const FIGURES = "[role=application], .stVegaLiteChart, .stPlotlyChart, .stBidiComponent";
 const LEAST = 120; // pixels that a figure is high
 const PAUSE = 200; // milliseconds: a figure under the pointer changes the page many times a second

@@ -102,10 +102,11 @@ def test_a_name_without_a_known_format_is_refused_and_nothing_is_written(tmp_pat
     assert not list(tmp_path.iterdir())
 
 
-def test_a_value_that_follows_an_input_of_the_page_is_bound_to_it_and_the_other_values_stay():
+def test_a_value_that_follows_an_element_of_the_page_is_bound_to_it_and_the_other_values_stay():
     chart = alt.Chart(data()).mark_point().encode(x=alt.datum(value("t")))
     figure = form(lambda: chart)().with_data({"x": [1]}, values={"t": 3, "last": 9})
-    bound = {"name": "t", "value": 0, "bind": {"element": ".slider input", "event": "moved"}}
-    params = figure.following("t", ".slider input").specification["params"]
-    assert params == [bound, {"name": "last", "value": 9}]
+    told = {"name": "t_told", "value": 0, "bind": {"element": ".slider", "event": "moved"}}
+    params = figure.following("t", ".slider").specification["params"]
+    # Before the element has told a value there is none, which would be no number.
+    assert params == [{"name": "last", "value": 9}, told, {"name": "t", "expr": "+t_told || 0"}]
     assert {"name": "t", "value": 3} in figure.specification["params"]
