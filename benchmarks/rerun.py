@@ -80,7 +80,11 @@ CASES: dict[str, tuple[str, dict[str, str], Sequence[Mapping[str, str | int]]]] 
     "Side by side, heads": ("compare", TEXT, HEADS),
     "Side by side, difference": ("compare", TEXT | {"compare_view": "difference"}, HEADS),
     "Side by side, stream": ("compare", TEXT | {"compare_part": "Stream"}, TEXTS),
-    "Side by side, representations": ("compare", TEXT | {"compare_part": "Stream", "compare_stream": "representations"}, TEXTS),
+    "Side by side, representations": (
+        "compare",
+        TEXT | {"compare_part": "Stream", "compare_stream": "representations"},
+        TEXTS,
+    ),
     "Theory, before training": ("theory", {}, [{"theory_depth": 4 + number} for number in ROUNDS]),
     "Training, recording": (
         "training",

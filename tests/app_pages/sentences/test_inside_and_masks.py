@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from app_pages.inside_a_head import attention_steps, sets, steps, temperature
+from app_pages.inside_a_head import attention_steps, steps, temperature
 from app_pages.inside_a_head.layer_norm import deviation_sentence
 from app_pages.masks import consequences, mask_sentences, masked_answers
+from app_pages.positions import reordered_head
 from model.capture import capture
 from model.capture.intervention import MaskChoice
 from model.config import ModelConfig
@@ -44,7 +45,7 @@ def order(new_row: int, **options: Any) -> str:
         "is_reordered": True,
         "by_position": "",
     }
-    return sets.order_sentence(2, new_row, **arguments | options)
+    return reordered_head.order_sentence(2, new_row, **arguments | options)
 
 
 def masks(**choice: Any) -> str:
