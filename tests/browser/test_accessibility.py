@@ -146,6 +146,7 @@ def test_a_link_skips_to_the_figure(page: Page, name: str) -> None:
     page.goto(f"/{name}")
     ready(page)
     expect(page.locator(FIGURES[name]).first).to_be_visible()  # a chart is drawn after the script has ended
+    expect(page.get_by_text("Skip to the figure")).not_to_have_attribute("hidden", "")
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     link = page.get_by_role("link", name="Skip to the figure")

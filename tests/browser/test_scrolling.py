@@ -25,7 +25,7 @@ def test_a_page_opens_at_its_top_and_back_where_one_was(page: Page) -> None:
     assert answer["y"] + answer["height"] < WINDOW["height"]  # whole, without scrolling
     further_down = wheel(page, 600)
     page.go_back()
-    expect(page.get_by_role("heading", name="Positions")).to_be_attached()
+    expect(page.get_by_role("heading", name="Positions", level=1)).to_be_attached()
     at(page, down)
     page.go_forward()
     expect(page.locator(".st-key-claims a").last).to_be_visible()

@@ -50,7 +50,7 @@ function addSkipToFigure() {
   if (first.nextSibling !== toFigure) first.after(toFigure);
   toFigure.className = first.className;
   const goal = figure();
-  toFigure.hidden = goal === undefined;
+  if (document.activeElement !== toFigure) toFigure.hidden = goal === undefined;
   if (goal === undefined) return;
   const earlier = document.getElementById("figure");
   if (earlier !== goal) earlier?.removeAttribute("id");

@@ -69,7 +69,7 @@ def conclusions(app: AppTest) -> list[str]:
 def signs(app: AppTest) -> list[str]:
     """What stands at the map, always in sight."""
     assert not app.exception
-    found = [re.fullmatch("<b>([a-z ]+)</b> ·", block.proto.body) for block in app.get("html")]
+    found = [re.fullmatch("<b>([a-z ]+)</b> <span>·</span>", block.proto.body) for block in app.get("html")]
     return [match[1] for match in found if match]
 
 
