@@ -8,6 +8,7 @@ const observers = new WeakMap(); // by component
 
 function tell(slider, value) {
   const container = document.querySelector(`.st-key-gesture_${slider}`);
+  if (container === null) return; // the page has changed meanwhile
   container.value = value;
   container.dispatchEvent(new Event("moved"));
 }
