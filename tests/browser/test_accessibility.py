@@ -145,8 +145,9 @@ FIGURES = {
 def test_a_link_skips_to_the_figure(page: Page, name: str) -> None:
     page.goto(f"/{name}")
     ready(page)
-    expect(page.locator(FIGURES[name]).first).to_be_visible()  # a chart is drawn after the script has ended
-    expect(page.get_by_text("Skip to the figure")).not_to_have_attribute("hidden", "")
+    # a chart is drawn, and gets its height, after the script has ended
+    has_height = "figure => [...document.querySelectorAll(figure)].some(it => it.offsetHeight > 120)"
+    page.wait_for_function(has_height, arg=FIGURES[name])
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     link = page.get_by_role("link", name="Skip to the figure")
