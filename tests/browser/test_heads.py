@@ -32,6 +32,7 @@ def test_a_head_is_found_in_the_table_and_opened(page: Page) -> None:
     expect(page.locator(".st-key-head_line")).to_contain_text(name)
     layer, head = re.findall(r"\d+", name)
     page.get_by_role("button", name="Open in Attention").click()
+    expect(table).to_have_count(0)  # both pages have these controls
     ready(page)
     expect(page.get_by_role("combobox", name="Layer")).to_have_value(layer)
     expect(page.get_by_role("combobox", name="Head", exact=True)).to_have_value(head)
