@@ -53,10 +53,10 @@ def try_links(subject: LiveSubject) -> None:
     }
     with slot:
         if is_folded := _USED in st.session_state:
-            place: DeltaGenerator = st.popover("Try", type="tertiary", key="try_folded")
+            guide: DeltaGenerator = st.popover("Try", type="tertiary", key="try_folded")
         else:
-            place = st.container(horizontal=True, vertical_alignment="center", gap="small", key="try")
-        with place:
+            guide = st.container(horizontal=True, vertical_alignment="center", gap="small", key="try")
+        with guide:
             if not is_folded:
                 st.html("Try", width="content")
             for number, (label, open_state) in enumerate(links.items()):

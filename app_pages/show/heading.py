@@ -57,7 +57,7 @@ def guide_slot() -> DeltaGenerator | None:
 def say_purpose(subject: str, purpose: str, answer: str = "") -> bool:
     """Begins the line below the title with a sentence such as “This encoder judges film reviews: positive 98.7 %.”
 
-    `subject` is the encoder as the sentence calls it; `answer` is HTML. Returns whether it stands there: not outside a page, and not
+    `subject` is the encoder as the sentence calls it; `answer` is HTML. Returns whether it is drawn: not outside a page, and not
     where the line is another guide's.
     """
     if (slot := _PURPOSE.get()) is None:
