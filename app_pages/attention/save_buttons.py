@@ -11,7 +11,7 @@ from app_pages.attention.record_view import RecordView
 from app_pages.attention.sentence_links import Outlines
 from app_pages.attention.shown_head import ShownHead
 from app_pages.inputs.record_input import upload_limit_mb
-from app_pages.subject.cache import MB, consistent
+from app_pages.subject.cache import MB, one_run
 from app_pages.subject.subject import Subject
 from model.inputs import preprocessed_picture
 from model.record import AttentionRecord, ForwardRecord
@@ -117,7 +117,7 @@ def _draw_button(
 ) -> None:
     st.download_button(
         label,
-        partial(consistent, make),
+        one_run()(make),  # all of it of one encoder
         name,
         MIME.get(name.rpartition(".")[2], "application/octet-stream"),
         key=f"download_{key}",

@@ -48,7 +48,7 @@ def draw_page() -> None:
         # Here, for they import torch: meanwhile the frame already stands.
         from app_pages.inputs import linked_encoders
         from app_pages.inputs.text_input import keep_text
-        from app_pages.subject.cache import ReplacedError, one_run
+        from app_pages.subject.cache import one_run
         from app_pages.tour.tour_line import draw_line
 
         linked_encoders.open_linked_encoders()
@@ -60,8 +60,6 @@ def draw_page() -> None:
             # is lost.
             with only_of_this_page(), one_run(), address.kept_for_next_run():
                 run_module(f"app_pages.{page.name}.page")
-        except ReplacedError:
-            st.rerun()  # an encoder was replaced while the page was made of it
         except MemoryError as error:
             st.error(f"This page needs more memory than there is: {error}.", icon=":material/memory:")
         finally:

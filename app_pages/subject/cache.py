@@ -1,16 +1,12 @@
 """One cache for all sessions, bounded in bytes: encoders and everything computed from them.
 
-A value is stored under the function that makes it, the name of the checkpoint, a hash of its files, and plain arguments.
-All threads get the same object: its arrays are read-only, and nobody may change anything else in it. Encoders are in the
-same cache, under the same bound. Every run of a page uses its encoder, so it is always among the most recently used values;
-it is read again only if the bound is smaller than the encoder and what one run computes.
+A value is stored under the function that makes it, the encoder's name and fingerprint (a hash of its files), and plain
+arguments. All threads get the same object: its arrays are read-only, and nobody may change anything else in it. Encoders are
+in the same cache, under the same bound.
 
-What a run of a page (`one_run`) has got, it has until its end, even if it is too large for the cache. Two records that the
-bound does not allow together would otherwise drop one another, and be made again each time that the page looks at the other.
-If memory for a record is missing, the values that no run holds are dropped.
-
-What is made of an encoder whose files are replaced meanwhile is not stored: the run begins anew (`ReplacedError`), so that no page
-and no file ever mixes two encoders of one name.
+One run of a page (`one_run`) has one encoder of a name, even if its files are replaced meanwhile, and keeps what it has got
+until its end, even if that is too large for the cache: two records that the bound does not allow together would otherwise
+drop one another. If memory for a record is missing, the values that no run holds are dropped.
 
 After a GPU ran out of memory with an encoder, that encoder runs on the CPU (`is_on_cpu_instead`).
 """
@@ -18,9 +14,8 @@ After a GPU ran out of memory with an encoder, that encoder runs on the CPU (`is
 import logging
 import os
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from concurrent.futures import CancelledError, Future
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, wraps
@@ -28,6 +23,7 @@ from inspect import signature
 from threading import Lock
 from time import monotonic
 from typing import Annotated, Any, NamedTuple, ParamSpec, TypeVar, overload
+from weakref import WeakValueDictionary
 
 import numpy as np
 import streamlit as st
@@ -42,36 +38,31 @@ log = logging.getLogger(__name__)
 use_one_thread()  # here, since every page imports this before its first forward
 keep_freed_memory()
 
-# A name; as the type of a parameter it tells `cached` whose files to watch.
+# A name; as the type of a parameter it tells `cached` which encoder's fingerprint belongs to the key.
 Checkpoint = Annotated[str, "checkpoint"]
 Parameters = ParamSpec("Parameters")
 Value = TypeVar("Value")
 
 MB = 2**20
 PLAIN = {str, int, float, bool, type(None)}  # a history may hold a million, so these are looked at first
-TRIES = 5  # with an encoder whose files are replaced again and again
 BREAK = 10  # seconds from giving freed memory back to the system to the next time
 LEAST_MB = 2048  # two encoders of BERT-base's size, and what each makes of 512 tokens
 SHARE = 4  # a page about ModernBERT-base needs 2.2 GB at 512 tokens: it fits into a quarter of 16 GB
 
 
 class Key(NamedTuple):
-    """The key of a value: what made it, from which files, and from which plain values."""
+    """The key of a value: what made it, from which encoders, and from which plain values."""
 
     maker: str  # module and name of the function
-    checkpoints: tuple[tuple[str, str], ...]  # name and hash of the files
+    encoders: tuple[tuple[str, str], ...]  # name and fingerprint
     values: Hashable
-
-
-class ReplacedError(Exception):
-    """The files of an encoder were replaced while something was made of them: the page must begin anew."""
 
 
 @dataclass
 class _Run:
-    """What one run of a page has got: the hashes of encoders' files by name, and values by key."""
+    """What one run of a page has got: the fingerprints of encoders by name, and values by key."""
 
-    hashes: dict[str, str] = field(default_factory=dict)
+    fingerprints: dict[str, str] = field(default_factory=dict)
     values: dict[Hashable, Any] = field(default_factory=dict)
 
 
@@ -80,9 +71,7 @@ _run: ContextVar[_Run | None] = ContextVar("run", default=None)
 
 @contextmanager
 def one_run() -> Iterator[None]:
-    """Context for one run of a page: the files of each encoder are hashed only once, since a page needs the hash hundreds
-    of times, and no value is made twice.
-    """
+    """Context for one run of a page, or for one download: each name stands for one encoder, and no value is made twice."""
     run = _Run()
     token = _run.set(run)
     try:
@@ -90,18 +79,6 @@ def one_run() -> Iterator[None]:
     finally:
         _run.reset(token)
         run.values.clear()  # a copy of the context that something made meanwhile may live on
-
-
-def consistent(make: Callable[[], Value]) -> Value:
-    """Result of `make`, all of it made of the same files, outside of a run of a page: for a download.
-
-    Raises ReplacedError if they are replaced again and again.
-    """
-    for _ in range(TRIES - 1):
-        with suppress(ReplacedError), one_run():
-            return make()
-    with one_run():
-        return make()
 
 
 class Cache:
@@ -112,8 +89,8 @@ class Cache:
 
     def __init__(self, n_bytes: int) -> None:
         self._lock = Lock()
-        self._kept = _StoredValues(n_bytes, getsizeof=lambda sized: sized[1])
-        self._under_way: dict[Hashable, Future] = {}
+        self._stored = _StoredValues(n_bytes, getsizeof=lambda sized: sized[1])
+        self._makers: WeakValueDictionary[Hashable, Lock] = WeakValueDictionary()  # one lock a key
         self._handed_back = monotonic()
 
     def get(self, key: Hashable, make: Callable[[], Value], spinner: str | None = None) -> Value:
@@ -121,31 +98,27 @@ class Cache:
 
         An error of `make` is not stored.
         """
-        run = _run.get() or _Run()
-        value = run.values[key] = self._get_or_make(key, make, spinner, run.values)
+        held = (_run.get() or _Run()).values
+        with self._lock:
+            if key in self._stored:
+                held[key] = self._stored[key][0]
+            if key in held:
+                return held[key]
+            maker = self._makers.setdefault(key, Lock())
+        with _spinner(spinner), maker:
+            with self._lock:
+                stored = self._stored.get(key)
+            if stored is not None:  # made while this thread waited
+                value = stored[0]
+            else:
+                value = make()
+                _freeze(value)
+                self._keep(key, value)
+        held[key] = value
         return value
 
-    def _get_or_make(
-        self, key: Hashable, make: Callable[[], Value], spinner: str | None, held: Mapping[Hashable, Any]
-    ) -> Value:
-        while True:
-            with self._lock:
-                if key in self._kept:  # first, since this counts as a use
-                    return self._kept[key][0]
-                if key in held:
-                    return held[key]
-                if is_mine := key not in self._under_way:
-                    self._under_way[key] = Future()
-                under_way = self._under_way[key]
-            if is_mine:
-                return self._make_and_store(key, make, under_way, spinner)
-            try:
-                with _spinner(spinner):
-                    return under_way.result()
-            except CancelledError:
-                continue
-
     def clear(self) -> None:
+        """Drops all values, those that this run holds too."""
         self.forget(lambda _: True)
 
     def forget(self, which: Callable[[Hashable], bool]) -> None:
@@ -158,35 +131,18 @@ class Cache:
     def drop_stored(self, which: Callable[[Hashable], bool] = lambda _: True) -> None:
         """Drops the stored values whose keys `which` accepts, by default all; what a run holds stays in memory until its end."""
         with self._lock:
-            for key in filter(which, list(self._kept)):
-                del self._kept[key]
+            for key in filter(which, list(self._stored)):
+                del self._stored[key]
 
-    def _make_and_store(
-        self, key: Hashable, make: Callable[[], Value], under_way: Future, spinner: str | None
-    ) -> Value:
-        try:
-            with _spinner(spinner):
-                value = make()
-            _freeze(value)
-            size = size_of((key, value))
-        except BaseException as error:
-            with self._lock:
-                del self._under_way[key]
-            if isinstance(error, Exception):
-                under_way.set_exception(error)
-            else:
-                under_way.cancel()  # Streamlit ended this session's run: who waited in another one begins anew
-            raise
+    def _keep(self, key: Hashable, value: Any) -> None:
+        size = size_of((key, value))
         with self._lock:
-            del self._under_way[key]
-            self._kept.keep(key, value, size)
+            self._stored.keep(key, value, size)
             is_time = monotonic() - self._handed_back > BREAK
             if is_time:
                 self._handed_back = monotonic()
-        under_way.set_result(value)
         if is_time:
             release_memory()  # without it, freed memory between cached arrays grew a server by a quarter of a gigabyte
-        return value
 
 
 class _StoredValues(LRUCache):
@@ -194,20 +150,18 @@ class _StoredValues(LRUCache):
 
     def keep(self, key: Hashable, value: Any, size: int) -> None:
         if size > self.maxsize:
-            self._say("too large to keep", key, size)
+            self._log("too large to keep", key, size)
             return
         self[key] = (value, size)
-        self._say("kept", key, size)
+        self._log("kept", key, size)
 
     def popitem(self) -> tuple[Hashable, tuple[Any, int]]:
         key, (value, size) = super().popitem()
-        self._say("dropped", key, size)
+        self._log("dropped", key, size)
         return key, (value, size)
 
-    def _say(self, event: str, key: Hashable, size: int) -> None:
-        label = (
-            " of ".join([key.maker, *(name for name, _ in key.checkpoints)]) if isinstance(key, Key) else key
-        )
+    def _log(self, event: str, key: Hashable, size: int) -> None:
+        label = " of ".join([key.maker, *(name for name, _ in key.encoders)]) if isinstance(key, Key) else key
         cache_size = f"{len(self)} entries, {self.currsize / MB:,.1f} of {self.maxsize / MB:,.0f} MB"
         level = logging.INFO if size >= MB / 10 else logging.DEBUG
         log.log(level, "%s: %s, %.1f MB; cache: %s", event, label, size / MB, cache_size)
@@ -300,18 +254,7 @@ def of(
     Raises the errors of `loaded` and `make`.
     """
     arguments = (values, tuple(sorted(options.items())))
-    return keep(make, name, arguments, lambda: make(loaded(name), *values, **options), spinner)
-
-
-def keep(
-    function: Callable,
-    name: Checkpoint,
-    values: Hashable,
-    make: Callable[[], Value],
-    spinner: str | None = None,
-) -> Value:
-    """Result of `make`, cached under this function, checkpoint and values."""
-    return _get(_function_name(function), [name], values, make, spinner)
+    return keep(make, [name], arguments, lambda: make(loaded(name), *values, **options), spinner)
 
 
 @overload
@@ -330,7 +273,8 @@ def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None
     """
     if make is None:
         return partial(cached, spinner=spinner)
-    maker, expected = _function_name(make), signature(make)
+    _function_name(make)  # refuses a function without a name of its own
+    expected = signature(make)
     annotations = {name: parameter.annotation for name, parameter in expected.parameters.items()}
     checkpoints = [name for name, annotation in annotations.items() if annotation is Checkpoint]
     subjects = [
@@ -346,76 +290,49 @@ def cached(make: Callable[..., Any] | None = None, *, spinner: str | None = None
         arguments = bound.arguments
         names = [arguments[name] for name in checkpoints]
         names += [arguments[name].checkpoint for name in subjects]
-        return _get(maker, names, tuple(arguments.values()), lambda: make(*args, **kwargs), spinner)
+        return keep(make, names, tuple(arguments.values()), lambda: make(*args, **kwargs), spinner)
 
     return kept
 
 
-def _get(
-    maker: str, names: Iterable[str], values: Hashable, make: Callable[[], Value], spinner: str | None
+def keep(
+    function: Callable,
+    names: Iterable[str],
+    values: Hashable,
+    make: Callable[[], Value],
+    spinner: str | None = None,
 ) -> Value:
-    """Value that `make` makes of the encoders `names`, cached under their files as they are.
+    """Result of `make`, cached under this function, the encoders `names` and the values.
 
-    If they are replaced meanwhile, makes it again of the new ones; in a run of a page raises ReplacedError.
+    If memory is missing, tries again without the stored values that no run holds. If the GPU runs out of memory, moves the
+    encoders to the CPU and reruns the page.
     """
-    for _ in range(TRIES):
-        key = Key(maker, _with_hashes(names), values)
-        try:
-            return _get_with_memory(key, partial(_make_of_same_files, key, make), spinner)
-        except ReplacedError:
-            if _run.get() is not None:
-                raise
-    raise ReplacedError
-
-
-def _make_of_same_files(key: Key, make: Callable[[], Value]) -> Value:
-    """Result of `make`. Raises ReplacedError if the files are no longer those of the key, or others were there for a moment."""
-    if (before := _file_states(key)) is None:
-        raise ReplacedError
-    value = make()
-    if _file_states(key) != before:
-        raise ReplacedError
-    return value
-
-
-def _file_states(key: Key) -> list[dict[str, tuple[int, ...]]] | None:
-    """The states of the files of the key's checkpoints; None where they are not those of the key."""
-    try:
-        states = [checkpoint.file_states(name) for name, _ in key.checkpoints]
-        is_same = all(checkpoint.fingerprint(name) == files for name, files in key.checkpoints)
-    except OSError:  # gone meanwhile
-        return None
-    return states if is_same else None
-
-
-def _get_with_memory(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
-    """Value of `key`. If memory for it is missing, tries again without the stored values that no run holds."""
-    try:
-        return _get_on_device(key, make, spinner)
-    except MemoryError:
-        _cache.drop_stored()
-    release_memory()
-    return _get_on_device(key, make, spinner)
-
-
-def _get_on_device(key: Key, make: Callable[[], Value], spinner: str | None) -> Value:
-    """Value of `key`. If the GPU runs out of memory, moves the key's encoders to the CPU and reruns the page."""
+    key = Key(_function_name(function), tuple((name, _fingerprint(name)) for name in names), values)
     try:
         return _cache.get(key, make, spinner)
+    except MemoryError:
+        is_gpu_full = False
     except OutOfMemory:
-        names = {name for name, _ in key.checkpoints}
-        if not names:
+        if not key.encoders:
             raise
-    # Not inside the `except`: there the error's traceback still refers to tensors on the GPU.
+        is_gpu_full = True
+    # Not inside the `except`: there the error's traceback still refers to the tensors.
+    if is_gpu_full:
+        _move_to_cpu({name for name, _ in key.encoders})
+    else:
+        _cache.drop_stored()
+    release_memory()
+    return _cache.get(key, make, spinner)
+
+
+def _move_to_cpu(names: set[str]) -> None:
+    """Lets these encoders run on the CPU from now on; reruns the page, so that it says it at its top."""
     is_new = not names <= _on_cpu
     _on_cpu.update(names)
-    _cache.forget(
-        lambda kept: isinstance(kept, Key) and kept.maker == LOADED and kept.checkpoints[0][0] in names
-    )
+    _cache.forget(lambda key: isinstance(key, Key) and key.maker == LOADED and key.encoders[0][0] in names)
     release_memory()
     if is_new:
-        st.rerun()  # so that the page says it at its top; outside of a session this does nothing
-    return _cache.get(key, make, spinner)
+        st.rerun()  # outside of a session this does nothing
 
 
 def _function_name(make: Callable) -> str:
@@ -425,15 +342,12 @@ def _function_name(make: Callable) -> str:
     return name
 
 
-def _with_hashes(names: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, _fingerprint(name)) for name in names)
-
-
 def _fingerprint(name: str) -> str:
-    hashes = (_run.get() or _Run()).hashes
-    if name not in hashes:
-        hashes[name] = checkpoint.fingerprint(name)
-    return hashes[name]
+    """The hash of an encoder's files, as this run found it at first: a page needs it hundreds of times."""
+    fingerprints = (_run.get() or _Run()).fingerprints
+    if name not in fingerprints:
+        fingerprints[name] = checkpoint.fingerprint(name)
+    return fingerprints[name]
 
 
 _on_cpu: set[str] = set()  # the encoders that were too large for the GPU
@@ -446,7 +360,18 @@ def is_on_cpu_instead(name: str) -> bool:
 
 @cached(spinner="Reading the encoder …")
 def loaded(name: Checkpoint) -> Loaded:
-    """The encoder of this name, in memory. Raises the errors of `model.checkpoint.load`."""
+    """The encoder of this name, in memory.
+
+    Raises the errors of `model.checkpoint.load`, and ValueError if its files were replaced since this run began.
+    """
+    fingerprint = _fingerprint(name)
+    encoder = _read(name)
+    if checkpoint.fingerprint(name) != fingerprint:
+        raise ValueError(f"the files of {encoder.name} were replaced while they were read: reload this page")
+    return encoder
+
+
+def _read(name: str) -> Loaded:
     if name not in _on_cpu:
         try:
             return checkpoint.load(name)

@@ -167,7 +167,7 @@ class LiveSubject:
 
     def measure(self, function: Callable[..., Value], *values: Hashable) -> Value:
         """Result of `function(record, *values)`, cached."""
-        return cache.keep(function, self.checkpoint, (self, values), lambda: function(self.record, *values))
+        return cache.keep(function, [self.checkpoint], (self, values), lambda: function(self.record, *values))
 
     def through(self, choice: LensChoice) -> AttentionRecord:
         """Maps of all heads as the lens shows them; a lens without heads has one map per layer."""

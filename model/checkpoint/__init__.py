@@ -162,14 +162,6 @@ def fingerprint(name_or_path: str | Path) -> str:
     return hashlib.sha256(json.dumps([hashes, inner] if inner else hashes).encode()).hexdigest()
 
 
-def file_states(name_or_path: str | Path) -> dict[str, tuple[int, ...]]:
-    """The states of those files, by name: they are the same later only if no file was replaced meanwhile, not even for a moment.
-
-    Raises FileNotFoundError if there is no such checkpoint.
-    """
-    return _states(split_path(_find_folder(name_or_path))[0])
-
-
 def _states(folder: Path) -> dict[str, tuple[int, ...]]:
     names = list(OWN_FILES)
     if huggingface.is_foreign(folder):

@@ -3,6 +3,7 @@ import sys
 import weakref
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
@@ -312,12 +313,12 @@ def test_nobody_waits_for_another_key() -> None:
         assert waiting.result(PATIENCE) == "slow"
 
 
-def test_an_exception_reaches_all_who_waited_and_is_not_kept() -> None:
-    kept = Cache(MB)
-    make = Slow(lambda: 1 // 0)
-    assert [type(future.exception()) for future in asked_by_four(kept, make)] == [ZeroDivisionError] * 4
-    assert make.times == 1
-    assert kept.get(Watched(), lambda: "mended") == "mended"
+def test_an_error_is_not_kept_and_who_waited_tries_again() -> None:
+    again = Counted(lambda: "mended")
+    first, *others = asked_by_four(Cache(MB), Slow(lambda: 1 // 0), again)
+    assert type(first.exception()) is ZeroDivisionError
+    assert [future.result() for future in others] == ["mended"] * 3
+    assert again.times == 1
 
 
 class Stopped(BaseException):
@@ -369,75 +370,44 @@ def test_a_replaced_checkpoint_is_noticed(checkpoints: Path) -> None:
     assert all(one is other for one, other in zip(after, asked(), strict=True))
 
 
-class Replacing:
-    """Makes a list of an encoder, which is replaced meanwhile the first `n_times`."""
+def test_a_run_keeps_its_encoder_though_the_files_are_replaced(checkpoints: Path) -> None:
+    def encoders() -> tuple[Loaded, Loaded]:
+        return cache.loaded("mnist-pre-ln"), cache.of(itself, "mnist-pre-ln")
 
-    def __init__(self, folder: Path, n_times: int) -> None:
-        self.__qualname__ = "Replacing"
-        self.folder, self.n_times, self.attempts = folder, n_times, 0
-
-    def __call__(self, encoder: Loaded) -> list:
-        self.attempts += 1
-        if self.attempts <= self.n_times:
-            checkpoint.save(self.folder, tiny.build(tiny.DIGIT, seed=self.attempts), {})
-        return [self.attempts, checkpoint.weights_hash(self.folder), encoder]
-
-
-def test_what_was_made_while_the_checkpoint_was_replaced_is_made_again_of_the_new_one(
-    checkpoints: Path,
-) -> None:
-    make = Replacing(checkpoints / "mnist-pre-ln", 2)
-    attempts, weights, encoder = cache.of(make, "mnist-pre-ln")
-    assert attempts == 3
-    assert weights == checkpoint.weights_hash(checkpoints / "mnist-pre-ln")
-    assert encoder is cache.loaded("mnist-pre-ln")
-    assert cache.of(make, "mnist-pre-ln")[0] == 3  # kept
-
-
-def test_what_was_made_while_other_files_were_there_for_a_moment_is_made_again(checkpoints: Path) -> None:
-    """The files are the same before and after, and yet not those that were read."""
-    path = checkpoints / "mnist-pre-ln" / "model.safetensors"
-    content, seen = path.read_bytes(), []
-
-    def read(_: Loaded) -> bytes:
-        if not seen:
-            path.write_bytes(bytes(len(content)))
-        seen.append(path.read_bytes())
-        if seen[-1] != content:
-            path.write_bytes(content)
-        return seen[-1]
-
-    read.__qualname__ = "read"
-    assert cache.of(read, "mnist-pre-ln") == content
-    assert seen == [bytes(len(content)), content]
-
-
-def test_in_the_run_of_a_page_all_begins_anew(checkpoints: Path) -> None:
-    make = Replacing(checkpoints / "mnist-pre-ln", 1)
     with cache.one_run():
         before = cache.loaded("mnist-pre-ln")
-        with pytest.raises(cache.ReplacedError):
-            cache.of(make, "mnist-pre-ln")
-        assert cache.loaded("mnist-pre-ln") is before  # one run sees one encoder
+        checkpoint.save(checkpoints / "mnist-pre-ln", tiny.build(tiny.DIGIT, seed=9), {})
+        assert encoders() == (before, before)
     with cache.one_run():
-        assert cache.of(make, "mnist-pre-ln")[2] is cache.loaded("mnist-pre-ln") is not before
+        one, other = encoders()
+    assert one is other is not before
 
 
-def test_a_download_is_made_of_one_encoder(checkpoints: Path) -> None:
-    make = Replacing(checkpoints / "mnist-pre-ln", 1)
+@pytest.mark.parametrize("in_one_run", [False, True])
+def test_an_encoder_that_is_replaced_while_it_is_read_is_refused_once(
+    monkeypatch: pytest.MonkeyPatch, checkpoints: Path, in_one_run: bool
+) -> None:
+    cache.clear()
 
-    def file() -> tuple[Loaded, list]:
-        return cache.loaded("mnist-pre-ln"), cache.of(make, "mnist-pre-ln")
+    def load_and_replace(name: str) -> Loaded:
+        encoder = load(name)
+        checkpoint.save(checkpoints / name, tiny.build(tiny.DIGIT, seed=9), {})
+        return encoder
 
-    encoder, made = cache.consistent(file)
-    assert made[2] is encoder
-    assert made[1] == checkpoint.weights_hash(checkpoints / "mnist-pre-ln")
+    load = checkpoint.load
+    with monkeypatch.context() as patch, cache.one_run() if in_one_run else nullcontext():
+        patch.setattr(checkpoint, "load", load_and_replace)
+        with pytest.raises(ValueError, match="the files of mnist-pre-ln were replaced while they were read"):
+            cache.loaded("mnist-pre-ln")
+    weights = cache.loaded("mnist-pre-ln").model.state_dict()
+    assert all(
+        torch.equal(value, weights[name])
+        for name, value in tiny.build(tiny.DIGIT, seed=9).state_dict().items()
+    )
 
 
-def test_what_is_replaced_again_and_again_is_given_up(checkpoints: Path) -> None:
-    make = Replacing(checkpoints / "mnist-pre-ln", 99)
-    with pytest.raises(cache.ReplacedError):
-        cache.consistent(lambda: cache.of(make, "mnist-pre-ln"))
+def itself(encoder: Loaded) -> Loaded:
+    return encoder
 
 
 @cached
