@@ -11,8 +11,7 @@ from safetensors.numpy import load_file
 
 from model.atlas.dataset_examples import Shard, examples_for
 from model.atlas.dataset_measure import Statistics
-from model.atlas.linked_inputs import Link, LinkedPicture, LinkedText
-from model.atlas.on_ray import _shard_to_table, _table_to_shard, _Worker, on_ray
+from model.atlas.on_ray import Worker, on_ray
 from model.atlas.partial_result import PartialResult
 from model.atlas.results import RELATIONS
 from model.atlas.run import run_locally, run_measure
@@ -54,25 +53,13 @@ def test_what_a_worker_refuses_comes_back_as_a_sentence(tmp_path):
     save(tmp_path / "it", made.model, {}, made.tokenizer)
     shard = Shard(number=3, numbers=(7, 8), inputs=(as_input("great"), as_input(" ")))
     folder, weights = str(tmp_path / "it"), weights_hash(tmp_path / "it")
-    for known, said in (
+    for expected_weights, sentence in (
         (weights, "example 8: it finds no token in this text"),
         ("x", "a worker has other weights in"),
     ):
-        (row,) = _Worker(Statistics(), folder, "cpu", known)(_shard_to_table(shard)).to_pylist()
-        assert row["refused"].startswith(said)
-
-
-@pytest.mark.parametrize(
-    "inputs",
-    [
-        ("great film", "", "größer ☃"),
-        tuple(np.random.default_rng(0).integers(0, 256, (2, 8, 8, 3), np.uint8)),
-    ],
-)
-def test_a_shard_survives_the_way_to_a_worker(inputs):
-    numbers = tuple(range(7, 7 + len(inputs)))
-    shard = Shard(number=3, numbers=numbers, inputs=tuple(map(as_input, inputs)))
-    assert _table_to_shard(_shard_to_table(shard)) == shard
+        number, n_examples, refused = Worker(Statistics(), folder, "cpu", expected_weights).measure(shard)
+        assert (number, n_examples) == (3, 2)
+        assert refused.startswith(sentence)
 
 
 def test_shards_in_any_order_are_merged_in_theirs(tmp_path):
@@ -124,15 +111,3 @@ def test_relations_are_equal_by_ray(tmp_path):
         assert ended.returncode == 0, ended.stderr[-3000:]
     written = [(tmp_path / engine / RELATIONS).read_bytes() for engine in ("local", "ray")]
     assert written[0] == written[1]
-
-
-@pytest.mark.parametrize(
-    "linked",
-    [
-        LinkedText("größer ☃", words=((0, 6), (7, 8)), links=(Link(1, 0, "near"),)),
-        LinkedPicture(bytes(64), (8, 8), links=()),
-    ],
-)
-def test_links_survive_the_way_to_a_worker(linked):
-    shard = Shard(number=0, numbers=(4,), inputs=(linked,))
-    assert _table_to_shard(_shard_to_table(shard)) == shard
