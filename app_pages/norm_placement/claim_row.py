@@ -27,6 +27,7 @@ _SIGNS = {
     Overall.OPPOSITE: "✗",
     Overall.SEEDS_AGREE_ON_OPPOSITE: "✗",
     Overall.MIXED: "±",
+    Overall.NOWHERE: "?",
     Overall.NO_CLEAR_DIFFERENCE: "?",
     Overall.TOO_FEW: "–",
     Overall.NOT_MEASURED: "–",

@@ -8,13 +8,14 @@ from .verdict import ClaimOutcome, Judgement
 
 
 class Overall(Enum):
-    """Verdicts on a claim as a whole; MIXED where kinds of encoders disagree."""
+    """Verdicts on a claim as a whole; MIXED where it holds in some kinds of encoders and not in others."""
 
     HOLDS = "holds"
     SEEDS_AGREE = "seeds agree"
     OPPOSITE = "does not hold"
     SEEDS_AGREE_ON_OPPOSITE = "seeds say the opposite"
     MIXED = "mixed"
+    NOWHERE = "nowhere as claimed"  # in some kinds the opposite, in others no clear difference
     NO_CLEAR_DIFFERENCE = "no clear difference"
     TOO_FEW = "too few seeds"
     NOT_MEASURED = "not measured"
@@ -35,7 +36,7 @@ _OPPOSITE = (ClaimOutcome.OPPOSITE, ClaimOutcome.AGREE_ON_OPPOSITE)
 
 
 def overall_verdict(judgements: Sequence[Judgement]) -> OverallVerdict:
-    """The verdict on which all kinds of encoders with enough seeds agree, or MIXED.
+    """The verdict on which all kinds of encoders with enough seeds agree, or MIXED, or NOWHERE.
 
     HOLDS and OPPOSITE need at least one that is beyond chance; without any test it is SEEDS_AGREE or the like.
     """
@@ -48,8 +49,10 @@ def overall_verdict(judgements: Sequence[Judgement]) -> OverallVerdict:
         verdict = Overall.NOT_MEASURED
     elif n_undecided == len(outcomes):
         verdict = Overall.TOO_FEW
-    elif (n_as_claimed > 0) + (n_opposite > 0) + (n_unclear > 0) > 1:
+    elif n_as_claimed and (n_opposite or n_unclear):
         verdict = Overall.MIXED
+    elif n_opposite and n_unclear:
+        verdict = Overall.NOWHERE
     elif n_as_claimed:
         verdict = Overall.HOLDS if ClaimOutcome.HOLDS in outcomes else Overall.SEEDS_AGREE
     elif n_opposite:

@@ -19,7 +19,7 @@ MEASURED = invented((1.0,), (2.0,))
         (["NO_CLEAR_DIFFERENCE", "LEFT_OUT"], Overall.NO_CLEAR_DIFFERENCE),
         (["HOLDS", "OPPOSITE", "HOLDS"], Overall.MIXED),
         (["HOLDS", "NO_CLEAR_DIFFERENCE"], Overall.MIXED),
-        (["OPPOSITE", "NO_CLEAR_DIFFERENCE"], Overall.MIXED),
+        (["OPPOSITE", "NO_CLEAR_DIFFERENCE"], Overall.NOWHERE),
     ],
 )
 def test_one_verdict_from_several_encoders(outcomes, expected) -> None:
