@@ -21,10 +21,10 @@ from viz.builders.figure import Figure
 from viz.export.cell_numbers import number_choices
 from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, CellNumbers, ExportStyle
 from viz.export.figure_csv import table
-from viz.export.file_formats import MIME, PICTURES, TABLES, figure_bytes
 from viz.export.greys import shows_signs
 from viz.export.missing_letters import sentence
 from viz.export.safe_text import file_name
+from viz.export.save import MIME, PICTURES, TABLES, figure_bytes
 
 NAMES = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "CSV", "parquet": "Parquet"}
 SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
@@ -133,7 +133,7 @@ def _choose_style(key: str) -> ExportStyle:
         begin = _last_choices().get(ground, is_clear)
         is_clear = st.toggle("No background", begin, key=f"file_of_{key}_{ground}")
         _last_choices()[ground] = is_clear
-    return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=font, transparent=is_clear)
+    return ExportStyle(theme=theme, width_cm=width, font_pt=font, transparent=is_clear)
 
 
 def _choose_details(style: ExportStyle, figure: Figure, key: str) -> ExportStyle:

@@ -15,12 +15,11 @@ from ..attention.head_overview import head_overview
 from ..attention.token_heatmaps import attention_heatmap, cross_heatmap
 from ..builders.figure import Figure
 from .export_style import ExportStyle
-from .file_formats import PICTURES, figure_bytes
 from .missing_letters import sentence
 from .offline_page import offline_page
+from .save import PICTURES, figure_bytes
 
 KINDS = ("html", *PICTURES)
-PAPER_DPI = 300
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -89,7 +88,6 @@ def file_content(args: argparse.Namespace) -> bytes:
         return offline_page(
             record, title=title, settings=read.settings, picture=picture, chosen=(layer, head, query)
         )
-    dpi = {"dpi": PAPER_DPI} if args.width_cm else {}
     style = ExportStyle(
         args.theme or "light",
         args.width_cm,
@@ -99,7 +97,6 @@ def file_content(args: argparse.Namespace) -> bytes:
         greys=args.greys,
         numbers=args.numbers or "drawn",
         title=not args.no_title,
-        **dpi,
     )
     figure = _figure(record, args.head, args.query)
     if warning := sentence(figure, file_format):

@@ -58,7 +58,9 @@ def _svg(figure: Figure, style: ExportStyle, unit: str, pixels: float) -> str:
 
 def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
     """The figure as PNG, with the dots per inch of the style."""
-    return vl_convert.svg_to_png(with_replacements(svg(figure, style)), scale=72 / 96, ppi=style.dpi)
+    return vl_convert.svg_to_png(
+        with_replacements(svg(figure, style)), scale=72 / 96, ppi=style.dots_per_inch
+    )
 
 
 def pdf(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)

@@ -30,7 +30,7 @@ class ExportStyle:
         None  # of axes and legends; what is smaller or larger keeps its proportion to them
     )
     transparent: bool = False
-    dpi: int = 192  # of a PNG: twice the pixels of a screen
+    dpi: int | None = None  # of a PNG; None: 300 for one with a width, which goes on paper, else 192
     serif: bool = False  # letters with serifs; tokens stay in letters of one width
     greys: bool = False  # in place of colours; figures that tell signs by colours keep theirs
     numbers: CellNumbers = "drawn"  # in the cells of a map
@@ -49,6 +49,11 @@ class ExportStyle:
                 raise ValueError(f"the {quantity} goes from {minimum:g} to {maximum:g}, got {value:g}")
 
     @property
+    def dots_per_inch(self) -> int:
+        """Those of a PNG; without a width, twice those of a screen."""
+        return self.dpi or (300 if self.width_cm else 192)
+
+    @property
     def page_colour(self) -> str:
         """The colour of the page behind the figure. Colours of text and lines are chosen to contrast with it, even if
         the figure has no background of its own.
@@ -56,7 +61,7 @@ class ExportStyle:
         return _PAGE[self.theme]
 
 
-PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True, dpi=300)  # one column of two
+PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True)  # one column of two
 
 
 def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def test_the_file_is_made_when_it_is_asked_for(
     monkeypatch.setattr(
         download, "figure_bytes", lambda *arguments: asked.append(arguments) or figure_bytes(*arguments)
     )
-    from viz.export.file_formats import figure_bytes
+    from viz.export.save import figure_bytes
 
     app = opened(kind=kind)
     assert [each.value for each in app.caption][-1] == made["file_name"]
