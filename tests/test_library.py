@@ -196,7 +196,7 @@ save_figure(head_overview(record), "a.png")
 save_figure(figure, "a.csv")
 save_figure(figure, "a.parquet")
 linked_heads(record)
-print(latex_table(head_table(record)[["layer", "head"]]).splitlines()[1][:15])
+print(latex_table(head_table(record)[["layer", "head"]]).splitlines()[2][:15])
 try:
     from loupe import load
 except ImportError as error:
