@@ -1,11 +1,11 @@
-"""The style of exported figures: theme, and for a paper its width, its letters, greys, numbers in cells, and no title."""
+"""The style of exported figures: theme, and for a paper its width, its letters, numbers in cells, and no title."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..builders.palette import WEIGHTS
 from ..builders.theme import DARK_INK, LIGHT_INK, MIDDLE
-from .safe_text import FONT, SERIF_FONT
+from .safe_text import FONT
 
 CM, PT = 96 / 2.54, 96 / 72  # pixels of CSS, of which an inch has 96
 LABEL = MIDDLE  # pixels of a layout: labels of axes; whoever asks for points gets these in that size
@@ -31,8 +31,6 @@ class ExportStyle:
     )
     transparent: bool = False
     dpi: int | None = None  # of a PNG; None: 300 for one with a width, which goes on paper, else 192
-    serif: bool = False  # letters with serifs; tokens stay in letters of one width
-    greys: bool = False  # in place of colours; figures that tell signs by colours keep theirs
     numbers: CellNumbers = "drawn"  # in the cells of a map
     title: bool = True  # what stands above the whole figure
 
@@ -78,7 +76,7 @@ def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
     axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": False}
     return {
         "background": style.page_colour,
-        "font": SERIF_FONT if style.serif else FONT,
+        "font": FONT,
         "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
         "axis": {**text, **axis, "labelOverlap": True, "labelPadding": 6}
         | {"labelLimit": 140 * enlargement, "titlePadding": 8, "labelSeparation": 4},
