@@ -17,7 +17,8 @@ Of a word in place of [MASK]: `masked_word`, an `answer` that the experiments ta
 Records: `ForwardRecord`, `AttentionRecord`, `word_view`, `save_record`, `read_record`.
 Of models from elsewhere: `from_transformers` (a `ModelRecord`), `from_arrays`.
 Measures and other maps: `heads` (a module), `head_table`, `head_relations` over a file of links, `LENSES`, `through`.
-Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`; `latex_table` of any table.
+Figures: `linked_heads`, `head_overview`, `attention_heatmap`, `token_strip`.
+Files: `save_figure` in an `ExportStyle`; `latex_table` of any table.
 
 `__init__.pyi` names the module of each. A name is imported when it is first used: records and attention from elsewhere are
 read and drawn without torch, which the extra `attention-loupe[model]` installs.

@@ -39,11 +39,14 @@ from .viz.attention.head_overview import head_overview
 from .viz.attention.linked_heads import linked_heads
 from .viz.attention.token_heatmaps import attention_heatmap
 from .viz.attention.token_strip import token_strip
+from .viz.export.export_style import ExportStyle
 from .viz.export.latex_table import latex_table
+from .viz.export.save import save as save_figure
 
 __all__ = [
     "LENSES",
     "AttentionRecord",
+    "ExportStyle",
     "ForwardRecord",
     "Intervention",
     "Loaded",
@@ -85,6 +88,7 @@ __all__ = [
     "prune_heads",
     "read_record",
     "repositioned",
+    "save_figure",
     "save_record",
     "through",
     "token_strip",

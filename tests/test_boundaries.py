@@ -49,6 +49,9 @@ ALSO_LOADS = {
 # Whatever unpickles runs code that came with the data; the encoder here is our own.
 NOWHERE = {"pickle", "cloudpickle", "dill", "joblib", "marshal", "shelve", "torch.load", "transformers"}
 KEYWORDS_NOWHERE = {"allow_pickle", "use_container_width"}
+BY_NAME = {"import_module", "importlib.import_module", "__import__"}
+# Streamlit's server keeps its limit of memory here and offers no option for it; app_pages/shell/file_transfer.py sets it.
+ALLOWED_BY_NAME = {"starlette.formparsers"}
 # What runs in an environment of its own, with benchmarks/requirements.txt.
 PEERS = Path("benchmarks/beside_peers/theirs.py")
 BESIDE_TRANSFORMERS = (PEERS, Path("benchmarks/capture_on_device.py"))
@@ -68,7 +71,7 @@ def parse(path: Path) -> ast.Module:
 
 
 def imported(tree: ast.AST, path: Path = Path()) -> set[str]:
-    """Dotted names of all imports, those inside functions too; `from a import b` counts as a.b, in the file at `path`."""
+    """Dotted names of all imports, those inside functions and by name too; `from a import b` counts as a.b, in the file at `path`."""
     names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -77,6 +80,14 @@ def imported(tree: ast.AST, path: Path = Path()) -> set[str]:
             above = path.parts[: -node.level] if node.level else ()
             module = ".".join((*above, *filter(None, [node.module])))
             names |= {f"{module}.{alias.name}" for alias in node.names}
+        elif (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) in BY_NAME
+            and isinstance(node.args[0], ast.Constant)
+        ):
+            module = node.args[0].value.lstrip(".")
+            level = len(node.args[0].value) - len(module)
+            names |= {".".join((*path.parts[: -level or 0], module))} - ALLOWED_BY_NAME
     return {name for name in names if name.partition(".")[0] not in sys.stdlib_module_names - NOWHERE}
 
 
@@ -112,6 +123,20 @@ def pins(name: str) -> dict[str, str]:
 
 
 PYTHON = files(".py")
+
+
+@pytest.mark.parametrize(
+    ("source", "module"),
+    [
+        ("from ..export import save", "viz.export.save"),
+        ('import_module("..export.save", __package__)', "viz.export.save"),
+        ('importlib.import_module("model.capture")', "model.capture"),
+        ('import_module("starlette.formparsers")', None),
+        ("import_module(name)", None),
+    ],
+)
+def test_an_import_by_name_is_seen(source: str, module: str | None) -> None:
+    assert imported(ast.parse(source), Path("viz/builders/figure.py")) == set(filter(None, [module]))
 
 
 @pytest.mark.parametrize("part", MAY_IMPORT)

@@ -184,17 +184,19 @@ def test_bare_attention_is_drawn_saved_and_read_where_torch_is_not_installed(
 ) -> None:
     script = """
 import importlib.util, numpy
-from loupe import attention_heatmap, from_arrays, head_overview, head_table, latex_table, linked_heads, read_record, save_record
+from loupe import ExportStyle, attention_heatmap, from_arrays, head_overview, head_table, latex_table, linked_heads
+from loupe import read_record, save_figure, save_record
 print([name for name in ("torch", "tokenizers", "sklearn", "scipy", "streamlit") if importlib.util.find_spec(name)])
 pattern = numpy.random.default_rng(0).dirichlet(numpy.ones(4), (2, 3, 4))
 save_record(from_arrays(pattern, ["[CLS]", "film", "##s", "[SEP]"]), "a.npz", {})
 record = read_record("a.npz")
-attention_heatmap(record, layer=0, head=1).save("a.pdf", width_cm=8.5, font_pt=8, numbers="all")
-head_overview(record).save("a.png")
-attention_heatmap(record, layer=0, head=1).save("a.csv")
-attention_heatmap(record, layer=0, head=1).save("a.parquet")
+figure = attention_heatmap(record, layer=0, head=1)
+save_figure(figure, "a.pdf", ExportStyle(width_cm=8.5, font_pt=8, numbers="all"))
+save_figure(head_overview(record), "a.png")
+save_figure(figure, "a.csv")
+save_figure(figure, "a.parquet")
 linked_heads(record)
-print(latex_table(head_table(record)[["layer", "head"]]).splitlines()[1][:15])
+print(latex_table(head_table(record)[["layer", "head"]]).splitlines()[2][:15])
 try:
     from loupe import load
 except ImportError as error:

@@ -18,9 +18,9 @@ from model.record import AttentionRecord, ForwardRecord
 from model.record.from_arrays import attention_alone
 from model.record.record_file import dump, fits_half, n_bytes
 from viz.builders.number_format import format_number
-from viz.export.file_formats import MIME
 from viz.export.offline_page import offline_page
 from viz.export.safe_text import file_name
+from viz.export.save import MIME
 
 _HELP = (
     "Everything that this forward pass computed, as an .npz file: arrays by name, tokens, and the settings with the hash of the "

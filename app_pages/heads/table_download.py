@@ -14,9 +14,9 @@ from app_pages.show.download import name_parts
 from app_pages.subject.stored_results import over
 from viz.builders.number_format import format_number, head_name, percent
 from viz.export.figure_csv import frame_csv
-from viz.export.file_formats import MIME
-from viz.export.latex_table import TEXT_WIDTH, latex_table
+from viz.export.latex_table import latex_table
 from viz.export.safe_text import file_name
+from viz.export.save import MIME
 from viz.heads.relation_dots import BestHead
 
 CSV, LATEX = "CSV", "LaTeX"
@@ -71,10 +71,7 @@ def _draw_menu(
     else:
         content = partial(latex_bytes, numbers, heads, measures, followed, encoder)
         values = "this input" if numbers.first == HERE else f"the means over {numbers.data}"
-        st.caption(
-            f"The columns of the table, of {values}, for the package booktabs. At most {TEXT_WIDTH:g} cm wide, as the text of "
-            "the class article is: more columns go on in a second table below."
-        )
+        st.caption(f"The columns of the table, of {values}, for the package booktabs, in small letters.")
     name = file_name(*name_parts("heads_table"), suffix=suffix)
     st.download_button(
         "Download",

@@ -21,16 +21,13 @@ from viz.builders.figure import Figure
 from viz.export.cell_numbers import number_choices
 from viz.export.export_style import FONTS_PT, PAPER, WIDTHS_CM, CellNumbers, ExportStyle
 from viz.export.figure_csv import table
-from viz.export.file_formats import MIME, PICTURES, TABLES, figure_bytes
-from viz.export.greys import shows_signs
 from viz.export.missing_letters import sentence
 from viz.export.safe_text import file_name
+from viz.export.save import MIME, PICTURES, TABLES, figure_bytes
 
 NAMES = {"png": "PNG", "svg": "SVG", "pdf": "PDF", "csv": "CSV", "parquet": "Parquet"}
 SCREEN, LIGHT, DARK = "as on screen", "light", "dark"
 NATURAL, COLUMN, OWN = "original", f"{PAPER.width_cm:g} cm column, {PAPER.font_pt:g} pt", "custom"
-SANS, SERIF = "sans", "serif"
-PALETTE, GREYS = "in colours", "in greys"
 NUMBERS: dict[CellNumbers, str] = {"drawn": "as on screen", "all": "all", "none": "none"}
 # Pages that are about one encoder, and those of them that are about one head: their files are named after them.
 _ENCODER = {"attention", "inside_a_head", "heads", "masks", "positions"}
@@ -133,16 +130,12 @@ def _choose_style(key: str) -> ExportStyle:
         begin = _last_choices().get(ground, is_clear)
         is_clear = st.toggle("No background", begin, key=f"file_of_{key}_{ground}")
         _last_choices()[ground] = is_clear
-    return ExportStyle(theme=theme, dpi=PAPER.dpi, width_cm=width, font_pt=font, transparent=is_clear)
+    return ExportStyle(theme=theme, width_cm=width, font_pt=font, transparent=is_clear)
 
 
 def _choose_details(style: ExportStyle, figure: Figure, key: str) -> ExportStyle:
-    """Draws what is chosen less often, folded in, and returns the `style` with it: letters, greys, numbers, title."""
-    with st.expander("Letters, greys, numbers, title", key=f"details_of_{key}"):
-        letters = _choose_option("Letters", (SANS, SERIF), "letters", key)
-        ink = _choose_option("Printed", (PALETTE, GREYS), "ink", key)
-        if ink == GREYS and shows_signs(figure):
-            st.caption("This figure keeps its colours: greys would not tell what falls from what rises.")
+    """Draws what is chosen less often, folded in, and returns the `style` with it: numbers in cells and the title."""
+    with st.expander("Numbers and title", key=f"details_of_{key}"):
         choices = number_choices(figure)
         numbers = choices[0]
         if len(choices) > 1:
@@ -151,7 +144,7 @@ def _choose_details(style: ExportStyle, figure: Figure, key: str) -> ExportStyle
             )
         title = st.toggle("Title", _last_choices().get("title", True), key=f"file_of_{key}_title")
         _last_choices()["title"] = title
-    return replace(style, serif=letters == SERIF, greys=ink == GREYS, numbers=numbers, title=title)
+    return replace(style, numbers=numbers, title=title)
 
 
 def _choose_option(label: str, options: tuple[Option, ...], what: str, key: str, **widget: Any) -> Option:

@@ -13,7 +13,7 @@ from benchmarks.faults.world import World
 from benchmarks.load.browser_window import Answer, File
 from benchmarks.load.lesson import Extra, Pupil
 from model.record.record_file import from_bytes
-from viz.export.file_formats import MIME
+from viz.export.save import MIME
 
 FIGURE, TABLE = "file_of_", "heads_file"  # prefixes of the menus' keys
 DIRECT = ("download_record", "download_view", "many_csv")  # buttons without a menu

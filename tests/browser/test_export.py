@@ -103,9 +103,9 @@ def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page,
     ready(page)
     page.get_by_role("button", name="Download the figure: matrix").click()
     page.get_by_role("radio", name="PDF").click()
-    page.get_by_text("Letters, greys, numbers, title").click()
-    page.get_by_role("radio", name="serif", exact=True).click()
-    expect(page.get_by_role("radio", name="serif", exact=True)).to_be_checked()
+    page.get_by_text("Numbers and title").click()
+    page.get_by_role("radio", name="none", exact=True).click()
+    expect(page.get_by_role("radio", name="none", exact=True)).to_be_checked()
     expect(page.get_by_text("attention-L1-H2-imdb-pre-ln.pdf")).to_be_visible()
     ready(page)  # a press while the server is at work can still be lost
     with page.expect_download() as found:
@@ -113,7 +113,7 @@ def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page,
     found.value.save_as(tmp_path / "figure.pdf")
     content = (tmp_path / "figure.pdf").read_bytes()
     assert content.startswith(b"%PDF-")
-    assert b"LiberationSerif" in content
+    assert b"LiberationSans" in content
 
 
 def test_the_table_of_heads_becomes_latex(page: Page, tmp_path: Path) -> None:

@@ -10,10 +10,9 @@ The app and the offline page show both halves, a notebook the chart alone.
 """
 
 import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,7 +20,7 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import CASING, FULL_INK, OTHER_FULL_INK, STRONG
-from ..builders.figure import Form, Kwargs, VegaFigure, data, form, need_shape
+from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape
 from ..builders.heatmap import position_labels
 from ..builders.label_placement import has_room
 from ..builders.number_format import head_name
@@ -51,7 +50,6 @@ if TYPE_CHECKING:  # figures are drawn without what model/ imports
 SCRIPT = with_token_colours(Path(__file__).with_suffix(".js"))
 STYLE = Path(__file__).with_suffix(".css")
 HTML = Path(__file__).with_suffix(".html")  # of the tokens
-_STORED = Path(__file__).with_suffix(".json")
 
 # More weights than these are too much for one message: of a head that is not chosen, the strongest keys alone are sent.
 MOST_WEIGHTS = 1_500_000
@@ -217,8 +215,7 @@ def linked_heads(
         exact=has_exact,
         links=links is not None,
     )
-    is_first = (channel, shows, compact) == _FIRST
-    return (_stored_form() if is_first else _chart_form(channel, shows, compact)).with_data(
+    return _chart_form(channel, shows, compact).with_data(
         heads,
         frames=frames,
         table=partial(
@@ -245,23 +242,6 @@ class Shows(NamedTuple):
     mask: bool
     exact: bool  # the large map has pictures of its own, the small ones being pooled
     links: bool  # links between words are outlined in the large map, which may have none at the moment
-
-
-# What the app opens with: a text in the encoder that is the first.
-_FIRST = (
-    "all_heads",
-    Shows(False, False, whole=True, cells=True, mask=False, exact=False, links=False),
-    False,
-)
-
-
-@cache
-def _stored_form() -> Form:
-    """The form of the chart that the app opens with, as `python -m viz.attention.linked_heads` wrote it into a file.
-
-    Altair takes a fifth of a second for it, while somebody waits for the first page.
-    """
-    return Form(json.loads(_STORED.read_text(encoding="utf-8")))
 
 
 def stamp_of(record: "AttentionRecord") -> str:
@@ -571,12 +551,10 @@ def _chart_form(channel: str, shows: Shows, compact: bool) -> alt.TopLevelMixin:
     layers += _legend_marks()
     # One for each: who chooses a head keeps the query.
     clicks = [] if channel else [_chosen("chosen_head", "layer", "head"), _chosen("chosen_query", "position")]
-    cells = _cells(shows).add_params(alt.selection_point(**hover_selection), *clicks)
-    return (
-        alt.layer(*layers, cells)
-        .add_params(*parameters)
-        .properties(autosize="none", padding=dict.fromkeys(("left", "right", "top", "bottom"), 0))
-    )
+    # Parameters are added to one layer: with each change of a finished chart Altair copies all of it, in 30 ms.
+    cells = _cells(shows).add_params(alt.selection_point(**hover_selection), *clicks, *parameters)
+    padding = dict.fromkeys(("left", "right", "top", "bottom"), 0)
+    return alt.layer(*layers, cells, autosize="none", padding=padding)
 
 
 def _chosen(name: str, *fields: str) -> alt.Parameter:
@@ -1023,13 +1001,3 @@ def _cells(shows: Shows) -> alt.Chart:
         ),
         "datum.link" if shows.links else "''",
     )
-
-
-def main() -> None:
-    """Writes the form that is stored."""
-    stored = json.dumps(_chart_form(*_FIRST).specification, ensure_ascii=False, indent=1)
-    _STORED.write_text(stored + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -8,9 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, wraps
-from importlib import import_module
-from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import altair as alt
 import numpy as np
@@ -23,50 +21,8 @@ FRAME = "frame"  # the name of the first frame, which is what tables and exports
 validating = False
 
 
-class _WithFile:
-    """What figures of both kinds can do with a file."""
-
-    __slots__ = ()
-
-    def save(
-        self,
-        path: str | Path,
-        *,
-        width_cm: float | None = None,
-        font_pt: float | None = None,
-        theme: Literal["light", "dark"] = "light",
-        transparent: bool = False,
-        dpi: int = 300,
-        serif: bool = False,
-        greys: bool = False,
-        numbers: Literal["drawn", "all", "none"] = "drawn",
-        title: bool = True,
-    ) -> None:
-        """Writes the figure to a file: .pdf, .svg or .png, or its numbers as .csv or .parquet.
-
-        `width_cm` and `font_pt` are the width of the figure and the size of the letters on its axes, by default its own;
-        `dpi` are the dots per inch of a PNG. `serif` sets letters with serifs, `greys` are greys in place of colours
-        (figures that tell signs by colours keep them), `numbers` are those in the cells of a map: as they are drawn, in
-        all cells, or none. `title=False` leaves out what stands above the figure. Raises ValueError for another suffix,
-        for sizes out of range, and for numbers in all cells that do not fit or of a figure without cells.
-        """
-        # By name: files are made of figures, and a figure needs nothing of files until it is saved.
-        style = import_module("..export.export_style", __package__).ExportStyle(
-            theme=theme,
-            width_cm=width_cm,
-            font_pt=font_pt,
-            transparent=transparent,
-            dpi=dpi,
-            serif=serif,
-            greys=greys,
-            numbers=numbers,
-            title=title,
-        )
-        import_module("..export.file_formats", __package__).save(self, Path(path), style)
-
-
 @dataclass(frozen=True, slots=True)
-class VegaFigure(_WithFile):
+class VegaFigure:
     """A Vega-Lite chart: a specification without data, and the data frames that it refers to by name.
 
     All properties return copies, so that nobody can change a figure that is also shown elsewhere.
@@ -116,7 +72,7 @@ class VegaFigure(_WithFile):
 
 
 @dataclass(frozen=True, slots=True)
-class PlotlyFigure(_WithFile):
+class PlotlyFigure:
     """A Plotly chart, its numbers as a data frame, and a description for screen readers. All properties return copies."""
 
     _frame: pd.DataFrame

@@ -61,12 +61,12 @@ def whole_picture(frame: str, **mark: Any) -> alt.Chart:
 
 def pixel_x(field: str) -> alt.X:
     """The x channel of a column that holds pixels."""
-    return alt.X(f"{field}:Q", scale=None, axis=None)
+    return alt.X(field, type="quantitative", scale=None, axis=None)
 
 
 def pixel_y(field: str) -> alt.Y:
     """The y channel of a column that holds pixels."""
-    return alt.Y(f"{field}:Q", scale=None, axis=None)
+    return alt.Y(field, type="quantitative", scale=None, axis=None)
 
 
 def box_between(chart: alt.Chart, x: str, y: str, x2: str, y2: str, **mark: Any) -> alt.Chart:
@@ -76,7 +76,7 @@ def box_between(chart: alt.Chart, x: str, y: str, x2: str, y2: str, **mark: Any)
     return (
         chart.transform_calculate(_x=x, _y=y, _x2=x2, _y2=y2)
         .mark_rect(aria=False, **mark)
-        .encode(x=pixel_x("_x"), x2="_x2:Q", y=pixel_y("_y"), y2="_y2:Q")
+        .encode(x=pixel_x("_x"), x2=alt.X2("_x2"), y=pixel_y("_y"), y2=alt.Y2("_y2"))
     )
 
 
@@ -86,7 +86,7 @@ def text_at(chart: alt.Chart, x: str, y: str, text: str, **mark: Any) -> alt.Cha
     return (
         chart.transform_calculate(_x=x, _y=y, _text=text)
         .mark_text(**options | mark)
-        .encode(x=pixel_x("_x"), y=pixel_y("_y"), text="_text:N")
+        .encode(x=pixel_x("_x"), y=pixel_y("_y"), text=alt.Text("_text", type="nominal"))
     )
 
 
@@ -106,5 +106,5 @@ def image_at(
             aria=False,
             **{"smooth": False} | mark,
         )
-        .encode(x=pixel_x("_x"), y=pixel_y("_y"), url="_url:N")
+        .encode(x=pixel_x("_x"), y=pixel_y("_y"), url=alt.Url("_url", type="nominal"))
     )

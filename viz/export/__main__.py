@@ -1,4 +1,4 @@
-"""python -m viz.export FILE.npz --out FILE.{html,png,svg,pdf} [--head L H] [--width-cm 8.5] [--font-pt 8] [--serif] [--greys]
+"""python -m viz.export FILE.npz --out FILE.{html,png,svg,pdf} [--head L H] [--width-cm 8.5] [--font-pt 8]
 
 A record file as `python -m model.capture` writes it, as a page of all heads that opens offline, or as a picture: of all
 heads, or with `--head` of one. An error is printed as one sentence, with exit code 2.
@@ -15,12 +15,11 @@ from ..attention.head_overview import head_overview
 from ..attention.token_heatmaps import attention_heatmap, cross_heatmap
 from ..builders.figure import Figure
 from .export_style import ExportStyle
-from .file_formats import PICTURES, figure_bytes
 from .missing_letters import sentence
 from .offline_page import offline_page
+from .save import PICTURES, figure_bytes
 
 KINDS = ("html", *PICTURES)
-PAPER_DPI = 300
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -38,10 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--width-cm", type=float, help="of a picture")
     parser.add_argument("--font-pt", type=float, help="font size in a picture")
     parser.add_argument("--transparent", action="store_true", help="a picture without background")
-    parser.add_argument(
-        "--serif", action="store_true", help="letters with serifs in a picture; tokens keep theirs"
-    )
-    parser.add_argument("--greys", action="store_true", help="a picture in greys")
     parser.add_argument("--numbers", choices=("all", "none"), help="in the cells of one head's picture")
     parser.add_argument("--no-title", action="store_true", help="a picture without what stands above it")
     args = parser.parse_args(arguments)
@@ -89,17 +84,13 @@ def file_content(args: argparse.Namespace) -> bytes:
         return offline_page(
             record, title=title, settings=read.settings, picture=picture, chosen=(layer, head, query)
         )
-    dpi = {"dpi": PAPER_DPI} if args.width_cm else {}
     style = ExportStyle(
         args.theme or "light",
         args.width_cm,
         args.font_pt,
         args.transparent,
-        serif=args.serif,
-        greys=args.greys,
         numbers=args.numbers or "drawn",
         title=not args.no_title,
-        **dpi,
     )
     figure = _figure(record, args.head, args.query)
     if warning := sentence(figure, file_format):
@@ -114,8 +105,6 @@ def _picture_options(args: argparse.Namespace) -> dict[str, object]:
         "--width-cm": args.width_cm is not None,
         "--font-pt": args.font_pt is not None,
         "--transparent": args.transparent,
-        "--serif": args.serif,
-        "--greys": args.greys,
         "--numbers": args.numbers,
         "--no-title": args.no_title,
     }

@@ -13,7 +13,6 @@ from PIL import Image
 from ..builders.figure import Figure, PlotlyFigure, VegaFigure
 from .cell_numbers import check_room, number_choices, with_numbers, without_numbers
 from .export_style import CM, LABEL, PT, ExportStyle, config
-from .greys import in_greys, shows_signs
 from .missing_letters import with_replacements
 from .plotly_to_vega import VegaPanels, vega_panels
 from .safe_text import clean, fold_legends, keep_spaces, name_rare_fonts, wrap_titles
@@ -52,13 +51,14 @@ def _svg(figure: Figure, style: ExportStyle, unit: str, pixels: float) -> str:
             f'{name}="{coordinate:g}"' for name, coordinate in zip(names, box, strict=True)
         )
         opening_tag += f'<rect {box_attributes} fill="{style.page_colour}"/>'
-    svg_text = _BEHIND.sub(lambda _: opening_tag, svg_text, count=1)
-    return in_greys(svg_text, style.theme) if style.greys and not shows_signs(figure) else svg_text
+    return _BEHIND.sub(lambda _: opening_tag, svg_text, count=1)
 
 
 def png(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)
     """The figure as PNG, with the dots per inch of the style."""
-    return vl_convert.svg_to_png(with_replacements(svg(figure, style)), scale=72 / 96, ppi=style.dpi)
+    return vl_convert.svg_to_png(
+        with_replacements(svg(figure, style)), scale=72 / 96, ppi=style.dots_per_inch
+    )
 
 
 def pdf(figure: Figure, style: ExportStyle = ExportStyle()) -> bytes:  # noqa: B008 (frozen)

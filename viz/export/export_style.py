@@ -1,11 +1,11 @@
-"""The style of exported figures: theme, and for a paper its width, its letters, greys, numbers in cells, and no title."""
+"""The style of exported figures: theme, and for a paper its width, its letters, numbers in cells, and no title."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from ..builders.palette import WEIGHTS
 from ..builders.theme import DARK_INK, LIGHT_INK, MIDDLE
-from .safe_text import FONT, SERIF_FONT
+from .safe_text import FONT
 
 CM, PT = 96 / 2.54, 96 / 72  # pixels of CSS, of which an inch has 96
 LABEL = MIDDLE  # pixels of a layout: labels of axes; whoever asks for points gets these in that size
@@ -30,9 +30,7 @@ class ExportStyle:
         None  # of axes and legends; what is smaller or larger keeps its proportion to them
     )
     transparent: bool = False
-    dpi: int = 192  # of a PNG: twice the pixels of a screen
-    serif: bool = False  # letters with serifs; tokens stay in letters of one width
-    greys: bool = False  # in place of colours; figures that tell signs by colours keep theirs
+    dpi: int | None = None  # of a PNG; None: 300 for one with a width, which goes on paper, else 192
     numbers: CellNumbers = "drawn"  # in the cells of a map
     title: bool = True  # what stands above the whole figure
 
@@ -49,6 +47,11 @@ class ExportStyle:
                 raise ValueError(f"the {quantity} goes from {minimum:g} to {maximum:g}, got {value:g}")
 
     @property
+    def dots_per_inch(self) -> int:
+        """Those of a PNG; without a width, twice those of a screen."""
+        return self.dpi or (300 if self.width_cm else 192)
+
+    @property
     def page_colour(self) -> str:
         """The colour of the page behind the figure. Colours of text and lines are chosen to contrast with it, even if
         the figure has no background of its own.
@@ -56,7 +59,7 @@ class ExportStyle:
         return _PAGE[self.theme]
 
 
-PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True, dpi=300)  # one column of two
+PAPER = ExportStyle(width_cm=8.5, font_pt=8, transparent=True)  # one column of two
 
 
 def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
@@ -73,7 +76,7 @@ def config(style: ExportStyle, enlargement: float = 1) -> dict[str, Any]:
     axis = {"ticks": False, "domain": False, "gridColor": grid, "domainColor": grid, "labelFlush": False}
     return {
         "background": style.page_colour,
-        "font": SERIF_FONT if style.serif else FONT,
+        "font": FONT,
         "title": {"color": ink, "subtitleColor": ink, "fontWeight": 600, "anchor": "start"},
         "axis": {**text, **axis, "labelOverlap": True, "labelPadding": 6}
         | {"labelLimit": 140 * enlargement, "titlePadding": 8, "labelSeparation": 4},

@@ -15,11 +15,6 @@ _RARE = re.compile("[\u1d00-\u1dbf\u2016\u2070-\u209f\u2207\u2208\u2290-\u22ff\u
 # Liberation Sans is as wide as Arial and Helvetica, letter by letter: a figure that was laid out with one of them
 # fits with the others, and each machine has one.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-SERIF_FONT = "Liberation Serif, Times New Roman, Times, serif"  # as wide as Times, likewise
-_FAMILIES = {
-    f'font-family="{FONT}"': f'font-family="DejaVu Sans, {FONT}"',
-    f'font-family="{SERIF_FONT}"': f'font-family="DejaVu Serif, {SERIF_FONT}"',
-}
 
 
 def clean(value: Any) -> Any:
@@ -90,10 +85,9 @@ def name_rare_fonts(svg: str) -> str:
 
     def with_wide_font(match: re.Match) -> str:
         text = match[0]
-        if _RARE.search(text):
-            for family, wide_family in _FAMILIES.items():
-                text = text.replace(family, wide_family)
-        return text
+        if not _RARE.search(text):
+            return text
+        return text.replace(f'font-family="{FONT}"', f'font-family="DejaVu Sans, {FONT}"')
 
     return _TEXT.sub(with_wide_font, svg)
 

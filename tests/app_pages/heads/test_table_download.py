@@ -1,5 +1,4 @@
 import io
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -64,9 +63,9 @@ def test_the_table_in_latex_holds_what_the_page_compares(first: str, expected: l
 
 def test_latex_is_written_with_the_digits_that_a_column_needs() -> None:
     lines = latex_bytes(numbers(), HEADS, MEASURES).decode().splitlines()
-    assert lines[3] == "head & role & entropy & distance (tokens) \\\\"
-    assert [line.rpartition(" & ")[2] for line in lines[5:7]] == ["$12.0$ \\\\", "$1.5$ \\\\"]
-    assert [line.split(" & ")[2] for line in lines[5:7]] == ["$0.125$", "$0.250$"]
+    assert lines[4] == "head & role & entropy & distance (tokens) \\\\"
+    assert [line.rpartition(" & ")[2] for line in lines[6:8]] == ["$12.0$ \\\\", "$1.5$ \\\\"]
+    assert [line.split(" & ")[2] for line in lines[6:8]] == ["$0.125$", "$0.250$"]
 
 
 def followed(relation: str, share: float, direction: str = "to head") -> BestHead:
@@ -92,7 +91,7 @@ def test_where_relations_were_measured_the_files_have_a_column_for_them() -> Non
     table = pd.read_csv(io.BytesIO(csv_bytes(numbers(), HEADS, relations)), keep_default_na=False)
     assert list(table.columns)[:4] == ["layer", "head", "role", "relation"]
     assert table["relation"].tolist() == ["case to head 0.8750, obl to dependent 0.5000", ""]
-    rows = latex_bytes(numbers(), HEADS, MEASURES, relations).decode().splitlines()[5:7]
+    rows = latex_bytes(numbers(), HEADS, MEASURES, relations).decode().splitlines()[6:8]
     assert [row.split(" & ")[2] for row in rows] == [r"case 88 \%", ""]
 
 
@@ -104,16 +103,3 @@ def test_below_the_table_in_latex_stands_what_was_measured() -> None:
     )
     with_relations = note(numbers(), Followed({}, "250 sentences"))
     assert with_relations.endswith("share of its links that the head follows, over 250 sentences.")
-
-
-def test_the_measures_chosen_at_first_fit_into_the_text_of_an_article_beside_each_other() -> None:
-    """With the longest role and relation of which there are heads in the encoders that come with the project."""
-    values = np.full((1, 2), 0.25)
-    names = ("entropy", "distance", "importance", "zero")
-    over_data = replace(numbers(), here=dict.fromkeys(names, values) | {"previous": values + 0.5})
-    relations = Followed({(0, 1): [followed("advmod", 1.0)]}, "250 sentences")
-    table = latex_bytes(over_data, HEADS, names, relations).decode()
-    assert "previous-token" in table
-    assert "advmod 100" in table
-    assert "medskip" not in table  # no second table below
-    assert "too long" not in table

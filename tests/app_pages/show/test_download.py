@@ -114,7 +114,7 @@ def test_the_file_is_made_when_it_is_asked_for(
     monkeypatch.setattr(
         download, "figure_bytes", lambda *arguments: asked.append(arguments) or figure_bytes(*arguments)
     )
-    from viz.export.file_formats import figure_bytes
+    from viz.export.save import figure_bytes
 
     app = opened(kind=kind)
     assert [each.value for each in app.caption][-1] == made["file_name"]
@@ -167,21 +167,13 @@ def test_an_own_size(made: dict) -> None:
     assert 'width="12.00cm"' in drawn
 
 
-def test_letters_greys_numbers_and_title_are_chosen_behind_one_control(made: dict) -> None:
-    app = opened(kind="svg", letters=download.SERIF, ink=download.GREYS, numbers="all", title=False)
-    (details,) = [block for block in app.expander if block.label == "Letters, greys, numbers, title"]
-    assert [control.label for control in details.segmented_control] == [
-        "Letters",
-        "Printed",
-        "Numbers in cells",
-    ]
+def test_numbers_and_title_are_chosen_behind_one_control(made: dict) -> None:
+    app = opened(kind="svg", numbers="all", title=False)
+    (details,) = [block for block in app.expander if block.label == "Numbers and title"]
+    assert [control.label for control in details.segmented_control] == ["Numbers in cells"]
     drawn = made["data"].decode()
-    assert "Liberation Serif" in drawn
-    assert "#cfe0db" not in drawn
-    assert [drawn.count(f">{number}</text>") for number in (0, 1)] == [
-        3,
-        3,
-    ]  # two cells each, and the colour bar
+    # Two cells each, and the colour bar.
+    assert [drawn.count(f">{number}</text>") for number in (0, 1)] == [3, 3]
 
 
 def page_of_many_tokens() -> None:
@@ -201,25 +193,6 @@ def test_numbers_that_do_not_fit_are_told_and_no_file_is_offered(made: dict) -> 
     assert not app.exception
     assert "The numbers do not fit" in app.caption[-1].value
     assert not made
-
-
-def page_with_scores() -> None:
-    import numpy as np
-
-    from app_pages.show.show import show
-    from viz.attention.token_heatmaps import score_heatmap
-
-    show(score_heatmap(np.array([[1.0, -1.0], [0.0, 0.5]]), ["a", "b"]), key="matrix")
-
-
-def test_a_figure_with_signs_says_that_it_keeps_its_colours(made: dict) -> None:
-    app = AppTest.from_function(page_with_scores)
-    app.session_state["file_of_matrix"] = True
-    app.session_state["exported"] = {"kind": "svg", "ink": download.GREYS}
-    app.run()
-    assert not app.exception
-    assert any("keeps its colours" in caption.value for caption in app.caption)
-    assert "rgba(166" in made["data"]().decode()
 
 
 def test_colours_of_the_other_theme(made: dict) -> None:

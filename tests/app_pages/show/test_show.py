@@ -18,7 +18,7 @@ from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
 from viz.builders.palette import WEIGHTS
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.export.export_style import ExportStyle
-from viz.export.file_formats import figure_bytes
+from viz.export.save import figure_bytes
 from viz.masks.cell_board import cell_board
 from viz.positions.permutation import permutation
 from viz.positions.position_heatmaps import learned_positions, shift_of_positions, sinusoid_table

@@ -2,7 +2,6 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -438,27 +437,3 @@ def test_names_of_tokens_never_touch_and_the_query_has_its_own(n: int, query: in
     assert tokens[query] in {item["text"] for item in names}
     assert {item["angle"] for item in names} == {270}
     assert np.diff(sorted(item["x"] for item in names)).min() >= 11
-
-
-def test_the_stored_form_is_the_one_that_altair_makes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stored = module._STORED.read_text(encoding="utf-8")
-    monkeypatch.setattr(module, "_STORED", tmp_path / "form.json")
-    module.main()
-    assert stored == module._STORED.read_text(encoding="utf-8"), "run `python -m viz.attention.linked_heads`"
-    made = module._chart_form(*module._FIRST).specification
-    assert json.loads(stored) == made
-
-
-def test_the_chart_that_the_app_opens_with_has_the_stored_form(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = linked_heads(NOT_GOOD, channel="all_heads").specification
-    monkeypatch.setattr(module, "_FIRST", None)
-    assert linked_heads(NOT_GOOD, channel="all_heads").specification == made
-
-    def build(*_: object) -> None:
-        raise AssertionError("it is made again")
-
-    monkeypatch.undo()
-    monkeypatch.setattr(module, "_chart_form", build)
-    assert linked_heads(NOT_GOOD, channel="all_heads").specification == made

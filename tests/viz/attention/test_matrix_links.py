@@ -7,7 +7,7 @@ from viz.attention.linked_heads import MOST_CELLS, linked_heads
 from viz.attention.matrix_links import COLOUR, MatrixLink, cell_labels, with_outlines
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.export.export_style import ExportStyle
-from viz.export.file_formats import figure_bytes
+from viz.export.save import figure_bytes
 
 # "the old films" in four pieces: the → film ##s, old → film ##s
 TOKENS = ["the", "old", "film", "##s"]

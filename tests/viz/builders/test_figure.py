@@ -69,39 +69,6 @@ def test_figures_show_themselves_in_a_notebook(monkeypatch):
     assert set(shown) == {"application/vnd.plotly.v1+json"}
 
 
-@pytest.mark.parametrize(
-    ("name", "begins"),
-    [
-        ("a.pdf", b"%PDF-"),
-        ("a.svg", b"<svg"),
-        ("a.PNG", b"\x89PNG"),
-        ("a.csv", b"name,size\n"),
-        ("a.parquet", b"PAR1"),
-    ],
-)
-def test_a_figure_is_saved_in_the_format_that_its_name_says(tmp_path, name, begins):
-    assert figure().save(tmp_path / name) is None
-    assert (tmp_path / name).read_bytes().startswith(begins)
-
-
-def test_a_saved_figure_has_the_look_that_was_asked_for(tmp_path):
-    path = tmp_path / "a.svg"
-    figure("#ff0000").save(str(path), width_cm=8.5, font_pt=8, serif=True, greys=True, theme="dark")
-    drawn = path.read_text()
-    assert 'width="8.50cm"' in drawn
-    assert "Liberation Serif" in drawn
-    assert "#ff0000" not in drawn
-    assert 'fill="#4c4c4c"' in drawn  # the lightness of red, 0.299 of 255
-
-
-def test_a_name_without_a_known_format_is_refused_and_nothing_is_written(tmp_path):
-    with pytest.raises(ValueError, match=r"ends in \.png, \.svg, \.pdf, \.csv, \.parquet, got a\.gif"):
-        figure().save(tmp_path / "a.gif")
-    with pytest.raises(ValueError, match="width in cm goes from 2 to 100, got 1"):
-        figure().save(tmp_path / "a.pdf", width_cm=1)
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_value_that_follows_an_element_of_the_page_is_bound_to_it_and_the_other_values_stay():
     chart = alt.Chart(data()).mark_point().encode(x=alt.datum(value("t")))
     figure = form(lambda: chart)().with_data({"x": [1]}, values={"t": 3, "last": 9})

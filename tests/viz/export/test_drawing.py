@@ -184,7 +184,7 @@ def read_pdf(content):
     return (right - left, top - bottom), letters
 
 
-@pytest.mark.parametrize("style", [PAPER, ExportStyle(width_cm=8.5, font_pt=8, serif=True, greys=True)])
+@pytest.mark.parametrize("style", [PAPER, ExportStyle("dark", width_cm=8.5, font_pt=8)])
 def test_a_pdf_has_its_width_and_its_text_is_text(style):
     figure = weight_heatmap(heads()[0, 0], ["[CLS]", "naïve", "film", "d", "e", "f", "g", "[SEP]"])
     (width, height), letters = read_pdf(pdf(figure, style))
@@ -199,18 +199,6 @@ def test_a_pdf_without_a_width_is_as_large_as_on_the_page():
     pixels = sizes(parsed(figure))[0]
     assert width == pytest.approx(pixels * 72 / 96, abs=0.5)
     assert height > 0
-
-
-def test_letters_with_serifs_but_for_tokens():
-    tokens = ["[CLS]", "film", "[SEP]"]
-    weights = np.eye(3, dtype=np.float32)
-    fonts = {
-        "".join(text.itertext()): text.get("font-family")
-        for text in parsed(weight_heatmap(weights, tokens), ExportStyle(serif=True)).iter(f"{SVG}text")
-    }
-    assert fonts["key"].startswith("Liberation Serif, Times")
-    assert fonts["query"].startswith("Liberation Serif, Times")
-    assert "monospace" in fonts["film"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.cells import head_cells
 from viz.builders.figure import VegaFigure
 from viz.export.figure_csv import table
-from viz.export.file_formats import figure_bytes
+from viz.export.save import figure_bytes
 from viz.positions.sum_of_maps import sum_of_maps
 
 PATTERN = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)

@@ -1,4 +1,4 @@
-"""Figures as the bytes of a file, by the name of the format."""
+"""Figures as files, in the format that the name of the file says."""
 
 import warnings
 from pathlib import Path
@@ -38,13 +38,20 @@ def figure_bytes(figure: Figure, kind: str, style: ExportStyle = ExportStyle()) 
     raise ValueError(f"a figure becomes one of {', '.join((*PICTURES, *TABLES))}, got {kind!r}")
 
 
-def save(figure: Figure, path: Path, style: ExportStyle) -> None:
-    """Writes the figure to `path`, whose suffix says the format; warns of letters that no font here has. Raises ValueError for
-    another suffix, and OSError where the file cannot be written.
+def save(figure: Figure, path: str | Path, style: ExportStyle = ExportStyle()) -> None:  # noqa: B008 (frozen)
+    """Writes the figure to a file in a `style`: .pdf, .svg or .png, or its numbers as .csv or .parquet.
+
+    Warns of letters that no font here has. Raises ValueError for another suffix, and for numbers in all cells that do not fit or
+    of a figure without cells, and OSError where the file cannot be written.
+
+    >>> from loupe import ExportStyle, attention_heatmap, from_arrays, save_figure
+    >>> figure = attention_heatmap(from_arrays([[[[0.5, 0.5], [0.0, 1.0]]]], ["a", "film"]), layer=0, head=0)
+    >>> save_figure(figure, "head.pdf", ExportStyle(width_cm=8.5, font_pt=8))  # doctest: +SKIP
     """
+    path = Path(path)
     kind = path.suffix.lower().removeprefix(".")
     if kind not in (*PICTURES, *TABLES):
         raise ValueError(f"a figure's file ends in .{', .'.join((*PICTURES, *TABLES))}, got {path.name}")
     path.write_bytes(figure_bytes(figure, kind, style))
     if warning := sentence(figure, kind):
-        warnings.warn(warning, stacklevel=3)
+        warnings.warn(warning, stacklevel=2)
