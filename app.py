@@ -44,7 +44,7 @@ def import_all() -> None:
     import_parts(f"app_pages.{frame.FIRST.name}.")
     frame.DRAWN.wait(AT_MOST)
     import_parts("app_pages.")
-    import_module("model.sources.upload_folders").delete_left_behind()
+    import_module("model.sources.uploads").delete_left_behind()
     gc.freeze()
 
 

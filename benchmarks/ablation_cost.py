@@ -17,7 +17,6 @@ import torch
 from benchmarks.capture import CASES, an_encoder, an_input, measure, timed
 from model.capture.intervention import without_keys
 from model.checkpoint import load
-from model.device import keep_freed_memory
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.importance import importance
 from model.experiments.patching import patch_heads
@@ -40,7 +39,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     options = parser.parse_args()
     torch.set_num_threads(1)
-    keep_freed_memory()  # as the app does
     for name in MEASURED:
         config, n = CASES[name]
         loaded, model_input = an_encoder(config), an_input(config, n)

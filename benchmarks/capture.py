@@ -32,7 +32,6 @@ from torch import Tensor, nn
 
 from model.capture import capture
 from model.config import ModelConfig, preset
-from model.device import keep_freed_memory
 from model.loaded import Loaded
 from model.transformer import Attention, Transformer
 
@@ -64,7 +63,6 @@ def main() -> None:
 
         return print_ratios(options.device, options.rounds)
     torch.set_num_threads(1)
-    keep_freed_memory()  # as the app does
     if options.serve:
         return serve()
     other = Other(options.against) if options.against else None

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import torch
 
-# Numbers by which glibc's mallopt knows its settings.
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 # What Linux says of the machine's memory, in kB.
 MACHINE = Path("/proc/meminfo")
 # The limit that Linux sets for the processes of a container, in bytes, or "max"; beside it stands what they take.
@@ -38,24 +36,11 @@ def use_one_thread() -> None:
     torch.set_num_threads(1)
 
 
-def keep_freed_memory() -> None:
-    """Lets glibc keep up to 128 MB of freed memory for what is allocated next; `release_memory` gives it back.
-
-    Otherwise it returns memory to the operating system within every layer, and gets it anew, page by page: of a forward pass
-    of MiniLM over 512 tokens, that took 60 of 160 ms. The app calls it before the first session starts.
-    """
-    with suppress(OSError, AttributeError):  # other systems have no such call
-        libc = ctypes.CDLL(None)
-        # Arrays of up to 32 MB, the most that glibc permits, come from the memory that it keeps.
-        libc.mallopt(M_MMAP_THRESHOLD, 2**25)
-        libc.mallopt(M_TRIM_THRESHOLD, 2**27)
-
-
 def release_memory() -> None:
     """Returns unused memory, which torch (GPU) and glibc (CPU) would keep for reuse, to the operating system.
 
     Without it the process grows, since glibc keeps the gaps that arrays of changing sizes leave. A call takes 2 ms, and the
-    next capture some 15 ms more. Letting glibc keep nothing (M_MMAP_THRESHOLD) would double the time of every capture.
+    next capture some 15 ms more.
     """
     torch.cuda.empty_cache()
     with suppress(OSError, AttributeError):  # other systems have no such call

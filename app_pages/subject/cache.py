@@ -31,12 +31,11 @@ from cachetools import LRUCache
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model import checkpoint
-from model.device import OutOfMemory, keep_freed_memory, machine_memory, release_memory, use_one_thread
+from model.device import OutOfMemory, machine_memory, release_memory, use_one_thread
 from model.loaded import Loaded
 
 log = logging.getLogger(__name__)
 use_one_thread()  # here, since every page imports this before its first forward
-keep_freed_memory()
 
 # A name; as the type of a parameter it tells `cached` which encoder's fingerprint belongs to the key.
 Checkpoint = Annotated[str, "checkpoint"]

@@ -12,7 +12,6 @@ from model.atlas.dataset_measure import Statistics
 from model.capture import activations, capture
 from model.checkpoint import load
 from model.config import ModelConfig
-from model.device import keep_freed_memory
 from model.experiments.ablation import ablate_heads
 from model.experiments.attribution import integrated_gradients as integrate
 from model.experiments.knock_out import knock_out as knock_out_each
@@ -26,8 +25,6 @@ from viz.export.offline_page import offline_page
 
 from .training_step import CLASSES, VOCABULARY, Sizes, stepper
 from .weights import random_record
-
-keep_freed_memory()  # as the app does
 
 Arrays = dict[str, np.ndarray]
 ARRAYS = ("scores", "pattern", "q", "k", "v", "z", "residual", "logits_by_layer")

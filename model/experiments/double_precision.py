@@ -8,7 +8,7 @@ from scipy.special import expit, ndtr
 from torch import Tensor, nn
 
 from ..activations import QuickGELU
-from ..parts.grouped_keys import bias_by_head, weight_by_head
+from ..parts.block import bias_by_head, weight_by_head
 
 
 def as_float64(values: Tensor) -> Float[np.ndarray, "..."]:

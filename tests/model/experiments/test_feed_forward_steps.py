@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from model.experiments.feed_forward_steps import feed_forward_steps, largest_indices
-from model.parts.feed_forward import GatedFeedForward
+from model.parts.block import GatedFeedForward
 from model.transformer import FeedForward
 from tests.model import tiny
 

@@ -9,8 +9,8 @@ from torch import nn
 from model.config import ModelConfig
 from model.experiments.query_attention import AttentionSteps, attention_steps
 from model.family_options import Disentangled, Rotary
+from model.parts.block import GroupedLinear
 from model.parts.disentangled import DisentangledAttention, RelativePositions
-from model.parts.grouped_keys import GroupedLinear
 from model.parts.relative_bias import BiasedScores
 from model.parts.rotary import Rotated
 from model.transformer import Attention

@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional
 
-from model.parts.grouped_keys import GroupedLinear, bias_by_head, weight_by_head
+from model.parts.block import GroupedLinear, bias_by_head, weight_by_head
 
 
 def test_shared_heads_are_those_of_a_map_with_repeated_rows() -> None:

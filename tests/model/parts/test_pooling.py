@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.parts.sentence_layers import pool_tokens
+from model.parts.pooling import pool_tokens
 
 STATES = torch.tensor([[[1.0, -4.0], [3.0, -2.0], [8.0, 5.0]], [[2.0, 0.0], [4.0, 1.0], [6.0, 2.0]]])
 REAL = torch.tensor([[True, True, False], [True, True, True]])
