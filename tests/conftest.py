@@ -35,7 +35,7 @@ from tests.viz.export.offline_parts import VEGA
 from viz.builders import figure
 
 # How long an example takes says how busy the machine is, not whether the code is right.
-settings.register_profile("few", deadline=None, max_examples=20)
+settings.register_profile("few", deadline=None, max_examples=10)
 settings.register_profile("many", deadline=None, max_examples=100)
 settings.load_profile("few")
 # Figures are compared to the last bit, and with the CPU's; what a test starts inherits this.
