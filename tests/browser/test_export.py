@@ -100,7 +100,7 @@ def test_the_offline_page_opens_from_disk(
 
 
 def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page, tmp_path: Path) -> None:
-    page.goto(TEXT)
+    page.goto(f"{TEXT}&text=a+film")  # each choice below makes the file anew: a small one
     ready(page)
     page.get_by_role("button", name="Download the figure: matrix").click()
     page.get_by_role("radio", name="PDF").click()

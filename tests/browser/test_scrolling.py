@@ -61,6 +61,8 @@ def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_p
     ready(page)
     link(page, "Norm placement").click()
     figure = page.locator(".st-key-claims a[href*='figure=theory_by_layer']")
+    expect(figure).to_be_visible()
+    ready(page)  # what is still being drawn moves, also between press and release
     figure.click()
     expect(page).to_have_url(re.compile("/theory"))
     heading = page.get_by_text("The gradient layer by layer", exact=True)
