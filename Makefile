@@ -4,29 +4,32 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --requirement
 
-.PHONY: help run test test-all check
+.PHONY: help run test test-all lint check
 
 help:
 	@echo "make run       installs what the app needs into .venv and serves the app"
 	@echo "make test      installs what the tests need as well, then lints, checks types and tests"
-	@echo "make test-all  tests also what is rare and slow"
+	@echo "make test-all  does the same with every test, also what is rare and slow"
 	@echo "make check     asks whether vulnerabilities are known of the requirements"
 
 run: .venv/run-installed
 	$(BIN)/python -m streamlit run app.py
 
-test: .venv/test-installed
+test: lint
+	$(PYTEST)
+
+# Every test once, those by hypothesis with ten times as many examples.
+test-all: lint
+	$(PYTEST) -m "slow or not slow" --hypothesis-profile=many
+
+lint: .venv/test-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m mypy
 	$(BIN)/python -m tests.browser.chromium
-	$(BIN)/python -m pytest -n auto --dist loadfile
-
-# The tests by hypothesis run once more, with other examples and five times as many.
-test-all: test
-	$(BIN)/python -m pytest -n auto --dist loadfile -m "slow or hypothesis" --hypothesis-profile=many
 
 check: .venv/test-installed
 	$(BIN)/python -m pytest -q -n 0 tests/test_boundaries.py -k requirements

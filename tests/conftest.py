@@ -35,7 +35,7 @@ from tests.viz.export.offline_parts import VEGA
 from viz.builders import figure
 
 # How long an example takes says how busy the machine is, not whether the code is right.
-settings.register_profile("few", deadline=None, max_examples=20)
+settings.register_profile("few", deadline=None, max_examples=10)
 settings.register_profile("many", deadline=None, max_examples=100)
 settings.load_profile("few")
 # Figures are compared to the last bit, and with the CPU's; what a test starts inherits this.
@@ -60,31 +60,39 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     jaxtyping.config.update("jaxtyping_disable", not is_of_the_model)
 
 
-class OneBrowser(LoadFileScheduling):
-    """A test file runs in one process, and all files that need the browser in the same one.
+class FewBrowsers(LoadFileScheduling):
+    """A test file runs in one process, and all files that need the browser in every second process at most.
 
-    So there is one server and one Chromium, however many processes run tests. What takes longest begins first.
+    So two processes have one server and one Chromium. What takes longest begins first.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return BROWSER if nodeid.startswith(BROWSER) else super()._split_scope(nodeid)
+        file = super()._split_scope(nodeid)
+        if not nodeid.startswith(BROWSER):
+            return file
+        return f"{BROWSER}{len(file) % max(1, self.numnodes // 2)}"
 
     def _assign_work_unit(self, node: WorkerController) -> None:
-        for scope in (TRAINING, BROWSER):
-            if scope in self.workqueue:
-                self.workqueue.move_to_end(scope, last=False)
+        for scope in [scope for scope in self.workqueue if scope.startswith(LONGEST)][::-1]:
+            self.workqueue.move_to_end(scope, last=False)
         super()._assign_work_unit(node)
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneBrowser:
-    return OneBrowser(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FewBrowsers:
+    return FewBrowsers(config, log)
 
 
 figure.validating = True  # every form that is made while tests run is checked against Vega-Lite's schema
 
 TESTS = Path(__file__).parent
 BROWSER = "tests/browser/"
-TRAINING = "tests/model/train/test_main.py"
+LONGEST = (
+    BROWSER,
+    "tests/model/train/test_main.py",
+    "tests/app_pages/test_reloads.py",
+    "tests/test_library.py",
+    "tests/test_faults.py",
+)
 APP = TESTS.parent / "app.py"
 
 ACCURACY = {"n": 10_000, "accuracy": 0.9951, "loss": 0.0213, "data": "MNIST test digits"}

@@ -1,5 +1,7 @@
 """One server and one Chromium for all browser tests; each test has its own window, and so its own session.
 
+What is marked as slow, and so in `make test-all` alone, is how a page looks, and the same gesture in other places.
+
 The windows share one browser context, which keeps the code of Streamlit and of the charts: a page opens in three
 quarters of the time.
 """
@@ -19,8 +21,8 @@ from tests.browser.server import ROOT, serve
 from tests.browser.watching import Complaints
 from tests.model import tiny
 
-# Milliseconds that a page may take: torch is imported for the first one, on a machine that may be busy.
-PATIENCE = 60_000
+# Milliseconds that a page may take: torch is imported for the first one, on a machine that may be busy with other work.
+PATIENCE = 180_000
 FAILED = pytest.StashKey[bool]()
 FLAGS = (
     "--no-sandbox",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 HOST = "127.0.0.1"
-START_UP = 60  # seconds until it must answer, generous for a machine that is busy
+START_UP = 180  # seconds until it must answer, generous for a machine that is busy
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_links import mark, press
@@ -22,6 +23,7 @@ def test_clicks_take_away_and_give_back(page: Page) -> None:
         expect(page).not_to_have_url(re.compile("ablated"))
 
 
+@pytest.mark.slow
 def test_a_step_can_be_undone(page: Page) -> None:
     page.goto(URL)
     ready(page)

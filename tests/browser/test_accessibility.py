@@ -12,6 +12,8 @@ from playwright.sync_api import Page, expect
 from app_pages.controls.pages import ATTENTION, COMPARE, FIRST, HEADS, INSIDE_A_HEAD, MASKS, PAGES, POSITIONS
 from tests.browser.watching import ready
 
+pytestmark = pytest.mark.slow
+
 WITH_PICTURES = (ATTENTION, INSIDE_A_HEAD, HEADS, MASKS, POSITIONS, COMPARE)
 IMPACTS = (
     "critical",

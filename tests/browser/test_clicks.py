@@ -42,6 +42,7 @@ def test_of_three_clicks_on_pairs_none_is_lost(slow: Page) -> None:
     expect(slow).to_have_url(re.compile(r"[?&]masks_cells=3-5(&|$)"))
 
 
+@pytest.mark.slow
 def test_of_three_clicks_on_patches_none_is_lost(slow: Page) -> None:
     slow.goto("/masks?kind=Digit")
     ready(slow)
@@ -49,6 +50,7 @@ def test_of_three_clicks_on_patches_none_is_lost(slow: Page) -> None:
     expect(slow).to_have_url(re.compile(r"[?&]masks_keys=18\.25\.32(&|$)"))
 
 
+@pytest.mark.slow
 def test_of_three_clicks_on_heads_that_are_taken_away_none_is_lost(slow: Page) -> None:
     slow.goto("/heads?heads_part=Ablate&checkpoint=imdb-pre-ln&text=The+film+is+not+good&ablated=f0")
     ready(slow)
@@ -79,6 +81,7 @@ def test_a_download_has_the_format_that_was_chosen_just_before(slow: Page) -> No
         assert download.value.suggested_filename == f"attention-L1-H2-imdb-pre-ln.{name.lower()}"
 
 
+@pytest.mark.slow
 def test_a_table_has_the_format_that_was_chosen_just_before(slow: Page) -> None:
     slow.goto("/heads?checkpoint=imdb-pre-ln&layer=1&head=2")
     ready(slow)

@@ -11,6 +11,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.linked import tokens
 from tests.browser.watching import ready
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_bar_keeps_its_colours_after_a_click_that_does_not_redraw_it(page: Page) -> None:
     page.goto("/?text=a+great+film&layer=1&view=lines")

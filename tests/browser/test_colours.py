@@ -12,6 +12,8 @@ from tests.browser import linked
 from tests.browser.watching import ready
 from viz.builders.palette import WEIGHTS
 
+pytestmark = pytest.mark.slow
+
 TOKENS = ["[CLS]", "the", "plot", "is", "thin", ",", "but", "i", "was", "never", "bored", ".", "[SEP]"]
 QUERY = 4
 LARGEST = 600  # pixels; no map is larger

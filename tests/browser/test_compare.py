@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.linked import click_head, click_row, wait_until_told
@@ -23,6 +24,7 @@ def test_a_click_on_either_side_chooses_for_both(page: Page) -> None:
         wait_until_told(page, key, query=22)
 
 
+@pytest.mark.slow
 def test_from_a_disagreement_to_the_head_that_differs_in_three_clicks(page: Page) -> None:
     page.goto("/compare?kind=Digit")
     ready(page)
@@ -41,6 +43,7 @@ def test_from_a_disagreement_to_the_head_that_differs_in_three_clicks(page: Page
     expect(page.locator(".st-key-difference")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_what_blinks_says_which_encoder_is_seen(page: Page) -> None:
     page.goto("/compare?checkpoint=imdb-pre-ln")
     ready(page)

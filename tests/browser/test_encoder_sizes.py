@@ -1,8 +1,11 @@
 """The boxes for the sizes of an encoder show their numbers whole."""
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.browser.watching import ready
+
+pytestmark = pytest.mark.slow
 
 # The numbers of the boxes that are cut off on the right, by label.
 CUT = """() => Object.fromEntries(

@@ -38,6 +38,7 @@ def test_a_figure_becomes_a_file_by_keyboard_alone(page: Page, tmp_path: Path) -
     assert canvas(page).bounding_box() == before
 
 
+@pytest.mark.slow
 def test_the_menu_opens_whole_at_the_end_of_the_page(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto("/?kind=Digit&checkpoint=mnist-pre-ln&layer=2&head=1")
@@ -53,7 +54,7 @@ def test_the_menu_opens_whole_at_the_end_of_the_page(page: Page) -> None:
         expect(button).to_be_in_viewport(ratio=1)
 
 
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+@pytest.mark.parametrize("color_scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_the_offline_page_opens_from_disk(
     page: Page, browser: Browser, color_scheme: str, tmp_path: Path
 ) -> None:
@@ -99,7 +100,7 @@ def test_the_offline_page_opens_from_disk(
 
 
 def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page, tmp_path: Path) -> None:
-    page.goto(TEXT)
+    page.goto(f"{TEXT}&text=a+film")  # each choice below makes the file anew: a small one
     ready(page)
     page.get_by_role("button", name="Download the figure: matrix").click()
     page.get_by_role("radio", name="PDF").click()
@@ -116,6 +117,7 @@ def test_the_pointer_reaches_the_way_to_a_pdf_below_the_linked_chart(page: Page,
     assert b"LiberationSans" in content
 
 
+@pytest.mark.slow
 def test_the_table_of_heads_becomes_latex(page: Page, tmp_path: Path) -> None:
     page.goto("/heads?checkpoint=imdb-pre-ln&layer=1&head=2")
     ready(page)

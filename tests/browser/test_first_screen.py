@@ -2,10 +2,13 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.linked import tokens
 from tests.browser.watching import ready
+
+pytestmark = pytest.mark.slow
 
 LONG = (
     "The story begins slowly, in a small town by the sea, where a teacher finds a letter that was never sent. "

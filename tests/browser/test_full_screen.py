@@ -5,6 +5,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.watching import ready
 
+pytestmark = pytest.mark.slow
+
 BARS = "[data-testid=stElementToolbar], .modebar"
 CHARTS = ":is(.stVegaLiteChart, .stPlotlyChart, .stDataFrame, .stImage):visible"
 # Width and height of the first map and of its frame on the screen, in pixels.

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from app_pages.controls.pages import PAGES
@@ -35,6 +36,7 @@ def test_every_page_is_one_click_away_and_the_one_that_is_open_is_marked(page: P
     expect(page.locator(".st-key-here")).to_have_text("Side by side")
 
 
+@pytest.mark.slow
 def test_a_first_look_leads_to_a_word_whose_hiding_is_told(page: Page) -> None:
     page.goto("/")
     ready(page)
@@ -43,6 +45,7 @@ def test_a_first_look_leads_to_a_word_whose_hiding_is_told(page: Page) -> None:
     expect(page.get_by_text(re.compile("^Without “.*”, the prediction"))).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_first_look_leads_to_one_digit_under_two_norms(page: Page) -> None:
     page.goto("/")
     ready(page)

@@ -5,6 +5,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.watching import ready
 
+pytestmark = pytest.mark.slow
+
 # How many pixels of each heading lie below the top of what follows it.
 COVERED = """() => [...document.querySelectorAll("[data-testid=stMarkdownContainer] :is(h2, h3)")].map((heading) => {
     const element = heading.closest("[data-testid=stElementContainer]");

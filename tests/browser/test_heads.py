@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.watching import ready
@@ -50,6 +51,7 @@ def test_a_click_on_a_row_or_a_point_chooses_the_head(page: Page) -> None:
     expect(page.locator(".st-key-head_line")).to_contain_text("L2 H3")
 
 
+@pytest.mark.slow
 def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto("/heads?checkpoint=imdb-pre-ln&text=The+film+is+not+bad+at+all.")
@@ -79,6 +81,7 @@ def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page: Pa
     expect(tip).to_have_text(re.compile("head: at least half of its weight"))
 
 
+@pytest.mark.slow
 def test_a_touch_shows_what_a_column_is(app: str, browser: Browser) -> None:
     with browser.new_context(base_url=app, has_touch=True) as touched:
         page = touched.new_page()

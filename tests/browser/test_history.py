@@ -3,6 +3,7 @@
 import re
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import linked
@@ -43,6 +44,7 @@ def test_back_takes_a_blocked_cell_back(page: Page) -> None:
     expect(page).not_to_have_url(re.compile("masks_cells"))
 
 
+@pytest.mark.slow
 def test_a_link_of_the_guide_is_one_step_and_keeps_the_sentence_of_the_reader(page: Page) -> None:
     page.goto("/")
     ready(page)
@@ -67,6 +69,7 @@ def test_a_link_of_the_guide_is_one_step_and_keeps_the_sentence_of_the_reader(pa
         expect(page).to_have_url(re.compile("/reading"))
 
 
+@pytest.mark.slow
 def test_a_link_wins_over_what_was_chosen_before_even_where_it_is_what_stands_there_at_first(
     page: Page,
 ) -> None:

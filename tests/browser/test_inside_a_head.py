@@ -9,7 +9,9 @@ from tests.browser.test_links import mark, opened_elsewhere, press, views
 from tests.browser.watching import ready
 
 
-@pytest.mark.parametrize(("kind", "color_scheme"), [("Text", "light"), ("Digit", "dark")])
+@pytest.mark.parametrize(
+    ("kind", "color_scheme"), [("Text", "light"), pytest.param("Digit", "dark", marks=pytest.mark.slow)]
+)
 def test_from_the_diagram_to_a_key(page: Page, kind: str, color_scheme: str) -> None:  # noqa: ARG001
     page.goto(f"/inside_a_head?kind={kind}&inside_step=LayerNorm+of+the+attention")
     ready(page)
@@ -39,6 +41,7 @@ def test_from_the_diagram_to_a_key(page: Page, kind: str, color_scheme: str) -> 
     assert views(other) == views(page)
 
 
+@pytest.mark.slow
 def test_a_click_on_the_text_makes_another_query(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(

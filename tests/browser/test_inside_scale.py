@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_links import mark, press
@@ -10,6 +11,7 @@ from tests.browser.watching import ready
 WHY = "/inside_a_head?inside=Why+√d_k"
 
 
+@pytest.mark.slow
 def test_a_click_on_a_point_chooses_its_head(page: Page) -> None:
     page.goto(f"{WHY}&inside_scale=this+encoder")
     ready(page)

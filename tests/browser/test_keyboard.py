@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from app_pages.controls.address import LONGEST
@@ -29,6 +30,7 @@ def test_arrow_keys_step_through_heads_from_the_overview_beside_the_lines(page: 
     expect(page).not_to_have_url(re.compile(r"[?&]head="))  # 0, as without any choice, leaves the address
 
 
+@pytest.mark.slow
 def test_the_first_click_on_a_small_map_gives_the_chart_the_focus(page: Page) -> None:
     page.goto("/")
     click_head(page, 2, 1)
@@ -38,6 +40,7 @@ def test_the_first_click_on_a_small_map_gives_the_chart_the_focus(page: Page) ->
     expect(page).to_have_url(re.compile(r"[?&]head=2"))
 
 
+@pytest.mark.slow
 def test_a_click_on_a_row_of_the_large_map_gives_the_chart_the_focus(page: Page) -> None:
     page.goto("/?text=a+great+film&layer=1")
     click_row(page, 2)
@@ -72,6 +75,7 @@ def test_enter_applies_a_text_and_shift_breaks_the_line(page: Page) -> None:
     expect(box).to_have_value("a great\nplot")
 
 
+@pytest.mark.slow
 def test_enter_that_ends_the_composing_of_a_word_applies_nothing(page: Page) -> None:
     page.goto("/?text=great+film")
     ready(page)
@@ -87,6 +91,7 @@ def test_enter_that_ends_the_composing_of_a_word_applies_nothing(page: Page) -> 
     expect(page).to_have_url(re.compile(r"[?&]text=great\+plot"))
 
 
+@pytest.mark.slow
 def test_enter_breaks_the_line_where_a_text_is_read_by_line(page: Page) -> None:
     page.goto("/inside_a_head?inside=LayerNorm")
     ready(page)
@@ -97,6 +102,7 @@ def test_enter_breaks_the_line_where_a_text_is_read_by_line(page: Page) -> None:
     expect(box).to_have_value("1 2 6\n3 4 8")
 
 
+@pytest.mark.slow
 def test_elsewhere_arrow_keys_scroll(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 400})
     page.goto("/?text=great+film")
@@ -121,6 +127,7 @@ def test_arrow_keys_move_in_a_box_of_text(page: Page) -> None:
     expect(page).not_to_have_url(re.compile(r"[?&]head="))
 
 
+@pytest.mark.slow
 def test_arrow_keys_show_the_next_head_though_the_pointer_rests_on_another(page: Page) -> None:
     page.goto("/")
     click_head(page, 1, 1)
@@ -133,6 +140,7 @@ def test_arrow_keys_show_the_next_head_though_the_pointer_rests_on_another(page:
     wait_until_told(page, layer=2, head=1, over_layer=0, over_head=1)
 
 
+@pytest.mark.slow
 def test_of_a_text_that_is_too_long_the_beginning_is_pasted_and_that_is_said(page: Page) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/?text=great+film")

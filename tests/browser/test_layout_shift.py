@@ -9,6 +9,8 @@ from tests.browser.layout_shift_recorder import GESTURES, Gesture
 from tests.browser.linked import canvas
 from tests.browser.watching import ready
 
+pytestmark = pytest.mark.slow
+
 SHIFT = 0.05  # half of what is said to be good
 PIXELS = 3  # Chromium does not count less either
 SHARE = 0.05

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import linked
@@ -34,6 +35,7 @@ def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"[?&]head=2"))  # the head that was chosen before
 
 
+@pytest.mark.slow
 def test_a_link_restores_the_lens_and_the_class(page: Page) -> None:
     page.goto("/?text=great+film&lens=gradient+×+attention&lens_class=negative&layer=3")
     ready(page)

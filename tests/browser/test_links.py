@@ -3,6 +3,7 @@
 import re
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import linked
@@ -10,6 +11,7 @@ from tests.browser.linked import token, wait_until_told
 from tests.browser.watching import ready
 
 
+@pytest.mark.slow
 def test_a_text(page: Page) -> None:
     page.goto("/")
     ready(page)
@@ -41,6 +43,7 @@ def test_what_is_chosen_goes_along_to_other_pages_and_into_their_addresses(page:
         assert parse_qs(urlsplit(page.url).query).items() >= chosen.items()
 
 
+@pytest.mark.slow
 def test_a_word_stays_chosen_in_another_text(page: Page) -> None:
     page.goto("/?text=a+good+film")
     ready(page)
@@ -56,6 +59,7 @@ def test_a_word_stays_chosen_in_another_text(page: Page) -> None:
     assert parse_qs(urlsplit(page.url).query)["query"] == ["2 film"]
 
 
+@pytest.mark.slow
 def test_the_first_view_and_what_colours_its_words_are_in_the_address(page: Page) -> None:
     page.goto("/?text=a+dull+film")
     expect(page).to_have_url(re.compile(r"[?&]query=2\+dull&coloured_by=attention$"))
@@ -71,6 +75,7 @@ def test_the_first_view_and_what_colours_its_words_are_in_the_address(page: Page
     expect(colouring).to_have_attribute("aria-pressed", "false")
 
 
+@pytest.mark.slow
 def test_a_test_digit(page: Page) -> None:
     page.goto("/?kind=Digit")
     ready(page)
@@ -88,6 +93,7 @@ def test_a_test_digit(page: Page) -> None:
     shows_the_same(other, page, layer=3, head=2, query=22)
 
 
+@pytest.mark.slow
 def test_a_drawn_digit(page: Page) -> None:
     page.goto("/?kind=Digit&source=Draw")
     ready(page)

@@ -65,7 +65,7 @@ def test_strokes_clicks_and_keys_hide_tokens_and_bring_them_back(page: Page) -> 
     expect(page).to_have_url(re.compile(r"[?&]query=3\+is"))
 
 
-@pytest.mark.parametrize("name", ["imdb-pre-ln", "imdb-post-ln"])
+@pytest.mark.parametrize("name", ["imdb-pre-ln", pytest.param("imdb-post-ln", marks=pytest.mark.slow)])
 def test_the_row_of_the_browser_is_that_of_the_encoder_in_layer_0(page: Page, name: str) -> None:
     program = f"data:text/javascript,{SCRIPT.replace('%', '%25').replace('#', '%23')}"
 
@@ -87,6 +87,7 @@ def test_the_row_of_the_browser_is_that_of_the_encoder_in_layer_0(page: Page, na
         np.testing.assert_allclose(shown, old / old.sum(), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_cells_patches_and_parts_are_in_the_address(page: Page) -> None:
     page.goto("/masks?kind=Digit")
     ready(page)
@@ -114,7 +115,7 @@ PRESSED = """name => {
 }"""
 
 
-@pytest.mark.parametrize(("layer", "is_exact"), [(0, True), (1, False)])
+@pytest.mark.parametrize(("layer", "is_exact"), [(0, True), pytest.param(1, False, marks=pytest.mark.slow)])
 def test_a_click_on_a_pair_shows_its_row_at_once(page: Page, layer: int, is_exact: bool) -> None:
     page.goto(
         f"/masks?checkpoint=imdb-pre-ln&text=The+film+is+not+good&masks_kind=Block+pairs&query=2+film&layer={layer}&head=0"

@@ -9,6 +9,7 @@ from tests.browser.test_links import opened_elsewhere
 from tests.browser.watching import ready
 
 
+@pytest.mark.slow
 def test_a_position_is_stepped_to_with_the_keyboard(page: Page) -> None:
     page.goto("/positions")
     ready(page)
@@ -46,6 +47,7 @@ def test_clocks_waves_and_table_follow_the_slider_while_it_is_dragged(page: Page
     assert frame.bounding_box()["y"] == pytest.approx(below["y"], abs=3)
 
 
+@pytest.mark.slow
 def test_a_longer_table_keeps_the_position_and_a_shorter_one_its_last(page: Page) -> None:
     page.goto("/positions?positions_t=50")
     ready(page)
@@ -60,6 +62,7 @@ def test_a_longer_table_keeps_the_position_and_a_shorter_one_its_last(page: Page
     expect(clock(page, "k 0: 4.934 turns").first).to_be_attached()  # 31 / 2 pi
 
 
+@pytest.mark.slow
 def test_a_link_opens_what_was_chosen_far_down(page: Page) -> None:
     page.goto("/positions?figure=positions_shift")
     ready(page)

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_links import mark, press
@@ -16,6 +17,7 @@ def test_an_order(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"[?&]positions_try_seed=\d+"))
 
 
+@pytest.mark.slow
 def test_a_token_where_it_is_read_second(page: Page) -> None:
     page.goto("/positions?positions=Experiments&text=it+is+not+a+bad+film&positions_try_seed=5")
     ready(page)
@@ -24,6 +26,7 @@ def test_a_token_where_it_is_read_second(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"[?&]query=5\+bad"))
 
 
+@pytest.mark.slow
 def test_a_shift(page: Page) -> None:
     page.goto("/positions?kind=Digit&positions=Experiments&positions_try=shift+the+positions")
     ready(page)
@@ -35,6 +38,7 @@ def test_a_shift(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"[?&]positions_try_shift=10"))
 
 
+@pytest.mark.slow
 def test_a_patch_and_its_position(page: Page) -> None:
     page.goto("/positions?kind=Digit&positions=This+encoder")
     ready(page)
@@ -46,6 +50,7 @@ def test_a_patch_and_its_position(page: Page) -> None:
     expect(page.get_by_text("The position of r5c1")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_vector(page: Page) -> None:
     page.goto("/positions?positions=Embeddings&text=it+is+not+a+bad+film")
     ready(page)

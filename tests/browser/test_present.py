@@ -28,6 +28,7 @@ def presented(page: Page, name: str, width: int = 1280, height: int = 800) -> Lo
     return page.locator(FIGURES[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_figure_has_the_window(page: Page, name: str) -> None:
     figure = presented(page, name)
@@ -46,6 +47,7 @@ def test_the_figure_has_the_window(page: Page, name: str) -> None:
     assert box["y"] + box["height"] <= 800
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height", "least"), [(1280, 800, 14), (1920, 1080, 20)])
 def test_letters_can_be_read_from_the_last_row(page: Page, width: int, height: int, least: int) -> None:
     letters = presented(page, "inside_a_head", width, height).evaluate(LETTERS)

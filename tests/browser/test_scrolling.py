@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.watching import ready
@@ -35,6 +36,7 @@ def test_a_page_opens_at_its_top_and_back_where_one_was(page: Page) -> None:
     at(page, further_down)
 
 
+@pytest.mark.slow
 def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_to(page: Page) -> None:
     page.set_viewport_size(WINDOW)
     page.goto("/norm_placement")
@@ -52,12 +54,15 @@ def test_a_page_that_is_laid_out_once_more_stays_where_the_reader_has_scrolled_t
     at(page, 0)
 
 
+@pytest.mark.slow
 def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_page(page: Page) -> None:
     page.set_viewport_size(WINDOW)
     page.goto("/theory?theory_part=First+steps&theory_depth=4&theory_seeds=2")
     ready(page)
     link(page, "Norm placement").click()
     figure = page.locator(".st-key-claims a[href*='figure=theory_by_layer']")
+    expect(figure).to_be_visible()
+    ready(page)  # what is still being drawn moves, also between press and release
     figure.click()
     expect(page).to_have_url(re.compile("/theory"))
     heading = page.get_by_text("The gradient layer by layer", exact=True)
@@ -66,6 +71,7 @@ def test_the_figure_of_a_claim_opens_at_its_heading_whatever_was_chosen_on_its_p
     expect(figure).to_be_in_viewport()
 
 
+@pytest.mark.slow
 def test_a_step_that_the_guide_promises_is_in_sight(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 500})
     page.goto(

@@ -5,6 +5,8 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.watching import ready
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def context(context_with_models: BrowserContext) -> BrowserContext:

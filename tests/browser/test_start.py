@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.watching import ready
 
 
-@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+@pytest.mark.parametrize("color_scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_the_first_page_paints(page: Page, color_scheme: str) -> None:
     page.goto("/")
     ready(page)

@@ -3,6 +3,7 @@
 import re
 from urllib.parse import urlencode
 
+import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from tests.browser.watching import ready
@@ -28,6 +29,7 @@ def test_a_lens_is_stopped_and_goes_on(page: Page) -> None:
     expect(stopped).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_work_behind_a_button_is_stopped_and_the_button_comes_back(page: Page) -> None:
     open_long(page, "heads", heads_part="Patch", patch_text=LONG.replace("laugh", "yawn", 1))
     begin = page.get_by_role("button", name=re.compile(r"^(timer )?Patch \d+ positions"))
@@ -39,6 +41,7 @@ def test_work_behind_a_button_is_stopped_and_the_button_comes_back(page: Page) -
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_pairs_of_a_file_are_stopped_and_go_on_where_they_were(page: Page) -> None:
     page.goto(f"/heads?{urlencode({'heads_part': 'Patch', 'patch_pairs': 'pairs of a file'})}")
     lines = [f"{LONG} {number}\t{LONG.replace('laugh', 'yawn', 1)} {number}" for number in range(30)]

@@ -2,9 +2,12 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.watching import ready
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_running_grid_can_be_stopped(page: Page) -> None:

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.watching import ready
@@ -53,6 +54,7 @@ def test_the_film_plays_pauses_and_is_scrubbed(page: Page) -> None:
     expect(page.get_by_text("moment 27 of 53")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_with_less_motion_a_press_is_a_step(page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
     page.goto("/training?kind=Digit&moment=5")

@@ -22,6 +22,7 @@ def heads(page: Page) -> None:
     expect(page.locator(".st-key-all_heads_chart canvas").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_folder_is_opened_and_its_address_opens_it_again(page: Page) -> None:
     page.goto("/your_own")
     ready(page)

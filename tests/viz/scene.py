@@ -3,9 +3,10 @@
 import json
 from typing import Any
 
+import numpy as np
 import vl_convert
 
-from viz.builders.figure import VegaFigure
+from viz.builders.figure import LayeredChart, VegaFigure
 from viz.builders.theme import OTHER_INK
 
 
@@ -43,7 +44,9 @@ def _is_casing(part: Any) -> bool:
     return isinstance(mark, dict) and mark.get("stroke") == OTHER_INK.to_dict()
 
 
-def whole(figure: VegaFigure) -> dict[str, Any]:
-    """The specification with its data, checked against Vega-Lite's schema."""
-    chart = figure.chart() if isinstance(figure, VegaFigure) else figure
-    return json.loads(chart.to_json())
+def whole(figure: VegaFigure | LayeredChart) -> dict[str, Any]:
+    """The specification with its data, as JSON. That every form is valid is tested once, in `test_forms.py`."""
+    if not isinstance(figure, VegaFigure):
+        return json.loads(figure.to_json())
+    datasets = {name: frame.to_dict(orient="records") for name, frame in figure.frames.items()}
+    return json.loads(json.dumps(figure.specification | {"datasets": datasets}, default=np.ndarray.tolist))

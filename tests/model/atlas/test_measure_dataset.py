@@ -86,7 +86,7 @@ def test_digits_lie_in_a_grid(tmp_path):
         examples_for(loaded, None, 3),
         tmp_path / "out",
         "command",
-        MeasureOptions(extra=("examples",)),
+        MeasureOptions(extra=("examples",), show_data=True),
     )
     heads = read_heads(paths[0])
     assert heads.source.unknown is None

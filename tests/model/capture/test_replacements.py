@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.capture import capture
@@ -41,7 +41,6 @@ def test_at_one_nothing_changes(text_loaded: Loaded) -> None:
     np.testing.assert_array_equal(at(text_loaded, 1.0).logits, capture(text_loaded, SENTENCE).logits)
 
 
-@settings(max_examples=30)
 @given(st.floats(0.05, 20))
 def test_the_first_layer_has_the_softmax_of_its_divided_scores(
     text_loaded: Loaded, temperature: float
@@ -121,7 +120,6 @@ seeds = st.integers(0, 2**32)
 
 
 @encoders
-@settings(max_examples=10)
 @given(seed=seeds)
 def test_without_positions_the_encoder_is_equivariant(loaded, given_input, seed):
     before = capture(loaded, given_input, repositioned(zeroed=True))
@@ -224,7 +222,6 @@ def test_padding_that_was_typed_stays_masked():
 # Permuted attention
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sets(st.integers(0, 6), min_size=1))
 def test_each_row_keeps_its_weights_among_the_keys(text_loaded: Loaded, seed: int, keys: set[int]) -> None:
     plain = torch.tensor(capture(text_loaded, SENTENCE).pattern[:1])

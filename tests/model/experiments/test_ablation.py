@@ -5,7 +5,7 @@ import jaxtyping
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.capture import activations, capture
@@ -151,7 +151,6 @@ def test_the_clean_attention_of_a_layer_runs_once(text_loaded):
     assert seen == {"blocks.0.attention.scores": [1], "blocks.1.attention.scores": [2, 1]}
 
 
-@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 1000), layer=st.integers(0, 1), head=st.integers(0, 1), picture=st.booleans())
 def test_a_head_that_puts_out_nothing_is_not_missed(seed, layer, head, picture):
     loaded = tiny.loaded(DIGIT if picture else TEXT, seed)

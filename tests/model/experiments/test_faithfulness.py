@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
@@ -97,7 +97,6 @@ def test_spearman_is_that_of_scipy(scores, effect):
     assert is_correlated(found).dtype == bool
 
 
-@settings(max_examples=30)
 @given(
     arrays(float, 12, elements=st.integers(0, 10**5).map(lambda k: k / 10**5), unique=True),
     st.permutations(range(12)),

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.capture import capture
@@ -115,7 +115,6 @@ def test_by_hand_with_two_tokens():
     np.testing.assert_allclose(found, [0.5 * second, 1.0 * second], rtol=1e-5)
 
 
-@settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 1000), layer=st.integers(0, 1), head=st.integers(0, 1), picture=st.booleans())
 def test_a_head_that_puts_out_nothing_has_none(seed, layer, head, picture):
     loaded = tiny.loaded(DIGIT if picture else TEXT, seed)

@@ -2,7 +2,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.measures.head_matching import (
@@ -46,7 +46,6 @@ def test_what_fits_worst_stays_alone():
     assert match_heads(tall.T).tolist() == [1, 2]
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 5))
 def test_no_permutation_does_better(seed, n_ones, n_others):
     distances = np.random.default_rng(seed).random((n_ones, n_others))
@@ -97,7 +96,6 @@ def test_by_number_pairs_what_both_have():
     assert found.unpaired == ([(1, 0), (1, 1)], [(0, 2)])
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32), *(st.tuples(st.integers(1, 3), st.integers(1, 3)) for _ in range(2)))
 def test_a_pairing_says_the_same_head_by_head(seed, first, second):
     matrix = np.random.default_rng(seed).random((first[0] * first[1], second[0] * second[1]))

@@ -3,7 +3,7 @@ import math
 import jaxtyping
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 
@@ -187,7 +187,6 @@ def heads(draw, grid: bool = False):
     return pattern, mask, (rows, columns)
 
 
-@settings(max_examples=60)
 @given(heads())
 def test_entropy_agrees_with_a_loop(drawn):
     pattern, mask, _ = drawn
@@ -202,7 +201,6 @@ def test_entropy_agrees_with_a_loop(drawn):
         assert found[index] == pytest.approx(expected, abs=1e-5)
 
 
-@settings(max_examples=60)
 @given(heads())
 def test_mean_distance_of_text_agrees_with_a_loop(drawn):
     pattern, _, _ = drawn
@@ -212,7 +210,6 @@ def test_mean_distance_of_text_agrees_with_a_loop(drawn):
         assert found[index] == pytest.approx(total / n, abs=1e-5)
 
 
-@settings(max_examples=60)
 @given(heads(grid=True))
 def test_mean_distance_of_patches_agrees_with_a_loop(drawn):
     pattern, _, grid = drawn
@@ -228,7 +225,6 @@ def test_mean_distance_of_patches_agrees_with_a_loop(drawn):
         assert found[index] == pytest.approx(total / n_patches, abs=1e-5)
 
 
-@settings(max_examples=40)
 @given(st.integers(0, 2**32), st.integers(1, 9), st.sampled_from([0.01, 1, 100]))
 def test_head_distance_agrees_with_scipy(seed, n, concentration):
     a, b = np.random.default_rng(seed).dirichlet(np.full(n, concentration), size=(2, n))

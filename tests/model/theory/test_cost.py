@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -74,7 +74,6 @@ def built(config: ModelConfig) -> int:
         return sum(parameter.numel() for parameter in Transformer(config).parameters())
 
 
-@settings(max_examples=30)
 @given(
     sizes=st.fixed_dictionaries(
         {name: st.integers(1, 9) for name in ("n_layers", "n_heads", "d_k", "d_ff", "n_positions")}

@@ -3,7 +3,7 @@ import statistics
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -40,7 +40,6 @@ def test_a_batch_by_hand():
     assert found.output.tolist() == [[-1, -1], [1, 1]]
 
 
-@settings(max_examples=80)
 @given(MATRICES)
 def test_over_features_it_is_torch_layer_norm(values):
     torch_norm = torch.nn.LayerNorm(values.shape[1], dtype=torch.float64)
@@ -49,7 +48,6 @@ def test_over_features_it_is_torch_layer_norm(values):
     np.testing.assert_allclose(normalise(values, "features").output, expected, rtol=1e-6, atol=1e-7)
 
 
-@settings(max_examples=80)
 @given(MATRICES.filter(lambda values: len(values) > 1))  # torch refuses a batch of one
 def test_over_the_batch_it_is_torch_batch_norm(values):
     torch_norm = torch.nn.BatchNorm1d(values.shape[1], dtype=torch.float64).train()
@@ -58,7 +56,6 @@ def test_over_the_batch_it_is_torch_batch_norm(values):
     np.testing.assert_allclose(normalise(values, "batch").output, expected, rtol=1e-6, atol=1e-7)
 
 
-@settings(max_examples=50)
 @given(MATRICES, st.floats(0.5, 20), st.floats(-20, 20))
 def test_stretching_and_shifting_a_vector_changes_nothing(values, times, plus):
     before = normalise(values, "features", epsilon=1e-12)
@@ -67,7 +64,6 @@ def test_stretching_and_shifting_a_vector_changes_nothing(values, times, plus):
     np.testing.assert_allclose(after.output[clear], before.output[clear], rtol=1e-5, atol=1e-5)
 
 
-@settings(max_examples=50)
 @given(MATRICES)
 def test_the_one_is_the_other_on_the_transposed_matrix(values):
     across, down = normalise(values, "features"), normalise(values.T, "batch")

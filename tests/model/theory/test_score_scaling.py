@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from model.capture import capture
@@ -22,7 +22,6 @@ from model.theory.score_scaling import (
 )
 
 
-@settings(max_examples=30)
 @given(d_k=st.integers(1, 256), seed=st.integers(0, 2**32))
 def test_the_variance_of_random_dot_products_is_d_k(d_k, seed):
     products = dot_products(d_k, seed=seed)
@@ -59,7 +58,6 @@ def test_gradient_norm_by_hand(row, by_hand):
     assert gradient_norm(np.array([row]))[0] == pytest.approx(by_hand)
 
 
-@settings(max_examples=50)
 @given(n=st.integers(1, 20), size=st.sampled_from([0.0, 1.0, 10.0, 100.0]), seed=st.integers(0, 2**32))
 def test_gradient_norm_is_that_of_the_jacobian_that_torch_finds(n, size, seed):
     scores = torch.tensor(np.random.default_rng(seed).normal(size=n) * size)

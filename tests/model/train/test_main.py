@@ -19,7 +19,8 @@ from tests.refused import refused
 from tests.tolerance import rounding
 
 
-@pytest.mark.parametrize("name", ["mnist-pre-ln", pytest.param("imdb-post-ln", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mnist-pre-ln", "imdb-post-ln"])
 def test_killed_run_ends_with_the_same_weights(name, data, trained, run_here, tmp_path):
     arguments = command(name, data[name], tmp_path)
     # The tokenizers library orders letters of equal frequency at random: both runs begin with one vocabulary.
@@ -111,6 +112,7 @@ def test_on_a_full_disk_a_run_ends_in_one_sentence_and_goes_on_later(
     assert (runs / "written").exists()
 
 
+@pytest.mark.slow
 def test_starting_over_leaves_nothing_of_the_run_before(data, trained, run_here, tmp_path):
     name, runs = "mnist-pre-ln", tmp_path / "runs"
     shutil.copytree(trained(name).parent / "runs" / f"{name}-quick", runs / f"{name}-quick")
@@ -123,6 +125,7 @@ def test_starting_over_leaves_nothing_of_the_run_before(data, trained, run_here,
     assert written.read_bytes() == (trained(name) / "model.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["looker", "imdb-article"])
 def test_recipes_of_the_articles_run_through(name, trained):
     loaded = load(trained(name), "cpu")
