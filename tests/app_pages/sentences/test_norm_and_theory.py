@@ -9,7 +9,6 @@ from app_pages.cost.measured import _crossing_sentence
 from app_pages.norm_placement import claim_row
 from app_pages.show import verdicts
 from app_pages.theory import claims, first_steps
-from model.claims import conflicts
 from model.claims.catalogue import CLAIMS
 from model.claims.overall_verdict import overall_verdict
 from model.claims.verdict import Beyond, Larger, judge
@@ -43,15 +42,6 @@ def borderline(p: float) -> str:
 def chip(*outcomes: tuple[tuple[float, ...], tuple[float, ...]]) -> str:
     measured = [invented(pre, post, where=str(number)) for number, (pre, post) in enumerate(outcomes)]
     return claim_row._verdict_html(overall_verdict(judge(Larger("pre"), measured)))
-
-
-def reversal(start: float, end: float) -> str:
-    told = {"source": "fresh", "where": "encoders, untrained", "figure": "gradient, fresh"}
-    untrained = invented((start,) * 3, (1.0,) * 3, **told)
-    trained = invented((end,) * 3, (1.0,) * 3, figure="gradient, trained", where="encoders")
-    return " ".join(
-        conflict.seems for conflict in conflicts._find_start_or_end_of_training([untrained, trained])
-    )
 
 
 def by_layer(*ratios: float, variant: str = "post-LN") -> str:
@@ -142,17 +132,6 @@ TABLE: dict[str, list[Row]] = {
         ),
         row("too few alone", lambda: chip(((2.0,), (1.0,))), "too few seeds", "1 undecided"),
         row("no difference", lambda: chip(((1.0,) * 3, (1.0,) * 3)), "no clear difference", never=("agree",)),
-    ],
-    "numbers that seem to contradict each other": [
-        row(
-            "training reverses the order",
-            lambda: reversal(0.5, 2.0),
-            "0.5, then 2.",
-            "early layers have the larger gradient at the start",
-        ),
-        row("nearly 1", lambda: reversal(0.9996, 1.0004), "0.9996, then 1.0004."),
-        row("the same side", lambda: f"[{reversal(2.0, 1.5)}]", "[]"),
-        row("at the bound", lambda: f"[{reversal(1.0, 2.0)}]", "[]"),
     ],
     "whether the gradient grows with the layer": [
         row(

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from model import checkpoint
-from model.claims import untrained
-from model.claims.untrained import measure_stored_runs, measure_untrained
 from model.claims.verdict import FEWEST_TESTED
 from model.theory import warmup_grid
 from model.theory.early_update import model_update
 from model.theory.untrained_encoder import UntrainedConfig
 from model.theory.warmup_grid import RUNS, WarmupRun, write_runs
+from model.train.claims import untrained
+from model.train.claims.untrained import measure_stored_runs, measure_untrained
 
 RUN = WarmupRun(
     norm_placement="pre",

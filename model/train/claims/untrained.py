@@ -7,15 +7,15 @@ from typing import Literal
 import numpy as np
 from tqdm import tqdm
 
-from .. import checkpoint
-from ..theory import warmup_grid
-from ..theory.digit_training import N_HELD_OUT
-from ..theory.early_update import N_PROBES, model_update
-from ..theory.gradients_at_start import N_SEQUENCES, InitialNorms, norms_by_depth, slopes, sweep_depths
-from ..theory.untrained_encoder import UntrainedConfig
-from ..theory.warmup_grid import N_JUDGED, RUNS, WarmupRun, read_runs
-from .measurements import Measurement
-from .verdict import LEARNED
+from ... import checkpoint
+from ...claims.measurements import Measurement
+from ...claims.verdict import LEARNED
+from ...theory import warmup_grid
+from ...theory.digit_training import N_HELD_OUT
+from ...theory.early_update import N_PROBES, model_update
+from ...theory.gradients_at_start import N_SEQUENCES, InitialNorms, norms_by_depth, slopes, sweep_depths
+from ...theory.untrained_encoder import UntrainedConfig
+from ...theory.warmup_grid import N_JUDGED, RUNS, WarmupRun, read_runs
 
 # Fixed before any of them was measured: the settings below, and 16 seeds, which detect a mean difference as large as
 # the standard deviation of the pairs in 95 % of cases. Seeds 0, 1 and 2 had suggested the questions, so they are not
