@@ -37,7 +37,7 @@ def test_what_is_there_is_opened(open_app: Open, page: str | None, query: dict[s
         (None, {"masks_kind": "Causal"}, ["masks_kind"]),
         (MASKS, {"masks_kind": "causal"}, ["masks_kind"]),
         (MASKS, {"masks_kind": "Local window", "masks_radius": "99"}, ["masks_radius"]),
-        (COST, {"cost_show": "unpublished variations"}, ["cost_show"]),
+        (COST, {"cost_from": "bigger"}, ["cost_from"]),
         (COST, {"figure": "none"}, ["figure"]),
     ],
 )

@@ -6,7 +6,6 @@ from app_pages.compare.by_words import KNOCKED_OUT, WEIGHTS, say_rule
 from app_pages.compare.cross_attention import draw_cross_attention
 from app_pages.compare.heads import draw_heads
 from app_pages.compare.pairing import pair_heads, pair_layers
-from app_pages.compare.recipe import draw_recipes
 from app_pages.compare.sides import choose_comparison, choose_sides, parts
 from app_pages.compare.stream import draw_stream
 from app_pages.compare.token_knock_out import draw_knock_out
@@ -75,6 +74,3 @@ elif part == controls.KNOCK_OUT:
     draw_knock_out(slots, first, second)
 else:
     draw_stream(slots, first, second)
-
-if not of_one:
-    draw_recipes(*((side.checkpoint, side.subject.loaded.history) for side in sides))

@@ -1,15 +1,20 @@
 """Controls of the page Cost."""
 
-from app_pages.controls.address import Box, Number, Row, Tabs
+from app_pages.controls.address import Box, Number
 from model.config import LARGEST, preset, presets
 from model.theory.published_variations import variations
 
-PARTS, LAYERS = "An encoder, part by part", "Four kinds of layer, measured"
 # The published rows called "base" and "big" are presets as well.
 STARTS = {
     **{row.name: row.config for row in variations() if row.name in ("base", "big")},
     **{name: preset(name) for name in presets() if name not in ("base", "big")},
     **{row.name: row.config for row in variations() if row.name not in ("base", "big")},
+}
+_HELP = {
+    "d_model": "Numbers in the vector of a token.",
+    "d_k": "Numbers in the query and in the key of one head.",
+    "d_v": "Numbers in the value of one head.",
+    "d_ff": "Numbers between the two matrices of the feed-forward.",
 }
 _STEPS = {
     "d_model": 64,
@@ -31,7 +36,6 @@ _WIDTHS = {
     **dict.fromkeys(("vocab_size", "n_positions", "image_size", "patch_size"), 140),
 }
 
-PART = Tabs("cost_show", (PARTS, LAYERS))
 START = Box(
     "cost_from",
     "Start from",
@@ -46,10 +50,8 @@ SIZES = {
         1,
         LARGEST,
         step=step,
+        help=_HELP.get(size),
         width=_WIDTHS.get(size, 112),
     )
     for size, step in _STEPS.items()
 }
-WIDTH = Row("cost_d", "Width d", ("128", "256", "384"))
-WINDOW = Row("cost_r", "Window r", ("17", "33", "65"), help="Positions that a query sees, itself included.")
-KERNEL = Row("cost_k", "Kernel k", ("3", "5", "9"), help="Positions that the convolution spans.")

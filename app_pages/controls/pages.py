@@ -148,8 +148,7 @@ THEORY = Page(
     "theory",
     "Theory",
     f"Why should the place of the {_LAYER_NORM} matter?",
-    "Gradients and lengths before any training and in its first steps, computed while you wait, beside what "
-    "papers prove.",
+    "Encoders before any training and in its first steps, computed while you wait.",
 )
 TRAINING = Page(
     "training",
@@ -161,7 +160,7 @@ COST = Page(
     "cost",
     "Cost",
     "What does an encoder cost?",
-    "Parameters and multiply-adds of an encoder of any size, and four kinds of layer timed on this machine.",
+    "Parameters and multiply-adds of an encoder of any size, part by part.",
 )
 READING = Page(
     "reading",

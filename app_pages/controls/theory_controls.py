@@ -84,10 +84,6 @@ RATE = SelectSlider(
 N_STEPS = SelectSlider("theory_steps", "Steps", (5, 10, 20, 40), 10, width=200)
 WARM_UP_STEPS = Row("theory_warmup", "Warm-up", (NONE, TEN_STEPS))
 UPDATE_AXIS = Row("theory_update_axis", "Axis", AXES)
-GRID_LAYERS = SelectSlider("theory_grid_layers", "Layers", (2, 6, 12, 18), 6, width=210)
-GRID_STEPS = SelectSlider("theory_grid_steps", "Steps a run", (60, 120, 240), 60, width=230)
-STORED_RATE = Box[str]("theory_stored_rate", "Losses at learning rate", width=260)
-LIVE_RATE = Box[str]("theory_live_rate", "Losses at learning rate", width=260)
 
 
 def choose_setting() -> UntrainedConfig:

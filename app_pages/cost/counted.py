@@ -1,8 +1,10 @@
-"""Parameters and multiply-adds of one encoder: totals, and each part with its formulas."""
+"""Sizes of an encoder, its parameters and multiply-adds in all, and each part with its formulas."""
 
 import pandas as pd
 import streamlit as st
 
+from app_pages.controls.control_bar import bar
+from app_pages.controls.cost_controls import SIZES, START, STARTS
 from app_pages.show.show import show
 from app_pages.toolkit.beside import beside
 from model.config import ModelConfig
@@ -22,6 +24,49 @@ _COUNTING = (
     "and shift). Not counted is what only adds or only multiplies: biases, residual additions, the division "
     "by $\\sqrt{d_k}$, softmax, activations."
 )
+
+
+def choose_config() -> ModelConfig | None:
+    """Draws the boxes; returns the encoder's configuration, or writes a sentence and returns None if the sizes conflict."""
+    with bar("sizes")[0]:
+        start = STARTS[START.choose(on_change=fill_in_sizes)]
+        sizes = {size: SIZES[size].choose(default=getattr(start, size)) for size in sizes_of(start)}
+    try:
+        config = start.resized(**sizes)
+    except ValueError as error:
+        st.error(f"There is no such encoder: {error}.", icon=":material/error:")
+        return None
+    return config
+
+
+def sizes_of(start: ModelConfig) -> tuple[str, ...]:
+    """Names of the sizes that can be changed: vocabulary and positions for text, image and patch size for pictures."""
+    input_sizes = ("vocab_size", "n_positions") if start.is_text else ("image_size", "patch_size")
+    return ("d_model", "n_layers", "n_heads", "d_k", "d_v", "d_ff", *input_sizes)
+
+
+def fill_in_sizes() -> None:
+    """Callback: fills the number boxes with the sizes of the chosen preset."""
+    start = STARTS[START.held()]
+    for size in sizes_of(start):
+        SIZES[size].take(getattr(start, size))
+
+
+def fixed_properties_sentence(config: ModelConfig) -> str:
+    """A sentence on the properties of `config` that cannot be set in the number boxes."""
+    properties = [
+        f"{config.norm_placement.capitalize()}-LN",
+        "a norm at the end" if config.final_norm else "no norm at the end",
+        *(["a norm after the embedding"] if config.embedding_norm else []),
+        f"{config.positions} positions",
+        *(["q, k and v by one shared map"] if config.shared_qkv else []),
+        "biases in every linear map",
+        f"a classifier of {config.n_classes} classes" if config.n_classes else "no classifier",
+    ]
+    if not config.is_text:
+        class_token = " and the class token" if config.pooling == "class" else ""
+        properties.append(f"n = {config.n_positions}: {config.n_patches} patches{class_token}")
+    return f"{'; '.join(properties)}."
 
 
 def draw_totals(config: ModelConfig) -> None:

@@ -1,11 +1,11 @@
-"""Table 3 of "Attention Is All You Need", with the counted parameters of each row's encoder."""
+"""Tables 1 and 3 of "Attention Is All You Need", the second with the counted parameters of each row's encoder."""
 
 import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
 from app_pages.controls.cost_controls import START
-from app_pages.cost.sizes import fill_in_sizes
+from app_pages.cost.counted import fill_in_sizes
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
 from model.theory.cost import n_parameters
@@ -17,12 +17,32 @@ _LOADED = "rgba(22, 163, 74, 0.16)"  # ACCENT, seen through on light and dark
 _WIDTHS = dict(zip(COLUMNS, (36, 68, 52, 36, 46, 46, 62, 48, 56, 70, 76, 92), strict=True))
 
 
-def draw_published() -> None:
-    heading("Variations on the Transformer, table 3 of the paper", key="cost_published")
-    st.markdown(
-        'Table 3 of "Attention Is All You Need" (Vaswani et al. 2017), with '
-        "the parameters that the encoder of each row has without its decoder, counted. Click a row to load it into the boxes above."
+_KINDS_OF_LAYER = r"""
+| Layer | Complexity | Sequential operations | Longest path | Multiply-adds |
+| :-- | :-- | :-- | :-- | :-- |
+| self-attention | $O(n^2 \cdot d)$ | $O(1)$ | $O(1)$ | $2\,n^2 d$ |
+| restricted self-attention | $O(r \cdot n \cdot d)$ | $O(1)$ | $O(n/r)$ | $2\,r\,n\,d$ |
+| recurrent | $O(n \cdot d^2)$ | $O(n)$ | $O(n)$ | $2\,n\,d^2$ |
+| convolutional | $O(k \cdot n \cdot d^2)$ | $O(1)$ | $O(\log_k n)$ | $k\,n\,d^2$ |
+
+By the count, self-attention costs more than recurrence where $n > d$; but recurrence makes its $n$ steps one after the other.
+"""
+
+
+def draw_kinds_of_layer() -> None:
+    """Draws table 1 of the paper: four kinds of layer, and how they grow with the length of the sequence."""
+    heading("Four kinds of layer, table 1 of the paper", key="cost_layers")
+    st.markdown(_KINDS_OF_LAYER)
+    st.caption(
+        "$n$ vectors of width $d$; $r$ is the size of the neighbourhood in restricted self-attention, $k$ the kernel of the "
+        "convolution. As in the paper, attention is without its four linear maps and has one head."
     )
+
+
+def draw_variations() -> None:
+    """Draws table 3 of the paper, whose rows can be loaded into the boxes."""
+    heading("Variations on the Transformer, table 3 of the paper", key="cost_published")
+    st.markdown("Click a row to load it into the boxes above.")
     loaded = START.held()
     key = f"cost_table_{loaded}"  # a table for each start, or a cell that was clicked long ago would stay chosen
     widths = {_HEADINGS.get(column, column): width for column, width in _WIDTHS.items()}
@@ -41,7 +61,7 @@ def draw_published() -> None:
     )
     n = variations()[0].config.n_positions
     st.caption(
-        'As printed, where "unlisted values are identical to those of the base model" and "all metrics are on the '
+        '"Attention Is All You Need" (Vaswani et al. 2017), as printed, where "unlisted values are identical to those of the base model" and "all metrics are on the '
         'English-to-German translation development set, newstest2013"; (E) is "positional embedding instead of '
         'sinusoids". The params of the paper are those of the whole Transformer, encoder and decoder. The encoder '
         "alone has an embedding here of 37,000 tokens (the paper says about as many) and a bias in every linear map; "

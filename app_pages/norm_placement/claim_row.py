@@ -20,6 +20,52 @@ from viz.builders.number_format import percent
 from viz.norm_placement.effect_strip import EffectDot, effect_strip
 from viz.norm_placement.seed_strip import SeedLine, seed_strip
 
+_TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
+_PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}
+_AT_START = {"theory_part": "Before training"}
+_AS_TRAINED = _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}
+# By the key of a claim: the page that shows what it is about, and the options in its address.
+LINKS: dict[str, tuple[str, dict[str, str]]] = {
+    "last_depth": ("theory", _AT_START | {"figure": "theory_last"}),
+    "last": ("theory", _AS_TRAINED | {"figure": "theory_last"}),
+    "whole": ("training", {"training": "Training history", "figure": "shown_history_gradient_norm"} | _TEXT),
+    "toward_output": ("theory", _AS_TRAINED | {"figure": "theory_by_layer"}),
+    "early_update": (
+        "theory",
+        {
+            "theory_part": "First steps",
+            "theory_start": "Xavier",
+            "theory_ff": "4 d",
+            "theory_depth": "18",
+            "theory_seeds": "3",
+            "figure": "theory_updates",
+        },
+    ),
+    "warm_up": ("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
+    "warm_up_gain": ("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
+    "rate": ("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
+    "speed": ("training", {"training": "Training history", "figure": "shown_history_loss"} | _TEXT),
+    "stream": ("compare", _PAIR | {"compare_part": "Stream", "figure": "shown_stream_mean"}),
+    "branches": (
+        "compare",
+        _PAIR | {"compare_part": "Stream", "compare_stream": "shares", "figure": "shown_stream_shares"},
+    ),
+    "early_layers": (
+        "training",
+        {
+            "training": "Recording",
+            "training_curves": "gradient norms",
+            "kind": "Digit",
+            "figure": "shown_curves",
+        },
+    ),
+    "entropy": ("attention", _TEXT | {"figure": "all_heads"}),
+    "roles": (
+        "compare",
+        _PAIR | {"compare_part": "Heads", "compare_view": "distances of all heads", "figure": "distances"},
+    ),
+    "accuracy": ("compare", _PAIR),
+}
 WIDTHS = (4.4, 4.2, 2.1, 2.3)  # claim, effect, verdict, values and link
 _SIGNS = {
     Overall.HOLDS: "✓",
@@ -64,7 +110,7 @@ def draw_row(claim: Claim, measured: Sequence[Measurement], *, end: float) -> No
             st.html(_verdict_html(overall_verdict(claim.judgements(measured))))
         with more, st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             is_open = VALUES[claim.key].choose()
-            page, query = read_link(*claim.link)
+            page, query = read_link(*LINKS[claim.key])
             st.page_link(page.script, label=f"{page.title} →", query_params=query)
         if is_open:
             _draw_values(claim, measured)

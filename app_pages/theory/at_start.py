@@ -1,16 +1,54 @@
-"""Encoders before any training: gradients by depth and by layer, and norms of hidden states, against the theory."""
+"""Encoders before any training: gradients by depth and by layer, and lengths of vectors, beside what papers prove."""
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.theory_controls import AVERAGED, MEAN_OF_NORMS
 from app_pages.show.show import heading
 from app_pages.subject.cache import cached
-from app_pages.theory import claims
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
+from app_pages.toolkit.markdown import counted
+from model.theory import gradients_at_start
 from model.theory.gradients_at_start import InitialNorms, combine_seeds, lemma_2, norms_by_depth, sweep_depths
 from model.theory.untrained_encoder import UntrainedConfig
+from viz.builders.number_format import format_number, percent
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients
+
+THEOREM = rf"""
+$\Big\|\dfrac{{\partial \mathcal{{L}}}}{{\partial W^{{2,L}}}}\Big\|_F$ is the gradient at the second matrix of the last
+feed-forward: mean over {gradients_at_start.N_SEQUENCES} sequences of {gradients_at_start.N_POSITIONS} positions.
+Xiong et al. 2020, Theorem 1, bound it by $O(d\sqrt{{\ln d}})$ in post-LN and by $O(d\sqrt{{\ln d / L}})$ in pre-LN.
+A norm that follows its bound has slope 0 or −0.5 on these axes; the dotted guide falls as $1/\sqrt{{L}}$.
+About other placements, or without residual connections, the theorem says nothing.
+
+The theorem assumes:
+"""
+BY_LAYER = r"""
+The figure shows $\Big\|\dfrac{\partial \mathcal{L}}{\partial W^{2,l}}\Big\|_F$ in each layer $l$ of the deepest encoder, untrained.
+
+- Xiong et al. 2020, figure 3: norm of the gradient averaged over mini-batches, 6-6 translation model at the start;
+  it grows with the layer in post-LN and stays about the same in pre-LN.
+- Shleifer et al. 2021 (NormFormer): in pre-LN, during pretraining, larger at early layers than at late ones.
+- Wang et al. 2022 (DeepNet), figures 3 and 4: decoder layers of an 18-18 post-LN model early in training;
+  without warm-up they vanish after a large first update.
+"""
+NOT_REPRODUCED = (
+    "**Not reproduced here**: in post-LN the gradient does not grow with the layer in any of {n} seeds. A likely reason: figure 3 is of "
+    "a translation model, whose encoder gets its gradient through a decoder."
+)
+UNDECIDED = "Whether the gradient in post-LN grows from layer to layer **cannot be told here**: it does with {n_grows} of {n}."
+LEMMA = r"""
+Mean over positions of $\|x\|^2$. Xiong et al. 2020, Lemma 2, for pre-LN after $l$ layers:
+
+$(1 + \tfrac{l}{2})\,d \;\le\; \mathbb{E}\|x_l\|^2 \;\le\; (1 + \tfrac{3l}{2})\,d$ (the grey band),
+
+and for post-LN, before the second norm of each layer: $\mathbb{E}\|x_l\|^2 = \tfrac{3}{2}\,d$ (the dotted line).
+The lemma is for those two, with residual connections, in the setting of Theorem 1. Of DeepNorm and B2T, what the
+second norm takes is drawn as well.
+"""
 
 measured = cached(norms_by_depth)
 
@@ -18,32 +56,37 @@ measured = cached(norms_by_depth)
 def draw_at_start(setting: UntrainedConfig, variants: list[str], deepest: int, n_seeds: int) -> None:
     """Draws three figures of the seeds measured so far, and redraws them as more seeds are measured."""
     progress = create_progress_container()
-    heading("The last layer's gradient over depth", key="theory_last")
+    heading("How hard would the first training step pull at the last layer?", key="theory_last")
     last_figure = FigureWithText("last")
     concentration = _draw_assumptions(setting)
-    heading("The gradient layer by layer", key="theory_by_layer")
+    heading("Would it pull equally hard at every layer?", key="theory_by_layer")
     averaged = AVERAGED.choose()
     by_layer = FigureWithText("layers")
-    heading("Hidden norms", key="theory_hidden")
+    with st.expander("What papers measured, each elsewhere", icon=":material/rule:"):
+        st.markdown(BY_LAYER)
+    heading("How long does a token's vector get on its way through the layers?", key="theory_hidden")
+    st.markdown("Every addition makes it longer; a norm brings it back to one length.")
     hidden_figure = FigureWithText("hidden")
+    with st.expander("Lemma 2: how long it should get", icon=":material/rule:"):
+        st.markdown(LEMMA)
 
     def draw(results: dict[str, list[list[InitialNorms]]], done: bool) -> None:
         nonlocal concentration
         depths, lemma = sweep_depths(deepest), lemma_2(deepest, setting.d_model)
         sweeps = {variant: combine_seeds(by_seed) for variant, by_seed in results.items()}
         norms = {variant: sweep.last_gradient for variant, sweep in sweeps.items()}
-        last_figure.draw(last_layer_gradient(norms, depths), claims.last_layer_text(norms, depths), done=done)
+        last_figure.draw(last_layer_gradient(norms, depths), last_layer_text(norms, depths), done=done)
         excess = {variant: sweep.excess for variant, sweep in sweeps.items()}
-        concentration = concentration.markdown(f":material/help: {claims.concentration_sentence(excess)}")
+        concentration = concentration.markdown(f":material/help: {concentration_sentence(excess)}")
 
         norms = {
             variant: sweep.gradient if averaged == MEAN_OF_NORMS else sweep.mean_gradient
             for variant, sweep in sweeps.items()
         }
-        by_layer.draw(layer_gradients(norms), claims.by_layer_text(norms), done=done)
+        by_layer.draw(layer_gradients(norms), by_layer_text(norms), done=done)
 
         norms = {variant: sweep.hidden for variant, sweep in sweeps.items()}
-        hidden_figure.draw(hidden_norms(norms, lemma), claims.hidden_norms_text(norms, lemma), done=done)
+        hidden_figure.draw(hidden_norms(norms, lemma), hidden_norms_text(norms, lemma), done=done)
 
     measure_over_seeds(
         variants,
@@ -60,11 +103,10 @@ def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:
     """Draws the assumptions of Theorem 1 of Xiong et al. 2020; returns the container for the one that is measured, to
     be filled later.
     """
-    assumptions = claims.met_assumptions(setting)
-    n_met = (
-        f"{sum(assumptions.values())} of {len(assumptions)} hold for these encoders, two more are left open"
-    )
-    with st.expander(f"What Theorem 1 assumes: {n_met}", icon=":material/rule:"):
+    assumptions = met_assumptions(setting)
+    n_met = f"{sum(assumptions.values())} of {len(assumptions)} hold for these encoders"
+    with st.expander(f"Theorem 1 and what it assumes: {n_met}", icon=":material/rule:"):
+        st.markdown(THEOREM)
         for sentence, is_met in assumptions.items():
             st.markdown(
                 f":material/{'check' if is_met else 'close'}: {sentence}{'' if is_met else ': **not met**'}"
@@ -72,3 +114,87 @@ def _draw_assumptions(setting: UntrainedConfig) -> DeltaGenerator:
         measured_place = st.container()
         st.markdown(":material/help: The derivatives of the loss are bounded: assumed, not checked here.")
     return measured_place
+
+
+def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> str:
+    """Table with the slopes of the norms [seed, depth] on log axes, for each variant."""
+    if len(depths) < 2:
+        return "One depth has no slope: choose more layers."
+    lines = ["| | slope | over the seeds |", "|---|---|---|"]
+    for variant, by_seed in norms.items():
+        mean, smallest, largest = (
+            format_number(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
+        )
+        lines.append(f"| {variant} | **{mean}** | {smallest} to {largest} |")
+    return "\n".join([f"Slope of the line through the points, L = {depths[0]} to {depths[-1]}:", "", *lines])
+
+
+def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:
+    """Table with the ratio of last to first layer, from norms [seed, layer], for each variant, and what all seeds say of post-LN."""
+    lines = [
+        "| measured here | first layer | last layer | last / first | over the seeds |",
+        "|---|---|---|---|---|",
+    ]
+    remark = ""
+    for variant, by_seed in norms.items():
+        first, last, ratio = gradients_at_start.first_and_last(by_seed)
+        ratios = by_seed[:, -1] / by_seed[:, 0]
+        cells = [variant, format_number(first, ".3g"), format_number(last, ".3g"), f"**{ratio:.2f}**"]
+        lines.append(f"| {' | '.join(cells)} | {ratios.min():.2f} to {ratios.max():.2f} |")
+        if variant == "post-LN":
+            remark = _growth_remark(ratios)
+    return "\n".join(lines) + remark
+
+
+def _growth_remark(ratios: np.ndarray) -> str:
+    """What the ratios of last to first layer [seed] say of figure 3 of Xiong et al. 2020; "" where all seeds agree with it."""
+    n, n_grows = len(ratios), int((ratios > 1).sum())
+    if n_grows == n > 1:
+        return ""
+    if n == 1 or n_grows:
+        return f"\n\n{UNDECIDED.format(n_grows=n_grows, n=counted(n, 'seed'))}"
+    return f"\n\n{NOT_REPRODUCED.format(n=n)}"
+
+
+def hidden_norms_text(norms: Mapping[str, np.ndarray], lemma: np.ndarray) -> str:
+    """Text that compares norms [seed, layer] with the bounds and the line in `lemma` [3, layer]."""
+    lines = []
+    for variant, by_seed in norms.items():
+        if variant == "pre-LN":
+            inside = f"**{gradients_at_start.n_inside_band(by_seed, lemma)} of {lemma.shape[1]}** layers"
+            lines.append(f"- {variant}: inside the band after {inside}.")
+        elif variant == "post-LN":
+            deviation = percent(gradients_at_start.furthest_from_line(by_seed, lemma), 0)
+            lines.append(f"- {variant}: at most **{deviation}** away from the line, at any layer.")
+        else:
+            smallest, largest = (
+                format_number(norm, ".3g") for norm in gradients_at_start.layer_range(by_seed)
+            )
+            lines.append(f"- {variant}: {smallest} to {largest}.")
+    return "\n".join(lines)
+
+
+def met_assumptions(setting: UntrainedConfig) -> dict[str, bool]:
+    """For each assumption of Theorem 1 that this page controls, as a sentence, whether the setting meets it."""
+    is_theory = setting.initialisation == "theory"
+    return {
+        r"$W_Q = W_K = 0$: every position attends to all alike": is_theory,
+        r"one head, no $W_O$ (with uniform attention the heads together do what one does)": is_theory
+        and setting.gain == 1,
+        r"$W_V$, $W_1$, $W_2$ of $d \times d$, Gaussian with Xavier's variance $1/d$": is_theory
+        and setting.expansion == 1
+        and setting.gain == 1,
+        r"biases 0; norms with $\gamma = 1$, $\beta = 0$; ReLU": True,
+        "input vectors drawn from one Gaussian": True,
+        "softmax over the words at each position; the loss of a sequence is the mean over its positions": True,
+    }
+
+
+def concentration_sentence(excess: Mapping[str, float]) -> str:
+    """Sentence with the measured δ of the last condition of Theorem 1 of Xiong et al. 2020, for each variant."""
+    deltas = ", ".join(f"{variant} {format_number(delta, '.2g')}" for variant, delta in excess.items())
+    return (
+        r"$\|x\|^2$ before the last norm is $(\varepsilon, \delta)$-bounded with both small. Measured at "
+        rf"$\varepsilon = {gradients_at_start.EPSILON}$, $L$ the deepest: $\delta$ = {deltas}. (Xiong et al.: 0.125 "
+        "in their model.)"
+    )

@@ -1,23 +1,32 @@
 """The first training steps: how far they move the encoder's output."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
+import streamlit as st
 
 from app_pages.controls.control_bar import bar
 from app_pages.controls.theory_controls import N_STEPS, RATE, TEN_STEPS, UPDATE_AXIS, WARM_UP_STEPS
-from app_pages.show.show import heading
+from app_pages.show.show import heading, show
+from app_pages.show.verdicts import stored_measurements, verdict_lines
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
+from app_pages.toolkit.markdown import PLACEMENTS, plain
+from model import checkpoint
+from model.checkpoint.training_history import standard_error
+from model.claims.catalogue import CLAIMS
 from model.theory.early_update import mean_first_and_last, model_update
 from model.theory.untrained_encoder import UntrainedConfig
+from model.theory.warmup_grid import BATCH_SIZE, N_JUDGED, RUNS, WarmupRun, read_runs
+from viz.builders.number_format import percent
 from viz.theory.placements import model_updates
+from viz.theory.warmup_accuracies import RunResult, warmup_accuracies
 
+RUNS_HEADING = "Does a slow rise of the learning rate help?"
 UPDATE = r"""
-How far the first training steps move what the encoder puts out; far at once means that training may fail:
-
-$\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ is the output of the last layer and $\theta_t$ the
-weights after $t$ steps of Adam on digits: mean over the positions of 16 held-out digits.
+$\|F(x, \theta_t) - F(x, \theta_0)\|$, where $F$ is the output of the last layer and $\theta_t$ the weights after $t$ steps of
+Adam on digits: mean over the positions of 16 held-out digits.
 
 Wang et al. 2022 (DeepNet, section 3): post-LN is unstable in training not because its gradients explode, but because
 the very first steps change the output too much. Warm-up, and smaller weights at the start, make this change smaller;
@@ -36,8 +45,10 @@ def draw_first_steps(setting: UntrainedConfig, variants: list[str], n_layers: in
         scale = UPDATE_AXIS.choose()
     n_warmup = 10 if warmup == TEN_STEPS else 0
     progress = create_progress_container()
-    heading("The update of the model over its first steps", key="theory_updates")
+    heading("How far do the first steps move the output?", key="theory_updates")
     figure = FigureWithText("updates")
+    with st.expander("Why a far move at once is a danger", icon=":material/rule:"):
+        st.markdown(UPDATE)
 
     def draw(results: dict[str, list[np.ndarray]], done: bool) -> None:
         updates = {variant: np.array(by_seed) for variant, by_seed in results.items()}
@@ -76,4 +87,67 @@ def _update_text(updates: Mapping[str, np.ndarray], n_steps: int, d_model: int) 
         rf"At the start $F$ comes out of a norm, so $\|F\| = \sqrt{{d}} = {d_model**0.5:.1f}$; two unrelated "
         rf"vectors of that length are $\sqrt{{2d}} = {(2 * d_model) ** 0.5:.1f}$ apart."
     )
-    return "\n".join([UPDATE, *lines, "", scale])
+    return "\n".join([*lines, "", scale])
+
+
+def draw_warm_up() -> None:
+    """Draws what the stored runs reach with and without a warm-up, and the verdicts on it over several seeds."""
+    heading(RUNS_HEADING, key="theory_stored_runs")
+    try:
+        _draw_stored_runs()
+    except ValueError as error:
+        st.info(f"The stored runs cannot be shown: {plain(str(error))}.")
+    _write_verdicts_over_seeds()
+
+
+def _draw_stored_runs() -> None:
+    """Draws the accuracies of the stored runs. Raises ValueError if their file is damaged."""
+    path = checkpoint.CHECKPOINTS / RUNS
+    runs = _read(path, path.stat().st_mtime_ns if path.exists() else 0)
+    if not runs:
+        st.info("There are no stored runs: `python -m model.train.warmup --data FOLDER` makes them.")
+        return
+    results = [
+        RunResult(
+            PLACEMENTS.get(run.norm_placement, run.norm_placement),
+            run.learning_rate,
+            run.warmup,
+            run.accuracy,
+            "" if run.accuracy is None else _error_text(run.accuracy),
+        )
+        for run in runs
+    ]
+    show(warmup_accuracies(results), key="theory_stored")
+    st.caption(
+        f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {BATCH_SIZE}. In a "
+        "warm-up the learning rate rises in a straight line; then it stays. Guessing gives 10\u2009%. One seed: several seeds follow."
+    )
+
+
+@cached
+def _read(path: Path, _changed: int) -> list[WarmupRun]:
+    """Runs in the file; `_changed`, its modification time in ns, makes the cache notice new runs."""
+    return read_runs(path)
+
+
+def _error_text(accuracy: float) -> str:
+    return f"{percent(standard_error(accuracy, N_JUDGED), brief=True)}, of {N_JUDGED:,} digits"
+
+
+def _write_verdicts_over_seeds() -> None:
+    """Writes the verdicts of the page Norm placement on the claims about warm-up, measured over several seeds."""
+    try:
+        measurements = stored_measurements()
+    except (ValueError, OSError):
+        return  # Norm placement says what is wrong with the file
+    claims = [
+        claim
+        for claim in CLAIMS
+        if claim.key in ("warm_up", "warm_up_gain") and claim.measurements(measurements)
+    ]
+    if not claims:
+        return
+    st.markdown("**With more seeds: what [Norm placement](norm_placement) makes of it**")
+    for column, claim in zip(st.columns(len(claims), gap="medium"), claims, strict=True):
+        column.markdown(f"*{claim.says}*", help=claim.measured)
+        column.markdown(verdict_lines(claim.judgements(measurements), claim.rule))

@@ -5,9 +5,18 @@ import streamlit as st
 from app_pages.controls import theory_controls
 from app_pages.controls.control_bar import bar
 from app_pages.theory.at_start import draw_at_start
-from app_pages.theory.first_steps import draw_first_steps
-from app_pages.theory.formulas import formulas
-from app_pages.theory.warm_up import draw_warm_up
+from app_pages.theory.first_steps import draw_first_steps, draw_warm_up
+
+FORMULAS = {
+    "pre-LN": r"$x + F(\mathrm{LN}(x))$, one norm at the end",
+    "post-LN": r"$\mathrm{LN}(x + F(x))$ (Vaswani et al. 2017)",
+    "DeepNorm": r"$\mathrm{LN}(\alpha x + F(x))$, $\alpha = (2L)^{1/4}$, feed-forward, $V$ and $O$ times $(8L)^{-1/4}$ "
+    "at the start (Wang et al. 2022)",
+    "B2T": r"$h = \mathrm{LN}(x + F(x))$, then $\mathrm{LN}(x + h + F(h))$: the input $x$ goes past the first norm, “bottom "
+    "to top” (Takase et al. 2022)",
+    "pre-LN without residual": r"$F(\mathrm{LN}(x))$",
+    "post-LN without residual": r"$\mathrm{LN}(F(x))$",
+}
 
 part = theory_controls.PART.choose()
 controls, more = bar("controls")
@@ -25,5 +34,9 @@ elif part == theory_controls.AT_START:
 else:
     draw_first_steps(setting, variants, depth, seeds)
 if part == theory_controls.FIRST_STEPS:
-    draw_warm_up(variants)
-st.markdown(formulas(variants))
+    draw_warm_up()
+if variants:
+    st.markdown(
+        "What a sublayer $F$, attention or feed-forward, makes of the vector $x$ of a token, and where the norm LN stands:\n\n"
+        + "\n".join(f"- **{variant}** {FORMULAS[variant]}" for variant in variants)
+    )

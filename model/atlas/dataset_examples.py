@@ -18,7 +18,7 @@ from ..loaded import Loaded
 
 DIGITS = "MNIST test digits"
 OWN_NAME = "sentences of our own"
-OWN = (digits.EXAMPLES / "sentences.json", Path(__file__).parents[1] / "train" / "negation_judged.csv")
+OWN = (digits.EXAMPLES / "sentences.json", digits.EXAMPLES / "negation_judged.csv")
 
 LabelledInput = tuple[Input, str | None]  # the label as it stands in the data, None where they have none
 

@@ -1,1 +1,1 @@
-"""What papers claim about pre-LN and post-LN, and measurements made here to test the claims."""
+"""What papers claim about pre-LN and post-LN, and verdicts on the claims from stored measurements."""

@@ -17,9 +17,6 @@ from .verdict import LEARNED, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement,
 START, LEARNING, TRAINED = "At the start", "While learning", "After training"
 XIONG = "Xiong et al. 2020"
 
-# The folder of a page, and the options in its address; `figure` is the anchor of the figure.
-PageLink = tuple[str, dict[str, str]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
@@ -37,7 +34,6 @@ class Claim:
     learns_in: tuple[
         str, ...
     ] = ()  # figures of accuracy, in one of which post-LN must learn for a measurement to count
-    link: PageLink
     log: bool = False  # whether its axis is logarithmic
 
     def measurements(self, measured: Sequence[Measurement]) -> list[Measurement]:
@@ -75,11 +71,6 @@ class Claim:
         return not self.learns_in or any(median(values) >= LEARNED for values in accuracies)
 
 
-_TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
-_PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}
-_AT_START = {"theory_part": "Before training"}
-_AS_TRAINED = _AT_START | {"theory_start": "Xavier", "theory_ff": "4 d"}
-
 CLAIMS = (
     Claim(
         key="last_depth",
@@ -91,7 +82,6 @@ CLAIMS = (
         "that follow the theorem's bounds it is −0.5 in pre-LN and 0 in post-LN.",
         axis="slope of the last gradient over depth",
         rule=Larger("post"),
-        link=("theory", _AT_START | {"figure": "theory_last"}),
     ),
     Claim(
         key="last",
@@ -103,7 +93,6 @@ CLAIMS = (
         "classifier; the encoders are untrained, of the shape of the trained ones.",
         axis="gradient of the last layer",
         rule=Larger("post"),
-        link=("theory", _AS_TRAINED | {"figure": "theory_last"}),
         log=True,
     ),
     Claim(
@@ -114,7 +103,6 @@ CLAIMS = (
         measured="Norm of the gradient of all parameters as one vector, measured like the row above.",
         axis="gradient of all parameters",
         rule=Larger("post"),
-        link=("training", {"training": "Training history", "figure": "shown_history_gradient_norm"} | _TEXT),
         log=True,
     ),
     Claim(
@@ -127,7 +115,6 @@ CLAIMS = (
         "grows. Xiong et al. measured it in translation models of 6 + 6 layers.",
         axis="gradient, last layer / first (dashed: equal)",
         rule=Beyond("post", 1.0),
-        link=("theory", _AS_TRAINED | {"figure": "theory_by_layer"}),
         log=True,
     ),
     Claim(
@@ -140,17 +127,6 @@ CLAIMS = (
         "positions.",
         axis="how far 10 steps move the output",
         rule=Larger("post"),
-        link=(
-            "theory",
-            {
-                "theory_part": "First steps",
-                "theory_start": "Xavier",
-                "theory_ff": "4 d",
-                "theory_depth": "18",
-                "theory_seeds": "3",
-                "figure": "theory_updates",
-            },
-        ),
     ),
     Claim(
         key="warm_up",
@@ -166,7 +142,6 @@ CLAIMS = (
         rule=Beyond("post", LEARNED, above=False),
         source="fresh",
         learns_in=("reached with warm-up",),
-        link=("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
     ),
     Claim(
         key="warm_up_gain",
@@ -181,7 +156,6 @@ CLAIMS = (
         axis="accuracy gained by warm-up",
         rule=Larger("post"),
         learns_in=("reached with warm-up", "reached without warm-up"),
-        link=("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
     ),
     Claim(
         key="rate",
@@ -193,7 +167,6 @@ CLAIMS = (
         "reaches 30 % of the digits (guessing gives 10 %).",
         axis="largest learning rate that works",
         rule=Larger("pre"),
-        link=("theory", {"theory_part": "First steps", "figure": "theory_stored_runs"}),
         log=True,
     ),
     Claim(
@@ -206,7 +179,6 @@ CLAIMS = (
         "sooner. The claim: it is larger in post-LN. Both placements see the same batches at the same rate.",
         axis="mean loss while learning (nats)",
         rule=Larger("post"),
-        link=("training", {"training": "Training history", "figure": "shown_history_loss"} | _TEXT),
     ),
     Claim(
         key="stream",
@@ -218,7 +190,6 @@ CLAIMS = (
         "is the state of the lemma, in post-LN the one before the norm.",
         axis="length of the states, last layer / first",
         rule=Larger("pre"),
-        link=("compare", _PAIR | {"compare_part": "Stream", "figure": "shown_stream_mean"}),
         log=True,
     ),
     Claim(
@@ -231,10 +202,6 @@ CLAIMS = (
         "added to. Liu et al. measure shares of the variance; this measure is ours.",
         axis="what is added, as a share of the length",
         rule=Larger("post"),
-        link=(
-            "compare",
-            _PAIR | {"compare_part": "Stream", "compare_stream": "shares", "figure": "shown_stream_shares"},
-        ),
     ),
     Claim(
         key="early_layers",
@@ -246,15 +213,6 @@ CLAIMS = (
         "training, on held-out examples, with the loss of the classifier. Below 1: early layers have more.",
         axis="gradient, last layer / first (dashed: equal)",
         rule=Beyond("pre", 1.0, above=False),
-        link=(
-            "training",
-            {
-                "training": "Recording",
-                "training_curves": "gradient norms",
-                "kind": "Digit",
-                "figure": "shown_curves",
-            },
-        ),
         log=True,
     ),
     Claim(
@@ -266,7 +224,6 @@ CLAIMS = (
         "examples.",
         axis="entropy of the attention, 0 to 1",
         rule=Larger("pre"),
-        link=("attention", _TEXT | {"figure": "all_heads"}),
     ),
     Claim(
         key="roles",
@@ -277,11 +234,6 @@ CLAIMS = (
         "sum of distances. Grey: a pre-LN and a post-LN encoder; in colour: two seeds of one.",
         axis="distance between heads (nats)",
         rule=FurtherThanSeeds(),
-        link=(
-            "compare",
-            _PAIR
-            | {"compare_part": "Heads", "compare_view": "distances of all heads", "figure": "distances"},
-        ),
     ),
     Claim(
         key="accuracy",
@@ -292,6 +244,5 @@ CLAIMS = (
         measured="Share of held-out examples classified correctly. Takase et al. measured text generation.",
         axis="share classified correctly",
         rule=Larger("post"),
-        link=("compare", _PAIR),
     ),
 )

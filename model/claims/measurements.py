@@ -14,7 +14,7 @@ from ..files.json_file import read_as, replace_text
 from ..schema import Count, Number
 
 CLAIMS_FILE = Path("claims.json")  # below the checkpoints
-COMMAND = "python -m model.claims --data FOLDER"
+COMMAND = "python -m model.train.claims --data FOLDER"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

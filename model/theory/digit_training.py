@@ -60,11 +60,3 @@ def train_steps(model: Transformer, rates: list[float], *, batch_size: int, seed
         loss.backward()
         optimizer.step()
         yield loss.item()
-
-
-def held_out_accuracy(model: Transformer) -> float:
-    """Accuracy, from 0 to 1, on the digits that `train_steps` leaves out."""
-    images, labels = digit_tensors()
-    with torch.inference_mode():
-        predicted = model(images[-N_HELD_OUT:]).argmax(dim=-1)
-    return (predicted == labels[-N_HELD_OUT:]).double().mean().item()

@@ -13,9 +13,11 @@ from string import Formatter
 import numpy as np
 import pandas as pd
 
+from ..inputs.digits import EXAMPLES
+
 HERE = Path(__file__).parent
 WRITTEN = HERE / "negation_written.csv"
-HELD_OUT_SENTENCES = HERE / "negation_judged.csv"  # for evaluation only, never learned from
+HELD_OUT_SENTENCES = EXAMPLES / "negation_judged.csv"  # for evaluation only, never learned from
 NEGATION = re.compile(
     r"\b(?:not|never|no|nothing|nobody|none|nor|neither|without|hardly|barely|but|cannot|lacks?|less)\b|n't",
     re.I,

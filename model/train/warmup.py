@@ -8,8 +8,10 @@ the same precision.
 
 import argparse
 import itertools
+import json
 import math
 import os
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -20,15 +22,15 @@ from ..checkpoint import CHECKPOINTS
 from ..checkpoint.cli import exit_with_one_sentence
 from ..config import preset
 from ..device import find_device
+from ..files.json_file import replace_text
 from ..theory.learning_rate import learning_rate
 from ..theory.warmup_grid import (
-    BATCH_SIZE_STORED,
-    LAST_STEPS_STORED,
+    BATCH_SIZE,
+    LAST_STEPS,
     N_JUDGED,
     RUNS,
     WarmupRun,
     read_runs,
-    write_runs,
 )
 from ..transformer import Transformer
 from .loop import evaluate
@@ -83,7 +85,7 @@ def make_missing(data: Path, out: Path, device: torch.device, precision: Precisi
         setup = prepare(recipe(name), data, Path("runs"), device)
         if precision is None:
             model = Transformer(setup.config).to(setup.device)
-            precision = faster_precision(setup.tasks["digits"], model, recipe(name).seed, BATCH_SIZE_STORED)
+            precision = faster_precision(setup.tasks["digits"], model, recipe(name).seed, BATCH_SIZE)
         runs.append(warmup_run(name, setup, rate, warmup, precision=precision))
         write_runs(out, runs)
 
@@ -99,7 +101,7 @@ def warmup_run(
     optimizers = make_optimizers(model, base_recipe, phase=0)
     losses = []
     progress_bar = tqdm(range(n_steps), desc=f"{name}, {peak:g}, warm-up of {warmup} steps", mininterval=1)
-    batch_size = min(BATCH_SIZE_STORED, task.n_examples)
+    batch_size = min(BATCH_SIZE, task.n_examples)
     for step, batch in zip(
         progress_bar, batches(task, base_recipe.seed, range(n_steps), batch_size), strict=True
     ):
@@ -110,7 +112,7 @@ def warmup_run(
             for optimizer in optimizers:
                 optimizer.step()
     logged_steps = range(0, n_steps, max(1, n_steps // 100))
-    last_losses = losses[-LAST_STEPS_STORED:]
+    last_losses = losses[-LAST_STEPS:]
     final_loss = _none_if_not_finite(sum(last_losses) / len(last_losses))
     return WarmupRun(
         norm_placement=setup.config.norm_placement,
@@ -127,6 +129,12 @@ def warmup_run(
 
 def _none_if_not_finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+def write_runs(path: Path, runs: list[WarmupRun]) -> None:
+    """Writes the runs as JSON, one per line."""
+    rows = ",\n".join(json.dumps(asdict(run), allow_nan=False) for run in runs)  # a line a run
+    replace_text(path, f"[\n{rows}\n]\n")
 
 
 if __name__ == "__main__":

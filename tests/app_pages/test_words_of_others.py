@@ -27,7 +27,7 @@ def history(checkpoints: Path) -> None:
 @pytest.mark.usefixtures("history")
 @pytest.mark.parametrize(
     ("page", "part"),
-    [("attention", {}), ("training", {}), ("training", {"training": "Training history"}), ("compare", {})],
+    [("attention", {}), ("training", {}), ("training", {"training": "Training history"})],
 )
 def test_words_of_a_history_are_no_markdown(
     open_app: Callable[..., AppTest], page: str, part: dict[str, str]

@@ -21,7 +21,7 @@ from viz.positions.position_heatmaps import learned_positions, pairs_of_position
 from viz.positions.position_similarities import position_similarity_map
 from viz.positions.sinusoid_figures import counter_table, wave_curves
 from viz.theory.placements import hidden_norms, last_layer_gradient, layer_gradients, model_updates
-from viz.theory.warmup_figures import loss_curves, warmup_grid
+from viz.theory.warmup_accuracies import RunResult, warmup_accuracies
 from viz.training.run_curves import run_curves
 
 ONE, TWO, EVEN, HALF = np.ones((1, 2)), ("a", "b"), np.full((2, 2), 0.5), np.full(2, 0.5)
@@ -98,12 +98,7 @@ def layers_of(chart):
             "squared length of a vector, mean ‖x‖²",
         ),
         (model_updates({"pre-LN": ONE}), "step t", "change of the output, ‖F(x, θₜ) − F(x, θ₀)‖"),
-        (loss_curves({0: ([0], [1.0])}, highest=2, title="a"), "step", "loss of the batch (nats)"),
-        (
-            warmup_grid([(0.1, 0, 1.0, 0.5)], rates=[0.1], warmups=[0], highest=2, title="a"),
-            "learning rate",
-            "warm-up (steps)",
-        ),
+        (warmup_accuracies([RunResult("pre-LN", 0.1, 0, 0.5)]), "learning rate", None),
         (run_curves(TABLE, y_title="loss", runs={"a": "#112233"}), "training step", "loss"),
         (run_curves(TABLE, y_title="loss", runs={"a": "#112233"}, log_x=True), "training step + 1", "loss"),
     ],

@@ -97,7 +97,7 @@ from viz.theory.placements import (
     model_updates,
     seed_spread,
 )
-from viz.theory.warmup_figures import loss_curves, warmup_grid
+from viz.theory.warmup_accuracies import RunResult, warmup_accuracies
 from viz.training.recorded_heads import recorded_heads
 from viz.training.run_curves import run_curves
 
@@ -214,11 +214,7 @@ def figures() -> dict[str, Figure]:
         ("updates", model_updates({"pre-LN": ONE})),
         ("updates, logarithmic", model_updates({"pre-LN": ONE}, scale="log")),
         ("spread over seeds", seed_spread(placements.VALUES, (2, 3, 5), **placements.TITLES)),
-        ("losses of warm-ups", loss_curves({0: ([0], [1.0])}, highest=2, title="a")),
-        (
-            "grid of warm-ups",
-            warmup_grid([(0.1, 0, 1.0, 0.5)], rates=[0.1], warmups=[0], highest=2, title="a"),
-        ),
+        ("grid of warm-ups", warmup_accuracies([RunResult("pre-LN", 0.1, 0, 0.5)])),
         ("runs", run_curves(table, **runs, step=9, breaks=[4])),
         ("runs, logarithmic", run_curves(table, **runs, log_x=True, log_y=True, title="a")),
         ("recorded heads", recorded_heads([test_recorded_heads.run(), test_recorded_heads.run(name="post")])),

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 
-from ..builders.curves import Series, curves, encodings_by_kind, long_table
-from ..builders.figure import VegaFigure, data, form, tip, value
+from ..builders.curves import curves, encodings_by_kind, long_table
+from ..builders.figure import VegaFigure, form, tip, value
 from ..builders.number_format import powers_of_ten
 from ..builders.palette import CATEGORIES, SHAPES
 
@@ -15,29 +15,24 @@ def length_scaling(
     values: Mapping[str, Sequence[float]],
     *,
     quantity: str,
-    fits: Series | None = None,
 ) -> VegaFigure:
-    """Curves of values [length], all above 0, one for each kind of layer; `quantity` is the title of their axis.
-
-    `fits` are the lengths and the values of a fitted line for each kind, drawn dashed.
-    """
+    """Curves of values [length], all above 0, one for each name; `quantity` is the title of their axis."""
     frame = long_table(
         {layer_kind: (lengths, measured) for layer_kind, measured in values.items()}, "layer", "n", "value"
     )
-    return _chart_form(tuple(values), quantity, fits is not None).with_data(
+    return _chart_form(tuple(values), quantity).with_data(
         frame,
         in_file={"layer": "kind of layer", "n": "positions", "value": quantity},
         values={
             "lengths": [length for length in lengths if length & (length - 1) == 0],
             "powers": powers_of_ten(frame["value"]),
         },
-        frames=None if fits is None else {"fits": long_table(fits, "layer", "n", "value")},
         description=f"{quantity} of {', '.join(values)} layers over the sequence length, on logarithmic axes.",
     )
 
 
 @form
-def _chart_form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> alt.TopLevelMixin:
+def _chart_form(kinds: tuple[str, ...], quantity: str) -> alt.TopLevelMixin:
     x = alt.X(
         "n:Q",
         title="sequence length n (positions)",
@@ -52,9 +47,6 @@ def _chart_form(kinds: tuple[str, ...], quantity: str, fitted: bool) -> alt.TopL
     )
     legend = {"columns": 2, "labelLimit": 240, "symbolStrokeWidth": 2}
     channels = encodings_by_kind("layer:N", kinds, color=CATEGORIES, shape=SHAPES, legend=legend)
-    tooltip = [tip("layer:N"), tip("n:Q", ","), tip("value:Q", ",.4~g" if fitted else ",", quantity)]
+    tooltip = [tip("layer:N"), tip("n:Q", ","), tip("value:Q", ",", quantity)]
     lines, points = curves(x, y, channels, tooltip=tooltip, line={"strokeWidth": 2}, points={"size": 55})
-    if fitted:
-        dashed = alt.Chart(data("fits")).mark_line(strokeDash=[6, 4], strokeWidth=2)
-        lines = dashed.encode(x=x, y=y, color=channels["color"])
     return alt.layer(lines, points).properties(height=380)

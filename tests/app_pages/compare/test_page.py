@@ -311,15 +311,3 @@ def test_without_predictions_written_down_there_is_no_such_button(
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
     app = open_compare(kind="Digit")
     assert all(button.key != "next_disagreement" for button in app.button)
-
-
-# How they were trained
-
-
-def test_two_checkpoints_have_their_recipes_below(open_compare: Open) -> None:
-    app = open_compare(checkpoint="imdb-pre-ln")
-    (box,) = (box for box in app.expander if box.label == "How these two were trained")
-    assert box.markdown[0].value.startswith("| | imdb-pre-ln | imdb-post-ln |")
-    assert "phase 2 | gently changed digits" in box.markdown[0].value
-    app = open_compare(checkpoint="imdb-pre-ln", compare_what="two inputs")
-    assert all(box.label != "How these two were trained" for box in app.expander)

@@ -1,23 +1,19 @@
 from collections.abc import Callable
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from app_pages.controls import cost_controls
+from app_pages.controls.cost_controls import STARTS
 from app_pages.cost import published
-from app_pages.cost.measured import LENGTHS
-from app_pages.cost.sizes import STARTS
 from model.config import preset, presets
-from model.theory import cost, layer_types
+from model.theory import cost
 from model.theory.published_variations import variations
-from tests.app_pages.charts import table
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/cost/page.py"
-LAYERS = "Four kinds of layer, measured"
 
 
 def metrics(app: AppTest) -> list[str]:
@@ -94,12 +90,7 @@ def test_sizes_that_contradict_each_other_get_one_sentence(
 
 def test_nonsense_in_the_link_falls_back(open_app: Open) -> None:
     nonsense = {"cost_from": "x", "cost_d_model": "-4", "cost_n_layers": "many", "cost_d_ff": "9999999"}
-    nonsense |= {"cost_show": "?"}
     assert metrics(open_app(PAGE, **nonsense, forgiven=nonsense)) == metrics(open_app(PAGE))
-    nonsense = {"cost_d": "0", "cost_r": "even", "cost_k": ""}
-    app = open_app(PAGE, cost_show=LAYERS, **nonsense, forgiven=nonsense)
-    assert not app.exception
-    assert app.table
 
 
 def test_every_number_stands_beside_its_formula(open_app: Open) -> None:
@@ -142,47 +133,7 @@ def test_every_row_can_be_started_from(open_app: Open) -> None:
     assert app.number_input(key="cost_d_ff").value == 4096
 
 
-def test_measuring_shows_times_and_exponents(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Times in place of real ones: each kind just as its order says."""
-    asked = {}
-
-    def times(lengths: tuple[int, ...], d: int, **options: object) -> dict[str, np.ndarray]:
-        asked.update(options, d=d)
-        options["progress"](1.0)
-        return {
-            kind.name: 1e-6 * np.array(lengths, float) ** kind.exponent for kind in layer_types.LAYER_TYPES
-        }
-
-    monkeypatch.setattr(layer_types, "milliseconds", times)
-    app = open_app(PAGE, cost_show=LAYERS, cost_d="256", cost_r="33")
-    assert app.table[0].value["Fitted exponent"].tolist() == 4 * ["–"]
-    assert "Not measured yet" in app.info[0].value
-    app.button(key="cost_measure").click().run()
-    assert not app.exception
-    assert (asked["d"], asked["radius"], asked["kernel"]) == (256, 16, 3)
-    assert app.table[0].value["Fitted exponent"].tolist() == ["**2.00** ± 0.00", *3 * ["**1.00** ± 0.00"]]
-    assert app.table[0].value["Exponent of n"].tolist() == ["2", "1", "1", "1"]
-    assert any("from **n = 64** on" in text.value for text in app.markdown)
-
-
-def test_times_of_other_sizes_are_not_shown(open_app: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        layer_types,
-        "milliseconds",
-        lambda lengths, *_, **__: {kind.name: np.ones(len(lengths)) for kind in layer_types.LAYER_TYPES},
-    )
-    app = open_app(PAGE, cost_show=LAYERS)
-    app.button(key="cost_measure").click().run()
-    assert len(app.get("vega_lite_chart")) == 2
-    assert any("took no longer than the recurrent layer" in text.value for text in app.markdown)
-    app.segmented_control(key="cost_d").set_value("256").run()
-    assert len(app.get("vega_lite_chart")) == 1
-    assert not any("recurrent layer from" in text.value for text in app.markdown)
-
-
-def test_the_counted_lines_are_exact(open_app: Open) -> None:
-    app = open_app(PAGE, cost_show=LAYERS, cost_d="256")
-    counted = table(app, "multiply-adds of self-attention", "layer", "value")
-    assert sorted(set(counted["layer"])) == sorted(kind.name for kind in layer_types.LAYER_TYPES)
-    of_attention = counted[counted["layer"] == layer_types.SELF_ATTENTION].set_index("n")["value"]
-    assert of_attention.to_dict() == {n: 2 * n * n * 256 for n in LENGTHS}
+def test_table_1_has_a_row_for_each_kind_of_layer(open_app: Open) -> None:
+    table = next(text.value for text in open_app(PAGE).markdown if "| Layer | Complexity" in text.value)
+    kinds = [line.split(" | ")[0].removeprefix("| ") for line in table.strip().splitlines()[2:6]]
+    assert kinds == ["self-attention", "restricted self-attention", "recurrent", "convolutional"]

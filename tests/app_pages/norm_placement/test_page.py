@@ -2,16 +2,19 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from app_pages.norm_placement.claim_row import LINKS
 from model.claims.catalogue import CLAIMS, Claim
 from model.claims.measurements import CLAIMS_FILE as STORED
-from model.claims.measurements import COMMAND, write_measurements
+from model.claims.measurements import COMMAND, read_measurements, write_measurements
 from model.claims.verdict import FurtherThanSeeds
 from model.theory import gradients_at_start
-from model.theory.warmup_grid import RUNS, write_runs
+from model.theory.warmup_grid import RUNS
+from model.train.warmup import write_runs
 from tests.app_pages.theory.test_page import RUN
 from tests.model.claims.invented_measurements import invented, of_every_claim
 
@@ -51,7 +54,7 @@ def test_every_claim_has_its_row(open_app: Open, checkpoints: Path) -> None:
     assert len(app.get("vega_lite_chart")) == BLOCKS_AND_AXIS + len(drawn) + len(CLAIMS)
     links = app.get("page_link")
     pages = [link.proto.page or "attention" for link in links]  # the first page has no name in the address
-    assert pages[-len(CLAIMS) :] == [claim.link[0] for claim in CLAIMS]  # after the navigation
+    assert pages[-len(CLAIMS) :] == [LINKS[claim.key][0] for claim in CLAIMS]  # after the navigation
     assert "in 1 of 10 comparisons" in text  # what chance alone would do
     assert text.count("Standard error: up to ") == 1
 
@@ -115,7 +118,7 @@ def test_the_link_of_a_claim_opens_its_figure(
         shutil.copytree(checkpoints / f"imdb-{pre}-ln", checkpoints / name)
     write_runs(checkpoints / RUNS, [RUN])
     monkeypatch.setattr(gradients_at_start, "N_SEQUENCES", 4)
-    page, query = claim.link
+    page, query = LINKS[claim.key]
     smaller = {"theory_depth": "4", "theory_seeds": "2"} if page == "theory" else {}
     assert not open_app(f"app_pages/{page}/page.py", **query | smaller).exception
 
@@ -126,18 +129,38 @@ def test_a_claim_that_nobody_measured_says_so(open_app: Open, checkpoints: Path)
     text = said(app)
     assert len(app.get("vega_lite_chart")) == BLOCKS_AND_AXIS + 1
     assert text.count("Not measured") == len(CLAIMS) - 1
-    assert "contradict" not in "\n".join(each.value for each in app.header)
 
 
-def test_contradictions_are_told_where_the_numbers_contradict(open_app: Open, checkpoints: Path) -> None:
-    measured = [
-        invented((1.0, 1.1, 1.2), (2.0, 2.1, 2.2), figure="gradient of the last layer"),
-        invented((2.0, 2.1, 2.2), (1.0, 1.1, 1.2), figure="gradient of all parameters"),
+def test_the_contradictions_have_the_numbers_of_the_file_that_is_shipped(
+    open_app: Open, checkpoints: Path
+) -> None:
+    shipped_file = Path(__file__).parents[3] / "checkpoints" / STORED
+    shutil.copy(shipped_file, checkpoints)
+    text = said(open_app(PAGE))
+    means = {
+        (measurement.figure, measurement.where): [fmean(measurement.pre), fmean(measurement.post)]
+        for measurement in read_measurements(shipped_file)
+        if measurement.across is None
+    }
+    last, overall = (
+        means[f"gradient of {what}", "digit encoders, untrained"]
+        for what in ("the last layer", "all parameters")
+    )
+    assert f"(pre-LN {last[0]:.2f}, post-LN {last[1]:.2f})" in text
+    assert f"(pre-LN {overall[0]:.1f}, post-LN {overall[1]:.1f})" in text
+    shares = [
+        f"{means[figure, f'full size, rate {rate}, {steps} steps of warm-up'][1]:.0%}"
+        for rate in ("0.001", "0.003")
+        for figure, steps in (
+            ("reached without warm-up", 30),
+            ("reached with warm-up", 30),
+            ("reached with warm-up", 100),
+        )
     ]
-    write_measurements(checkpoints / STORED, measured)
-    app = open_app(PAGE)
-    assert any("contradict" in each.value for each in app.header)
-    assert "about one matrix" in said(app)
+    assert [
+        share.replace("\u2009", "")
+        for share in re.findall(r"\d+\u2009%", text[text.index("Without warm-up, post-LN") :])
+    ] == shares
 
 
 def test_what_is_measured_meanwhile_is_read(open_app: Open, checkpoints: Path) -> None:

@@ -12,7 +12,8 @@ from app_pages.reading.guide import GUIDE, GuideLink, links, opening_here, paper
 from model.claims.catalogue import CLAIMS
 from model.claims.measurements import CLAIMS_FILE, read_measurements
 from model.theory import gradients_at_start
-from model.theory.warmup_grid import RUNS, write_runs
+from model.theory.warmup_grid import RUNS
+from model.train.warmup import write_runs
 from tests.app_pages.theory.test_page import RUN, SMALL
 
 Open = Callable[..., AppTest]
@@ -81,9 +82,11 @@ def test_every_link_shows_what_it_promises(open_app: Open, page: str) -> None:
     "link",
     [
         GuideLink("/cost", "The price of a horse"),
-        GuideLink("/cost?cost_sow=published%20variations", "Every number with its formula"),
-        GuideLink("/cost?cost_show=unpublished%20variations", "Every number with its formula"),
-        GuideLink("/cost?cost_show=published%20variations", "Every number with its formula"),
+        GuideLink("/cost?cost_form=big", "Every number with its formula"),
+        GuideLink("/cost?cost_from=bigger", "Every number with its formula"),
+        GuideLink(
+            "/masks?masks_part=Ways%20of%20masking", "Entropy of every head, with the mask minus without"
+        ),
         GuideLink("/cost?figure=price", "Every number with its formula"),
         GuideLink("/positions?positions_offset=5", "There is no t in it: one matrix serves all positions"),
     ],

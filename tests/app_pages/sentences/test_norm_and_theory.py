@@ -5,15 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from app_pages.cost.measured import _crossing_sentence
 from app_pages.norm_placement import claim_row
 from app_pages.show import verdicts
-from app_pages.theory import claims, first_steps
-from model.claims import conflicts
+from app_pages.theory import at_start, first_steps
 from model.claims.catalogue import CLAIMS
 from model.claims.overall_verdict import overall_verdict
 from model.claims.verdict import Beyond, Larger, judge
-from model.theory import layer_types
 from tests.app_pages.sentences.turns import Row, row, table
 from tests.model.claims.invented_measurements import invented
 
@@ -45,31 +42,11 @@ def chip(*outcomes: tuple[tuple[float, ...], tuple[float, ...]]) -> str:
     return claim_row._verdict_html(overall_verdict(judge(Larger("pre"), measured)))
 
 
-def reversal(start: float, end: float) -> str:
-    told = {"source": "fresh", "where": "encoders, untrained", "figure": "gradient, fresh"}
-    untrained = invented((start,) * 3, (1.0,) * 3, **told)
-    trained = invented((end,) * 3, (1.0,) * 3, figure="gradient, trained", where="encoders")
-    return " ".join(
-        conflict.seems for conflict in conflicts._find_start_or_end_of_training([untrained, trained])
-    )
-
-
 def by_layer(*ratios: float, variant: str = "post-LN") -> str:
-    return claims.by_layer_text({variant: np.array([[1.0, ratio] for ratio in ratios])})
+    return at_start.by_layer_text({variant: np.array([[1.0, ratio] for ratio in ratios])})
 
 
 LEMMA = np.array([[1.0, 2.0], [2.5, 4.0], [1.5, 1.5]])
-
-
-def crossing(n_longer: int, last: float = 0.5) -> str:
-    """Times at which attention is slower at the `n_longer` longest of the lengths, and at none of them `last` times as slow."""
-    lengths = [64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048]
-    attention = np.array([1.0] * (len(lengths) - n_longer) + [3.0] * n_longer)
-    if not n_longer:
-        attention = np.full(len(lengths), last)
-    recurrent = np.full(len(lengths), 2.0 if n_longer else 1.0)
-    times = {layer_types.SELF_ATTENTION: attention, layer_types.RECURRENT: recurrent}
-    return _crossing_sentence(times, 64)
 
 
 TABLE: dict[str, list[Row]] = {
@@ -143,17 +120,6 @@ TABLE: dict[str, list[Row]] = {
         row("too few alone", lambda: chip(((2.0,), (1.0,))), "too few seeds", "1 undecided"),
         row("no difference", lambda: chip(((1.0,) * 3, (1.0,) * 3)), "no clear difference", never=("agree",)),
     ],
-    "numbers that seem to contradict each other": [
-        row(
-            "training reverses the order",
-            lambda: reversal(0.5, 2.0),
-            "0.5, then 2.",
-            "early layers have the larger gradient at the start",
-        ),
-        row("nearly 1", lambda: reversal(0.9996, 1.0004), "0.9996, then 1.0004."),
-        row("the same side", lambda: f"[{reversal(2.0, 1.5)}]", "[]"),
-        row("at the bound", lambda: f"[{reversal(1.0, 2.0)}]", "[]"),
-    ],
     "whether the gradient grows with the layer": [
         row(
             "in no seed",
@@ -195,39 +161,39 @@ TABLE: dict[str, list[Row]] = {
     "the theory at the start": [
         row(
             "one depth",
-            lambda: claims.last_layer_text({"pre-LN": np.ones((2, 1))}, [4]),
+            lambda: at_start.last_layer_text({"pre-LN": np.ones((2, 1))}, [4]),
             "One depth has no slope",
         ),
         row(
             "flat",
-            lambda: claims.last_layer_text({"pre-LN": np.ones((2, 2))}, [2, 4]),
+            lambda: at_start.last_layer_text({"pre-LN": np.ones((2, 2))}, [2, 4]),
             "| pre-LN | **0.00** | 0.00 to 0.00 |",
         ),
         row(
             "a share that rounds to 0",
-            lambda: claims.concentration_sentence({"pre-LN": 0.003}),
+            lambda: at_start.concentration_sentence({"pre-LN": 0.003}),
             "pre-LN 0.003",
             never=("0.00.",),
         ),
-        row("no share", lambda: claims.concentration_sentence({"pre-LN": 0.0}), "pre-LN 0."),
+        row("no share", lambda: at_start.concentration_sentence({"pre-LN": 0.0}), "pre-LN 0."),
         row(
             "all inside the band",
-            lambda: claims.hidden_norms_text({"pre-LN": np.array([[2.0, 3.0]])}, LEMMA),
+            lambda: at_start.hidden_norms_text({"pre-LN": np.array([[2.0, 3.0]])}, LEMMA),
             "**2 of 2** layers",
         ),
         row(
             "at the edge of the band",
-            lambda: claims.hidden_norms_text({"pre-LN": np.array([[1.0, 9.0]])}, LEMMA),
+            lambda: at_start.hidden_norms_text({"pre-LN": np.array([[1.0, 9.0]])}, LEMMA),
             "**1 of 2** layers",
         ),
         row(
             "on the line",
-            lambda: claims.hidden_norms_text({"post-LN": np.array([[1.5, 1.5]])}, LEMMA),
+            lambda: at_start.hidden_norms_text({"post-LN": np.array([[1.5, 1.5]])}, LEMMA),
             "at most **0 %** away",
         ),
         row(
             "nearly on the line",
-            lambda: claims.hidden_norms_text({"post-LN": np.array([[1.5, 1.503]])}, LEMMA),
+            lambda: at_start.hidden_norms_text({"post-LN": np.array([[1.5, 1.503]])}, LEMMA),
             "at most **under 1 %** away",
         ),
         row(
@@ -235,12 +201,6 @@ TABLE: dict[str, list[Row]] = {
             lambda: first_steps._update_text({"pre-LN": np.array([[0, 1.0, 2.0], [0, 3.0, 4.0]])}, 2, 16),
             "| **2.00** | 1.00 to 3.00 | 3.00 | 2.00 to 4.00 |",
         ),
-    ],
-    "when attention takes longer than recurrence": [
-        row("from some length on", lambda: crossing(10), "from **n = 96** on", "$n > d$ = 64"),
-        row("from the first length on", lambda: crossing(11), "from **n = 64** on"),
-        row("never", lambda: crossing(0), "took no longer", "n = 2,048"),
-        row("a tie at the end", lambda: crossing(0, last=1.0), "took no longer"),
     ],
 }
 

@@ -8,20 +8,21 @@ from streamlit.testing.v1 import AppTest
 
 from app_pages.controls.theory_controls import (
     FEED_FORWARD,
-    GRID_LAYERS,
     N_STEPS,
     PART,
     RATE,
     START,
     WARM_UP_STEPS,
 )
-from app_pages.theory import claims, warm_up
+from app_pages.theory import at_start
 from model.claims.measurements import CLAIMS_FILE, write_measurements
 from model.theory import gradients_at_start
 from model.theory.early_update import model_update
 from model.theory.gradients_at_start import slopes, sweep_depths
 from model.theory.untrained_encoder import VARIANTS, UntrainedConfig
-from model.theory.warmup_grid import RUNS, WarmupRun, write_runs
+from model.theory.warmup_grid import RUNS, WarmupRun
+from model.train.warmup import write_runs
+from tests.app_pages.charts import table
 from tests.model.claims.invented_measurements import invented
 
 Open = Callable[..., AppTest]
@@ -136,10 +137,10 @@ def test_gradients_by_layer_are_averaged_as_chosen(open_app: Open, kind: str) ->
 
 def test_where_a_cited_figure_does_not_come_the_page_says_so() -> None:
     falls, grows = np.array([[2.0, 1.0], [3.0, 1.0]]), np.array([[1.0, 2.0], [1.0, 3.0]])
-    remark = claims.by_layer_text({"pre-LN": grows, "post-LN": falls})
+    remark = at_start.by_layer_text({"pre-LN": grows, "post-LN": falls})
     assert "Not reproduced here" in remark
     assert "random vectors" not in remark  # encoders that read text do not show it either
-    assert "Not reproduced here" not in claims.by_layer_text({"pre-LN": falls, "post-LN": grows})
+    assert "Not reproduced here" not in at_start.by_layer_text({"pre-LN": falls, "post-LN": grows})
 
 
 def test_every_variant_can_be_shown_and_none(open_app: Open) -> None:
@@ -206,39 +207,15 @@ def test_warm_up_and_a_log_axis(open_app: Open) -> None:
 # Learning rate and warm-up
 
 
-def test_the_grid_waits_for_its_button_and_then_runs_through(
-    open_app: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(warm_up, "RATES", (1e-3,))
-    monkeypatch.setattr(warm_up, "WARMUPS", (0, 10))
-    app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), GRID_LAYERS.to(2), **SMALL)
-    assert len(charts(app)) == 1  # the first steps
-    assert app.button(key="theory_grid_run").label == "Start 4 short runs"
-    app.button(key="theory_grid_run").click().run()
-    assert len(charts(app)) == 1 + 4  # a grid and the losses for each placement
-    assert app.button(key="theory_grid_run").label == "All runs are done"
-    assert app.button(key="theory_grid_run").disabled
-
-
-def test_what_is_done_stays_where_a_run_was_stopped(open_app: Open) -> None:
-    app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), GRID_LAYERS.to(2), **SMALL)
-    app.session_state[warm_up.DONE] = {("pre-LN", 2, 1e-3, 0, 60), ("post-LN", 2, 1e-3, 0, 60)}
-    app.run()
-    assert app.button(key="theory_grid_run").label == "Start 16 short runs"
-    assert len(charts(app)) == 1 + 4
-
-
 def test_without_stored_runs_the_page_says_so(open_app: Open) -> None:
     app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL)
     assert "There are no stored runs" in app.info[0].value
 
 
-def test_stored_runs_are_shown_and_diverged_ones_in_words(open_app: Open, checkpoints: Path) -> None:
+def test_stored_runs_are_one_figure(open_app: Open, checkpoints: Path) -> None:
     write_runs(checkpoints / RUNS, [RUN, DIVERGED])
     app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL)
-    assert len(charts(app)) == 1 + 4
-    assert "**Diverged**" in said(app)
-    assert "0.01 with warm-up 0" in said(app)
+    assert table(app, "Accuracy over learning rate", "written")["written"].tolist() == ["90\u2009%", "diverged"]
     assert any("300 steps" in caption.value for caption in app.caption)
 
 

@@ -5,8 +5,8 @@ import pytest
 from model.claims.catalogue import CLAIMS
 from model.claims.measurements import CLAIMS_FILE as STORED
 from model.claims.measurements import read_measurements
-from model.claims.untrained import SEEDS
 from model.claims.verdict import ClaimOutcome
+from model.train.claims.untrained import SEEDS
 from tests.model.claims.invented_measurements import invented, of_every_claim
 
 ROOT = Path(__file__).parents[3]
@@ -17,9 +17,8 @@ def test_every_claim_has_a_name_of_its_own():
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
-def test_a_claim_is_a_sentence_with_a_page_to_look_at(claim):
+def test_a_claim_is_a_sentence_with_measurements(claim):
     assert claim.says.endswith(".")
-    assert (ROOT / "app_pages" / claim.link[0] / "page.py").is_file()
     assert claim.measurements(of_every_claim())
 
 

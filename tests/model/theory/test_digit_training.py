@@ -7,7 +7,6 @@ from model.theory.digit_training import (
     N_HELD_OUT,
     digit_encoder,
     digit_tensors,
-    held_out_accuracy,
     train_steps,
     warmup_rates,
 )
@@ -45,12 +44,10 @@ def test_rates_rise_over_the_warm_up_and_stay():
     assert warmup_rates(2, 1e-3, 0) == [1e-3, 1e-3]
 
 
-def test_training_lowers_the_loss_and_raises_the_accuracy():
+def test_training_lowers_the_loss():
     model = digit_encoder(SETTING, "pre-LN", 2, 0)
-    before = held_out_accuracy(model)
     losses = list(train_steps(model, [3e-3] * 60, batch_size=32, seed=0))
     assert sum(losses[-10:]) < 0.8 * sum(losses[:10])
-    assert held_out_accuracy(model) > before + 0.2
 
 
 def test_a_rate_of_0_changes_nothing():

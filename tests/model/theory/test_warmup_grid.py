@@ -5,20 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from model.theory import warmup_grid
-from model.theory.digit_training import digit_encoder, held_out_accuracy, train_steps
-from model.theory.learning_rate import learning_rate
-from model.theory.untrained_encoder import UntrainedConfig
-from model.theory.warmup_grid import (
-    WarmupRun,
-    loss_scale_limit,
-    most_affected_rate,
-    read_runs,
-    train_once,
-    write_runs,
-)
+from model.theory.warmup_grid import WarmupRun, read_runs
+from model.train.warmup import write_runs
 
-SETTING = UntrainedConfig(d_model=16, n_heads=2, initialisation="Xavier")
 RUN = WarmupRun(
     norm_placement="post",
     learning_rate=1e-3,
@@ -30,34 +19,6 @@ RUN = WarmupRun(
     accuracy=0.125,
     precision="fp32",
 )
-
-
-# Run live
-
-
-def test_a_run_is_the_small_training_with_the_schedule_of_the_long_ones():
-    made = train_once(SETTING, "post-LN", 2, learning_rate=2e-3, warmup=5, n_steps=20, seed=1)
-    model = digit_encoder(SETTING, "post-LN", 2, 1)
-    rates = [learning_rate(step, 20, 2e-3, 5, falls=False) for step in range(20)]
-    losses = list(train_steps(model, rates, batch_size=warmup_grid.BATCH_SIZE, seed=1))
-    assert made.losses == pytest.approx(losses)
-    assert made.steps == tuple(range(20))
-    assert made.final_loss == pytest.approx((losses[-2] + losses[-1]) / 2)
-    assert made.accuracy == held_out_accuracy(model)
-    assert (made.norm_placement, made.learning_rate) == ("post", 2e-3)
-    assert (made.warmup, made.n_steps) == (5, 20)
-
-
-def test_a_run_that_diverges_says_so_and_ends(monkeypatch):
-    monkeypatch.setattr(warmup_grid, "train_steps", lambda *_, **__: iter([2.3, 7.0, math.nan, 1.0]))
-    made = train_once(SETTING, "pre-LN", 1, learning_rate=1.0, warmup=0, n_steps=30, seed=0)
-    assert made.losses == (2.3, 7.0, None)
-    assert made.steps == (0, 1, 2)
-    assert made.final_loss is None
-    assert made.accuracy is None
-
-
-# Stored
 
 
 def stored(tmp_path: Path, text: str) -> Path:
@@ -133,37 +94,3 @@ def test_a_damaged_file_is_said_in_a_sentence(tmp_path, text, sentence):
     with pytest.raises(ValueError, match=sentence) as raised:
         read_runs(stored(tmp_path, text))
     assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("losses", "end"),
-    [([3.0, None, 4.0], 4.0), ([1.0], math.log(10)), ([9.0], 2 * math.log(10)), ([None], math.log(10))],
-)
-def test_a_scale_of_losses_ends_between_guessing_and_twice_that(losses, end):
-    assert loss_scale_limit(losses) == end
-
-
-def run_at(rate: float, placement: str, accuracy: float | None) -> WarmupRun:
-    return WarmupRun(
-        norm_placement=placement,
-        learning_rate=rate,
-        warmup=0,
-        n_steps=1,
-        steps=(0,),
-        losses=(1.0,),
-        final_loss=1.0,
-        accuracy=accuracy,
-        precision="fp32",
-    )
-
-
-def test_the_telling_rate_is_the_one_at_which_warm_up_changes_most():
-    pre = [
-        run_at(rate, "pre", each) for rate, each in ((0.001, 0.8), (0.001, 0.85), (0.01, 0.62), (0.01, 0.7))
-    ]
-    post = [
-        run_at(rate, "post", each) for rate, each in ((0.001, 0.5), (0.001, 0.6), (0.01, 0.1), (0.01, 0.4))
-    ]
-    assert most_affected_rate([*pre, *post]) == 0.01
-    assert most_affected_rate(pre[:2]) == 0.001
-    assert most_affected_rate([run_at(0.3, "pre", None), run_at(0.1, "pre", None)]) == 0.1

@@ -5,11 +5,11 @@ import pytest
 import torch
 
 from model.checkpoint import CHECKPOINTS
-from model.theory.warmup_grid import RUNS, WarmupRun, read_runs, write_runs
+from model.theory.warmup_grid import RUNS, WarmupRun, read_runs
 from model.train import warmup
 from model.train.prepare import prepare
 from model.train.recipes import recipe
-from model.train.warmup import make_missing, warmup_run
+from model.train.warmup import make_missing, warmup_run, write_runs
 
 THERE = WarmupRun(
     norm_placement="pre",

@@ -23,18 +23,6 @@ def test_kinds_differ_in_colour_and_in_shape() -> None:
     assert len({point["shape"] for point in points}) == 2
 
 
-def test_fitted_lines_are_dashed_and_end_where_the_fit_does() -> None:
-    chart = length_scaling(
-        LENGTHS, {"a": SQUARES}, quantity="time (ms)", fits={"a": ((256, 512), (256 * 256, 512 * 512))}
-    )
-    line = chart.specification["layer"][0]
-    assert line["mark"]["strokeDash"] == [6, 4]
-    assert chart.frames[line["data"]["name"]].to_dict("records") == [
-        {"layer": "a", "n": 256, "value": 256 * 256},
-        {"layer": "a", "n": 512, "value": 512 * 512},
-    ]
-
-
 def test_axes_say_what_they_show() -> None:
     encoding = length_scaling(LENGTHS, {"a": SQUARES}, quantity="time (ms)").specification["layer"][1][
         "encoding"

@@ -5,13 +5,13 @@ import torch
 
 from model import checkpoint
 from model.capture import capture
-from model.claims import trained
-from model.claims.seed_families import HeldOut, batches, load_families
-from model.claims.trained import accuracy, gradient_norms, measure_trained, stream_and_attention
 from model.experiments.probabilities import probabilities
 from model.experiments.residual_stream import mean_norms, sublayer_shares
 from model.inputs.digits import examples as digits
 from model.measures.head_measures import mean_entropy
+from model.train.claims import trained
+from model.train.claims.seed_families import HeldOut, batches, load_families
+from model.train.claims.trained import accuracy, gradient_norms, measure_trained, stream_and_attention
 from tests.model import tiny
 
 TEXTS = ("great film", "not a film", "great", "a b c", "film not great")
@@ -46,7 +46,7 @@ def family(tmp_path, monkeypatch):
     monkeypatch.setattr(checkpoint, "CHECKPOINTS", tmp_path / "checkpoints")
     images, labels = (values[:20] for values in digits())
     monkeypatch.setattr(trained, "SEEDS", (5, 6, 7))
-    monkeypatch.setattr("model.claims.seed_families.examples", lambda: (images, labels))
+    monkeypatch.setattr("model.train.claims.seed_families.examples", lambda: (images, labels))
     return tmp_path
 
 

@@ -1,5 +1,5 @@
-from model.claims import __main__ as command
 from model.claims.measurements import read_measurements, write_measurements
+from model.train.claims import __main__ as command
 from tests.model.claims.invented_measurements import invented
 
 FRESH = invented((1.0,), (2.0,), source="fresh")

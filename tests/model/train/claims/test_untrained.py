@@ -1,16 +1,26 @@
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from model import checkpoint
-from model.claims import untrained
-from model.claims.untrained import measure_stored_runs, measure_untrained
 from model.claims.verdict import FEWEST_TESTED
-from model.theory import warmup_grid
+from model.theory.digit_training import digit_encoder, train_steps
 from model.theory.early_update import model_update
+from model.theory.learning_rate import learning_rate
 from model.theory.untrained_encoder import UntrainedConfig
-from model.theory.warmup_grid import RUNS, WarmupRun, write_runs
+from model.theory.warmup_grid import RUNS, WarmupRun
+from model.train.claims import untrained
+from model.train.claims.untrained import (
+    GUESSING,
+    SMALL,
+    held_out_accuracy,
+    measure_stored_runs,
+    measure_untrained,
+    short_run_accuracy,
+)
+from model.train.warmup import write_runs
 
 RUN = WarmupRun(
     norm_placement="pre",
@@ -25,10 +35,10 @@ RUN = WarmupRun(
 )
 
 
-def run_of(_setting, variant, _n_layers, *, learning_rate, warmup, n_steps, seed):  # noqa: ARG001
+def accuracy_of(variant, *, learning_rate, warmup, seed):
     """Pre-LN learns at every rate, post-LN at the smallest alone, or with warm-up at the next one."""
     learns = variant == "pre-LN" or learning_rate == 1e-3 or (learning_rate == 3e-3 and warmup)
-    return replace(RUN, accuracy=0.5 + seed / 100 if learns else None)
+    return 0.5 + seed / 100 if learns else 0.1
 
 
 @pytest.fixture
@@ -38,7 +48,7 @@ def small(monkeypatch):
     monkeypatch.setattr(untrained, "DEPTHS", (2,))
     monkeypatch.setattr(untrained, "STEPS", 2)
     monkeypatch.setattr(untrained, "XAVIER", UntrainedConfig(d_model=16, n_heads=2))
-    monkeypatch.setattr(warmup_grid, "train_once", run_of)
+    monkeypatch.setattr(untrained, "short_run_accuracy", accuracy_of)
 
 
 def test_new_seeds_enough_for_a_test():
@@ -87,3 +97,27 @@ def test_the_longest_warm_up_of_the_stored_runs(tmp_path, monkeypatch):
     ]
     assert (gains[0].pre, gains[0].post) == ((pytest.approx(0.2),), (pytest.approx(0.5),))
     assert found["reached with warm-up", "full size, rate 0.001, 9 steps of warm-up"].post == (0.2,)
+
+
+def test_a_short_run_has_the_schedule_of_the_long_ones(monkeypatch):
+    monkeypatch.setattr(untrained, "LAYERS", 2)
+    monkeypatch.setattr(untrained, "RUN_STEPS", 20)
+    model = digit_encoder(SMALL, "post-LN", 2, 1)
+    rates = [learning_rate(step, 20, 2e-3, 5, falls=False) for step in range(20)]
+    list(train_steps(model, rates, batch_size=untrained.BATCH_SIZE, seed=1))
+    accuracy = short_run_accuracy("post-LN", learning_rate=2e-3, warmup=5, seed=1)
+    assert accuracy == held_out_accuracy(model)
+
+
+def test_a_run_that_diverges_guesses_and_ends(monkeypatch):
+    losses = iter([2.3, 7.0, math.nan, 1.0])
+    monkeypatch.setattr(untrained, "train_steps", lambda *_, **__: losses)
+    assert short_run_accuracy("pre-LN", learning_rate=1.0, warmup=0, seed=0) == GUESSING
+    assert list(losses) == [1.0]
+
+
+def test_training_raises_the_accuracy():
+    model = digit_encoder(SMALL, "pre-LN", 2, 0)
+    before = held_out_accuracy(model)
+    list(train_steps(model, [3e-3] * 60, batch_size=32, seed=0))
+    assert held_out_accuracy(model) > before + 0.2

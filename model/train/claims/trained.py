@@ -11,17 +11,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..capture import activations
-from ..experiments.probabilities import probabilities
-from ..experiments.residual_stream import SUBLAYERS, norms, shares, skip_terms
-from ..inputs import InputLike, prepare
-from ..loaded import Loaded
-from ..measures.head_matching import distance_matrix, match_heads
-from ..measures.head_measures import mean_entropy
-from ..torch_seed import torch_seed
-from ..train.snapshot import gradient_norm
-from ..transformer import Transformer
-from .measurements import Measurement
+from ...capture import activations
+from ...claims.measurements import Measurement
+from ...experiments.probabilities import probabilities
+from ...experiments.residual_stream import SUBLAYERS, norms, shares, skip_terms
+from ...inputs import InputLike, prepare
+from ...loaded import Loaded
+from ...measures.head_matching import distance_matrix, match_heads
+from ...measures.head_measures import mean_entropy
+from ...torch_seed import torch_seed
+from ...transformer import Transformer
+from ..snapshot import gradient_norm
 from .seed_families import N_EXAMPLES, HeldOut, SeedFamily, batches, held_out, load_families
 from .untrained import SEEDS
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import checkpoint
-from ..checkpoint.seeds import group_by_seed, split_seed
-from ..inputs import InputLike
-from ..inputs.digits import examples
-from ..loaded import Loaded
-from ..train.datasets import phrases
-from ..train.prepare_sentences import development_sentences
+from ... import checkpoint
+from ...checkpoint.seeds import group_by_seed, split_seed
+from ...inputs import InputLike
+from ...inputs.digits import examples
+from ...loaded import Loaded
+from ..datasets import phrases
+from ..prepare_sentences import development_sentences
 
 # Name of the encoders on the page, by the beginning of their checkpoints' names.
 ENCODER_NAMES = {"sentences": "small text encoders", "mnist": "digit encoders", "imdb": "review encoders"}

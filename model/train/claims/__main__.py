@@ -1,6 +1,6 @@
 """Makes the measurements that test the claims about pre-LN and post-LN, and writes them to the file that the page reads.
 
-    python -m model.claims --data FOLDER
+    python -m model.train.claims --data FOLDER
 
 FOLDER holds the treebank's sentences (`sst.csv`), as for training; digits are those in `examples/`. Measurements of
 untrained encoders and short runs that are already in the file are kept, unless `--again` is given. Trained encoders, all
@@ -13,15 +13,15 @@ from pathlib import Path
 
 import torch
 
-from .. import checkpoint
-from ..checkpoint.cli import exit_with_one_sentence
-from .measurements import CLAIMS_FILE, read_measurements, write_measurements
+from ... import checkpoint
+from ...checkpoint.cli import exit_with_one_sentence
+from ...claims.measurements import CLAIMS_FILE, read_measurements, write_measurements
 from .trained import measure_trained
 from .untrained import measure_stored_runs, measure_untrained
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m model.claims", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(prog="python -m model.train.claims", description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, default=Path("data"), help="folder of the data sets")
     parser.add_argument(
         "--out", type=Path, default=checkpoint.CHECKPOINTS / CLAIMS_FILE, help="the file to be written"
@@ -29,7 +29,7 @@ def main() -> None:
     parser.add_argument("--again", action="store_true", help="measure fresh encoders and short runs anew")
     arguments = parser.parse_args()
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", os.cpu_count() or 1)))
-    with exit_with_one_sentence("model.claims"):
+    with exit_with_one_sentence("model.train.claims"):
         measure(arguments.data, arguments.out, again=arguments.again)
 
 

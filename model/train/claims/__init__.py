@@ -1,0 +1,1 @@
+"""Measurements that test the claims of `model.claims`."""
