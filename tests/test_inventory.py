@@ -13,7 +13,7 @@ from app_pages.controls.address import Control, Tabs
 from app_pages.controls.pages import PAGES, controls_of
 from model.huggingface.families import FAMILIES, TWO_ENCODERS
 from model.inputs.picture_file import FORMATS
-from viz.export import file_formats
+from viz.export.save import MIME
 
 ROOT = Path(__file__).parents[1]
 INVENTORY = Path(__file__).with_name("inventory.json")
@@ -38,7 +38,7 @@ def inventory() -> dict[str, object]:
         "options of the app": sorted(_options(ROOT / "app_pages/shell/start_options.py")),
         "library": sorted(loupe.__all__),
         "families": sorted({*FAMILIES, *TWO_ENCODERS}),
-        "files of figures": sorted(file_formats.MIME),
+        "files of figures": sorted(MIME),
         "pictures": sorted(FORMATS),
         "encoders": sorted(path.parent.name for path in (ROOT / "checkpoints").glob("*/config.json")),
     }

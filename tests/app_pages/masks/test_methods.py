@@ -1,5 +1,4 @@
 import numpy as np
-
 from app_pages.masks.worked_example import in_numbers, in_symbols, output
 
 

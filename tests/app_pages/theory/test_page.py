@@ -215,7 +215,10 @@ def test_without_stored_runs_the_page_says_so(open_app: Open) -> None:
 def test_stored_runs_are_one_figure(open_app: Open, checkpoints: Path) -> None:
     write_runs(checkpoints / RUNS, [RUN, DIVERGED])
     app = open_app(PAGE, PART.to(STEPS), N_STEPS.to(5), **SMALL)
-    assert table(app, "Accuracy over learning rate", "written")["written"].tolist() == ["90\u2009%", "diverged"]
+    assert table(app, "Accuracy over learning rate", "written")["written"].tolist() == [
+        "90\u2009%",
+        "diverged",
+    ]
     assert any("300 steps" in caption.value for caption in app.caption)
 
 
