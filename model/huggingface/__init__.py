@@ -1,4 +1,5 @@
-"""Encoders that were trained elsewhere: reads folders in Hugging Face's layout without `transformers`, one module per family.
+"""Encoders that were trained elsewhere: reads folders in Hugging Face's layout without `transformers`; a family is
+a table of names (`family_table`), with a function for what depends on its config.json.
 
 `describe` tells what a folder holds before its weights are read; `model.checkpoint.load` opens it.
 """

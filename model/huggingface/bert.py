@@ -1,18 +1,18 @@
-"""BERT (Devlin et al. 2019), and the text encoders that differ from it in names, embedding and output layers."""
+"""BERT (Devlin et al. 2019), and encoders of its blocks that differ in names, embedding and output layers: ERNIE, Megatron-BERT,
+RoBERTa (Liu et al. 2019), XLM-R, CamemBERT, DistilBERT (Sanh et al. 2019), ELECTRA (Clark et al. 2020), ALBERT (Lan et al. 2020).
+"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from reprlib import repr as shortened
 from typing import Any
 
-from ..config import ModelConfig, NormPlacement
-from ..family_options import Activation
-from .output_layers import MaskedTokenLayers, Outputs, read_outputs
+from .family_table import FamilyTable, read_by_table, read_text, refuse_decoder
+from .output_layers import BERT_OUTPUTS, ROBERTA_OUTPUTS, MaskedTokenLayers, OutputNames
 from .tensor_map import Layout, Reading
 from .weights import Stored
 
-TOKENS, POSITIONS = "embeddings.word_embeddings.weight", "embeddings.position_embeddings.weight"
-TYPES = "embeddings.token_type_embeddings.weight"
 BLOCK = {
     "attention.w_q": "attention.self.query",
     "attention.w_k": "attention.self.key",
@@ -23,114 +23,148 @@ BLOCK = {
     "feed_forward.contract": "output.dense",
     "norm_feed_forward": "output.LayerNorm",
 }
+BERT = FamilyTable(name="BERT", block=BLOCK, outputs=BERT_OUTPUTS)
 # By the norm that only they have: the blocks of encoders with norms before each sublayer, and their last norm.
-PRE_NORM_BLOCKS = {
-    "attention.LayerNorm.weight": (  # RoBERTa-PreLayerNorm
-        BLOCK | {"norm_attention": "attention.LayerNorm", "norm_feed_forward": "intermediate.LayerNorm"},
-        "LayerNorm",
-    ),
-    "attention.ln.weight": (  # Megatron-BERT
-        BLOCK | {"norm_attention": "attention.ln", "norm_feed_forward": "ln"},
-        "encoder.ln",
-    ),
+PRE_NORM = {
+    "attention.LayerNorm": ("intermediate.LayerNorm", "LayerNorm"),  # RoBERTa-PreLayerNorm
+    "attention.ln": ("ln", "encoder.ln"),  # Megatron-BERT
 }
+ROBERTA = replace(BERT, name="RoBERTa", outputs=ROBERTA_OUTPUTS)
+ROBERTA_NAMES = {
+    "xlm-roberta": "XLM-RoBERTa",
+    "camembert": "CamemBERT",
+    "roberta-prelayernorm": "RoBERTa-PreLayerNorm",
+    "data2vec-text": "data2vec",
+}
+DISTILBERT = FamilyTable(
+    name="DistilBERT",
+    d_model="dim",
+    n_layers="n_layers",
+    n_heads="n_heads",
+    d_ff="hidden_dim",
+    activation="activation",
+    layer_norm_eps=1e-12,
+    defaults={"pad_token_id": 0},
+    blocks="transformer.layer",
+    block={
+        **{f"attention.w_{letter}": f"attention.{letter}_lin" for letter in "qkv"},
+        "attention.w_o": "attention.out_lin",
+        "norm_attention": "sa_layer_norm",
+        "feed_forward.expand": "ffn.lin1",
+        "feed_forward.contract": "ffn.lin2",
+        "norm_feed_forward": "output_layer_norm",
+    },
+    outputs=OutputNames(
+        hidden=("pre_classifier", "relu"),
+        masked=MaskedTokenLayers("vocab_transform", "vocab_layer_norm", ("vocab_projector.bias",)),
+    ),
+)
+DISCRIMINATOR = "discriminator_predictions"
+ELECTRA = replace(
+    BERT,
+    name="ELECTRA",
+    widening="embeddings_project",
+    outputs=OutputNames(
+        hidden=("classifier.dense", "gelu"),
+        masked=MaskedTokenLayers(
+            "generator_predictions.dense",
+            "generator_predictions.LayerNorm",
+            ("generator_lm_head.bias",),
+            "gelu",
+        ),
+    ),
+)
+ALBERT = replace(
+    BERT,
+    name="ALBERT",
+    defaults={"embedding_size": 128, "hidden_act": "gelu_new", "pad_token_id": 0},
+    widening="encoder.embedding_hidden_mapping_in",
+    block={
+        "attention.w_q": "attention.query",
+        "attention.w_k": "attention.key",
+        "attention.w_v": "attention.value",
+        "attention.w_o": "attention.dense",
+        "norm_attention": "attention.LayerNorm",
+        "feed_forward.expand": "ffn",
+        "feed_forward.contract": "ffn_output",
+        "norm_feed_forward": "full_layer_layer_norm",
+    },
+    outputs=OutputNames(
+        pooler="pooler",
+        masked=MaskedTokenLayers(
+            "predictions.dense", "predictions.LayerNorm", ("predictions.bias", "predictions.decoder.bias")
+        ),
+    ),
+    shares_layers=True,
+)
+NOT_MERGED = (
+    "its weights are stored beside adapters for each task; open jinaai/jina-embeddings-v3-hf, which holds them alone, "
+    "or merge an adapter first"
+)
 
 
-def read(values: Mapping[str, Any], stored: Stored) -> Reading:
-    layout = Layout.find(values, stored, TOKENS)
-    masked = MaskedTokenLayers(
-        "cls.predictions.transform.dense",
-        "cls.predictions.transform.LayerNorm",
-        ("cls.predictions.bias", "cls.predictions.decoder.bias"),
-        layout.activation(),
-    )
-    return read_like_bert(layout, "BERT", read_outputs(layout, pooler="pooler.dense", masked=masked))
+def read_bert(values: Mapping[str, Any], stored: Stored) -> Reading:
+    return _read(BERT.layout(values, stored), BERT)
 
 
-def read_like_bert(
-    layout: Layout, name: str, outputs: Outputs, *, first_position: int = 0, d_embedding: int | None = None
-) -> Reading:
-    """Configuration and tensor map of an encoder that consists of BERT's blocks. Raises ValueError for an unsupported variant."""
-    refuse_variants(layout)
-    layer_prefixes = [f"encoder.layer.{layer}" for layer in range(layout.n_layers("num_hidden_layers"))]
-    part_names, final_norm = _block_names(layout, layer_prefixes[0])
-    outputs.family = replace(outputs.family, name=name, d_embedding=d_embedding)
-    return read_text_encoder(
-        layout,
-        outputs,
-        layer_prefixes,
-        part_names,
-        first_position=first_position,
-        padding_id=layout.token_id("pad_token_id"),
-        embedding_norm=layout.has_tensor("embeddings.LayerNorm.weight"),
-        final_norm=final_norm,
-    )
+def read_roberta(values: Mapping[str, Any], stored: Stored) -> Reading:
+    refuse_unmerged(stored)  # Jina v3's own files call themselves XLM-RoBERTa
+    layout = ROBERTA.layout(values, stored)
+    name = ROBERTA_NAMES.get(str(values.get("model_type")), "RoBERTa")
+    # fairseq counts positions from the padding's number on
+    first_position = layout.whole_number("pad_token_id", 1) + 1
+    return _read(layout, replace(ROBERTA, name=name, first_position=first_position))
 
 
-def read_text_encoder(
-    layout: Layout,
-    outputs: Outputs,
-    layer_prefixes: Sequence[str],
-    part_names: Mapping[str, str],
-    *,
-    d_model: str = "hidden_size",
-    n_heads: str = "num_attention_heads",
-    d_ff: str = "intermediate_size",
-    activation: Activation | None = None,
-    layer_norm_eps: float | None = None,
-    padding_id: int | None,
-    first_position: int = 0,
-    embedding_norm: bool = True,
-    final_norm: str | None = None,
-) -> Reading:
-    """The configuration of a text encoder, and the stored tensor of each of its parameters.
-
-    `layer_prefixes` are the names of the blocks in the file; `part_names` maps the model's name of each part of a block to
-    the name in the file. `d_model`, `n_heads` and `d_ff` are the keys under which config.json holds these sizes. Rows of
-    the position table before `first_position` are skipped. `final_norm` is the name in the file of the norm after the last
-    block, None in post-LN.
-    """
-    widths = layout.widths(layout.whole_number(d_model), layout.whole_number(n_heads))
-    n_stored = layout.whole_number("max_position_embeddings")
-    n_types = layout.whole_number("type_vocab_size", 0) if layout.has_tensor(TYPES) else 0
-    family = replace(outputs.family, n_token_types=n_types)
-    placement: NormPlacement = "pre" if final_norm else "post"
-    config = ModelConfig(
-        d_model=widths.d_model,
-        n_heads=widths.n_heads,
-        d_k=widths.d_head,
-        d_v=widths.d_head,
-        n_layers=len(layer_prefixes),
-        d_ff=layout.whole_number(d_ff),
-        n_positions=layout.n_positions(n_stored, len(layer_prefixes), widths.n_heads, first_position),
-        vocab_size=layout.whole_number("vocab_size"),
-        padding_id=padding_id,
-        norm_placement=placement,
-        final_norm=final_norm is not None,
-        embedding_norm=embedding_norm,
-        positions="learned",
-        activation=activation or layout.activation(),
-        layer_norm_eps=layer_norm_eps or layout.real_number("layer_norm_eps", 1e-12),
-        class_names=outputs.class_names,
-        masked_token_output=outputs.masked_token_output,
-        family=family,
-    )
-    layout.map_tensor("embedding.tokens.weight", TOKENS)
-    embedding_width = family.d_embedding or config.d_model
-    layout.map_tensor("embedding.position_table", POSITIONS, (n_stored, embedding_width), first_position)
-    if n_types:
-        layout.map_tensor("embedding.types.weight", TYPES)
-    if config.embedding_norm:
-        layout.map_linear(
-            "embedding.norm.0" if family.d_embedding else "embedding.norm", "embeddings.LayerNorm"
-        )
-    layout.map_blocks(layer_prefixes, part_names)
-    if final_norm:
-        layout.map_linear("final_norm", final_norm)
-    return layout.reading(config)
+read_distilbert = partial(read_by_table, DISTILBERT)
 
 
-def refuse_variants(layout: Layout) -> None:
+def read_electra(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Its discriminator classifies each token as replaced or not."""
+    layout = ELECTRA.layout(values, stored)
+    if layout.output_tensor_name(f"{DISCRIMINATOR}.dense.weight"):
+        layout.map_output_linear("token_hidden", f"{DISCRIMINATOR}.dense")
+        layout.map_output_linear("token_classifier", f"{DISCRIMINATOR}.dense_prediction")
+        layout.family |= {
+            "token_class_names": ("replaced",),
+            "token_hidden": layout.activation(),
+            "token_answers": "each",
+        }
+    return _read(layout, ELECTRA)
+
+
+def read_albert(values: Mapping[str, Any], stored: Stored) -> Reading:
+    """All layers of a group share their weights."""
+    layout = ALBERT.layout(values, stored)
+    _refuse_variants(layout)
+    if layout.whole_number("inner_group_num", 1) != 1:
+        raise ValueError("inner_group_num is not 1: groups of several inner layers are not supported")
+    n_layers, n_groups = ALBERT.sizes(layout).n_layers, layout.whole_number("num_hidden_groups", 1)
+    if not 1 <= n_groups <= n_layers:
+        raise ValueError(f"{n_layers} layers cannot be in {n_groups} groups")
+    layout.family["n_layer_groups"] = n_groups
+    groups = [int(layer / (n_layers / n_groups)) for layer in range(n_layers)]
+    blocks = [f"encoder.albert_layer_groups.{group}.albert_layers.0" for group in groups]
+    return read_text(layout, replace(ALBERT, blocks=blocks))
+
+
+def _read(layout: Layout, table: FamilyTable) -> Reading:
+    """Reads an encoder of BERT's blocks. Raises ValueError for an unsupported variant."""
+    _refuse_variants(layout)
+    first_block = f"{table.blocks}.0"
+    if not layout.has_tensor(f"{first_block}.{BLOCK['norm_attention']}.weight"):
+        norm = next((norm for norm in PRE_NORM if layout.has_tensor(f"{first_block}.{norm}.weight")), None)
+        if norm is None:
+            raise ValueError(f"{layout.prefix}{first_block}.{BLOCK['norm_attention']}.weight is missing")
+        second_norm, final_norm = PRE_NORM[norm]
+        block = BLOCK | {"norm_attention": norm, "norm_feed_forward": second_norm}
+        table = replace(table, block=block, final_norm=final_norm)
+    if not layout.has_tensor(f"{table.embedding_norm}.weight"):
+        table = replace(table, embedding_norm=None)
+    return read_text(layout, table)
+
+
+def _refuse_variants(layout: Layout) -> None:
     """Raises ValueError for decoders, and for positions that are not added to the embedding."""
     refuse_decoder(layout)
     position_kind = layout.values.get("position_embedding_type", "absolute")
@@ -140,19 +174,7 @@ def refuse_variants(layout: Layout) -> None:
         )
 
 
-def refuse_decoder(layout: Layout) -> None:
-    if layout.values.get("is_decoder") or layout.values.get("add_cross_attention"):
-        raise ValueError("this is a decoder, but only encoders are supported")
-
-
-def _block_names(layout: Layout, first_block: str) -> tuple[Mapping[str, str], str | None]:
-    """Names in the file of a block's parts, by the model's names, and of the norm after the last block (None in post-LN).
-
-    The names of the norms in the block `first_block` tell which layout the encoder has.
-    """
-    if layout.has_tensor(f"{first_block}.attention.output.LayerNorm.weight"):
-        return BLOCK, None
-    for norm, names in PRE_NORM_BLOCKS.items():
-        if layout.has_tensor(f"{first_block}.{norm}"):
-            return names
-    raise ValueError(f"{layout.prefix}{first_block}.attention.output.LayerNorm.weight is missing")
+def refuse_unmerged(stored: Stored) -> None:
+    """Raises ValueError if each weight is stored in two parts, its own and the adapters' for single tasks (Jina v3)."""
+    if any(".parametrizations." in name for name in stored.shapes):
+        raise ValueError(NOT_MERGED)

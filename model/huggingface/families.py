@@ -7,30 +7,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from . import (
-    albert,
-    beit,
-    bert,
-    clip,
-    deberta,
-    dinov2,
-    dinov3,
-    distilbert,
-    electra,
-    esm,
-    eurobert,
-    gte,
-    jina,
-    modernbert,
-    mpnet,
-    nomic_bert,
-    roberta,
-    t5,
-    torch_encoder,
-    vit,
-)
+from .bert import read_albert, read_bert, read_distilbert, read_electra, read_roberta
+from .clip import read_clip_pictures, read_clip_texts
 from .inner_encoders import TWO_ENCODERS
+from .modernbert import read_esm, read_eurobert, read_modernbert
+from .relative_families import read_deberta, read_mpnet, read_t5
+from .rotary_bert import read_gte, read_jina, read_nomic
 from .tensor_map import Reading
+from .torch_encoder import MODEL_TYPE, read_torch_encoder
+from .vit import read_beit, read_dinov2, read_dinov3, read_vit
 from .weights import Stored
 
 InputKind = Literal["text", "pictures", "proteins"]
@@ -57,43 +42,43 @@ class KnownFamily:
 
 
 FAMILIES: dict[str, KnownFamily] = {
-    "bert": KnownFamily("BERT", bert.read),
-    "ernie": KnownFamily("ERNIE", bert.read),
-    "megatron-bert": KnownFamily("Megatron-BERT", bert.read),
-    "distilbert": KnownFamily("DistilBERT", distilbert.read),
-    "electra": KnownFamily("ELECTRA", electra.read),
-    "albert": KnownFamily("ALBERT", albert.read),
-    "roberta": KnownFamily("RoBERTa", roberta.read),
-    "roberta-prelayernorm": KnownFamily("RoBERTa-PreLayerNorm", roberta.read),
-    "xlm-roberta": KnownFamily("XLM-RoBERTa", roberta.read),
-    "camembert": KnownFamily("CamemBERT", roberta.read),
-    "data2vec-text": KnownFamily("data2vec-text", roberta.read),
-    "mpnet": KnownFamily("MPNet", mpnet.read),
-    "modernbert": KnownFamily("ModernBERT", modernbert.read),
-    "nomic_bert": KnownFamily("NomicBERT", nomic_bert.read),
-    "eurobert": KnownFamily("EuroBERT", eurobert.read),
-    "gte": KnownFamily("GTE", gte.read),
-    "new": KnownFamily("GTE", gte.read),  # as its authors name it
-    "jina_embeddings_v3": KnownFamily("Jina v3", jina.read),
-    "deberta-v2": KnownFamily("DeBERTa v2 and v3", deberta.read),
-    "t5": KnownFamily("T5", t5.read),
-    "mt5": KnownFamily("mT5", t5.read),
-    "umt5": KnownFamily("UMT5", t5.read),
-    "esm": KnownFamily("ESM-2, ESM-1b", esm.read, "proteins"),
-    "vit": KnownFamily("ViT", vit.read, "pictures"),
-    "deit": KnownFamily("DeiT", vit.read, "pictures"),
-    "vit_mae": KnownFamily("ViT-MAE", vit.read, "pictures"),
-    "ijepa": KnownFamily("I-JEPA", vit.read, "pictures"),
-    "dinov2": KnownFamily("DINOv2", dinov2.read, "pictures"),
-    "dinov2_with_registers": KnownFamily("DINOv2 with registers", dinov2.read, "pictures"),
-    "dinov3_vit": KnownFamily("DINOv3", dinov3.read, "pictures"),
-    "beit": KnownFamily("BEiT", beit.read, "pictures"),
-    "data2vec-vision": KnownFamily("data2vec-vision", beit.read, "pictures"),
-    "clip_vision_model": KnownFamily("CLIP vision", clip.read_pictures, "pictures"),
-    "siglip_vision_model": KnownFamily("SigLIP vision", clip.read_pictures, "pictures"),
-    "clip_text_model": KnownFamily("CLIP text", clip.read_texts),
-    "siglip_text_model": KnownFamily("SigLIP text", clip.read_texts),
-    torch_encoder.MODEL_TYPE: KnownFamily(torch_encoder.MODEL_TYPE, torch_encoder.read),
+    "bert": KnownFamily("BERT", read_bert),
+    "ernie": KnownFamily("ERNIE", read_bert),
+    "megatron-bert": KnownFamily("Megatron-BERT", read_bert),
+    "distilbert": KnownFamily("DistilBERT", read_distilbert),
+    "electra": KnownFamily("ELECTRA", read_electra),
+    "albert": KnownFamily("ALBERT", read_albert),
+    "roberta": KnownFamily("RoBERTa", read_roberta),
+    "roberta-prelayernorm": KnownFamily("RoBERTa-PreLayerNorm", read_roberta),
+    "xlm-roberta": KnownFamily("XLM-RoBERTa", read_roberta),
+    "camembert": KnownFamily("CamemBERT", read_roberta),
+    "data2vec-text": KnownFamily("data2vec-text", read_roberta),
+    "mpnet": KnownFamily("MPNet", read_mpnet),
+    "modernbert": KnownFamily("ModernBERT", read_modernbert),
+    "nomic_bert": KnownFamily("NomicBERT", read_nomic),
+    "eurobert": KnownFamily("EuroBERT", read_eurobert),
+    "gte": KnownFamily("GTE", read_gte),
+    "new": KnownFamily("GTE", read_gte),  # as its authors name it
+    "jina_embeddings_v3": KnownFamily("Jina v3", read_jina),
+    "deberta-v2": KnownFamily("DeBERTa v2 and v3", read_deberta),
+    "t5": KnownFamily("T5", read_t5),
+    "mt5": KnownFamily("mT5", read_t5),
+    "umt5": KnownFamily("UMT5", read_t5),
+    "esm": KnownFamily("ESM-2, ESM-1b", read_esm, "proteins"),
+    "vit": KnownFamily("ViT", read_vit, "pictures"),
+    "deit": KnownFamily("DeiT", read_vit, "pictures"),
+    "vit_mae": KnownFamily("ViT-MAE", read_vit, "pictures"),
+    "ijepa": KnownFamily("I-JEPA", read_vit, "pictures"),
+    "dinov2": KnownFamily("DINOv2", read_dinov2, "pictures"),
+    "dinov2_with_registers": KnownFamily("DINOv2 with registers", read_dinov2, "pictures"),
+    "dinov3_vit": KnownFamily("DINOv3", read_dinov3, "pictures"),
+    "beit": KnownFamily("BEiT", read_beit, "pictures"),
+    "data2vec-vision": KnownFamily("data2vec-vision", read_beit, "pictures"),
+    "clip_vision_model": KnownFamily("CLIP vision", read_clip_pictures, "pictures"),
+    "siglip_vision_model": KnownFamily("SigLIP vision", read_clip_pictures, "pictures"),
+    "clip_text_model": KnownFamily("CLIP text", read_clip_texts),
+    "siglip_text_model": KnownFamily("SigLIP text", read_clip_texts),
+    MODEL_TYPE: KnownFamily(MODEL_TYPE, read_torch_encoder),
 }
 
 

@@ -1,102 +1,125 @@
-"""ModernBERT (Warner et al. 2024): rotary positions, a local window in most layers, gated feed-forwards, norms without bias."""
+"""Text encoders with norms first, rotary positions and settings of their own: ModernBERT (Warner et al. 2024) with a local window in
+most layers, EuroBERT (Boizard et al. 2025) with heads that share keys and values, and ESM-2 (Lin et al. 2023) with ESM-1b (Rives et
+al. 2021), which read proteins.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from reprlib import repr as shortened
 from typing import Any
 
-from ..config import ModelConfig, Pooling
-from ..family_options import LinearMap, Parts, Rotary
-from .output_layers import Outputs, answer_kind
-from .rotary_settings import head_width, rotary_base
-from .tensor_map import Layout, Reading, Source
+from ..config import Pooling
+from ..family_options import NO_PARTS, LinearMap, Parts
+from .bert import BERT, BLOCK
+from .family_table import FamilyTable, read_text, refuse_decoder, rotary, rotary_base
+from .output_layers import ROBERTA_OUTPUTS, read_classifier, read_token_classifier
+from .tensor_map import Layout, Reading, fused
 from .weights import Stored
 
-TOKENS = "embeddings.tok_embeddings.weight"
-POOLINGS: dict[str, Pooling] = {"cls": "class", "mean": "mean"}
-BASES = {
-    "full_attention": ("global_rope_theta", 160_000.0),
-    "sliding_attention": ("local_rope_theta", 10_000.0),
-}
+MODERNBERT = FamilyTable(
+    name="ModernBERT",
+    known="embeddings.tok_embeddings.weight",
+    d_head="head_dim",
+    activation="hidden_activation",
+    layer_norm_eps="norm_eps",
+    defaults={
+        "max_position_embeddings": 8192,
+        "norm_eps": 1e-5,
+        "global_rope_theta": 160_000.0,
+        "local_rope_theta": 10_000.0,
+    },
+    tokens="embeddings.tok_embeddings.weight",
+    positions=None,
+    embedding_norm="embeddings.norm",
+    blocks="layers",
+    block={
+        **fused("attn.Wqkv.", ("attention.w_q", "attention.w_k", "attention.w_v")),
+        "attention.w_o": "attn.Wo",
+        "norm_attention": "attn_norm",
+        **fused("mlp.Wi.", ("feed_forward.expand", "feed_forward.gate")),
+        "feed_forward.contract": "mlp.Wo",
+        "norm_feed_forward": "mlp_norm",
+    },
+    final_norm="final_norm",
+)
+# name of the setting that holds the base of each type of layer
+BASES = {"full_attention": "global_rope_theta", "sliding_attention": "local_rope_theta"}
+MODERNBERT_POOLINGS: dict[str, Pooling] = {"cls": "class", "mean": "mean"}
+EUROBERT = FamilyTable(
+    name="EuroBERT",
+    known="embed_tokens.weight",
+    d_head="head_dim",
+    layer_norm_eps="rms_norm_eps",
+    defaults={
+        "max_position_embeddings": 8192,
+        "hidden_act": "silu",
+        "rms_norm_eps": 1e-5,
+        "rope_theta": 10_000.0,
+    },
+    tokens="embed_tokens.weight",
+    positions=None,
+    embedding_norm=None,
+    blocks="layers",
+    block={
+        **{f"attention.w_{letter}": f"self_attn.{letter}_proj" for letter in "qkvo"},
+        "norm_attention": "input_layernorm",
+        "feed_forward.expand": "mlp.gate_proj",
+        "feed_forward.gate": "mlp.up_proj",
+        "feed_forward.contract": "mlp.down_proj",
+        "norm_feed_forward": "post_attention_layernorm",
+    },
+    final_norm="norm",
+)
+# "late": each position's hidden layer is computed before the mean
+EUROBERT_POOLINGS: dict[str, Pooling] = {"bos": "class", "mean": "mean", "late": "mean"}
+ESM = replace(
+    BERT,
+    name="ESM-1b",
+    activation=None,
+    defaults={"max_position_embeddings": 1026, "rope_theta": 10_000.0},
+    embedding_norm="embeddings.layer_norm",
+    block=BLOCK | {"norm_attention": "attention.LayerNorm", "norm_feed_forward": "LayerNorm"},
+    final_norm="encoder.emb_layer_norm_after",
+    outputs=ROBERTA_OUTPUTS,
+)
+# one for all layers, under the names that newer and older versions of `transformers` give it
+FREQUENCIES = (
+    "rotary_embeddings.inv_freq",
+    "encoder.layer.*.attention.self.rotary_embeddings.inv_freq",
+    "encoder.layer.0.attention.self.rotary_embeddings.inv_freq",
+)
 
 
-def read(values: Mapping[str, Any], stored: Stored) -> Reading:
-    layout = Layout.find(values, stored, TOKENS)
-    n_layers = layout.n_layers("num_hidden_layers")
-    d_model, n_heads, _ = widths = layout.widths(
-        layout.whole_number("hidden_size"), layout.whole_number("num_attention_heads")
-    )
-    d_head, d_ff = head_width(layout, d_model, n_heads), layout.whole_number("intermediate_size")
-    if d_head != widths.d_head:
+def read_modernbert(values: Mapping[str, Any], stored: Stored) -> Reading:
+    layout = MODERNBERT.layout(values, stored)
+    d_model, n_layers, n_heads, d_head = sizes = MODERNBERT.sizes(layout)
+    if d_head * n_heads != d_model:
         raise ValueError(
             f"config.json has head_dim {d_head}, but only hidden_size / num_attention_heads is supported"
         )
-    norm_bias, attention_bias = layout.flag("norm_bias", False), layout.flag("attention_bias", False)
-    mlp_bias = layout.flag("mlp_bias", False)
-    without_bias: list[LinearMap] = [] if attention_bias else ["w_q", "w_k", "w_v", "w_o"]
-    without_bias += [] if mlp_bias else ["expand", "gate", "contract"]
     layer_types = _layer_types(layout, n_layers)
-    base_by_type = {
-        layer_type: rotary_base(layout, default, name, layer_type)
-        for layer_type, (name, default) in BASES.items()
-        if layer_type in layer_types
-    }
+    bases = {kind: rotary_base(layout, BASES[kind], kind) for kind in BASES if kind in layer_types}
     # local_attention is the whole window, half of it to each side
-    n_positions = layout.n_positions(layout.whole_number("max_position_embeddings", 8192), n_layers, n_heads)
-    window = min(layout.whole_number("local_attention", 128) // 2, n_positions)
-    outputs = _read_outputs(layout, norm_bias)
-    parts = Parts(
-        norm_bias=norm_bias,
+    window = min(
+        layout.whole_number("local_attention", 128) // 2, layout.whole_number("max_position_embeddings")
+    )
+    layout.family["parts"] = Parts(
+        norm_bias=layout.flag("norm_bias", False),
         first_norm=False,
         gated=True,
-        rotary=Rotary(bases=tuple(base_by_type[layer_type] for layer_type in layer_types)),
-        windows=tuple(window if layer_type == "sliding_attention" else None for layer_type in layer_types),
-        without_bias=tuple(without_bias),
+        rotary=rotary(layout, sizes, [bases[kind] for kind in layer_types]),
+        windows=tuple(window if kind == "sliding_attention" else None for kind in layer_types),
+        without_bias=_maps_without_bias(layout),
     )
-    config = ModelConfig(
-        d_model=d_model,
-        n_heads=n_heads,
-        d_k=d_head,
-        d_v=d_head,
-        n_layers=n_layers,
-        d_ff=d_ff,
-        n_positions=n_positions,
-        vocab_size=layout.whole_number("vocab_size"),
-        padding_id=layout.token_id("pad_token_id"),
-        norm_placement="pre",
-        embedding_norm=True,
-        positions="none",
-        pooling=_pooling(layout) if outputs.class_names else "class",
-        activation=layout.activation("hidden_activation"),
-        layer_norm_eps=layout.real_number("norm_eps", 1e-5),
-        class_names=outputs.class_names,
-        masked_token_output=outputs.masked_token_output,
-        family=replace(outputs.family, name="ModernBERT", parts=parts),
-    )
-    layout.map_tensor("embedding.tokens.weight", TOKENS)
-    layout.map_linear("embedding.norm", "embeddings.norm", bias=norm_bias)
-    for layer in range(n_layers):
-        ours, theirs = f"blocks.{layer}", f"layers.{layer}"
-        for part, name in enumerate(("w_q", "w_k", "w_v")):
-            layout.map_rows(
-                f"{ours}.attention.{name}",
-                f"{theirs}.attn.Wqkv",
-                part,
-                3,
-                (d_model, d_model),
-                bias=attention_bias,
-            )
-        layout.map_linear(f"{ours}.attention.w_o", f"{theirs}.attn.Wo", bias=attention_bias)
-        for part, name in enumerate(("expand", "gate")):
-            layout.map_rows(
-                f"{ours}.feed_forward.{name}", f"{theirs}.mlp.Wi", part, 2, (d_ff, d_model), bias=mlp_bias
-            )
-        layout.map_linear(f"{ours}.feed_forward.contract", f"{theirs}.mlp.Wo", bias=mlp_bias)
-        if layer:
-            layout.map_linear(f"{ours}.norm_attention", f"{theirs}.attn_norm", bias=norm_bias)
-        layout.map_linear(f"{ours}.norm_feed_forward", f"{theirs}.mlp_norm", bias=norm_bias)
-    layout.map_linear("final_norm", "final_norm", bias=norm_bias)
-    return layout.reading(config)
+    _read_modernbert_outputs(layout)
+    return read_text(layout, MODERNBERT)
+
+
+def _maps_without_bias(layout: Layout) -> tuple[LinearMap, ...]:
+    """The linear maps without a bias, by the flags `attention_bias` and `mlp_bias`."""
+    names: list[LinearMap] = [] if layout.flag("attention_bias", False) else ["w_q", "w_k", "w_v", "w_o"]
+    names += [] if layout.flag("mlp_bias", False) else ["expand", "gate", "contract"]
+    return tuple(names)
 
 
 def _layer_types(layout: Layout, n_layers: int) -> list[str]:
@@ -119,51 +142,124 @@ def _layer_types(layout: Layout, n_layers: int) -> list[str]:
     return layer_types
 
 
-def _pooling(layout: Layout) -> Pooling:
-    name = layout.values.get("classifier_pooling", "cls")
-    if not isinstance(name, str) or name not in POOLINGS:
-        raise ValueError(
-            f"config.json has classifier_pooling {shortened(name)}; supported are {', '.join(POOLINGS)}"
-        )
-    return POOLINGS[name]
-
-
-def _read_outputs(layout: Layout, norm_bias: bool) -> Outputs:
+def _read_modernbert_outputs(layout: Layout) -> None:
     """Maps the tensors of the prediction head and of the layer behind it, which reads a text, each token, or masked tokens."""
-    outputs = Outputs()
-    # of question answering it reads each token for the beginning and the end of an answer, and is left out
-    if not layout.output_tensor_name("head.dense.weight"):
-        return outputs
-    bias = layout.flag("classifier_bias", False)
-    act = layout.activation("classifier_activation")
-    weight = layout.output_tensor_name("classifier.weight")
     architecture = str(layout.values.get("architectures"))
-    if weight is None:
-        layout.map_output_linear("masked_token_output.transform", "head.dense", bias=bias)
-        layout.map_output_linear("masked_token_output.norm", "head.norm", bias=norm_bias)
-        if layout.flag("decoder_bias", True):
-            layout.sources["masked_token_output.bias"] = Source(
-                layout.output_tensor_name("decoder.bias") or "decoder.bias"
-            )
-        else:
-            layout.zeros.append("masked_token_output.bias")
-        is_tied = layout.flag("tie_word_embeddings", True)
-        if not is_tied:
-            name = layout.output_tensor_name("decoder.weight") or "decoder.weight"
-            layout.sources["masked_token_output.decoder.weight"] = Source(name)
-        outputs.masked_token_output = True
-        outputs.family = replace(outputs.family, masked_token_act=act, tied_output=is_tied)
-    elif "QuestionAnswering" not in architecture:
-        reads_tokens = "TokenClassification" in architecture
-        n_classes = layout.n_output_rows(weight)
-        layout.map_output_linear("token_hidden" if reads_tokens else "pooler", "head.dense", bias=bias)
-        layout.map_output_linear("token_norm" if reads_tokens else "pooler_norm", "head.norm", bias=norm_bias)
-        layout.map_output_linear("token_classifier" if reads_tokens else "classifier", "classifier")
-        names = layout.class_labels(n_classes)
-        outputs.family = replace(outputs.family, hidden_norm=True)
-        if reads_tokens:
-            outputs.family = replace(outputs.family, token_hidden=act, token_class_names=names)
-        else:
-            outputs.class_names = names
-            outputs.family = replace(outputs.family, pooler=act, answers=answer_kind(layout, n_classes))
-    return outputs
+    # of question answering it reads each token for the beginning and the end of an answer, and is left out
+    if not layout.output_tensor_name("head.dense.weight") or "QuestionAnswering" in architecture:
+        return
+    act = layout.activation("classifier_activation")
+    if not layout.output_tensor_name("classifier.weight"):
+        hidden, norm = "masked_token_output.transform", "masked_token_output.norm"
+        _read_decoder(
+            layout, is_tied=layout.flag("tie_word_embeddings", True), bias=layout.flag("decoder_bias", True)
+        )
+        layout.family["masked_token_act"] = act
+    elif "TokenClassification" in architecture:
+        hidden, norm = "token_hidden", "token_norm"
+        read_token_classifier(layout)
+        layout.family |= {"hidden_norm": True, "token_hidden": act}
+    else:
+        hidden, norm = "pooler", "pooler_norm"
+        read_classifier(layout)
+        layout.fields["pooling"] = layout.choice("classifier_pooling", MODERNBERT_POOLINGS, "cls")
+        layout.family |= {"hidden_norm": True, "pooler": act}
+    layout.map_output_linear(hidden, "head.dense", bias=layout.flag("classifier_bias", False))
+    layout.map_output_linear(norm, "head.norm", bias=layout.flag("norm_bias", False))
+
+
+def _read_decoder(layout: Layout, layer: str = "decoder", *, is_tied: bool, bias: bool) -> None:
+    """Maps the layer that predicts masked tokens, whose weight is that of the embedding if `is_tied`."""
+    if not is_tied:
+        layout.map_output_tensor("masked_token_output.decoder.weight", f"{layer}.weight")
+    if bias:
+        layout.map_output_tensor("masked_token_output.bias", f"{layer}.bias")
+    else:
+        layout.zeros.append("masked_token_output.bias")
+    layout.fields["masked_token_output"] = True
+    layout.family["tied_output"] = is_tied
+
+
+def read_eurobert(values: Mapping[str, Any], stored: Stored) -> Reading:
+    # the older name of a setting
+    layout = EUROBERT.layout({"classifier_pooling": values.get("clf_pooling"), **values}, stored)
+    sizes = EUROBERT.sizes(layout)
+    n_heads, n_key_heads = sizes.n_heads, layout.whole_number("num_key_value_heads", sizes.n_heads)
+    if not n_key_heads or n_heads % n_key_heads:
+        raise ValueError(f"{n_heads} heads cannot share num_key_value_heads {n_key_heads} evenly")
+    layout.family["parts"] = Parts(
+        norm="rms",
+        gated=True,
+        n_key_heads=n_key_heads if n_key_heads < n_heads else None,
+        rotary=rotary(layout, sizes),
+        without_bias=_maps_without_bias(layout),
+    )
+    _read_eurobert_outputs(layout)
+    return read_text(layout, EUROBERT)
+
+
+def _read_eurobert_outputs(layout: Layout) -> None:
+    """Maps the tensors of the output layers in the file: of classes, of tokens, or of masked tokens."""
+    is_tied = layout.flag("tie_word_embeddings", False)
+    is_masked_model = is_tied and "MaskedLM" in str(layout.values.get("architectures"))
+    if layout.output_tensor_name("lm_head.weight") or is_masked_model:
+        _read_decoder(layout, "lm_head", is_tied=is_tied, bias=layout.flag("mlp_bias", False))
+        layout.family["masked_token_hidden"] = False
+    if not layout.output_tensor_name("classifier.weight"):
+        return
+    if not layout.output_tensor_name("dense.weight"):
+        read_token_classifier(layout)
+        return
+    layout.map_output_linear("pooler", "dense")
+    read_classifier(layout)
+    layout.fields["pooling"] = layout.choice("classifier_pooling", EUROBERT_POOLINGS, "late")
+    layout.family |= {
+        "pooler": "gelu",
+        "pools_last": layout.value("classifier_pooling", "late") == "late",
+    }
+
+
+def read_esm(values: Mapping[str, Any], stored: Stored) -> Reading:
+    layout, table = ESM.layout(values, stored), ESM
+    refuse_decoder(layout)
+    if layout.flag("is_folding_model", False):
+        raise ValueError(
+            "this is ESMFold, whose structure module is not supported; open the ESM-2 encoder inside it"
+        )
+    position_kind = layout.values.get("position_embedding_type") or "absolute"
+    if position_kind not in ("absolute", "rotary"):
+        raise ValueError(
+            f"its position_embedding_type is {shortened(position_kind)}; supported are 'absolute' and 'rotary'"
+        )
+    layout.family["parts"] = NO_PARTS
+    if position_kind == "rotary":
+        table = replace(table, name="ESM-2", positions=None)
+        layout.family["parts"] = _rotary_parts(layout)
+    else:  # as its code counts
+        table = replace(table, first_position=1 + (layout.token_id("pad_token_id") or 0))
+    if not layout.flag("emb_layer_norm_before", False):
+        table = replace(table, embedding_norm=None)
+    layout.family["zeroed_token_id"] = _zeroed_token_id(layout)
+    layout.fields["activation"] = "gelu"  # whatever config.json says
+    if layout.has_tensor("contact_head.regression.weight"):
+        layout.notes.append("Its contact head, which predicts which residues touch, is left out.")
+    return read_text(layout, table)
+
+
+def _rotary_parts(layout: Layout) -> Parts:
+    """Rotary positions, with the frequencies in the weights if they are stored: some were rounded before the training."""
+    sizes, name = ESM.sizes(layout), next(filter(layout.has_tensor, FREQUENCIES), None)
+    if name is not None:
+        for layer in range(sizes.n_layers):
+            for vector in "qk":
+                layout.map_tensor(f"blocks.{layer}.attention.{vector}.stored_frequencies", name)
+    return Parts(rotary=rotary(layout, sizes, stored_frequencies=name is not None))
+
+
+def _zeroed_token_id(layout: Layout) -> int | None:
+    """The id of the mask, if `token_dropout` is set; None otherwise. Raises ValueError if it is not named."""
+    if not layout.flag("token_dropout", False):
+        return None
+    if (token_id := layout.token_id("mask_token_id")) is None:
+        raise ValueError(f"config.json has token_dropout, but mask_token_id {token_id}")
+    return token_id

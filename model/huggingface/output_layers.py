@@ -1,9 +1,9 @@
-"""Output layers of text encoders, recognised by the names of their weights, whatever the architecture is called."""
+"""Output layers of encoders, recognised by the names of their weights, whatever the architecture is called."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..family_options import Act, Answers, Family
+from ..family_options import Act, Answers
 from .tensor_map import Layout, Source
 
 # Stored beside the token embedding although it is the same: tied weights.
@@ -16,58 +16,70 @@ class MaskedTokenLayers(NamedTuple):
     transform: str
     norm: str
     biases: tuple[str, ...]  # possible names, the usual one first
-    act: Act  # between transform and norm
+    act: Act | None = None  # between transform and norm; None for that of the blocks
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputNames:
+    """Names of the output layers that encoders of a family can have."""
+
+    pooler: str | None = None  # a linear layer of the encoder, before a tanh
+    hidden: tuple[str, Act] | None = None  # that of a classifier of whole texts, and the activation after it
+    masked: MaskedTokenLayers | None = None
+
+
+PREDICTIONS = MaskedTokenLayers(
+    "cls.predictions.transform.dense",
+    "cls.predictions.transform.LayerNorm",
+    ("cls.predictions.bias", "cls.predictions.decoder.bias"),
+)
 LM_HEAD = MaskedTokenLayers(
     "lm_head.dense", "lm_head.layer_norm", ("lm_head.bias", "lm_head.decoder.bias"), "gelu"
 )
+BERT_OUTPUTS = OutputNames(pooler="pooler.dense", masked=PREDICTIONS)
+ROBERTA_OUTPUTS = OutputNames(pooler="pooler.dense", hidden=("classifier.dense", "tanh"), masked=LM_HEAD)
 
 
-@dataclass(slots=True)
-class Outputs:
-    """The fields of `ModelConfig` and `Family` that say which output layers an encoder has."""
+def read_outputs(layout: Layout, names: OutputNames, act: Act = "gelu") -> None:
+    """Maps the tensors of all output layers in the file, and sets the fields that say which layers these are.
 
-    class_names: tuple[str, ...] = ()
-    masked_token_output: bool = False
-    family: Family = Family()  # noqa: RUF009  # frozen
-
-
-def read_outputs(
-    layout: Layout,
-    *,
-    pooler: str | None = None,
-    hidden: tuple[str, Act] | None = None,
-    masked: MaskedTokenLayers | None = None,
-) -> Outputs:
-    """Maps the tensors of all output layers in the file, and returns which layers these are.
-
-    `pooler` is the name of the encoder's linear layer before a tanh. `hidden` is the name of a linear layer that belongs to
-    a classifier of whole texts, with the activation after it. `masked` names the layers that predict masked tokens.
+    `act` is the activation of the blocks.
     """
-    outputs = Outputs()
-    if masked is not None:
-        _read_masked_token_output(layout, outputs, masked)
+    if names.masked is not None:
+        _read_masked_token_output(layout, names.masked, names.masked.act or act)
     # Some older files hold a pooler beside a classifier of tokens that never used it.
     classifies_tokens = "TokenClassification" in str(layout.values.get("architectures"))
-    token_classifier = layout.output_tensor_name("classifier.weight")
-    if hidden and layout.output_tensor_name(f"{hidden[0]}.weight") and not classifies_tokens:
-        layout.map_output_linear("pooler", hidden[0])
-        outputs.family = replace(outputs.family, pooler=hidden[1])
-        name = "classifier.out_proj" if hidden[0] == "classifier.dense" else "classifier"
-        _read_classifier(layout, outputs, name)
-    elif pooler and layout.has_tensor(f"{pooler}.weight") and not classifies_tokens:
-        layout.map_linear("pooler", pooler)
-        outputs.family = replace(outputs.family, pooler="tanh")
+    if names.hidden and layout.output_tensor_name(f"{names.hidden[0]}.weight") and not classifies_tokens:
+        hidden, layout.family["pooler"] = names.hidden
+        layout.map_output_linear("pooler", hidden)
+        read_classifier(layout, "classifier.out_proj" if hidden == "classifier.dense" else "classifier")
+    elif names.pooler and layout.has_tensor(f"{names.pooler}.weight") and not classifies_tokens:
+        layout.map_linear("pooler", names.pooler)
+        layout.family["pooler"] = "tanh"
         for name in ("classifier", *_next_sentence_classifiers(layout)):
             if layout.output_tensor_name(f"{name}.weight"):
-                _read_classifier(layout, outputs, name)
+                read_classifier(layout, name)
                 break
-    elif token_classifier is not None:
-        class_names = layout.class_labels(layout.n_output_rows(token_classifier))
-        layout.map_output_linear("token_classifier", "classifier")
-        outputs.family = replace(outputs.family, token_class_names=class_names)
-    return outputs
+    elif layout.output_tensor_name("classifier.weight"):
+        read_token_classifier(layout)
+
+
+def read_classifier(layout: Layout, layer_name: str = "classifier") -> None:
+    """Maps a classifier of whole inputs. Raises ValueError if it is not stored."""
+    name = layout.output_tensor_name(f"{layer_name}.weight") or f"{layer_name}.weight"
+    n_classes = layout.n_output_rows(name)
+    layout.map_output_linear("classifier", layer_name)
+    classifies_pairs = layer_name in _next_sentence_classifiers(layout) and n_classes == 2
+    labels = ("follows", "does not follow") if classifies_pairs else layout.class_labels(n_classes)
+    layout.fields["class_names"] = labels
+    layout.family["answers"] = answer_kind(layout, n_classes)
+
+
+def read_token_classifier(layout: Layout) -> None:
+    """Maps the layer `classifier`, which classifies each token."""
+    n_classes = layout.n_output_rows(layout.output_tensor_name("classifier.weight") or "classifier.weight")
+    layout.map_output_linear("token_classifier", "classifier")
+    layout.family["token_class_names"] = layout.class_labels(n_classes)
 
 
 def _next_sentence_classifiers(layout: Layout) -> tuple[str, ...]:
@@ -78,19 +90,6 @@ def _next_sentence_classifiers(layout: Layout) -> tuple[str, ...]:
     architecture = str(layout.values.get("architectures", ""))
     was_trained = any(word in architecture for word in ("PreTraining", "NextSentence", "SentenceOrder"))
     return ("cls.seq_relationship", "sop_classifier.classifier") if was_trained else ()
-
-
-def _read_classifier(layout: Layout, outputs: Outputs, layer_name: str) -> None:
-    name = layout.output_tensor_name(f"{layer_name}.weight")
-    if name is None:
-        raise ValueError(f"{layer_name}.weight is missing")
-    n_classes = layout.n_output_rows(name)
-    layout.map_output_linear("classifier", layer_name)
-    classifies_pairs = layer_name in _next_sentence_classifiers(layout) and n_classes == 2
-    outputs.class_names = (
-        ("follows", "does not follow") if classifies_pairs else layout.class_labels(n_classes)
-    )
-    outputs.family = replace(outputs.family, answers=answer_kind(layout, n_classes))
 
 
 def answer_kind(layout: Layout, n_classes: int) -> Answers:
@@ -106,27 +105,21 @@ def answer_kind(layout: Layout, n_classes: int) -> Answers:
     return "choice"
 
 
-def _read_masked_token_output(layout: Layout, outputs: Outputs, names: MaskedTokenLayers) -> None:
-    if (
-        layout.output_tensor_name(f"{names.transform}.weight") is None
-        or layout.output_tensor_name(f"{names.norm}.weight") is None
-    ):
+def _read_masked_token_output(layout: Layout, names: MaskedTokenLayers, act: Act) -> None:
+    if not all(layout.output_tensor_name(f"{layer}.weight") for layer in (names.transform, names.norm)):
         return
     layout.map_output_linear("masked_token_output.transform", names.transform)
     layout.map_output_linear("masked_token_output.norm", names.norm)
     is_tied = layout.flag("tie_word_embeddings", True)
     # untied, the decoder's own bias is the one that is added
-    bias_names = (
-        layout.output_tensor_name(name) for name in (names.biases if is_tied else names.biases[::-1])
-    )
-    layout.sources["masked_token_output.bias"] = Source(next(filter(None, bias_names), names.biases[0]))
+    layout.map_output_tensor("masked_token_output.bias", *(names.biases if is_tied else names.biases[::-1]))
     decoder_name = (
         None if is_tied else next(filter(None, (_stored_name_ending(layout, name) for name in TIED)), None)
     )
     if decoder_name is not None:
         layout.sources["masked_token_output.decoder.weight"] = Source(decoder_name)
-    outputs.masked_token_output = True
-    outputs.family = replace(outputs.family, masked_token_act=names.act, tied_output=decoder_name is None)
+    layout.fields["masked_token_output"] = True
+    layout.family |= {"masked_token_act": act, "tied_output": decoder_name is None}
 
 
 def _stored_name_ending(layout: Layout, ending: str) -> str | None:

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isqrt
 from reprlib import repr as shortened
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch.nn import functional
 
-from ..config import MOST_PATTERNS, MOST_PATTERNS_OF_PICTURE, ModelConfig
-from ..family_options import Activation
+from ..config import MOST_PATTERNS, ModelConfig
+from ..family_options import Activation, Parts
 from ..files.errors import single_line
 from .weights import Shape, Stored
 
@@ -26,6 +26,7 @@ ACTIVATIONS: dict[str, Activation] = {  # by their names in config.json
     "swish": "silu",
     "quick_gelu": "quick_gelu",
 }
+Option = TypeVar("Option")
 LONGEST_TEXT = (
     "max_seq_length of sentence-transformers"  # beside the values of config.json, none of which is called so
 )
@@ -97,12 +98,6 @@ class OffsetTable(NamedTuple):
         return torch.cat((functional.interpolate(grid[None], size, mode="bilinear")[0].flatten(1).T, special))
 
 
-def interpolated_note(what: str, learned: tuple[int, int], read: tuple[int, int]) -> str:
-    """Sentence on tables that were learned for pictures of another height and width, in pixels, than those that are read."""
-    (height, width), (read_height, read_width) = learned, read
-    return f"Its {what} were learned for {height} × {width} pixels, and are interpolated to {read_height} × {read_width}."
-
-
 class Source(NamedTuple):
     """The stored tensor, or rows of it, from which one parameter of the encoder is read."""
 
@@ -112,10 +107,26 @@ class Source(NamedTuple):
     table: PictureTable | OffsetTable | None = None  # of numbers for positions, which are interpolated
 
 
-class Widths(NamedTuple):
-    """Width of the residual stream, number of heads, and width of each head."""
+class Rows(NamedTuple):
+    """A linear layer that is one of the equal parts of another one in the file: layers that read the same input are often
+    stored as one, one below the other.
+    """
+
+    name: str  # of the layer in the file, with the sign before "weight" and "bias"
+    part: int
+    n_parts: int
+
+
+def fused(name: str, ours: Sequence[str]) -> dict[str, Rows]:
+    """The layers `ours`, stored one below the other as `name`."""
+    return {layer: Rows(name, part, len(ours)) for part, layer in enumerate(ours)}
+
+
+class Sizes(NamedTuple):
+    """Width of the residual stream, number of layers and of heads, and width of each head."""
 
     d_model: int
+    n_layers: int
     n_heads: int
     d_head: int
 
@@ -139,13 +150,18 @@ class Layout:
     values: Mapping[str, Any]
     stored: Stored
     prefix: str = ""  # before the encoder's own names, such as "bert."
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # of settings on which config.json is silent
+    fields: dict[str, Any] = field(default_factory=dict)  # of `ModelConfig`
+    family: dict[str, Any] = field(default_factory=dict)  # fields of `Family`
     sources: dict[str, Source] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     zeros: list[str] = field(default_factory=list)
     scales: dict[str, Source] = field(default_factory=dict)
 
     @classmethod
-    def find(cls, values: Mapping[str, Any], stored: Stored, known: str) -> "Layout":
+    def find(
+        cls, values: Mapping[str, Any], stored: Stored, known: str, defaults: Mapping[str, Any]
+    ) -> "Layout":
         """A layout whose prefix is that of the tensor `known`, which every encoder of the family has.
 
         Raises ValueError if the tensor is missing.
@@ -153,15 +169,64 @@ class Layout:
         names = sorted((name for name in stored.shapes if f".{name}".endswith(f".{known}")), key=len)
         if not names:
             raise ValueError(f"{known} is missing from the weights")
-        return cls(values, stored, names[0].removesuffix(known))
+        return cls(values, stored, names[0].removesuffix(known), defaults)
+
+    # Settings
+
+    def value(self, name: str, default: Any = None) -> Any:
+        """The value of `name` in config.json; where it is silent, that of the family's defaults, or else `default`."""
+        value = self.values.get(name)
+        return self.defaults.get(name, default) if value is None else value
 
     def whole_number(self, name: str, default: int | None = None) -> int:
-        """The value of `name` in config.json. Raises ValueError unless it is a whole number from 0 to `LARGEST_NUMBER`."""
-        value = self.values.get(name)
-        value = default if value is None else value
+        """The value of `name`. Raises ValueError unless it is a whole number from 0 to `LARGEST_NUMBER`."""
+        value = self.value(name, default)
         if type(value) is not int or not 0 <= value <= LARGEST_NUMBER:
             raise ValueError(f"config.json has {name} {shortened(value)}, which must be a whole number")
         return value
+
+    def real_number(self, name: str, default: float | None = None) -> float:
+        value = self.value(name, default)
+        if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > LARGEST_NUMBER:
+            raise ValueError(f"config.json has {name} {shortened(value)}, which must be a number")
+        return float(value)
+
+    def token_id(self, name: str) -> int | None:
+        """The token id `name` in config.json; None if it is null or negative, which is no token's.
+
+        Raises ValueError for anything but a whole number.
+        """
+        value = self.values.get(name, self.defaults.get(name))
+        if value is not None and type(value) is not int:
+            raise ValueError(
+                f"config.json has {name} {shortened(value)}, which must be the number of a token"
+            )
+        return None if value is None or value < 0 else value
+
+    def flag(self, name: str, default: bool) -> bool:
+        value = self.value(name, default)
+        if not isinstance(value, bool):
+            raise ValueError(f"config.json has {name} {shortened(value)}, which must be true or false")
+        return value
+
+    def choice(self, name: str, options: Mapping[str, Option], default: str | None = None) -> Option:
+        """What `options` holds under the value of `name`. Raises ValueError, with all options, if it holds nothing."""
+        value = self.value(name, default)
+        if not isinstance(value, str) or value not in options:
+            raise ValueError(f"config.json has {name} {shortened(value)}; supported are {', '.join(options)}")
+        return options[value]
+
+    def activation(self, name: str = "hidden_act") -> Activation:
+        return self.choice(name, ACTIVATIONS, "gelu")
+
+    def refuse_other_values(self, supported: Mapping[str, tuple[object, ...]]) -> None:
+        """Raises ValueError for the first setting in config.json that has another value than the `supported` ones."""
+        for name, allowed in supported.items():
+            value = self.values.get(name, allowed[0])
+            if not any(type(value) in (type(option), int) and value == option for option in allowed):
+                raise ValueError(
+                    f"config.json has {name} {shortened(value)}, but only {allowed[0]!r} is supported"
+                )
 
     def n_layers(self, name: str, *, shared: bool = False) -> int:
         """The number of layers, `name` in config.json. Raises ValueError if the stored weights cannot have that many."""
@@ -170,51 +235,13 @@ class Layout:
             raise ValueError(f"config.json has {name} {n_layers}, which does not fit the weights")
         return n_layers
 
-    def real_number(self, name: str, default: float) -> float:
-        value = self.values.get(name, default)
-        if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > LARGEST_NUMBER:
-            raise ValueError(f"config.json has {name} {shortened(value)}, which must be a number")
-        return float(value)
-
-    def token_id(self, name: str, default: int | None = None) -> int | None:
-        """The token id `name` in config.json; None if there is none, or if it is negative, which is no token's.
-
-        Raises ValueError for anything but a whole number.
-        """
-        value = self.values.get(name, default)
-        if value is not None and type(value) is not int:
-            raise ValueError(
-                f"config.json has {name} {shortened(value)}, which must be the number of a token"
-            )
-        return None if value is None or value < 0 else value
-
-    def flag(self, name: str, default: bool) -> bool:
-        value = self.values.get(name)
-        value = default if value is None else value
-        if not isinstance(value, bool):
-            raise ValueError(f"config.json has {name} {shortened(value)}, which must be true or false")
-        return value
-
-    def activation(self, name: str = "hidden_act", default: str = "gelu") -> Activation:
-        value = self.values.get(name, default)
-        if not isinstance(value, str) or value not in ACTIVATIONS:
-            raise ValueError(
-                f"config.json has {name} {shortened(value)}; supported are {', '.join(ACTIVATIONS)}"
-            )
-        return ACTIVATIONS[value]
-
-    def widths(self, d_model: int, n_heads: int) -> "Widths":
-        """`d_model`, `n_heads` and the width of each head. Raises ValueError if `n_heads` does not divide `d_model`."""
+    def head_width(self, d_model: int, n_heads: int, name: str | None = None) -> int:
+        """The width of each head: `name` in config.json, else `d_model` / `n_heads`. Raises ValueError if that is not whole."""
+        if name is not None and self.value(name) is not None:
+            return self.whole_number(name)
         if not n_heads or d_model % n_heads:
             raise ValueError(f"a width of {d_model} cannot be divided among {n_heads} heads")
-        return Widths(d_model, n_heads, d_model // n_heads)
-
-    def check_patterns(self, n_positions: int, n_layers: int, n_heads: int) -> None:
-        """Raises ValueError if this many positions of a picture make more attention weights than can be shown."""
-        if (n_weights := n_layers * n_heads * n_positions**2) > MOST_PATTERNS_OF_PICTURE:
-            raise ValueError(
-                f"{n_positions:,} positions make {n_weights:,} attention weights; at most {MOST_PATTERNS_OF_PICTURE:,} can be shown"
-            )
+        return d_model // n_heads
 
     def n_positions(self, stored: int, n_layers: int, n_heads: int, first: int = 0) -> int:
         """The number of positions that are read: all `stored` ones from `first` on, or as many as `LONGEST_TEXT` says or as
@@ -230,17 +257,11 @@ class Layout:
             )
         return min(n_available, n_shown)
 
+    # Tensors
+
     def has_tensor(self, name: str) -> bool:
         """Whether the file holds a tensor of this name below the encoder's prefix."""
         return self.prefix + name in self.stored.shapes
-
-    def output_tensor_name(self, name: str) -> str | None:
-        """The name in the file of an output layer's tensor, with or without the encoder's prefix; None if it is not stored."""
-        outer_prefix = self.prefix.rstrip(".").rpartition(".")[0]
-        for prefix in dict.fromkeys((f"{outer_prefix}." if outer_prefix else "", "", self.prefix)):
-            if prefix + name in self.stored.shapes:
-                return prefix + name
-        return None
 
     def map_tensor(self, ours: str, theirs: str, shape: Shape | None = None, first: int = 0) -> None:
         """Maps the model's parameter `ours` to the file's tensor `theirs`, of shape `shape`, from row `first` on; prefix
@@ -255,41 +276,69 @@ class Layout:
         for parameter in ("weight", "bias")[: 1 + bias]:
             self.map_tensor(f"{ours}.{parameter}", f"{theirs}.{parameter}")
 
-    def map_rows(
-        self, ours: str, theirs: str, part: int, n_parts: int, shape: Shape, *, bias: bool = True
-    ) -> None:
-        """Maps the linear layer `ours`, whose weight has `shape`, to one of the `n_parts` equal parts of `theirs` in the file.
-
-        Layers that read the same input are often stored as one, one below the other.
-        """
+    def map_rows(self, ours: str, theirs: Rows, shape: Shape, *, bias: bool = True) -> None:
+        """Maps the linear layer `ours`, whose weight has `shape`, to its rows of `theirs` in the file."""
         n_rows = shape[0]
-        self.map_tensor(f"{ours}.weight", f"{theirs}.weight", (n_parts * n_rows, *shape[1:]), part * n_rows)
-        if bias:
-            self.map_tensor(f"{ours}.bias", f"{theirs}.bias", (n_parts * n_rows,), part * n_rows)
-
-    def map_blocks(self, stored_names: Sequence[str], parts: Mapping[str, str], *, bias: bool = True) -> None:
-        """Maps the weights and, if `bias`, the biases of the blocks that have these names in the file.
-
-        `parts` maps the model's name of each part of a block to its name in the file.
-        """
-        for layer, block in enumerate(stored_names):
-            for ours, theirs in parts.items():
-                self.map_linear(f"blocks.{layer}.{ours}", f"{block}.{theirs}", bias=bias)
+        for parameter, axes in (("weight", shape[1:]), ("bias", ()))[: 1 + bias]:
+            stored_shape = (theirs.n_parts * n_rows, *axes)
+            self.map_tensor(
+                f"{ours}.{parameter}", theirs.name + parameter, stored_shape, theirs.part * n_rows
+            )
 
     def map_table(self, ours: str, theirs: str, shape: Shape, table: PictureTable | OffsetTable) -> None:
         """Maps the model's parameter `ours` to the file's tensor `theirs`, of shape `shape`, which `table` interpolates."""
         self.sources[ours] = Source(self.prefix + theirs, shape, table=table)
 
-    def map_scale(self, ours: str, theirs: str, d_model: int, *, bias: bool = True) -> None:
-        """Multiplies each row of the linear layer `ours`, which may have a `bias`, by the file's factors `theirs`: LayerScale,
-        which follows it.
+    def map_blocks(
+        self, stored_names: Sequence[str], block: Mapping[str, str | Rows], config: ModelConfig
+    ) -> None:
+        """Maps the blocks that have these names in the file; `block` maps the model's name of each part to its name there.
+
+        Which of them have a bias, `config.family.parts` says.
         """
-        for parameter in ("weight", "bias")[: 1 + bias]:
-            self.scales[f"{ours}.{parameter}"] = Source(self.prefix + theirs, (d_model,))
+        parts = config.family.parts
+        for layer, stored_name in enumerate(stored_names):
+            for part, theirs in block.items():
+                ours, is_norm = f"blocks.{layer}.{part}", part.startswith("norm")
+                if part == "norm_attention" and layer == 0 and not parts.first_norm:
+                    continue
+                bias = has_norm_bias(parts) if is_norm else part.rpartition(".")[2] not in parts.without_bias
+                if isinstance(theirs, str):
+                    self.map_linear(ours, f"{stored_name}.{theirs}", bias=bias)
+                else:
+                    n_rows = config.d_ff if part.startswith("feed_forward") else config.n_heads * config.d_k
+                    rows = theirs._replace(name=f"{stored_name}.{theirs.name}")
+                    self.map_rows(ours, rows, (n_rows, config.d_model), bias=bias)
+
+    def map_scales(self, stored_names: Sequence[str], scales: Mapping[str, str], config: ModelConfig) -> None:
+        """Multiplies the rows of linear layers of the blocks by factors in the file: LayerScale, which follows them."""
+        for layer, stored_name in enumerate(stored_names):
+            for part, theirs in scales.items():
+                bias = part.rpartition(".")[2] not in config.family.parts.without_bias
+                for parameter in ("weight", "bias")[: 1 + bias]:
+                    source = Source(f"{self.prefix}{stored_name}.{theirs}", (config.d_model,))
+                    self.scales[f"blocks.{layer}.{part}.{parameter}"] = source
+        if scales:
+            self.notes.append(LAYER_SCALE)
 
     def reading(self, config: ModelConfig) -> Reading:
         """The `Reading` of this configuration, with all tensors that have been mapped."""
         return Reading(config, self.sources, self.zeros, self.notes, self.scales)
+
+    # Output layers
+
+    def output_tensor_name(self, name: str) -> str | None:
+        """The name in the file of an output layer's tensor, with or without the encoder's prefix; None if it is not stored."""
+        outer_prefix = self.prefix.rstrip(".").rpartition(".")[0]
+        for prefix in dict.fromkeys((f"{outer_prefix}." if outer_prefix else "", "", self.prefix)):
+            if prefix + name in self.stored.shapes:
+                return prefix + name
+        return None
+
+    def map_output_tensor(self, ours: str, *theirs: str) -> None:
+        """Maps the parameter `ours` of an output layer to the first of the tensors `theirs` that is stored."""
+        name = next(filter(None, map(self.output_tensor_name, theirs)), theirs[0])
+        self.sources[ours] = Source(name)
 
     def map_output_linear(self, ours: str, theirs: str, *, bias: bool = True) -> None:
         """Maps the weight and the bias of the model's output layer `ours` to those of `theirs` in the file.
@@ -297,8 +346,7 @@ class Layout:
         Without `bias` it is zeros.
         """
         for parameter in ("weight", "bias")[: 1 + bias]:
-            name = self.output_tensor_name(f"{theirs}.{parameter}") or f"{theirs}.{parameter}"
-            self.sources[f"{ours}.{parameter}"] = Source(name)
+            self.map_output_tensor(f"{ours}.{parameter}", f"{theirs}.{parameter}")
         if not bias:
             self.zeros.append(f"{ours}.bias")
 
@@ -329,6 +377,10 @@ class Layout:
                 f"config.json names {len(labels)} classes, but the weights have {n_classes}: the classes are numbered instead."
             )
         return tuple(f"class {index}" for index in range(n_classes))
+
+
+def has_norm_bias(parts: Parts) -> bool:
+    return parts.norm_bias and parts.norm == "layer"
 
 
 def _class_name(value: object) -> str:

@@ -18,23 +18,33 @@ from ..config import ModelConfig, Pooling
 from ..family_options import Family, LinearMap, Parts
 from ..files.errors import single_line
 from ..schema import convert
-from .tensor_map import MOST_LAYERS, Layout, Reading, Source
+from .family_table import FamilyTable
+from .tensor_map import MOST_LAYERS, Layout, Reading, Source, fused
 from .weights import Stored
 
 MODEL_TYPE = "torch.nn.TransformerEncoder"
-FIRST = "layers.0.self_attn.in_proj_weight"
-LINEAR = {
-    "attention.w_o": "self_attn.out_proj",
-    "feed_forward.expand": "linear1",
-    "feed_forward.contract": "linear2",
-}
+LAYERS = FamilyTable(
+    name=MODEL_TYPE,
+    known="layers.0.self_attn.in_proj_weight",
+    n_heads="n_heads",
+    padding_id="padding_id",
+    activation="activation",
+    defaults={"activation": "relu", "layer_norm_eps": 1e-5, "n_positions": 512},
+    blocks="layers",
+    block={
+        **fused("self_attn.in_proj_", ("attention.w_q", "attention.w_k", "attention.w_v")),
+        "attention.w_o": "self_attn.out_proj",
+        "feed_forward.expand": "linear1",
+        "feed_forward.contract": "linear2",
+    },
+)
 NORMS = {"norm_attention": "norm1", "norm_feed_forward": "norm2"}
 LINEAR_MAPS: tuple[LinearMap, ...] = ("w_q", "w_k", "w_v", "w_o", "expand", "contract")
 OUTER_TENSORS = ("embedding", "positions", "embedding_norm", "classifier")
 
 
-def read(values: Mapping[str, Any], stored: Stored) -> Reading:
-    layout = Layout.find(values, stored, FIRST)
+def read_torch_encoder(values: Mapping[str, Any], stored: Stored) -> Reading:
+    layout = LAYERS.layout(values, stored)
     names = values.get("names", {})
     if not isinstance(names, dict) or set(names) - set(OUTER_TENSORS):
         raise ValueError(
@@ -44,60 +54,54 @@ def read(values: Mapping[str, Any], stored: Stored) -> Reading:
     n_layers = sum(
         layout.has_tensor(f"layers.{layer}.self_attn.in_proj_weight") for layer in range(MOST_LAYERS)
     )
-    d_model = _shape_of(stored, layout.prefix + FIRST)[-1]
+    d_model = _shape_of(stored, layout.prefix + LAYERS.known)[-1]
     d_ff = _shape_of(stored, f"{layout.prefix}layers.0.linear1.weight")[0]
-    vocab_size, table_shape = _shape_of(stored, outer_names.get("embedding", "embedding.weight"))[0], None
+    embedding_name = outer_names.get("embedding", "embedding.weight")
+    vocab_size, table_shape = _shape_of(stored, embedding_name)[0], None
     if "positions" in outer_names:
         table_shape = _shape_of(stored, outer_names["positions"])
         if table_shape[-1] != d_model or sum(length > 1 for length in table_shape[:-1]) > 1:
             raise ValueError(
                 f"{outer_names['positions']} has shape {table_shape}, but should hold {d_model} numbers for each position"
             )
-    n_stored = math.prod(table_shape[:-1]) if table_shape else layout.whole_number("n_positions", 512)
-    widths = layout.widths(d_model, layout.whole_number("n_heads"))
-    classifier = outer_names.get("classifier")
+    n_stored = math.prod(table_shape[:-1]) if table_shape else layout.whole_number("n_positions")
+    n_heads = layout.whole_number("n_heads")
+    d_head, classifier = layout.head_width(d_model, n_heads), outer_names.get("classifier")
     labels = layout.class_labels(layout.n_output_rows(f"{classifier}.weight")) if classifier else ()
-    is_pre_norm = layout.flag("norm_first", False)
     has_bias = layout.has_tensor("layers.0.self_attn.in_proj_bias")
     config = ModelConfig(
         d_model=d_model,
-        n_heads=widths.n_heads,
-        d_k=widths.d_head,
-        d_v=widths.d_head,
+        n_heads=n_heads,
+        d_k=d_head,
+        d_v=d_head,
         n_layers=n_layers,
         d_ff=d_ff,
-        n_positions=layout.n_positions(n_stored, n_layers, widths.n_heads),
+        n_positions=layout.n_positions(n_stored, n_layers, n_heads),
         vocab_size=vocab_size,
         padding_id=layout.token_id("padding_id"),
         class_names=labels,
-        norm_placement="pre" if is_pre_norm else "post",
+        norm_placement="pre" if layout.flag("norm_first", False) else "post",
         final_norm=layout.has_tensor("norm.weight"),
         embedding_norm="embedding_norm" in outer_names,
         embedding_scaled=layout.flag("embedding_scaled", False),
         positions="learned" if table_shape else "sinusoidal",
         pooling=convert(values.get("pooling", "mean"), Pooling, "pooling"),
-        activation=layout.activation("activation", "relu"),
-        layer_norm_eps=layout.real_number("layer_norm_eps", 1e-5),
-        family=Family(name=MODEL_TYPE, parts=Parts() if has_bias else Parts(without_bias=LINEAR_MAPS)),
+        activation=layout.activation("activation"),
+        layer_norm_eps=layout.real_number("layer_norm_eps"),
+        family=Family(name=MODEL_TYPE, parts=Parts(without_bias=() if has_bias else LINEAR_MAPS)),
     )
-    layout.sources["embedding.tokens.weight"] = Source(outer_names.get("embedding", "embedding.weight"))
+    layout.sources["embedding.tokens.weight"] = Source(embedding_name)
     if table_shape:
         layout.sources["embedding.position_table"] = Source(outer_names["positions"], table_shape)
     if config.embedding_norm:
         _map_outer_layer(layout, "embedding.norm", outer_names["embedding_norm"])
     if classifier:
         _map_outer_layer(layout, "classifier", classifier)
-    layers = [f"layers.{layer}" for layer in range(n_layers)]
-    layout.map_blocks(layers, LINEAR, bias=has_bias)
-    for name in NORMS:
-        for layer, stored_layer in enumerate(layers):
-            _map_norm(layout, f"blocks.{layer}.{name}", f"{stored_layer}.{NORMS[name]}")
-    for layer, name in enumerate(layers):
-        for row, projection in enumerate(("w_q", "w_k", "w_v")):  # one above the other in one matrix
-            target, source = f"blocks.{layer}.attention.{projection}", f"{name}.self_attn.in_proj"
-            layout.map_tensor(f"{target}.weight", f"{source}_weight", (3 * d_model, d_model), row * d_model)
-            if has_bias:
-                layout.map_tensor(f"{target}.bias", f"{source}_bias", (3 * d_model,), row * d_model)
+    blocks = LAYERS.block_names(n_layers)
+    layout.map_blocks(blocks, LAYERS.block, config)
+    for layer, block in enumerate(blocks):
+        for ours, theirs in NORMS.items():
+            _map_norm(layout, f"blocks.{layer}.{ours}", f"{block}.{theirs}")
     if config.final_norm:
         _map_norm(layout, "final_norm", "norm")
     if not table_shape:

@@ -1,197 +1,254 @@
-"""ViT (Dosovitskiy et al. 2021), and encoders of its build: DeiT (Touvron et al. 2021), which has a distillation token after
-the class token, ViT-MAE (He et al. 2022), and I-JEPA (Assran et al. 2023), which has no class token.
+"""ViT (Dosovitskiy et al. 2021), and encoders of pictures of its build.
+
+DeiT (Touvron et al. 2021) has a distillation token after the class token, I-JEPA (Assran et al. 2023) no class token; ViT-MAE is by
+He et al. 2022. DINOv2 (Oquab et al. 2023) has LayerScale, and registers since Darcet et al. 2024; DINOv3 (Siméoni et al. 2025) rotates
+queries and keys of patches by row and column. BEiT (Bao et al. 2022) and data2vec for pictures (Baevski et al. 2022) have a learned
+bias on the scores by the rows and columns between two patches.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
-from reprlib import repr as shortened
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..config import ModelConfig, one_size
-from ..family_options import NO_PARTS, Family, Parts, Pixels
-from ..inputs.resize import LARGEST_SIDE, picture_sides, read_pixel_settings
-from .output_layers import Outputs, answer_kind
-from .tensor_map import Grid, Layout, Reading
+from ..family_options import LinearMap, Parts
+from .family_table import FamilyTable, rotary
+from .output_layers import read_classifier
+from .picture_table import Picture, read_picture, read_pictures
+from .tensor_map import Layout, OffsetTable, Reading, Rows, fused
 from .weights import Stored
 
-CLASS_TOKEN = "embeddings.cls_token"
-POSITIONS = "embeddings.position_embeddings"
-NAMES = {"vit_mae": "ViT-MAE", "ijepa": "I-JEPA"}  # by model_type
-ATTENTION = {
-    "attention.w_q": "attention.attention.query",
-    "attention.w_k": "attention.attention.key",
-    "attention.w_v": "attention.attention.value",
+Preprocessor = Mapping[str, Any] | None  # the content of preprocessor_config.json, if there is one
+QKV: tuple[LinearMap, ...] = ("w_q", "w_k", "w_v")
+VIT = FamilyTable(
+    name="ViT",
+    known="embeddings.cls_token",
+    positions="embeddings.position_embeddings",
+    embedding_norm=None,
+    block={
+        "attention.w_q": "attention.attention.query",
+        "attention.w_k": "attention.attention.key",
+        "attention.w_v": "attention.attention.value",
+        "attention.w_o": "attention.output.dense",
+        "norm_attention": "layernorm_before",
+        "feed_forward.expand": "intermediate.dense",
+        "feed_forward.contract": "output.dense",
+        "norm_feed_forward": "layernorm_after",
+    },
+    final_norm="layernorm",
+)
+IJEPA = replace(VIT, name="I-JEPA", known="embeddings.position_embeddings", class_token=None)
+# The names that transformers has in memory, and writes with save_original_format=False.
+IN_MEMORY = {f"attention.w_{letter}": f"attention.{letter}_proj" for letter in "qkvo"}
+FULLY_CONNECTED = {"feed_forward.expand": "mlp.fc1", "feed_forward.contract": "mlp.fc2"}
+DINOV2 = replace(
+    VIT,
+    name="DINOv2",
+    d_ff=None,
+    defaults={"patch_size": 14, "image_size": 224, "layer_norm_eps": 1e-6},
+    block={**VIT.block, **FULLY_CONNECTED, "norm_attention": "norm1", "norm_feed_forward": "norm2"},
+    scales={
+        "attention.w_o": "layer_scale1.lambda1",
+        "feed_forward.contract": "layer_scale2.lambda1",
+    },
+    squares=("patch_size", "image_size"),
+)
+WITH_REGISTERS = replace(
+    DINOV2,
+    name="DINOv2 with registers",
+    defaults={**DINOV2.defaults, "patch_size": 16, "num_register_tokens": 4},
+)
+DINOV2_GATED: Mapping[str, str | Rows] = {
+    **fused("mlp.weights_in.", ("feed_forward.expand", "feed_forward.gate")),
+    "feed_forward.contract": "mlp.weights_out",
 }
-BLOCK = {
-    "attention.w_o": "attention.output.dense",
-    "norm_attention": "layernorm_before",
-    "feed_forward.expand": "intermediate.dense",
-    "feed_forward.contract": "output.dense",
-    "norm_feed_forward": "layernorm_after",
+GATED: Mapping[str, str | Rows] = {
+    "feed_forward.expand": "mlp.gate_proj",
+    "feed_forward.gate": "mlp.up_proj",
+    "feed_forward.contract": "mlp.down_proj",
+}
+LARGEST_RATIO = 64  # of the feed-forward's width to d_model
+DINOV3 = replace(
+    DINOV2,
+    name="DINOv3",
+    d_ff="intermediate_size",
+    defaults={
+        "hidden_size": 384,
+        "num_attention_heads": 6,
+        "intermediate_size": 1536,
+        "patch_size": 16,
+        "image_size": 224,
+        "layer_norm_eps": 1e-5,
+        "rope_theta": 100.0,
+    },
+    positions=None,
+    blocks="layer",
+    block={
+        **DINOV2.block,
+        **IN_MEMORY,
+        "feed_forward.expand": "mlp.up_proj",
+        "feed_forward.contract": "mlp.down_proj",
+    },
+    final_norm="norm",
+    squares=("patch_size",),
+    patches="embeddings.patch_embeddings",
+)
+# the settings that say whether these maps have a bias
+DINOV3_BIASES: dict[LinearMap, str] = {
+    "w_q": "query_bias",
+    "w_k": "key_bias",
+    "w_v": "value_bias",
+    "w_o": "proj_bias",
+    "expand": "mlp_bias",
+    "gate": "mlp_bias",
+    "contract": "mlp_bias",
+}
+BEIT = replace(
+    VIT,
+    name="data2vec-vision",
+    defaults={"patch_size": 16, "image_size": 224},
+    scales={"attention.w_o": "lambda_1", "feed_forward.contract": "lambda_2"},
+    squares=("patch_size",),
+)
+BIAS_TABLE = "relative_position_bias_table"
+# outputs of BEiT that are left out: how their tensors' names begin, and what they make
+LEFT_OUT = {
+    "lm_head.": "Its output that predicts visual tokens of hidden patches is left out.",
+    "decode_head.": "Its output that assigns a class to each pixel is left out.",
 }
 
 
-def read(values: Mapping[str, Any], stored: Stored, preprocessor: Mapping[str, Any] | None = None) -> Reading:
-    """Configuration and tensor map of one of these encoders; `preprocessor` is the content of preprocessor_config.json, if
-    there is one.
-    """
+def read_vit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
     model_type = str(values.get("model_type"))
-    has_class_token = model_type != "ijepa"
-    layout = Layout.find(values, stored, CLASS_TOKEN if has_class_token else POSITIONS)
-    layers = [f"encoder.layer.{layer}" for layer in range(layout.n_layers("num_hidden_layers"))]
-    sizes = layout.widths(layout.whole_number("hidden_size"), layout.whole_number("num_attention_heads"))
-    d_model, image, patch = sizes.d_model, two_sides(values, "image_size"), two_sides(values, "patch_size")
-    channels = read_channels(layout)
+    table = IJEPA if model_type == "ijepa" else VIT
+    layout = table.layout(values, stored)
     is_distilled = layout.has_tensor("embeddings.distillation_token")
-    outputs = _read_outputs(layout, has_pooler=has_class_token)
-    pixel_norm, note = read_pixel_settings(preprocessor, channels)
-    layout.notes += [note] if note else []
-    n_positions = Grid.of(image, patch).n_patches + has_class_token + is_distilled
-    layout.check_patterns(n_positions, len(layers), sizes.n_heads)
-    biases = layout.flag("qkv_bias", True)
-    config = ModelConfig(
-        d_model=d_model,
-        n_heads=sizes.n_heads,
-        d_k=sizes.d_head,
-        d_v=sizes.d_head,
-        n_layers=len(layers),
-        d_ff=layout.whole_number("intermediate_size"),
-        n_positions=n_positions,
-        image_size=one_size(image),
-        patch_size=one_size(patch),
-        n_channels=channels,
-        norm_placement="pre",
-        final_norm=True,
-        positions="learned",
-        pooling="class" if has_class_token else "mean",
-        activation=layout.activation(),
-        layer_norm_eps=layout.real_number("layer_norm_eps", 1e-12),
-        class_names=outputs.class_names,
-        family=replace(
-            outputs.family,
-            name=NAMES.get(model_type, "DeiT" if is_distilled else "ViT"),
-            distillation_token=is_distilled,
-            parts=NO_PARTS if biases else Parts(without_bias=("w_q", "w_k", "w_v")),
-            pixels=pixel_norm,
-        ),
-    )
-    map_patches(layout, config, "embeddings.patch_embeddings.projection")
     if is_distilled:
-        layout.map_tensor("embedding.distillation_token", "embeddings.distillation_token", (1, 1, d_model))
-    layout.map_tensor("embedding.position_table", POSITIONS, (1, n_positions, d_model))
-    layout.map_blocks(layers, ATTENTION, bias=biases)
-    layout.map_blocks(layers, BLOCK)
-    layout.map_linear("final_norm", "layernorm")
+        layout.family |= {"name": "DeiT", "distillation_token": True}
+        layout.map_tensor("embedding.distillation_token", "embeddings.distillation_token")
+    if layout.output_tensor_name("classifier.weight"):
+        read_classifier(layout)
+    elif layout.output_tensor_name("cls_classifier.weight"):
+        read_classifier(layout, "cls_classifier")
+        layout.map_output_linear("second_classifier", "distillation_classifier")
+        layout.family["two_classifiers"] = True
+    elif table.class_token is not None and layout.has_tensor("pooler.dense.weight"):
+        layout.map_linear("pooler", "pooler.dense")
+        layout.family["pooler"] = "tanh"
+    _set_parts(layout)
+    picture = read_picture(layout, table, preprocessor, any_size=False)
     if model_type == "vit_mae":
+        layout.family["name"] = "ViT-MAE"
         layout.notes.append(
             "In training most patches were hidden; here all are read, and the decoder is left out."
         )
-    return layout.reading(config)
+    return read_pictures(layout, table, picture)
 
 
-def _read_outputs(layout: Layout, *, has_pooler: bool) -> Outputs:
-    for classifier_name, distillation_name in (
-        ("classifier", None),
-        ("cls_classifier", "distillation_classifier"),
-    ):
-        if name := layout.output_tensor_name(f"{classifier_name}.weight"):
-            n = layout.n_output_rows(name)
-            layout.map_output_linear("classifier", classifier_name)
-            if distillation_name:
-                layout.map_output_linear("second_classifier", distillation_name)
-            family = Family(answers=answer_kind(layout, n), two_classifiers=distillation_name is not None)
-            return Outputs(class_names=layout.class_labels(n), family=family)
-    if has_pooler and layout.has_tensor("pooler.dense.weight"):
-        layout.map_linear("pooler", "pooler.dense")
-        return Outputs(family=Family(pooler="tanh"))
-    return Outputs()
+def _set_parts(layout: Layout, **parts: Any) -> None:
+    layout.family["parts"] = Parts(without_bias=() if layout.flag("qkv_bias", True) else QKV, **parts)
 
 
-def map_patches(layout: Layout, config: ModelConfig, projection: str) -> None:
-    """Maps the linear map of patches, stored as a convolution called `projection`, and the class token if there is one."""
-    d_model = config.d_model
-    if config.pooling == "class":
-        layout.map_tensor("embedding.class_token", CLASS_TOKEN, (1, 1, d_model))
-    layout.map_tensor(
-        "embedding.patches.weight", f"{projection}.weight", (d_model, config.n_channels, *config.patch_sides)
+def read_dinov2(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+    has_registers = values.get("model_type") == "dinov2_with_registers"
+    table = WITH_REGISTERS if has_registers else DINOV2
+    layout = table.layout(values, stored)
+    d_model, is_gated = table.sizes(layout).d_model, layout.flag("use_swiglu_ffn", False)
+    ratio = layout.real_number("mlp_ratio", 4.0)
+    if not 0 < ratio <= LARGEST_RATIO:
+        raise ValueError(f"config.json has mlp_ratio {ratio}, which must be from 0 to {LARGEST_RATIO}")
+    d_ff = int(d_model * ratio)
+    layout.fields["d_ff"] = (int(d_ff * 2 / 3) + 7) // 8 * 8 if is_gated else d_ff
+    block = dict(table.block)
+    if layout.has_tensor("encoder.layer.0.attention.q_proj.weight"):
+        block |= IN_MEMORY
+    if is_gated:
+        layout.fields["activation"] = "silu"
+        is_split = layout.has_tensor("encoder.layer.0.mlp.gate_proj.weight")
+        block.update(GATED if is_split else DINOV2_GATED)
+    _set_parts(layout, gated=is_gated)
+    if has_registers:
+        layout.family["n_registers"] = layout.whole_number("num_register_tokens")
+    if layout.output_tensor_name("classifier.weight"):
+        read_classifier(layout)
+        layout.family |= {"pools_patches": True, "d_pooled": 2 * d_model}
+    table = replace(table, block=block, activation=None if is_gated else table.activation)
+    picture = read_picture(layout, table, preprocessor)
+    return read_pictures(layout, table, picture, antialias=has_registers)
+
+
+def read_dinov3(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+    layout, table = DINOV3.layout(values, stored), DINOV3
+    if layout.has_tensor("model.layer.0.norm1.weight"):
+        table = replace(table, blocks="model.layer")
+    sizes = table.sizes(layout)
+    if sizes.d_head % 4:
+        raise ValueError(
+            f"rotary positions on a grid turn pairs of numbers by two coordinates, but each head is {sizes.d_head} wide"
+        )
+    is_gated = layout.flag("use_gated_mlp", False)
+    if is_gated:
+        table = replace(table, block={**table.block, **GATED})
+    layout.family["n_registers"] = layout.whole_number("num_register_tokens", 0)
+    layout.family["parts"] = Parts(
+        gated=is_gated,
+        rotary=rotary(layout, sizes, on_grid=True),
+        without_bias=tuple(
+            name
+            for name, setting in DINOV3_BIASES.items()
+            if not layout.flag(setting, name != "w_k") and (is_gated or name != "gate")
+        ),
     )
-    layout.map_tensor("embedding.patches.bias", f"{projection}.bias")
+    return read_pictures(layout, table, read_picture(layout, table, preprocessor))
 
 
-def read_channels(layout: Layout) -> int:
-    """The number of colours of a picture. Raises ValueError unless it is 1 or 3."""
-    channels = layout.whole_number("num_channels", 3)
-    if channels not in (1, 3):
-        raise ValueError(
-            f"config.json has num_channels {channels}; supported are 1 (greyscale) and 3 (colour)"
+def read_beit(values: Mapping[str, Any], stored: Stored, preprocessor: Preprocessor = None) -> Reading:
+    layout, table = BEIT.layout(values, stored), BEIT
+    is_in_memory = layout.has_tensor("layers.0.attention.q_proj.weight")
+    if is_in_memory:
+        table = replace(table, blocks="layers", block={**table.block, **IN_MEMORY, **FULLY_CONNECTED})
+    if layout.flag("use_absolute_position_embeddings", False):
+        table = replace(table, squares=("patch_size", "image_size"))
+    else:
+        table = replace(table, positions=None)
+    if layout.real_number("layer_scale_init_value", 0.1) <= 0:
+        table = replace(table, scales={})
+    pools_patches = layout.flag("use_mean_pooling", True)
+    if pools_patches:
+        table = replace(table, final_norm=None)
+    has_pooled_norm = pools_patches and layout.has_tensor("pooler.layernorm.weight")
+    if has_pooled_norm:
+        layout.map_linear("pooler_norm", "pooler.layernorm")
+    if layout.output_tensor_name("classifier.weight"):
+        read_classifier(layout)
+    layout.family |= {
+        "name": "BEiT" if values.get("model_type") == "beit" else table.name,
+        "pools_patches_alone": pools_patches,
+        "pooled_norm": has_pooled_norm,
+        "parts": Parts(
+            grid_bias_by_layer=layout.flag("use_relative_position_bias", False),
+            grid_bias_shared=layout.flag("use_shared_relative_position_bias", False),
+            without_bias=("w_k",),
+        ),
+    }
+    picture = read_picture(layout, table, preprocessor)
+    _map_bias_tables(layout, table, picture, is_in_memory)
+    reading = read_pictures(layout, table, picture)
+    layout.notes += [
+        note for start, note in LEFT_OUT.items() if any(name.startswith(start) for name in stored.shapes)
+    ]
+    return reading
+
+
+def _map_bias_tables(layout: Layout, table: FamilyTable, picture: Picture, is_in_memory: bool) -> None:
+    """Maps BEiT's tables of biases by offset, of each layer and of all layers."""
+    _, n_layers, n_heads, _ = table.sizes(layout)
+    parts, offsets = layout.family["parts"], OffsetTable(picture.learned_grid, picture.grid)
+    shape = (offsets.n_stored_offsets + offsets.n_special, n_heads)
+    own = "relative_position_bias" if is_in_memory else "attention.attention.relative_position_bias"
+    for layer, block in enumerate(table.block_names(n_layers) if parts.grid_bias_by_layer else ()):
+        layout.map_table(
+            f"blocks.{layer}.attention.scores.own.table", f"{block}.{own}.{BIAS_TABLE}", shape, offsets
         )
-    return channels
-
-
-class PictureInput(NamedTuple):
-    """The pictures that an encoder reads, cut into whole patches."""
-
-    sides: tuple[int, int]  # height and width, in pixels
-    n_channels: int
-    pixels: Pixels
-
-
-def read_picture_input(
-    layout: Layout,
-    preprocessor: Mapping[str, Any] | None,
-    stored_sides: tuple[int, int],
-    patch: tuple[int, int],
-) -> PictureInput:
-    """The pictures that an encoder reads: of the size that `preprocessor` asks for, else of `stored_sides`; for encoders that read
-    pictures of any size. Raises ValueError for invalid values.
-
-    Where the patches do not fill the picture, the pixels that are left over are not read, and a note says so.
-    """
-    channels = read_channels(layout)
-    pixels, note = read_pixel_settings(preprocessor, channels)
-    layout.notes += [note] if note else []
-    (height, width), (patch_height, patch_width) = sides, _ = picture_sides(preprocessor, stored_sides), patch
-    if not Grid.of(sides, patch).n_patches:
-        raise ValueError(
-            f"pictures of {height} × {width} pixels have no patch of {patch_height} × {patch_width}"
-        )
-    remainder = height % patch_height, width % patch_width
-    if any(remainder):
-        layout.notes.append(unread_pixels_note(sides, patch))
-    whole = height - remainder[0], width - remainder[1]
-    return PictureInput(whole, channels, replace(pixels, remainder=one_size(remainder)))
-
-
-def unread_pixels_note(sides: tuple[int, int], patch: tuple[int, int]) -> str:
-    """Sentence on the pixels of pictures of these `sides` that make no whole patch."""
-    (height, width), (patch_height, patch_width) = sides, patch
-    rows, columns = height % patch_height, width % patch_width
-    if one_size(sides) == height and patch_height == patch_width:
-        return f"Patches of {patch_height} pixels do not fill {height}: the last {rows} rows and columns of pixels are not read."
-    return (
-        f"Patches of {patch_height} × {patch_width} pixels do not fill {height} × {width}: the last {rows} rows and {columns} "
-        "columns of pixels are not read."
-    )
-
-
-def two_sides(
-    values: Mapping[str, Any], name: str, default: int | None = None, *, square: bool = False
-) -> tuple[int, int]:
-    """Height and width, in pixels; config.json may give them as two numbers, or as one for a square.
-
-    Raises ValueError for other values, and with `square`, where the family's own library knows squares alone, for two sides that
-    differ.
-    """
-    value = values.get(name, default)
-    sides = [value, value] if type(value) is int else value
-    if (
-        not isinstance(sides, list)
-        or len(sides) != 2
-        or not all(type(side) is int and 1 <= side <= LARGEST_SIDE for side in sides)
-        or (square and sides[0] != sides[1])
-    ):
-        kind = "the side of a square" if square else "height and width, or the side of a square"
-        raise ValueError(
-            f"config.json has {name} {shortened(value)}, which must be {kind}, up to {LARGEST_SIDE:,} pixels"
-        )
-    return sides[0], sides[1]
+    if parts.grid_bias_shared:
+        shared = "shared_position_bias" if is_in_memory else "encoder.relative_position_bias"
+        layout.map_table("shared_grid_bias.table", f"{shared}.{BIAS_TABLE}", shape, offsets)

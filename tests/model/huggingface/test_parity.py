@@ -15,7 +15,7 @@ from model.checkpoint import load
 from model.experiments import masked_tokens
 from model.family_options import Rotary
 from model.huggingface import describe
-from model.huggingface.nomic_bert import AUTHORS_NAMES
+from model.huggingface.rotary_bert import AUTHORS_NAMES
 from model.inputs import Text, prepare
 from model.loaded import Loaded
 from model.measures.word_view import view

@@ -31,9 +31,11 @@ def preprocess(folder: Path, height: int, width: int) -> None:
     [
         ("ViTForImageClassification", {"image_size": [32, 64], "patch_size": [8, 4]}, (32, 64), (4, 16)),
         ("ViTModel", {"image_size": [48, 16], "patch_size": 16}, (48, 16), (3, 1)),
+        ("ViTModel", {"image_size": [27, 45]}, (27, 45), (3, 5)),
         ("DeiTModel", {"image_size": [16, 40], "patch_size": [4, 10]}, (16, 40), (4, 4)),
         ("IJepaModel", {"image_size": [24, 40]}, (24, 40), (3, 5)),
         ("Dinov2Model", {}, (24, 40), (3, 5)),
+        ("Dinov2Model", {}, (27, 45), (3, 5)),
         ("Dinov2WithRegistersModel", {}, (40, 16), (5, 2)),
         ("DINOv3ViTModel", {}, (24, 40), (3, 5)),
         ("DINOv3ViTModel", {"image_size": [16, 40]}, (27, 45), (3, 5)),

@@ -1,0 +1,196 @@
+"""`FamilyTable`: what a family calls its settings and its tensors, and of what blocks it consists; `read_text` reads an encoder of
+texts by it, and `model.huggingface.picture_table` one of pictures.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from reprlib import repr as shortened
+from typing import Any
+
+from ..config import ModelConfig
+from ..family_options import Family, Rotary
+from .output_layers import OutputNames, read_outputs
+from .tensor_map import Layout, Reading, Rows, Sizes, has_norm_bias
+from .weights import Stored
+
+LARGEST_BASE = 1e12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyTable:
+    """What a family calls its settings and its tensors; the names are those of BERT where a family says no others.
+
+    None stands for a setting that the family's own function reads, or for a tensor that the family does not have.
+    """
+
+    name: str
+    known: str = "embeddings.word_embeddings.weight"  # a tensor that every encoder of the family has
+    # settings in config.json
+    d_model: str = "hidden_size"
+    n_layers: str = "num_hidden_layers"
+    n_heads: str = "num_attention_heads"
+    d_head: str | None = None  # where config.json may hold it; else d_model / n_heads
+    d_ff: str | None = "intermediate_size"
+    n_positions: str = "max_position_embeddings"
+    padding_id: str | None = "pad_token_id"
+    activation: str | None = "hidden_act"
+    layer_norm_eps: str | float = "layer_norm_eps"  # the number itself where config.json does not hold it
+    # what `transformers` takes for settings on which config.json is silent
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    # tensors before the blocks
+    tokens: str = "embeddings.word_embeddings.weight"
+    types: str = "embeddings.token_type_embeddings.weight"
+    positions: str | None = "embeddings.position_embeddings.weight"
+    first_position: int = 0  # rows of the table before it are not read
+    embedding_norm: str | None = "embeddings.LayerNorm"
+    widening: str | None = None  # from the embedding's width to d_model, where these differ
+    # blocks, and what follows them
+    blocks: str | Sequence[str] = "encoder.layer"  # before the number of each, or the names of all
+    block: Mapping[str, str | Rows]  # names of a block's parts, by those of `model.transformer`
+    scales: Mapping[str, str] = field(default_factory=dict)  # factors of LayerScale, by the part they follow
+    final_norm: str | None = None  # of encoders whose norms stand before each sublayer
+    outputs: OutputNames | None = None  # None where the family's own function reads them
+    shares_layers: bool = False  # several layers have the same weights
+    # of pictures
+    class_token: str | None = "embeddings.cls_token"
+    patches: str = "embeddings.patch_embeddings.projection"
+    patch_bias: bool = True
+    squares: tuple[str, ...] = ()  # the sizes of which the family's own library knows squares alone
+
+    def layout(self, values: Mapping[str, Any], stored: Stored) -> Layout:
+        """A layout for the values of config.json and the tensors of a folder. Raises ValueError if `known` is missing."""
+        return Layout.find(values, stored, self.known, self.defaults)
+
+    def sizes(self, layout: Layout) -> Sizes:
+        """Raises ValueError for sizes that do not fit each other, or not the weights."""
+        n_layers = layout.n_layers(self.n_layers, shared=self.shares_layers)
+        d_model, n_heads = layout.whole_number(self.d_model), layout.whole_number(self.n_heads)
+        return Sizes(d_model, n_layers, n_heads, layout.head_width(d_model, n_heads, self.d_head))
+
+    def block_names(self, n_layers: int) -> Sequence[str]:
+        if isinstance(self.blocks, str):
+            return [f"{self.blocks}.{layer}" for layer in range(n_layers)]
+        return self.blocks
+
+
+def read_by_table(table: FamilyTable, values: Mapping[str, Any], stored: Stored) -> Reading:
+    """Configuration and tensor map of an encoder of texts of which the table says everything."""
+    return read_text(table.layout(values, stored), table)
+
+
+def read_text(layout: Layout, table: FamilyTable) -> Reading:
+    """Configuration and tensor map of an encoder of texts; fields that `layout` holds already go before those of the table.
+
+    Raises ValueError if the configuration or the tensors are not such as the table says.
+    """
+    d_model, n_layers, n_heads, _ = table.sizes(layout)
+    n_stored, width = layout.whole_number(table.n_positions), d_model
+    if table.outputs is not None:
+        read_outputs(
+            layout, table.outputs, layout.activation(table.activation) if table.activation else "gelu"
+        )
+    layout.map_tensor("embedding.tokens.weight", table.tokens)
+    if layout.has_tensor(table.types) and (n_types := layout.whole_number("type_vocab_size", 0)):
+        layout.family["n_token_types"] = n_types
+        layout.map_tensor("embedding.types.weight", table.types)
+    has_widening = table.widening is not None and layout.has_tensor(f"{table.widening}.weight")
+    widens_first = layout.family.get("widened_first", False)
+    if has_widening:
+        assert table.widening is not None
+        width = layout.family["d_embedding"] = layout.whole_number("embedding_size", d_model)
+        layout.map_linear(f"embedding.norm.{int(not widens_first)}", table.widening, bias=not widens_first)
+    if table.positions is not None:
+        layout.map_tensor(
+            "embedding.position_table", table.positions, (n_stored, width), table.first_position
+        )
+    fields = {
+        "n_positions": layout.n_positions(n_stored, n_layers, n_heads, table.first_position),
+        "vocab_size": layout.whole_number("vocab_size"),
+        "padding_id": layout.token_id(table.padding_id) if table.padding_id else None,
+        "positions": "none" if table.positions is None else "learned",
+    }
+    norm_name = f"embedding.norm.{int(widens_first)}" if has_widening else "embedding.norm"
+    return finish(layout, table, fields, norm_name)
+
+
+def finish(
+    layout: Layout, table: FamilyTable, fields: Mapping[str, Any], embedding_norm: str = "embedding.norm"
+) -> Reading:
+    """The reading of a layout in which all but the blocks and the norms is mapped, with these `fields` of `ModelConfig`."""
+    d_model, n_layers, n_heads, d_head = table.sizes(layout)
+    own_fields: dict[str, Any] = {
+        "d_model": d_model,
+        "n_layers": n_layers,
+        "n_heads": n_heads,
+        "d_k": d_head,
+        "d_v": d_head,
+        "norm_placement": "pre" if table.final_norm else "post",
+        "final_norm": table.final_norm is not None,
+        "embedding_norm": table.embedding_norm is not None,
+        "layer_norm_eps": table.layer_norm_eps,
+    }
+    if isinstance(table.layer_norm_eps, str):
+        own_fields["layer_norm_eps"] = layout.real_number(table.layer_norm_eps, 1e-12)
+    if table.d_ff is not None:
+        own_fields["d_ff"] = layout.whole_number(table.d_ff)
+    if table.activation is not None:
+        own_fields["activation"] = layout.activation(table.activation)
+    family = Family(**{"name": table.name, **layout.family})
+    config = ModelConfig(**{**own_fields, **fields, **layout.fields}, family=family)
+    norm_bias, blocks = has_norm_bias(family.parts), table.block_names(n_layers)
+    if table.embedding_norm is not None:
+        layout.map_linear(embedding_norm, table.embedding_norm, bias=norm_bias)
+    layout.map_blocks(blocks, table.block, config)
+    layout.map_scales(blocks, table.scales, config)
+    if table.final_norm is not None:
+        layout.map_linear("final_norm", table.final_norm, bias=norm_bias)
+    return layout.reading(config)
+
+
+def refuse_decoder(layout: Layout) -> None:
+    if layout.values.get("is_decoder") or layout.values.get("add_cross_attention"):
+        raise ValueError("this is a decoder, but only encoders are supported")
+
+
+# Rotary positions, by the names that older and newer versions of `transformers` use
+
+
+def rotary(layout: Layout, sizes: Sizes, bases: Sequence[float] = (), **options: Any) -> Rotary:
+    """Rotary positions with these `bases` of the layers, or one in all of them. Raises ValueError for heads of an odd width."""
+    if sizes.d_head % 2 or not sizes.d_head:
+        raise ValueError(f"rotary positions turn pairs of numbers, but each head is {sizes.d_head} wide")
+    return Rotary(bases=tuple(bases) or (rotary_base(layout),) * sizes.n_layers, **options)
+
+
+def rotary_base(layout: Layout, name: str = "rope_theta", layer_type: str | None = None) -> float:
+    """The base of the frequencies, in config.json's `rope_parameters` or, in older files, under `name`.
+
+    With a `layer_type`, `rope_parameters` holds an object for each type of layer. Raises ValueError for frequencies that are
+    not the plain ones, and for a base that is no number of 1 or more.
+    """
+    parameters = _object(layout.values, "rope_parameters")
+    scaling = _object(layout.values, "rope_scaling")
+    if layer_type is not None:
+        parameters = _object(parameters, layer_type) | scaling
+    elif scaling:
+        parameters = scaling
+    for key in ("rope_type", "type"):  # today's name and the older one
+        if (kind := parameters.get(key, "default")) != "default":
+            raise ValueError(
+                f"its rotary positions have rope_type {shortened(kind)}, but only 'default' is supported"
+            )
+    base = parameters.get("rope_theta", layout.value(name))
+    is_number = isinstance(base, int | float) and not isinstance(base, bool)
+    if not is_number or not 1 <= base <= LARGEST_BASE:
+        raise ValueError(f"config.json has {name} {shortened(base)}, which must be a number from 1 to 10^12")
+    return float(base)
+
+
+def _object(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The object `name`, {} if there is none. Raises ValueError for anything else."""
+    value = values.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ValueError(f"config.json has {name} {shortened(value)}, which must be an object")
+    return value
