@@ -13,8 +13,8 @@ from model.inputs import preprocessed_picture
 from tests.app_pages.charts import table
 from tests.app_pages.linked import linked
 from tests.app_pages.shown_subject import subject_of
-from tests.first_run import one_a_page
 from tests.model.huggingface.folders import SENTENCE, build
+from tests.slow import one_a_page
 
 Open = Callable[..., AppTest]
 

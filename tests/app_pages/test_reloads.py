@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from app_pages.controls.address import Tabs
 from app_pages.controls.compare_controls import COMPARED, CROSS, INPUTS
 from app_pages.controls.pages import PAGES, THEORY, Page, controls_of
-from tests.first_run import container_keys, one_a_page
+from tests.first_run import container_keys
+from tests.slow import first_of, one_a_page
 
 Open = Callable[..., AppTest]
 INPUT = {"kind", "text", "source"}  # with another one, other controls stand there
@@ -25,7 +26,7 @@ STATES = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["Text", pytest.param("Digit", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
 def test_the_heads_of_an_input(open_app: Open, kind: str) -> None:
     shows_the_same_again(open_app, PAGES["attention"], {} if kind == "Text" else {"kind": kind})
 

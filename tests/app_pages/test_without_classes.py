@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import checkpoint
-from tests.first_run import one_a_page
 from tests.model import tiny
+from tests.slow import one_a_page
 
 Open = Callable[..., AppTest]
 
