@@ -7,11 +7,11 @@ import pytest
 from _pytest.mark import ParameterSet
 
 
-def one_a_page(cases: Sequence[tuple]) -> list[ParameterSet]:
-    """The cases begin with a page: those after the first of each page are marked as slow."""
-    pages = [page for page, *_ in cases]
+def one_of_each(cases: Sequence[tuple]) -> list[ParameterSet]:
+    """The cases begin with a page or a family: those after the first of each are marked as slow."""
+    firsts = [first for first, *_ in cases]
     return [
-        pytest.param(*case, marks=pytest.mark.slow if case[0] in pages[:index] else ())
+        pytest.param(*case, marks=pytest.mark.slow if case[0] in firsts[:index] else ())
         for index, case in enumerate(cases)
     ]
 

@@ -14,7 +14,7 @@ from tests.app_pages.charts import table
 from tests.app_pages.linked import linked
 from tests.app_pages.shown_subject import subject_of
 from tests.model.huggingface.folders import SENTENCE, build
-from tests.slow import one_a_page
+from tests.slow import one_of_each
 
 Open = Callable[..., AppTest]
 
@@ -79,7 +79,7 @@ def open_imported(open_app: Open, checkpoints: Path, folder_of: Callable[[str], 
 
 
 @pytest.mark.parametrize("architecture", WHOLE.values())
-@pytest.mark.parametrize(("page", "part"), one_a_page(EVERY))
+@pytest.mark.parametrize(("page", "part"), one_of_each(EVERY))
 def test_every_part_opens(open_imported: Open, page: str, part: dict[str, str], architecture: str) -> None:
     app = open_imported(architecture, page, **part)
     assert not app.exception
