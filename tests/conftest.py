@@ -16,7 +16,8 @@ import torch
 from hypothesis import settings
 from safetensors.numpy import save_file
 from streamlit.components.v2 import manifest_scanner
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from streamlit.util import calc_hash
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
@@ -43,6 +44,18 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 # Each AppTest would search all installed packages for components: a quarter of the time of its first run.
 manifest_scanner.scan_component_manifests = once(manifest_scanner.scan_component_manifests)
+
+# While a page is drawn AppTest asks a thousand times a second whether it is done, among all that the page has sent, and gives
+# up after seconds: on a busy machine asking took as long as the page.
+check_end = local_script_runner.require_widgets_deltas
+
+
+def wait_for_page(runner: LocalScriptRunner, _timeout: float) -> None:
+    runner._script_thread.join(timeout=180)
+    check_end(runner)
+
+
+local_script_runner.require_widgets_deltas = wait_for_page
 
 # What is imported while tests are collected stays in memory. Searching it for garbage took ten seconds in each process,
 # and another second for each full collection.
@@ -173,7 +186,7 @@ def open_app(checkpoints: Path) -> Callable[..., AppTest]:  # noqa: ARG001
         session: Mapping[str, object] | None = None,
         **query: str,
     ) -> AppTest:
-        app = AppTest.from_file(str(APP), default_timeout=120)
+        app = AppTest.from_file(str(APP))
         page = page if isinstance(page, Page) else FIRST if page is None else PAGES[Path(page).parent.name]
         if page is not FIRST:
             # `switch_page` knows a page with a `url_path` of its own only after a first run, which costs as

@@ -4,13 +4,11 @@ The app itself ignores such a key and shows its default, so a test with a misspe
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from unittest.mock import patch
 
-import pytest
-from _pytest.mark import ParameterSet
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.query_params import parse_url_param
 from streamlit.runtime.state.session_state import SessionState
@@ -21,15 +19,6 @@ from app_pages.controls import address
 
 INPUT = {"kind", "text", "checkpoint"}  # kept in the address on pages that do not read them
 FIGURE = "figure"  # the figure to which the browser scrolls
-
-
-def one_a_page(cases: Sequence[tuple]) -> list[ParameterSet]:
-    """Values for `parametrize` that begin with a page: those after the first of each page are marked as slow."""
-    pages = [page for page, *_ in cases]
-    return [
-        pytest.param(*case, marks=pytest.mark.slow if case[0] in pages[:index] else ())
-        for index, case in enumerate(cases)
-    ]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from app_pages.controls.address import LONGEST
 from app_pages.inputs.drawing.code import BLANK, to_code
 from app_pages.inputs.text_input import AT_MOST
 from tests.app_pages.linked import charts, linked
+from tests.slow import first_of
 
 Open = Callable[..., AppTest]
 
@@ -158,7 +159,7 @@ def test_without_a_text_the_page_says_what_to_do(open_app: Open, text: str) -> N
     ],
     ids=["long", "control characters", "markup", "scripts"],
 )
-@pytest.mark.parametrize("view", ["matrix", "lines"])
+@pytest.mark.parametrize("view", first_of(["matrix", "lines"]))
 def test_any_text_is_read(open_app: Open, text: str, view: str) -> None:
     app = open_app(view=view)
     app.text_area(key="text").set_value(text).run()
@@ -236,39 +237,48 @@ def test_what_was_chosen_on_a_page_is_still_chosen_after_a_look_at_another(open_
     assert held == {"part": "mean", "view": "lines", "query": 1}
 
 
-def test_what_is_imported_ahead_is_looked_through_by_no_collection_of_garbage() -> None:
-    script = (
-        "import gc, sys, app; app.frame.DRAWN.set(); app.import_all(); print(gc.isenabled(), "
-        "gc.get_freeze_count(), len(gc.get_objects()), "
-        "*(name for name in sys.modules if name.startswith('app_pages.') or name in ('torch', 'plotly', 'altair')))"
-    )
-    said = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    is_on, frozen, left, *modules = said.stdout.split()
+def printed(script: str) -> list[list[str]]:
+    """The words of each line that the script prints, run in a process of its own."""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return [line.split() for line in done.stdout.splitlines()]
+
+
+AHEAD = """
+import gc, sys, app
+app.frame.DRAWN.wait = lambda _: print(*sys.modules)
+app.import_all()
+print(gc.isenabled(), gc.get_freeze_count(), len(gc.get_objects()))
+print(*sys.modules)
+"""
+
+
+def test_the_first_page_is_imported_before_the_others_and_no_garbage_is_searched_for_in_them() -> None:
+    of_first_page, (is_on, frozen, left), modules = printed(AHEAD)
+    assert {"torch", "app_pages.attention.all_heads_view", "viz.attention.linked_heads"} <= set(of_first_page)
+    assert "app_pages.masks.choose_mask" not in of_first_page
     assert is_on == "True"
     assert int(frozen) > 100_000 > 1_000 > int(left)
-    assert {"torch", "plotly", "altair", "app_pages.shell.frame", "app_pages.masks.choose_mask"} <= set(
-        modules
-    )
-    assert not [name for name in modules if name.endswith(".page")]  # scripts, which would be drawn
-
-
-def test_the_first_page_is_imported_before_it_is_waited_for() -> None:
-    script = "import sys, app; app.frame.DRAWN.wait = lambda _: print(*sys.modules); app.import_all()"
-    said = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    modules = set(said.stdout.split())
-    assert {"torch", "app_pages.attention.all_heads_view", "viz.attention.linked_heads"} <= modules
-    assert "app_pages.masks.choose_mask" not in modules  # of another page
+    assert {"plotly", "altair", "app_pages.shell.frame", "app_pages.masks.choose_mask"} <= set(modules)
+    # pages are scripts, which would be drawn
+    assert not [name for name in modules if name.startswith("app_pages.") and name.endswith(".page")]
 
 
 FIRST_PAGE = f"""
 import sys, app
 print(*sys.modules)
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from app_pages.shell import frame
+
+metric = st.metric
+
+def drawn(*arguments, **options):
+    print(*sys.modules)
+    st.metric = metric
+    return metric(*arguments, **options)
+
+st.metric = drawn
 page = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=120).run()
 first = [element.type for element in page.main.children.values()]
 page.run()
@@ -279,46 +289,17 @@ print(*sys.modules)
 
 
 def test_the_first_page_waits_for_nothing_that_others_alone_need() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FIRST_PAGE], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    lines = done.stdout.splitlines()
-    frame, page = set(lines[0].split()), set(lines[3].split())
+    frame, prediction, is_same, state, page = printed(FIRST_PAGE)
     assert "app_pages.shell.frame" in frame  # which is there before torch is imported
-    assert not {"torch", "pandas", "altair", "model.checkpoint"} & frame
-    assert lines[1] == "True"  # or the second run would put all of the page up anew
-    assert lines[2] == "True 1 0"
-    # A tenth to half a second each; sympy comes with torch.broadcast_shapes.
-    assert not {"scipy", "sklearn", "sympy", "ray"} & page
-
-
-PREDICTION = f"""
-import sys
-import streamlit as st
-from streamlit.testing.v1 import AppTest
-
-metric = st.metric
-
-def drawn(*arguments, **options):
-    print(*sys.modules)
-    return metric(*arguments, **options)
-
-st.metric = drawn
-page = AppTest.from_file({str(ROOT / "app.py")!r}, default_timeout=120).run()
-print(len(page.metric), len(page.exception), *sys.modules)
-"""
-
-
-def test_the_prediction_waits_for_nothing_that_draws_figures() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PREDICTION], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    before, end = map(str.split, done.stdout.splitlines())
-    assert end[:2] == ["1", "0"]
+    assert not {"torch", "pandas", "altair", "model.checkpoint"} & set(frame)
     of_figures = {"pandas", "pyarrow", "altair", "vl_convert"}
-    assert "torch" in before
-    assert not of_figures & set(before)
-    assert of_figures <= set(end)
+    assert "torch" in prediction
+    assert not of_figures & set(prediction)
+    assert is_same == ["True"]  # or the second run would put all of the page up anew
+    assert state == ["True", "1", "0"]
+    assert of_figures <= set(page)
+    # A tenth to half a second each; sympy comes with torch.broadcast_shapes.
+    assert not {"scipy", "sklearn", "sympy", "ray"} & set(page)
 
 
 def test_choosing_a_query_shows_its_lines_alone(open_app: Open) -> None:

@@ -10,23 +10,6 @@ MASKS, COST = (f"app_pages/{name}/page.py" for name in ("masks", "cost"))
 
 
 @pytest.mark.parametrize(
-    ("page", "query"),
-    [
-        (None, {"layer": "1", "head": "0", "query": "2 film", "part": "this head"}),
-        (None, {"view": "lines", "all_queries": "false"}),
-        (None, {"kind": "Digit", "digit": "7", "text": "of another kind"}),
-        (None, {"text": ""}),
-        (MASKS, {"masks_kind": "Local window", "masks_radius": "2"}),
-        (MASKS, {"masks_keys": "1.2"}),
-        (MASKS, {"figure": "shown_"}),
-        (COST, {"text": "no page of texts"}),
-    ],
-)
-def test_what_is_there_is_opened(open_app: Open, page: str | None, query: dict[str, str]) -> None:
-    assert not open_app(page, **{"text": "great film"} | query).exception
-
-
-@pytest.mark.parametrize(
     ("page", "query", "wrong"),
     [
         (None, {"layer": "1", "lair": "1"}, ["lair"]),

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from app_pages.controls.address import Tabs
 from app_pages.controls.compare_controls import COMPARED, CROSS, INPUTS
 from app_pages.controls.pages import PAGES, THEORY, Page, controls_of
-from tests.first_run import container_keys, one_a_page
+from tests.first_run import container_keys
+from tests.slow import first_of, one_of_each
 
 Open = Callable[..., AppTest]
 INPUT = {"kind", "text", "source"}  # with another one, other controls stand there
@@ -25,12 +26,12 @@ STATES = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["Text", pytest.param("Digit", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
 def test_the_heads_of_an_input(open_app: Open, kind: str) -> None:
     shows_the_same_again(open_app, PAGES["attention"], {} if kind == "Text" else {"kind": kind})
 
 
-@pytest.mark.parametrize(("page", "query"), one_a_page(STATES))
+@pytest.mark.parametrize(("page", "query"), one_of_each(STATES))
 def test_a_tab(open_app: Open, page: Page, query: dict[str, str]) -> None:
     shows_the_same_again(open_app, page, query)
 

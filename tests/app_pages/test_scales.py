@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.subject.subject import LiveSubject
 from tests.app_pages.charts import described
 from tests.app_pages.linked import charts, linked, tokens
-from tests.first_run import one_a_page
+from tests.slow import first_of, one_of_each
 from viz.builders.palette import POST_LN, PRE_LN
 
 Open = Callable[..., AppTest]
@@ -52,8 +52,8 @@ def reaches(app: AppTest) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["Text", pytest.param("Digit", marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("page", "query", "n"), one_a_page(PAGES))
+@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
+@pytest.mark.parametrize(("page", "query", "n"), one_of_each(PAGES))
 def test_colours_reach_to_one_unless_something_else_is_chosen(
     open_app: Open, kind: str, page: str, query: dict[str, str], n: int
 ) -> None:
@@ -61,8 +61,8 @@ def test_colours_reach_to_one_unless_something_else_is_chosen(
     assert reaches(app) == [1.0] * n
 
 
-@pytest.mark.parametrize("kind", ["Text", pytest.param("Digit", marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("page", "query", "n"), one_a_page(PAGES))
+@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
+@pytest.mark.parametrize(("page", "query", "n"), one_of_each(PAGES))
 def test_what_is_compared_shares_a_maximum_too(
     open_app: Open, kind: str, page: str, query: dict[str, str], n: int
 ) -> None:

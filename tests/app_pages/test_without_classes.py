@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import checkpoint
-from tests.first_run import one_a_page
 from tests.model import tiny
+from tests.slow import one_of_each
 
 Open = Callable[..., AppTest]
 
@@ -37,7 +37,7 @@ def open_headless(open_app: Open, checkpoints: Path) -> Open:
 
 
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
-@pytest.mark.parametrize(("page", "part"), one_a_page(PARTS))
+@pytest.mark.parametrize(("page", "part"), one_of_each(PARTS))
 def test_every_part_draws_its_figures(
     open_headless: Open, page: str, part: dict[str, str], kind: str
 ) -> None:

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
 import pytest
 
@@ -263,6 +264,12 @@ def test_all_figures_are_stored_and_no_other(stored: dict[str, Any], made: dict[
 @pytest.mark.parametrize("name", list(json.loads(FORMS.read_text(encoding="utf-8"))))
 def test_a_figure_looks_as_it_did(name: str, stored: dict[str, Any], made: dict[str, Figure]) -> None:
     assert form(made[name]) == stored[name], "if it is meant: python -m tests.viz.test_forms"
+
+
+def test_every_chart_is_valid(made: dict[str, Figure]) -> None:
+    for figure in made.values():
+        if isinstance(figure, VegaFigure):
+            alt.Root.validate(figure.specification)
 
 
 def write() -> None:

@@ -43,7 +43,7 @@ def column(key: int, weight: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("how", [{"hide_special": "true"}, {"words": "true"}])
-@pytest.mark.parametrize(("layer", "head"), [(0, 0), (0, 1), (1, 0), (1, 1)])
+@pytest.mark.parametrize(("layer", "head"), [(0, 1), pytest.param(1, 0, marks=pytest.mark.slow)])
 def test_what_a_view_hides_or_merges_changes_nothing_in_the_line(
     open_app: Open, how: dict[str, str], layer: int, head: int
 ) -> None:

@@ -60,6 +60,7 @@ def _grid(kind: str) -> dict[str, int]:
     return {"n_positions": 4} if kind == "Digit" else {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lens", LENSES)
 @pytest.mark.parametrize("kind", ["Text", "Digit"])
 def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str, kind: str) -> None:
@@ -73,6 +74,7 @@ def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str
     assert told == (lens == "gradient × attention")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lens", LENSES)
 def test_every_lens_of_a_digit(open_app: Open, lens: str) -> None:
     app = open_app(kind="Digit", checkpoint="mnist-post-ln", **through_lens(lens))

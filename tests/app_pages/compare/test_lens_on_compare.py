@@ -8,6 +8,7 @@ from app_pages.subject import cache
 from model.lenses import LENSES, through
 from tests.app_pages.charts import shown, weights
 from tests.app_pages.linked import ROUNDING, linked
+from tests.slow import first_of
 
 Open = Callable[..., AppTest]
 
@@ -25,7 +26,7 @@ def expected(lens: str, name: str) -> np.ndarray:
     return through(lens, cache.loaded(name), TEXT).pattern[1, 1 if LENSES[lens].has_heads else 0]
 
 
-@pytest.mark.parametrize("lens", LENSES)
+@pytest.mark.parametrize("lens", first_of(LENSES, 2))
 def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
     app = open_compare(**by_number(lens))
     for number, name in zip(("first", "second"), SIDES, strict=True):
@@ -36,7 +37,7 @@ def test_both_sides_are_seen_through_it(open_compare: Open, lens: str) -> None:
     assert any(LENSES[lens].formula in said.value for said in app.markdown)
 
 
-@pytest.mark.parametrize("lens", LENSES)
+@pytest.mark.parametrize("lens", first_of(LENSES, 2))
 def test_the_difference_is_that_of_what_is_shown(open_compare: Open, lens: str) -> None:
     app = open_compare(compare_view="difference", **by_number(lens))
     difference = expected(lens, SIDES[1]) - expected(lens, SIDES[0])

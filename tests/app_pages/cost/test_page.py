@@ -11,6 +11,7 @@ from app_pages.cost import published
 from model.config import preset, presets
 from model.theory import cost
 from model.theory.published_variations import variations
+from tests.slow import first_of
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/cost/page.py"
@@ -34,7 +35,7 @@ def test_it_opens_on_the_base_encoder(open_app: Open) -> None:
     assert not app.query_params
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", first_of(presets(), 3))
 def test_a_link_to_a_preset_brings_its_sizes(open_app: Open, name: str) -> None:
     app = open_app(PAGE, cost_from=name)
     assert exact(app)[:2] == [

@@ -18,6 +18,7 @@ from tests.app_pages.charts import table
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
 from tests.model.huggingface.folders import SENTENCE, build
+from tests.slow import first_of
 
 Open = Callable[..., AppTest]
 
@@ -98,7 +99,7 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("architecture", FAMILIES)
+@pytest.mark.parametrize("architecture", first_of(FAMILIES, 2))
 def test_every_step_of_other_families_can_be_chosen(
     open_inside: Open, checkpoints: Path, architecture: str
 ) -> None:

@@ -18,6 +18,7 @@ from model.measures.head_measures import entropy
 from tests.app_pages.charts import described, table
 from tests.model import tiny
 from tests.model.huggingface.folders import build
+from tests.slow import first_of
 from tests.tolerance import encoder_rounding
 
 Open = Callable[..., AppTest]
@@ -46,8 +47,8 @@ def test_as_trained_to_begin_with(opened: Open) -> None:
     assert len(strips(app, "tokens of the text")) == 1
 
 
-@pytest.mark.parametrize("kind", ["Text", "Digit"])
-@pytest.mark.parametrize("where", ["all heads", "this layer", "this head"])
+@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
+@pytest.mark.parametrize("where", first_of(["all heads", "this layer", "this head"]))
 @pytest.mark.parametrize("t", ["0: argmax", "0.3", "∞: uniform"])
 def test_every_temperature_shows_both_patterns(opened: Open, kind: str, where: str, t: str) -> None:
     app = opened(kind=kind, inside_where=where, inside_temperature=t)

@@ -31,6 +31,7 @@ from model.measures.head_measures import entropy
 from tests.app_pages.charts import table, weights
 from tests.app_pages.shown_subject import subject_of
 from tests.model import tiny
+from tests.slow import first_of
 from viz.builders.number_format import format_number
 
 Open = Callable[..., AppTest]
@@ -68,7 +69,7 @@ def encoder_and_input(app: AppTest) -> tuple[str, Input]:
 )
 @pytest.mark.parametrize(
     "what",
-    [{"query": "2 great"}, {"query": "r0c1", "kind": "Digit", "checkpoint": "mnist-post-ln"}],
+    first_of([{"query": "2 great"}, {"query": "r0c1", "kind": "Digit", "checkpoint": "mnist-post-ln"}]),
     ids=["text", "digit"],
 )
 def test_every_kind_and_every_part(open_masks: Open, what: dict, kind: str, part: str) -> None:

@@ -17,6 +17,7 @@ from model.theory.warmup_grid import RUNS
 from model.train.warmup import write_runs
 from tests.app_pages.theory.test_page import RUN
 from tests.model.claims.invented_measurements import invented, of_every_claim
+from tests.slow import first_of
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/norm_placement/page.py"
@@ -110,7 +111,7 @@ def test_a_rate_at_which_nothing_is_learned_is_left_out(open_app: Open, checkpoi
     assert verdict == "Left out, post-LN only guesses there: rate 1"
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.key)
+@pytest.mark.parametrize("claim", first_of(CLAIMS, 3), ids=lambda claim: claim.key)
 def test_the_link_of_a_claim_opens_its_figure(
     open_app: Open, checkpoints: Path, monkeypatch: pytest.MonkeyPatch, claim: Claim
 ) -> None:

@@ -20,6 +20,7 @@ from model.theory.position_shift import shift_matrix
 from model.theory.sinusoidal_positions import dot_products, position_table
 from tests.app_pages.charts import numbers, shown
 from tests.model import tiny
+from tests.slow import first_of
 
 Open = Callable[..., AppTest]
 
@@ -46,7 +47,7 @@ def said(app: AppTest) -> str:
     return "\n".join(block.value for block in (*app.markdown, *app.caption, *app.latex))
 
 
-@pytest.mark.parametrize("kind", ["Text", "Digit"])
+@pytest.mark.parametrize("kind", first_of(["Text", "Digit"]))
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_draws_a_figure(open_positions: Open, part: str, kind: str) -> None:
     app = open_positions(part, kind=kind)

@@ -143,6 +143,7 @@ def test_links_keep_the_reader_s_own_sentence_or_say_beside_them_what_they_need_
     assert said == "One, two, three (reads a sentence of its own) and four (reads a digit)."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_links_keep_their_promise_with_another_sentence(open_app: Open, page: str) -> None:
     others = (GuideLink(link.with_text("A quiet film."), link.promise) for link in LINKS if link.page == page)

@@ -33,7 +33,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict:
 
 
 def opened(**chosen: object) -> AppTest:
-    app = AppTest.from_function(page, default_timeout=60)  # numbers in all cells are drawn at once
+    app = AppTest.from_function(page)
     app.session_state["file_of_matrix"] = True
     for what, value in chosen.items():
         app.session_state[f"file_of_matrix_{what}"] = value
@@ -186,7 +186,7 @@ def page_of_many_tokens() -> None:
 
 
 def test_numbers_that_do_not_fit_are_told_and_no_file_is_offered(made: dict) -> None:
-    app = AppTest.from_function(page_of_many_tokens, default_timeout=60)
+    app = AppTest.from_function(page_of_many_tokens)
     app.session_state["file_of_matrix"] = True
     app.session_state["exported"] = {"kind": "svg", "size": download.COLUMN, "numbers": "all"}
     app.run()
@@ -228,7 +228,7 @@ def test_the_name_says_what_is_in_the_file(
 
 
 def test_the_menu_counts_the_columns_of_the_file() -> None:
-    app = AppTest.from_function(page_of_many_tokens, default_timeout=60)
+    app = AppTest.from_function(page_of_many_tokens)
     app.session_state["file_of_matrix"] = True
     app.session_state["exported"] = {"kind": "csv"}
     app.run()

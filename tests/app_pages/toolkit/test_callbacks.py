@@ -11,6 +11,7 @@ from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.callbacks import callback, only_of_this_page
 from model.inputs import Text
+from tests.slow import one_of_each
 
 PAGES = Path(cache.__file__).parents[1]
 STATES = [  # of every page and part whose figures can be clicked
@@ -66,7 +67,7 @@ def test_a_run_that_ended_early_leaves_what_is_still_on_the_screen() -> None:
     assert called == ["strip"]
 
 
-@pytest.mark.parametrize(("page", "query"), STATES)
+@pytest.mark.parametrize(("page", "query"), one_of_each(STATES))
 def test_a_session_holds_no_record_of_a_text_that_it_left(
     open_app: Callable[..., AppTest], page: str, query: dict[str, str]
 ) -> None:

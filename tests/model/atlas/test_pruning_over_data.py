@@ -10,6 +10,7 @@ from model.atlas.pruning_over_data import LabelledInputs, pruning_rows, split_fo
 from model.experiments.pruning import greedy
 from model.inputs import Text
 from tests.model import tiny
+from tests.slow import first_of
 
 CHOOSING = LabelledInputs(("great film", "x y z", "a film"), (1, 1, 1))
 JUDGING = LabelledInputs(("not a great film", "great films not x y", "not", "film film"), (0, 0, 0, 1))
@@ -67,7 +68,7 @@ def test_some_choose_and_others_judge(tmp_path):
         assert np.isnan(found["layer"].iloc[0])
 
 
-@pytest.mark.parametrize("ended_after", [0, 1, 3, 5, 8])
+@pytest.mark.parametrize("ended_after", first_of([1, 0, 3, 5, 8]))
 def test_what_is_ended_goes_on_with_the_next_head(tmp_path, monkeypatch, ended_after):
     loaded = tiny.loaded(tiny.TEXT)
     unbroken = pruning_rows(loaded, CHOOSING, JUDGING, MEANS, PartialResult(tmp_path / "unbroken.part"))

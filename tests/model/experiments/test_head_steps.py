@@ -13,6 +13,7 @@ from model.experiments.head_steps import ORDER, HeadSteps, head_steps, unrecorde
 from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.huggingface.folders import build
+from tests.slow import one_of_each
 from tests.tolerance import rounding
 
 SENTENCE = "This is not a great film, it is the greatest of films."
@@ -294,7 +295,7 @@ FAMILIES = [
 ]
 
 
-@pytest.mark.parametrize(("architecture", "changed", "first_steps"), FAMILIES)
+@pytest.mark.parametrize(("architecture", "changed", "first_steps"), one_of_each(FAMILIES))
 def test_every_step_is_what_encoders_of_other_families_did(architecture, changed, first_steps, tmp_path):
     build(tmp_path, architecture, **changed)
     encoder = load(tmp_path)

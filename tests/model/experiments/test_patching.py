@@ -26,6 +26,7 @@ from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.huggingface.folders import build as build_folder
 from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
+from tests.slow import first_of
 
 SENTENCE, OTHER = "not great film a b", "great great film b b"
 LONGER = "not a great film a b"
@@ -140,11 +141,13 @@ def test_other_placements_of_the_norm(loaded, patch, plainly):
 @parts
 @pytest.mark.parametrize(
     "architecture",
-    [
-        *("BertModel", "MPNetModel", "AlbertForSequenceClassification"),
-        # rotary positions and local attention; shared keys; disentangled attention
-        *("ModernBertForSequenceClassification", "EuroBertModel", "DebertaV2ForSequenceClassification"),
-    ],
+    first_of(
+        [
+            *("BertModel", "MPNetModel", "AlbertForSequenceClassification"),
+            # rotary positions and local attention; shared keys; disentangled attention
+            *("ModernBertForSequenceClassification", "EuroBertModel", "DebertaV2ForSequenceClassification"),
+        ]
+    ),
 )
 def test_imported_encoders(tmp_path, architecture, patch, plainly):
     build_folder(tmp_path, architecture)

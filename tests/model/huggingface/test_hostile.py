@@ -414,6 +414,6 @@ def test_what_stands_around_torchs_encoder_has_its_width(tmp_path: Path) -> None
 
 
 def test_layers_without_numbers_are_not_built(tmp_path: Path) -> None:
-    names = [f"layers.{at}.self_attn.in_proj_weight" for at in range(2, 30_000)]
+    names = [f"layers.{at}.self_attn.in_proj_weight" for at in range(2, 3_000)]
     torchs(tmp_path / "it", **{name: torch.ones(0) for name in names})
     assert "layers.2" in refused(tmp_path / "it")

@@ -13,6 +13,7 @@ from model.huggingface.tokenizer import read_tokenizer
 from model.huggingface.tokenizer_classes import CLASSES, OWN_CODE
 from model.inputs.text import encode
 from tests.model.huggingface.vocabularies import FAIRSEQ, TEXTS, VOCABULARIES, byte_pairs
+from tests.slow import first_of
 
 
 def write(folder: Path, model_type: str, options: dict[str, Any] | None, **files: Any) -> None:
@@ -104,7 +105,7 @@ def test_a_tokenizer_json_is_read_as_its_class_reads_it(name: str, options: dict
     assert_same_ids(saved)
 
 
-@pytest.mark.parametrize("name", [name for name in VOCABULARIES if "ByT5" not in name])
+@pytest.mark.parametrize("name", first_of([name for name in VOCABULARIES if "ByT5" not in name], 3))
 def test_added_tokens_beside_a_vocabulary_are_followed(name: str, tmp_path: Path) -> None:
     model_type, write_vocabulary = VOCABULARIES[name]
     write_vocabulary(tmp_path)

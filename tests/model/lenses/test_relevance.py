@@ -8,6 +8,7 @@ from model.lenses import RELEVANCE, through
 from model.lenses.relevance import gradient_weighted_attention, relevance
 from model.record.from_arrays import from_arrays
 from tests.model.lenses.lens_encoders import IMPORTED, PLACEMENTS, TEXT, by_hand, read_by
+from tests.slow import first_of
 
 
 def test_two_layers_by_hand():
@@ -63,7 +64,7 @@ def by_definition(loaded, given, score, step=1e-5):
     return np.stack(found[1:]) - found[0]
 
 
-@pytest.mark.parametrize("number", [None, 0])
+@pytest.mark.parametrize("number", first_of([None, 0]))
 @pytest.mark.parametrize("name", ["pre", "post", "mean", "without classes"])
 def test_as_the_paper_defines_it(name, number, tmp_path):
     loaded, given = read_by(name, tmp_path)

@@ -3,13 +3,14 @@ import re
 from dataclasses import replace
 from html import unescape
 
+import altair as alt
 import numpy as np
 import pytest
 
 from model.record import AttentionRecord, Positions
 from model.record.from_arrays import from_arrays
 from tests.viz.pixels import pixels
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.attention import linked_heads as module
 from viz.attention.linked_heads import linked_heads, script_data, stamp_of, unit_of, weight_numbers
 from viz.builders.figure import VegaFigure
@@ -134,7 +135,7 @@ def test_every_form_is_valid(channel: str, compact: bool) -> None:
         linked_heads(GRID, picture=picture, **options),
         linked_heads(from_arrays(np.full((1, 2, 2, 3), 1 / 3), ["a", "b"], keys=list("xyz")), **options),
     ):
-        whole(figure)
+        alt.Root.validate(figure.specification)
         assert drawn(figure)
 
 

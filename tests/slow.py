@@ -1,0 +1,24 @@
+"""Values for `parametrize` of which most are left to `make test-all`."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+from _pytest.mark import ParameterSet
+
+
+def one_of_each(cases: Sequence[tuple]) -> list[ParameterSet]:
+    """The cases begin with a page or a family: those after the first of each are marked as slow."""
+    firsts = [first for first, *_ in cases]
+    return [
+        pytest.param(*case, marks=pytest.mark.slow if case[0] in firsts[:index] else ())
+        for index, case in enumerate(cases)
+    ]
+
+
+def first_of(values: Iterable[Any], n: int = 1) -> list[ParameterSet]:
+    """Those after the first `n` are marked as slow."""
+    return [
+        pytest.param(value, marks=pytest.mark.slow if index >= n else ())
+        for index, value in enumerate(values)
+    ]
