@@ -116,7 +116,6 @@ def linked_heads(
     short_sentences = sentences
     if numbers_of:
         sentences = [" · ".join(filter(None, parts)) for parts in zip(sentences, numbers_of, strict=True)]
-    pooled_tiles = tiles(record.pattern, tops=maxima, at_most=MOST_CELLS, side=1)
     heads: dict[str, Any] = {
         "layer": [layer for layer, _ in indices],
         "head": [head for _, head in indices],
@@ -124,16 +123,14 @@ def linked_heads(
         "about": sentences,
         "about_short": short_sentences,  # where the measures do not fit
         "top": maxima.ravel(),
-        "on_light": [tile.on_light for tile in pooled_tiles],
-        "on_dark": [tile.on_dark for tile in pooled_tiles],
+        **_tile_urls(record.pattern, maxima, at_most=MOST_CELLS),
     }
     letters, size = (_SHORT, SMALL) if compact else (_LABEL, MIDDLE)
     pool_size = -(-max(n_queries, n_keys) // MOST_CELLS)
     has_exact = pool_size > 1 and is_whole
     if has_exact:
-        exact_tiles = tiles(record.pattern, tops=maxima, at_most=max(n_queries, n_keys), side=1)
-        heads["exact_on_light"] = [tile.on_light for tile in exact_tiles]
-        heads["exact_on_dark"] = [tile.on_dark for tile in exact_tiles]
+        urls = _tile_urls(record.pattern, maxima, at_most=max(n_queries, n_keys))
+        heads |= {f"exact_{theme}": pictures for theme, pictures in urls.items()}
     if pool_size > 1 and not (picture is not None and on_picture and is_whole):
         maps = "in small maps" if has_exact else "in these maps"
         notes = [*notes, f"{maps} a pixel is the largest of up to {pool_size} × {pool_size} weights"]
@@ -171,22 +168,7 @@ def linked_heads(
         numbers = weight_numbers(record, selected)
         state |= {name: [values.ravel().tolist()] for name, values in numbers.items()}
         state["is_whole"] = [is_whole]
-    rows, columns = np.indices((n_queries, n_keys)).reshape(2, -1)
-    has_cells = max(n_queries, n_keys) <= MOST_CELLS
-    cells: dict[str, Any] = {"position": rows, "key": columns}
-    if not has_cells:
-        cells = {"position": np.arange(n_queries)}
-    if links is not None:
-        labels = cell_labels(links, (n_queries, n_keys))
-        if has_cells:
-            cells["link"] = labels.ravel().tolist()
-        else:  # above the rows, the cells of links, so that the pointer finds their names
-            linked = np.argwhere(labels != "")
-            cells = {
-                "position": np.concatenate([np.arange(n_queries), linked[:, 0]]),
-                "key": np.concatenate([np.full(n_queries, np.nan), linked[:, 1]]),
-                "link": [""] * n_queries + labels[tuple(linked.T)].tolist(),
-            }
+    cells = _cell_frame((n_queries, n_keys), links)
     cells["stamp"] = [stamp] * len(cells["position"])
     heads["stamp"] = [stamp] * len(indices)
     frames: dict[str, Any] = {"state": state, "cells": cells}
@@ -210,7 +192,7 @@ def linked_heads(
         picture=picture is not None,
         photo=picture is not None and picture.ndim == 3,
         whole=is_whole,
-        cells=has_cells,
+        cells=_has_cells((n_queries, n_keys)),
         mask=has_mask,
         exact=has_exact,
         links=links is not None,
@@ -355,6 +337,38 @@ def _whole_numbers(weights: np.ndarray, unit: float) -> np.ndarray:
     """Shares of the `unit` as whole numbers from 0 to `TOP`; what is not a number is 0."""
     shares = np.nan_to_num(weights, posinf=unit, neginf=0).astype(np.float64) / unit
     return np.rint(np.clip(shares, 0, 1) * TOP).astype(np.uint16)
+
+
+def _has_cells(shape: tuple[int, int]) -> bool:
+    """Whether the cells of a map [query, key] of this shape are large enough to be pointed at."""
+    return max(shape) <= MOST_CELLS
+
+
+def _cell_frame(shape: tuple[int, int], links: Sequence[MatrixLink] | None) -> dict[str, Any]:
+    """What the pointer finds on the large map: its cells or, of a map with too many, its rows and above them the cells of links."""
+    queries, keys = np.indices(shape).reshape(2, -1)
+    labels = None if links is None else cell_labels(links, shape)
+    if _has_cells(shape):
+        names = {} if labels is None else {"link": labels.ravel().tolist()}
+        return {"position": queries, "key": keys, **names}
+    rows = np.arange(shape[0])
+    if labels is None:
+        return {"position": rows}
+    linked = np.argwhere(labels != "")
+    return {
+        "position": np.concatenate([rows, linked[:, 0]]),
+        "key": np.concatenate([np.full(len(rows), np.nan), linked[:, 1]]),
+        "link": [""] * len(rows) + labels[tuple(linked.T)].tolist(),
+    }
+
+
+def _tile_urls(pattern: np.ndarray, tops: np.ndarray, *, at_most: int) -> dict[str, list[str]]:
+    """Pictures of all maps of a pattern [layer, head, query, key], for a light and a dark page."""
+    pictures = tiles(pattern, tops=tops, at_most=at_most, side=1)
+    return {
+        "on_light": [tile.on_light for tile in pictures],
+        "on_dark": [tile.on_dark for tile in pictures],
+    }
 
 
 def _in_words(measures: Mapping[str, np.ndarray]) -> list[str]:
@@ -663,8 +677,8 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
         is_framed += f" && {patch} >= 0 && {patch} < {_PICTURE}.rows * {_PICTURE}.columns"
     shown = alt.expr(f"{is_framed} ? 1 : 0")
     cell_frame = box_between(heads, *cell, fill=None, stroke=ACCENT, strokeWidth=2, opacity=shown)
-    width = alt.expr(f"{_FRAMED} ? {4 + CASING} : 0")
-    casing = box_between(heads, *_TILE, fill=None, stroke=OTHER_INK, strokeWidth=width)
+    wide = alt.expr(f"{_FRAMED} ? {4 + CASING} : 0")
+    casing = box_between(heads, *_TILE, fill=None, stroke=OTHER_INK, strokeWidth=wide)
     frame = _answers(
         box_between(
             heads,

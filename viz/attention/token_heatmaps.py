@@ -14,7 +14,7 @@ import numpy as np
 
 from ..builders.figure import need_shape
 from ..builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
-from ..builders.heatmap_figure import Heatmap
+from ..builders.heatmap_figure import Colours, Heatmap
 from ..builders.number_format import format_number, head_name, two_digits
 from ..builders.palette import ROUNDING, TO_ONE, WeightScale, largest
 
@@ -213,7 +213,7 @@ def _token_heatmap(
     values: np.ndarray,
     tokens: Sequence[str],
     *,
-    colours: dict,
+    colours: Colours,
     description: str,
     number: str = ": %{z:.4f}",
     query: int | None = None,

@@ -104,7 +104,7 @@ def heatmap(
         options["x"] |= {"range": x_range}
         options["y"] |= {"range": y_range[::-1], "autorange": False}
     x_shown, y_shown = shown or (range(columns), range(rows))
-    frames = ()
+    frames: tuple[Frame, ...] = ()
     if framed is not None:
         width = 1 if len(framed[1]) == 1 and rows > 64 else 2  # a thin line leaves narrow cells visible
         x_ends, y_ends = ((side.start - 0.5, side.stop - 0.5) for side in framed)

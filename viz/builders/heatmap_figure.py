@@ -117,11 +117,12 @@ class Heatmap:
             refs = {} if is_alone else {"xref": f"x{suffix}", "yref": f"y{suffix}"}
             shapes += [_shape(frame) | refs for frame in panel.frames]
             for letter, axis, other in (("x", panel.x, "y"), ("y", panel.y, "x")):
-                options = {} if is_alone else {"anchor": f"{other}{suffix}"}
+                options: dict[str, Any] = {} if is_alone else {"anchor": f"{other}{suffix}"}
                 if letter == "x" and not is_alone:
                     options["domain"] = panel.domain
-                title = {"title": axis_title(axis.title)} if axis.title else {}
-                layout[f"{letter}axis{suffix}"] = PLAIN_AXIS | options | title | axis.options
+                if axis.title:
+                    options["title"] = axis_title(axis.title)
+                layout[f"{letter}axis{suffix}"] = {**PLAIN_AXIS, **options, **axis.options}
         if shapes:
             layout["shapes"] = shapes
         if is_alone and (mask := self.panels[0].mask) is not None and not mask.all():
@@ -130,8 +131,8 @@ class Heatmap:
             layout["images"] = [extent | {"source": hatching(mask), "layer": "above", "sizing": "stretch"}]
         if not is_alone:
             layout |= {"coloraxis": self._colour_axis(), "annotations": self._names()}
-        for name, options in self.on_page.items():
-            layout[name] = layout[name] | options if name in ("xaxis", "yaxis") else options
+        for name, value in self.on_page.items():
+            layout[name] = layout[name] | value if name in ("xaxis", "yaxis") else value
         return go.Figure(traces, layout)
 
     def _traces(self, panel: Panel) -> list[dict[str, Any]]:

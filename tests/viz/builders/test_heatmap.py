@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.builders.heatmap import attention_scale, colour_scale, compact, heatmap, position_labels
 from viz.builders.palette import DIFFERENCE, WEIGHTS, WeightScale
-from viz.builders.theme import UPRIGHT
 
 OPTIONS = {"colours": colour_scale("weight", "0 to 1", 1), "number": ": %{z}", "description": "of nothing"}
 
@@ -45,22 +44,10 @@ def test_markup_is_text():
     assert trace.colorbar.title.text == "&lt;i&gt;, 0 to 1<br>\xa0"
 
 
-def test_queries_run_down_and_keys_across():
-    layout = over(["a", "b"]).layout
-    assert layout.yaxis.title.text == "query"
-    assert layout.yaxis.autorange == "reversed"
-    assert layout.xaxis.title.text == "key"
-    assert layout.xaxis.categoryarray == ("a", "b")
-
-
 @pytest.mark.parametrize("labels", [["a", "film"], [f"film {number}" for number in range(20)], []])
-def test_names_of_columns_stand_upright_above_the_map_and_the_colour_bar_below_it(labels):
-    layout = over(labels).layout
-    assert (layout.xaxis.side, layout.xaxis.tickangle % 360) == ("top", UPRIGHT)
+def test_above_the_map_there_is_room_for_the_names_of_columns(labels):
     longest = max(map(len, labels), default=0)
-    assert layout.margin.t >= 6 * longest  # a letter is about 6 pixels wide
-    (bar,) = (trace.colorbar for trace in over(["a", "film"]).data)
-    assert (bar.y, bar.yanchor) == (0, "top")
+    assert over(labels).layout.margin.t >= 6 * longest  # a letter is about 6 pixels wide
 
 
 @pytest.mark.parametrize("n", [6, 18, 26, 40, 64])
