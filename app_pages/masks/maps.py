@@ -11,8 +11,8 @@ from app_pages.controls.masks_controls import SHOWN
 from app_pages.show.show import show
 from app_pages.subject.two_sides import Side, difference
 from viz.attention.token_heatmaps import attention_heatmap, score_heatmap
-from viz.builders.figure import PlotlyFigure
 from viz.builders.heatmap import compact
+from viz.builders.heatmap_figure import Heatmap
 from viz.builders.number_format import head_name
 
 LEGIBLE = 64  # positions; of more, a part is shown to begin with
@@ -82,7 +82,7 @@ def draw_maps(
     )
 
 
-def _scores(chosen: HeadChoice, after: Side, shown: _Shown) -> PlotlyFigure:
+def _scores(chosen: HeadChoice, after: Side, shown: _Shown) -> Heatmap:
     head, record = (chosen.layer, chosen.head), after.record
     return score_heatmap(
         record.scores[head],
@@ -95,7 +95,7 @@ def _scores(chosen: HeadChoice, after: Side, shown: _Shown) -> PlotlyFigure:
     )
 
 
-def _pattern(chosen: HeadChoice, unmasked: Side, after: Side, shown: _Shown) -> PlotlyFigure:
+def _pattern(chosen: HeadChoice, unmasked: Side, after: Side, shown: _Shown) -> Heatmap:
     name = head_name(chosen.layer, chosen.head)
     return attention_heatmap(
         after.record,
@@ -111,7 +111,7 @@ def _pattern(chosen: HeadChoice, unmasked: Side, after: Side, shown: _Shown) -> 
     )
 
 
-def _change(chosen: HeadChoice, unmasked: Side, after: Side, shown: _Shown) -> PlotlyFigure:
+def _change(chosen: HeadChoice, unmasked: Side, after: Side, shown: _Shown) -> Heatmap:
     name = head_name(chosen.layer, chosen.head)
     return difference(
         unmasked,

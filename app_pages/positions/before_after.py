@@ -101,7 +101,7 @@ def _draw_map(
         window=part,
         beside=True,
     )
-    show(compact(figure, f"<b>{side.title}</b>, {name}", height=_HEIGHT), key=key, in_file=figure)
+    show(compact(figure, f"<b>{side.title}</b>, {name}", height=_HEIGHT), key=key)
     say_part(part, len(tokens))
 
 
@@ -113,7 +113,7 @@ def _draw_difference(chosen: HeadChoice, before: Side, after: Side, query: int) 
     figure = two_sides.difference(
         before, after, head, names=("before", "after"), title=title, window=part, beside=True
     )
-    show(compact(figure, f"<b>{title}</b>", height=_HEIGHT), key="positions_try_difference", in_file=figure)
+    show(compact(figure, f"<b>{title}</b>", height=_HEIGHT), key="positions_try_difference")
     say_part(part, len(before.record))
     largest = format_number(largest_change(*two_sides.head_patterns(before, after, head)), ".2g")
     remark = "" if after.order is None else ", with rows and columns put back in order"

@@ -10,7 +10,8 @@ from app_pages.show.download import download
 from app_pages.show.present import presents
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.gestures import toggles
-from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
+from viz.builders.figure import Figure, VegaFigure
+from viz.builders.heatmap_figure import Heatmap
 from viz.builders.theme import in_theme, page_config
 
 BY_CLICK = "by a click"
@@ -37,7 +38,7 @@ def show(
     None the figure has no download menu: it will be drawn again within this run.
     """
     with st.container(key=key and f"shown_{key}", width=width, height=height, gap=None):
-        if isinstance(figure, PlotlyFigure):
+        if isinstance(figure, Heatmap):
             themed = in_theme(figure.specification)
             if presents():  # it fills the window
                 height = "stretch"

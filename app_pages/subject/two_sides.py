@@ -25,7 +25,7 @@ from model.measures.changes import ROUNDING_DISTANCE, prediction_change
 from model.measures.word_alignment import AlignedWords
 from model.record import AttentionRecord, ForwardRecord
 from viz.attention.token_heatmaps import difference_heatmap
-from viz.builders.figure import PlotlyFigure
+from viz.builders.heatmap_figure import Heatmap
 from viz.builders.number_format import format_number, percent, share_of, told_apart
 from viz.builders.palette import largest
 
@@ -223,7 +223,7 @@ def difference(
     *,
     lens: LensChoice = WEIGHTS,
     **appearance: Any,
-) -> PlotlyFigure:
+) -> Heatmap:
     """Heatmap of the second side's map minus the first's, from `head_patterns`. The first side is not reordered.
 
     `appearance` holds arguments of `viz.attention.token_heatmaps.difference_heatmap`; by default `names` are the titles.

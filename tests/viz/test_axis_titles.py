@@ -6,8 +6,8 @@ import pytest
 
 from viz.attention.token_bars import knock_out_bars, row_sums
 from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weight_heatmap
-from viz.builders.figure import PlotlyFigure
 from viz.builders.head_grids import entropy_change
+from viz.builders.heatmap_figure import Heatmap
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import logit_curves, stage_curves
 from viz.cost.length_scaling import length_scaling
@@ -32,7 +32,7 @@ PRODUCTS = {"variance": 1, "reach": 2, "name": "q·k", "expected": "normal"}
 
 def titles(figure):
     """Of the x and the y axis, the first that a layer names."""
-    if isinstance(figure, PlotlyFigure):
+    if isinstance(figure, Heatmap):
         layout = figure.specification.layout
         return layout.xaxis.title.text, layout.yaxis.title.text
     layers = list(layers_of(figure.specification))

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..builders.figure import PlotlyFigure, need_shape
+from ..builders.figure import need_shape
 from ..builders.heatmap import attention_scale, heatmap, position_labels
+from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number, two_digits
 from ..builders.palette import ROUNDING, TO_ONE, WeightScale
 from ..builders.token_label import cells
@@ -29,7 +30,7 @@ def layer_heatmap(
     scale: WeightScale = TO_ONE,
     what: str = "",
     notes: Sequence[str] = (),
-) -> PlotlyFigure:
+) -> Heatmap:
     """A heatmap of the weights [layer, key] with which the `query` of the record attends to each key in each layer.
 
     The row of `layer` is framed. Cells that `mask` [layer, key] forbids (False) are hatched. `what` says whose weights

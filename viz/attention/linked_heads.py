@@ -116,7 +116,6 @@ def linked_heads(
     short_sentences = sentences
     if numbers_of:
         sentences = [" · ".join(filter(None, parts)) for parts in zip(sentences, numbers_of, strict=True)]
-    pooled_tiles = tiles(record.pattern, tops=maxima, at_most=MOST_CELLS, side=1)
     heads: dict[str, Any] = {
         "layer": [layer for layer, _ in indices],
         "head": [head for _, head in indices],
@@ -124,16 +123,14 @@ def linked_heads(
         "about": sentences,
         "about_short": short_sentences,  # where the measures do not fit
         "top": maxima.ravel(),
-        "on_light": [tile.on_light for tile in pooled_tiles],
-        "on_dark": [tile.on_dark for tile in pooled_tiles],
+        **_tile_urls(record.pattern, maxima, at_most=MOST_CELLS),
     }
     letters, size = (_SHORT, SMALL) if compact else (_LABEL, MIDDLE)
     pool_size = -(-max(n_queries, n_keys) // MOST_CELLS)
     has_exact = pool_size > 1 and is_whole
     if has_exact:
-        exact_tiles = tiles(record.pattern, tops=maxima, at_most=max(n_queries, n_keys), side=1)
-        heads["exact_on_light"] = [tile.on_light for tile in exact_tiles]
-        heads["exact_on_dark"] = [tile.on_dark for tile in exact_tiles]
+        urls = _tile_urls(record.pattern, maxima, at_most=max(n_queries, n_keys))
+        heads |= {f"exact_{theme}": pictures for theme, pictures in urls.items()}
     if pool_size > 1 and not (picture is not None and on_picture and is_whole):
         maps = "in small maps" if has_exact else "in these maps"
         notes = [*notes, f"{maps} a pixel is the largest of up to {pool_size} × {pool_size} weights"]
@@ -171,22 +168,7 @@ def linked_heads(
         numbers = weight_numbers(record, selected)
         state |= {name: [values.ravel().tolist()] for name, values in numbers.items()}
         state["is_whole"] = [is_whole]
-    rows, columns = np.indices((n_queries, n_keys)).reshape(2, -1)
-    has_cells = max(n_queries, n_keys) <= MOST_CELLS
-    cells: dict[str, Any] = {"position": rows, "key": columns}
-    if not has_cells:
-        cells = {"position": np.arange(n_queries)}
-    if links is not None:
-        labels = cell_labels(links, (n_queries, n_keys))
-        if has_cells:
-            cells["link"] = labels.ravel().tolist()
-        else:  # above the rows, the cells of links, so that the pointer finds their names
-            linked = np.argwhere(labels != "")
-            cells = {
-                "position": np.concatenate([np.arange(n_queries), linked[:, 0]]),
-                "key": np.concatenate([np.full(n_queries, np.nan), linked[:, 1]]),
-                "link": [""] * n_queries + labels[tuple(linked.T)].tolist(),
-            }
+    cells = _cell_frame((n_queries, n_keys), links)
     cells["stamp"] = [stamp] * len(cells["position"])
     heads["stamp"] = [stamp] * len(indices)
     frames: dict[str, Any] = {"state": state, "cells": cells}
@@ -210,7 +192,7 @@ def linked_heads(
         picture=picture is not None,
         photo=picture is not None and picture.ndim == 3,
         whole=is_whole,
-        cells=has_cells,
+        cells=_has_cells((n_queries, n_keys)),
         mask=has_mask,
         exact=has_exact,
         links=links is not None,
@@ -357,6 +339,38 @@ def _whole_numbers(weights: np.ndarray, unit: float) -> np.ndarray:
     return np.rint(np.clip(shares, 0, 1) * TOP).astype(np.uint16)
 
 
+def _has_cells(shape: tuple[int, int]) -> bool:
+    """Whether the cells of a map [query, key] of this shape are large enough to be pointed at."""
+    return max(shape) <= MOST_CELLS
+
+
+def _cell_frame(shape: tuple[int, int], links: Sequence[MatrixLink] | None) -> dict[str, Any]:
+    """What the pointer finds on the large map: its cells or, of a map with too many, its rows and above them the cells of links."""
+    queries, keys = np.indices(shape).reshape(2, -1)
+    labels = None if links is None else cell_labels(links, shape)
+    if _has_cells(shape):
+        names = {} if labels is None else {"link": labels.ravel().tolist()}
+        return {"position": queries, "key": keys, **names}
+    rows = np.arange(shape[0])
+    if labels is None:
+        return {"position": rows}
+    linked = np.argwhere(labels != "")
+    return {
+        "position": np.concatenate([rows, linked[:, 0]]),
+        "key": np.concatenate([np.full(len(rows), np.nan), linked[:, 1]]),
+        "link": [""] * len(rows) + labels[tuple(linked.T)].tolist(),
+    }
+
+
+def _tile_urls(pattern: np.ndarray, tops: np.ndarray, *, at_most: int) -> dict[str, list[str]]:
+    """Pictures of all maps of a pattern [layer, head, query, key], for a light and a dark page."""
+    pictures = tiles(pattern, tops=tops, at_most=at_most, side=1)
+    return {
+        "on_light": [tile.on_light for tile in pictures],
+        "on_dark": [tile.on_dark for tile in pictures],
+    }
+
+
 def _in_words(measures: Mapping[str, np.ndarray]) -> list[str]:
     """For each head, its measures in words; empty without measures."""
     columns = [[f"{name} {value:.3g}" for value in values.ravel()] for name, values in measures.items()]
@@ -476,7 +490,7 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
         **numbers,
         "has_weights": f"query >= 0 && (is_whole || ({own_head}))",
         "row_start": "start + (is_whole ? state.n_keys * (state.n_heads * layer + head) : 0)",
-        "top_weight": "data('frame')[state.n_heads * layer + head].top",
+        "top_weight": f"{_SHOWN_HEAD}.top",
         # Where the parts are.
         "left": f"{_LEFT}",
         "gap": f"{_GAP // 2 if compact else _GAP}",
@@ -490,8 +504,8 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
             "picture_x": "left + step * state.n_heads + gap",
             "picture_side": f"max(60, min({side}, (width - picture_x - gap) / 2))",
             # As wide and as high as the picture is: only a square fills its place.
-            "share_x": "min(1, data('picture')[0].aspect)",
-            "share_y": "min(1, 1 / data('picture')[0].aspect)",
+            "share_x": f"min(1, {_PICTURE}.aspect)",
+            "share_y": f"min(1, 1 / {_PICTURE}.aspect)",
             "map_x": "picture_x + picture_side + gap",
             "map_side": "picture_side",
         }
@@ -572,9 +586,27 @@ def _bound(element: str, event: str) -> alt.BindDirect:
     return alt.BindDirect(element=element, event=event)
 
 
+def _box(x: str, y: str, width: str, height: str) -> tuple[str, str, str, str]:
+    """The corners of `box_between`, of a box of this size whose upper left corner is at `x` and `y`."""
+    return x, y, f"datum._x + {width}", f"datum._y + {height}"
+
+
+def _weight(numbers: str) -> str:
+    """A weight, of which the whole number `numbers` travels."""
+    return f"{numbers} * state.unit / {TOP}"
+
+
+# Vega expressions about the row of the data: where the small map of its head lies, and whether that head is chosen or shown.
 _TILE_X, _TILE_Y = "left + step * datum.head", f"{_ABOVE} + step * datum.layer"
+_TILE = _box(_TILE_X, _TILE_Y, "tile", "tile")
+_HEAD_INDEX = "state.n_heads * datum.layer + datum.head"
 _KEPT = "datum.layer == kept_layer && datum.head == kept_head"
 _SHOWN = "datum.layer == layer && datum.head == head"
+_FRAMED = f"({_KEPT}) || ({_SHOWN})"
+_HAS_KEY = "isNumber(pointed_key)"
+_POINTED_KEY = f"({_HAS_KEY} ? pointed_key : 0)"
+_SHOWN_HEAD = "data('frame')[state.n_heads * layer + head]"
+_PICTURE = "data('picture')[0]"
 _PAGE = alt.expr("!background || background == 'transparent' ? 'white' : background")
 
 
@@ -592,26 +624,20 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
     On a picture each shows the weights of the shown query on the patches, whether it is pointed at or chosen.
     """
     heads = alt.Chart(data())
-    index = "state.n_heads * datum.layer + datum.head"
     width = f"{_on_pictures(shows)} ? 0 : tile" if shows.picture else "tile"
     layers = [image_at(heads, _TILE_X, _TILE_Y, width, "tile")]
     if shows.picture:
-        layers += _small_pictures(index, shows)
+        layers += _small_pictures(shows)
     else:
         veil: Kwargs = {"fill": _PAGE, "opacity": alt.expr("is_asking ? 0.8 : 0")}
         layers += [
-            box_between(heads, _TILE_X, _TILE_Y, "datum._x + tile", "datum._y + unit_y * query", **veil),
+            box_between(heads, *_box(_TILE_X, _TILE_Y, "tile", "unit_y * query"), **veil),
             box_between(
-                heads,
-                _TILE_X,
-                f"{_TILE_Y} + unit_y * (query + 1)",
-                "datum._x + tile",
-                f"{_TILE_Y} + tile",
-                **veil,
+                heads, _TILE_X, f"{_TILE_Y} + unit_y * (query + 1)", _TILE[2], f"{_TILE_Y} + tile", **veil
             ),
         ]
         strongest = heads.transform_calculate(
-            key=f"best[best_start + {index}]", weight=f"most[best_start + {index}] * state.unit / {TOP}"
+            key=f"best[best_start + {_HEAD_INDEX}]", weight=_weight(f"most[best_start + {_HEAD_INDEX}]")
         )
         shown = alt.expr("is_asking ? 0.4 + 0.6 * datum.weight : 0")
         size = alt.expr(f"tile >= 84 ? {MIDDLE} : {SMALL}")
@@ -640,50 +666,25 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
                 opacity=shown,
             ),
         ]
-    cell: tuple[str, str, str, str] = (
-        f"{_TILE_X} + unit_x * (isNumber(pointed_key) ? pointed_key : 0)",
-        f"{_TILE_Y} + unit_y * query",
-        "datum._x + max(unit_x, 3)",
-        "datum._y + max(unit_y, 3)",
-    )
-    is_framed = "isNumber(pointed_key)"
+    x, y = f"{_TILE_X} + unit_x * {_POINTED_KEY}", f"{_TILE_Y} + unit_y * query"
+    cell, is_framed = _box(x, y, "max(unit_x, 3)", "max(unit_y, 3)"), _HAS_KEY
     if shows.picture and shows.whole:  # there a key is a patch
-        patch = "(isNumber(pointed_key) ? pointed_key : 0) - data('picture')[0].first"
+        patch = f"{_POINTED_KEY} - {_PICTURE}.first"
         size_x, size_y = _patch_size("tile")
-        cell = (
-            f"{_TILE_X} + {size_x} * (({patch}) % data('picture')[0].columns)",
-            f"{_TILE_Y} + {size_y} * floor(({patch}) / data('picture')[0].columns)",
-            f"datum._x + {size_x}",
-            f"datum._y + {size_y}",
-        )
-        is_framed += f" && {patch} >= 0 && {patch} < data('picture')[0].rows * data('picture')[0].columns"
-    cell_frame = box_between(
-        heads,
-        *cell,
-        fill=None,
-        stroke=ACCENT,
-        strokeWidth=2,
-        opacity=alt.expr(f"{is_framed} ? 1 : 0"),
-    )
-    casing = box_between(
-        heads,
-        _TILE_X,
-        _TILE_Y,
-        "datum._x + tile",
-        "datum._y + tile",
-        fill=None,
-        stroke=OTHER_INK,
-        strokeWidth=alt.expr(f"({_KEPT}) || ({_SHOWN}) ? {4 + CASING} : 0"),
-    )
+        x = f"{_TILE_X} + {size_x} * (({patch}) % {_PICTURE}.columns)"
+        y = f"{_TILE_Y} + {size_y} * floor(({patch}) / {_PICTURE}.columns)"
+        cell = _box(x, y, size_x, size_y)
+        is_framed += f" && {patch} >= 0 && {patch} < {_PICTURE}.rows * {_PICTURE}.columns"
+    shown = alt.expr(f"{is_framed} ? 1 : 0")
+    cell_frame = box_between(heads, *cell, fill=None, stroke=ACCENT, strokeWidth=2, opacity=shown)
+    wide = alt.expr(f"{_FRAMED} ? {4 + CASING} : 0")
+    casing = box_between(heads, *_TILE, fill=None, stroke=OTHER_INK, strokeWidth=wide)
     frame = _answers(
         box_between(
             heads,
-            _TILE_X,
-            _TILE_Y,
-            "datum._x + tile",
-            "datum._y + tile",
-            stroke=alt.expr(f"({_KEPT}) || ({_SHOWN}) ? '{ACCENT}' : '{NEUTRAL}'"),
-            strokeWidth=alt.expr(f"({_KEPT}) || ({_SHOWN}) ? 4 : 0.5"),
+            *_TILE,
+            stroke=alt.expr(f"{_FRAMED} ? '{ACCENT}' : '{NEUTRAL}'"),
+            strokeWidth=alt.expr(f"{_FRAMED} ? 4 : 0.5"),
             strokeDash=alt.expr(f"({_SHOWN}) && !({_KEPT}) ? [5, 3] : [1, 0]"),
         )
     )
@@ -707,7 +708,7 @@ def _small_maps(shows: Shows) -> list[alt.Chart]:
     ]
 
 
-def _small_pictures(head: str, shows: Shows) -> list[alt.Chart]:
+def _small_pictures(shows: Shows) -> list[alt.Chart]:
     """In place of each small map the picture, in the colours of the weights of the shown query.
 
     Where not all weights come along, these are pictures of the chosen query's weights; another query that is pointed at
@@ -715,29 +716,21 @@ def _small_pictures(head: str, shows: Shows) -> list[alt.Chart]:
     """
     size_x, size_y = _patch_size("tile")
     shown = _on_pictures(shows)
+    size = f"{shown} ? share_x * tile : 0", "share_y * tile"
     if shows.whole:
-        weight = f"weights[start + state.n_keys * ({head}) + datum.position] * state.unit / {TOP}"
-        coloured = box_between(
-            alt.Chart(data("small_patches")).transform_calculate(weight=f"{weight} / ({_row_top(head)})"),
-            f"{_TILE_X} + {size_x} * datum.column",
-            f"{_TILE_Y} + {size_y} * datum.row",
-            f"datum._x + {size_x}",
-            f"datum._y + {size_y}",
-            opacity=alt.expr(f"{shown} ? {_opacity(shows.photo, 'datum.weight')} : 0"),
-        ).encode(color=_colour())
+        weight = _weight(f"weights[start + state.n_keys * ({_HEAD_INDEX}) + datum.position]")
+        patches = alt.Chart(data("small_patches")).transform_calculate(
+            weight=f"{weight} / ({_row_top(_HEAD_INDEX)})"
+        )
+        x, y = f"{_TILE_X} + {size_x} * datum.column", f"{_TILE_Y} + {size_y} * datum.row"
+        opacity = alt.expr(f"{shown} ? {_opacity(shows.photo, 'datum.weight')} : 0")
+        coloured = box_between(patches, *_box(x, y, size_x, size_y), opacity=opacity)
+        coloured = coloured.encode(color=_colour())
     else:
         url = f"{ON_DARK} ? datum.row_on_dark : datum.row_on_light"
-        size = f"{shown} ? share_x * tile : 0", "share_y * tile"
         coloured = image_at(alt.Chart(data()), _TILE_X, _TILE_Y, *size, url)
-    image = image_at(
-        alt.Chart(data()),
-        _TILE_X,
-        _TILE_Y,
-        f"{shown} ? share_x * tile : 0",
-        "share_y * tile",
-        f"{ON_DARK} ? data('picture')[0].on_dark : data('picture')[0].on_light",
-        smooth=True,
-    )
+    url = f"{ON_DARK} ? {_PICTURE}.on_dark : {_PICTURE}.on_light"
+    image = image_at(alt.Chart(data()), _TILE_X, _TILE_Y, *size, url, smooth=True)
     return [image, coloured] if shows.photo or not shows.whole else [coloured, image]
 
 
@@ -750,12 +743,12 @@ def _on_pictures(shows: Shows) -> str:
 
 def _patch_size(side: str) -> tuple[str, str]:
     """Width and height of a patch of a picture whose longer side is `side`, as Vega expressions."""
-    return f"share_x * {side} / data('picture')[0].columns", f"share_y * {side} / data('picture')[0].rows"
+    return f"share_x * {side} / {_PICTURE}.columns", f"share_y * {side} / {_PICTURE}.rows"
 
 
 def _row_top(head: str) -> str:
     """The weight at which the colours of patches end: 1, or the largest one of the query in the head with this number."""
-    return f"state.own_tops ? max(1e-9, most[best_start + {head}] * state.unit / {TOP}) : 1"
+    return f"state.own_tops ? max(1e-9, {_weight(f'most[best_start + {head}]')}) : 1"
 
 
 def _opacity(is_photo: bool, level: str) -> str:
@@ -774,7 +767,7 @@ def _weights_of(frame: str, position: str = "datum.position") -> alt.Chart:
     """The rows of the data frame with the `weight` of each from the query that is shown, and `level`, its colour."""
     return (
         alt.Chart(data(frame))
-        .transform_calculate(weight=f"has_weights ? weights[row_start + {position}] * state.unit / {TOP} : 0")
+        .transform_calculate(weight=f"has_weights ? {_weight(f'weights[row_start + {position}]')} : 0")
         .transform_calculate(level="datum.weight / top_weight")
     )
 
@@ -788,50 +781,25 @@ def _large_map(shows: Shows, compact: bool) -> list[alt.Chart]:
     layers = [image_at(heads, "map_x", "top", shown, "map_height", url)]
     if shows.mask:
         layers.append(image_at(heads, "map_x", "top", shown, "map_height", "datum.hatched"))
-    layers.append(
-        box_between(
-            state,
-            "map_x",
-            "top",
-            "map_x + map_width",
-            "top + map_height",
-            fill=None,
-            stroke=NEUTRAL,
-            strokeWidth=0.5,
-        )
-    )
-    row_box = (
-        "map_x",
-        "top + cell * query",
-        "map_x + map_width",
-        "top + cell * (query + 1)",
-    )
-    has_query = alt.expr("query >= 0 ? 1 : 0")
-    row_casing = box_between(
-        state, *row_box, fill=None, stroke=OTHER_INK, strokeWidth=2.5 + CASING, opacity=has_query
-    )
-    row_frame = box_between(state, *row_box, fill=None, stroke=ACCENT, strokeWidth=2.5, opacity=has_query)
-    cell_frame = box_between(
-        state,
-        "map_x + cell * (isNumber(pointed_key) ? pointed_key : 0)",
-        "top + cell * query",
-        "datum._x + cell",
-        "datum._y + cell",
-        fill=None,
-        stroke=ACCENT,
-        strokeWidth=3,
-        opacity=alt.expr("isNumber(pointed_key) ? 1 : 0"),
-    )
-    says = "data('frame')[state.n_heads * layer + head]"
+    right = "map_x + map_width"
+    border = {"fill": None, "stroke": NEUTRAL, "strokeWidth": 0.5}
+    layers.append(box_between(state, "map_x", "top", right, "top + map_height", **border))
+    row_box = "map_x", "top + cell * query", right, "top + cell * (query + 1)"
+    of_query: Kwargs = {"fill": None, "opacity": alt.expr("query >= 0 ? 1 : 0")}
+    row_casing = box_between(state, *row_box, stroke=OTHER_INK, strokeWidth=2.5 + CASING, **of_query)
+    row_frame = box_between(state, *row_box, stroke=ACCENT, strokeWidth=2.5, **of_query)
+    cell = _box(f"map_x + cell * {_POINTED_KEY}", "top + cell * query", "cell", "cell")
+    of_key: Kwargs = {"fill": None, "opacity": alt.expr(f"{_HAS_KEY} ? 1 : 0")}
+    cell_frame = box_between(state, *cell, stroke=ACCENT, strokeWidth=3, **of_key)
     left = "picture_x" if shows.picture else "(map_x - state.names)"
-    name = text_at(state, left, "8", f"{says}.name", fontWeight="bold")
+    name = text_at(state, left, "8", f"{_SHOWN_HEAD}.name", fontWeight="bold")
     # At its right stands what the page says about the map.
     room = f"(width - {left} - {56 if compact or shows.picture else 56 + _KEYS})"
     about = text_at(
         state,
-        f"{left} + 8 * length({says}.name) + 6",
+        f"{left} + 8 * length({_SHOWN_HEAD}.name) + 6",
         "8",
-        f"length({says}.about) * {_LETTER} < {room} ? {says}.about : {says}.about_short",
+        f"length({_SHOWN_HEAD}.about) * {_LETTER} < {room} ? {_SHOWN_HEAD}.about : {_SHOWN_HEAD}.about_short",
         limit=alt.expr(room),
     )
     layers += [row_casing, row_frame, *([link_outlines()] if shows.links else []), cell_frame, name, about]
@@ -885,7 +853,7 @@ def _strongest_keys() -> list[alt.Chart]:
             f"has_weights && keys_width && datum.rank <= {N_STRONGEST} && datum.weight >= {LEAST}"
         )
     )
-    y = "top + 4 + 27 * datum.rank"
+    y, share = "top + 4 + 27 * datum.rank", "datum.weight / state.unit"
     heading = text_at(
         alt.Chart(data("state")),
         "keys_x",
@@ -899,12 +867,7 @@ def _strongest_keys() -> list[alt.Chart]:
         text_at(ranked, "keys_x", y, "datum.label", font=FONT, limit=_KEYS - 45),
         text_at(ranked, f"keys_x + {_KEYS}", y, "format(datum.weight, '.3f')", align="right", font=FONT),
         box_between(
-            ranked,
-            "keys_x",
-            f"{y} + 9",
-            f"keys_x + {_KEYS} * datum.weight / state.unit",
-            "datum._y + 3",
-            fill=WEIGHTS[5],
+            ranked, "keys_x", f"{y} + 9", f"keys_x + {_KEYS} * {share}", "datum._y + 3", fill=WEIGHTS[5]
         ),
     ]
 
@@ -917,13 +880,8 @@ def _picture(is_photo: bool) -> list[alt.Chart]:
         .transform_calculate(weight="datum.level")
     )
     size_x, size_y = _patch_size("picture_side")
-    box = (
-        f"picture_x + {size_x} * datum.column",
-        f"top + {size_y} * datum.row",
-        f"datum._x + {size_x}",
-        f"datum._y + {size_y}",
-    )
-    chosen = "datum.position == query"
+    x, y = f"picture_x + {size_x} * datum.column", f"top + {size_y} * datum.row"
+    box = _box(x, y, size_x, size_y)
     weights = box_between(
         patches, *box, opacity=alt.expr(f"hidden ? 0 : {_opacity(is_photo, 'datum.level')}")
     ).encode(color=_colour())
@@ -933,16 +891,10 @@ def _picture(is_photo: bool) -> list[alt.Chart]:
         fill=alt.expr(f"datum.change < 0 ? '{FALLS}' : '{RISES}'"),
         opacity=alt.expr(f"{MOST_OPAQUE if is_photo else 1} * abs(datum.change)"),
     )
-    image = image_at(
-        alt.Chart(data("picture")),
-        "picture_x",
-        "top",
-        "share_x * picture_side",
-        "share_y * picture_side",
-        smooth=True,
-    )
-    is_marked = f"{chosen} || datum.position == pointed_key"
-    grid = f"data('picture')[0].columns <= {MOST_GRID_LINES} ? 0.5 : 0"
+    size = "share_x * picture_side", "share_y * picture_side"
+    image = image_at(alt.Chart(data("picture")), "picture_x", "top", *size, smooth=True)
+    is_marked = "datum.position == query || datum.position == pointed_key"
+    grid = f"{_PICTURE}.columns <= {MOST_GRID_LINES} ? 0.5 : 0"
     frames = _answers(
         box_between(
             alt.Chart(data("patches")),
@@ -990,14 +942,6 @@ def _cells(shows: Shows) -> alt.Chart:
     elif shows.links:
         x = "isValid(datum.key) ? map_x + cell * datum.key : map_x"
         x2 = "datum._x + (isValid(datum.key) ? cell : map_width)"
-    return _answers(
-        box_between(
-            alt.Chart(data("cells")),
-            x,
-            "top + cell * datum.position",
-            x2,
-            "datum._y + cell",
-            fillOpacity=0,
-        ),
-        "datum.link" if shows.links else "''",
-    )
+    y = "top + cell * datum.position"
+    boxes = box_between(alt.Chart(data("cells")), x, y, x2, "datum._y + cell", fillOpacity=0)
+    return _answers(boxes, "datum.link" if shows.links else "''")

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import altair as alt
 import numpy as np
 
-from ..builders.figure import PlotlyFigure, data
+from ..builders.figure import data
+from ..builders.heatmap_figure import Frame, Heatmap
 from ..builders.palette import CATEGORIES
 from ..builders.picture_marks import box_between
 
 COLOUR = CATEGORIES[3]  # no weight has it, on a light page or on a dark one
-_DASHES = [4, 3]
+_DASHES = (4, 3)
 _WIDE, _THIN = 3, 1.5  # pixels, of an outline of a link that the head follows and of another
 _INSET = 0.04  # of a cell, from its edge to an outline in a heatmap
 
@@ -62,16 +63,16 @@ def link_outlines() -> alt.Chart:
         fill=None,
         stroke=COLOUR,
         strokeWidth=alt.expr(f"{is_hit} ? {_WIDE} : {_THIN}"),
-        strokeDash=alt.expr(f"{is_hit} ? [] : {_DASHES}"),
+        strokeDash=alt.expr(f"{is_hit} ? [] : {list(_DASHES)}"),
     )
 
 
 def with_outlines(
-    heatmap: PlotlyFigure,
+    heatmap: Heatmap,
     links: Sequence[MatrixLink],
     head: tuple[int, int],
     window: tuple[range, range] | None = None,
-) -> PlotlyFigure:
+) -> Heatmap:
     """The heatmap [query, key] of the `head` (layer, head) with the links outlined, which are named in the tooltips of their cells.
 
     `window` are the queries and the keys that the heatmap shows; what lies outside is left out.
@@ -84,16 +85,19 @@ def with_outlines(
         rows.start : rows.stop, columns.start : columns.stop
     ]
     named = [[f"<br>{escape(text, quote=False)}" * bool(text) for text in row] for row in labels.tolist()]
-    first, *others = heatmap._traces
-    template = first["hovertemplate"].replace("<extra>", "%{customdata}<extra>")
-    shapes = [
+    outlines = [
         _outline(row_range, column_range, is_hit=bool(link.hits[head]))
         for link in links
         if (row_range := _inside(link.queries, rows)) and (column_range := _inside(link.keys, columns))
     ]
-    layout = {**heatmap._layout, "shapes": [*heatmap._layout.get("shapes", ()), *shapes]}
-    named_trace = {**first, "customdata": np.array(named, dtype=object), "hovertemplate": template}
-    return replace(heatmap, _traces=[named_trace, *others], _layout=layout)
+    (panel,) = heatmap.panels
+    panel = replace(
+        panel,
+        frames=(*panel.frames, *outlines),
+        number=panel.number + "%{customdata}",
+        customdata=np.array(named, dtype=object),
+    )
+    return replace(heatmap, panels=(panel,))
 
 
 def _end(shown: range, links: Sequence[MatrixLink]) -> int:
@@ -107,17 +111,12 @@ def _inside(cells: range, shown: range) -> range:
     )
 
 
-def _outline(rows: range, columns: range, *, is_hit: bool) -> dict[str, Any]:
-    """Plotly's shape of a link."""
+def _outline(rows: range, columns: range, *, is_hit: bool) -> Frame:
     low, high = -0.5 + _INSET, -0.5 - _INSET
-    line = {"color": COLOUR, "width": _WIDE if is_hit else _THIN}
-    if not is_hit:
-        line["dash"] = ",".join(f"{length}px" for length in _DASHES)
-    return {
-        "type": "rect",
-        "x0": columns.start + low,
-        "x1": columns.stop + high,
-        "y0": rows.start + low,
-        "y1": rows.stop + high,
-        "line": line,
-    }
+    return Frame(
+        (columns.start + low, columns.stop + high),
+        (rows.start + low, rows.stop + high),
+        colour=COLOUR,
+        width=_WIDE if is_hit else _THIN,
+        dashes=() if is_hit else _DASHES,
+    )

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import numpy as np
 
-from ..builders.figure import PlotlyFigure, need_shape
+from ..builders.figure import need_shape
 from ..builders.heatmap import attention_scale, colour_scale, heatmap, position_labels
+from ..builders.heatmap_figure import Colours, Heatmap
 from ..builders.number_format import format_number, head_name, two_digits
 from ..builders.palette import ROUNDING, TO_ONE, WeightScale, largest
 
@@ -44,7 +45,7 @@ def attention_heatmap(
     scale: WeightScale = TO_ONE,
     description: str | None = None,
     **options: Unpack[MapOptions],
-) -> PlotlyFigure:
+) -> Heatmap:
     """The attention weights of one head; cells that its mask forbids are hatched.
 
     >>> from loupe import attention_heatmap, from_arrays
@@ -74,7 +75,7 @@ def weight_heatmap(
     keys: Sequence[str] | None = None,
     numbers: Sequence[int] | None = None,
     **options: Unpack[MapOptions],
-) -> PlotlyFigure:
+) -> Heatmap:
     """A heatmap of any weights [query, key] over `tokens`; `keys` are the tokens of the columns if they are not the
     same.
 
@@ -111,7 +112,7 @@ def cross_heatmap(
     *,
     query: int,
     scale: WeightScale = TO_ONE,
-) -> PlotlyFigure:
+) -> Heatmap:
     """A heatmap of cross-attention [query, key] from the tokens `queries` of one input to the tokens `keys` of another."""
     need_shape((len(queries), len(keys)), pattern=pattern)
     key_labels, query_labels = position_labels(keys), position_labels(queries)
@@ -160,7 +161,7 @@ def score_heatmap(
     *,
     mask: np.ndarray | None = None,
     **options: Unpack[MapOptions],
-) -> PlotlyFigure:
+) -> Heatmap:
     """A heatmap of the scores q·k / √d_k [query, key] of one head, purple below 0 and gold above.
 
     Under the hatching of a masked cell its score stays to be seen. The colour scale is symmetric about 0 and ends at the
@@ -186,7 +187,7 @@ def difference_heatmap(
     names: tuple[str, str] = ("pre-LN", "post-LN"),
     description: str | None = None,
     **options: Unpack[MapOptions],
-) -> PlotlyFigure:
+) -> Heatmap:
     """A heatmap of `second` minus `first`, two patterns [query, key]: negative cells are purple, positive ones gold.
 
     The colour scale is symmetric about 0 and ends at the largest absolute difference, or at 1 if that is only rounding.
@@ -212,7 +213,7 @@ def _token_heatmap(
     values: np.ndarray,
     tokens: Sequence[str],
     *,
-    colours: dict,
+    colours: Colours,
     description: str,
     number: str = ": %{z:.4f}",
     query: int | None = None,
@@ -227,7 +228,7 @@ def _token_heatmap(
     notes: Sequence[str] = (),
     under_hatching: bool = False,
     beside: bool = False,
-) -> PlotlyFigure:
+) -> Heatmap:
     """A heatmap of `values` [query, key] over `tokens`; with `zoom` it is lower, since two such heatmaps are shown side
     by side.
     """

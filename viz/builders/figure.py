@@ -1,4 +1,4 @@
-"""Figures: data frames with the numbers, and a form, which is a chart specification without data.
+"""Figures: heatmaps, and charts of data frames and a form, which is a chart specification without data.
 
 The form of a chart does not change with its data. Altair makes it once, and a new figure is that form with new data
 frames: building and validating a chart takes ten times as long as sending it.
@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 import altair as alt
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 from altair.utils import schemapi
+
+from .heatmap_figure import Heatmap
 
 FRAME = "frame"  # the name of the first frame, which is what tables and exports show
 # Whether Altair checks each part against its schema while a form is made; tests switch it on.
@@ -71,28 +72,7 @@ class VegaFigure:
         return self.chart()._repr_mimebundle_(*args, **options)
 
 
-@dataclass(frozen=True, slots=True)
-class PlotlyFigure:
-    """A Plotly chart, its numbers as a data frame, and a description for screen readers. All properties return copies."""
-
-    _frame: pd.DataFrame
-    _traces: Sequence[Mapping[str, Any]] = field(repr=False)
-    _layout: Mapping[str, Any] = field(repr=False)
-    description: str
-
-    @property
-    def specification(self) -> go.Figure:
-        return go.Figure(list(self._traces), dict(self._layout))  # which copies both
-
-    @property
-    def frame(self) -> pd.DataFrame:
-        return self._frame.copy(deep=False)
-
-    def _repr_mimebundle_(self, *args: Any, **options: Any) -> Any:
-        return self.specification._repr_mimebundle_(*args, **options)
-
-
-Figure = VegaFigure | PlotlyFigure
+Figure = VegaFigure | Heatmap
 LayeredChart: TypeAlias = alt.LayerChart | alt.FacetChart  # what `alt.layer` makes
 Kwargs: TypeAlias = dict[str, Any]  # keyword arguments for Altair, of many types
 Columns: TypeAlias = pd.DataFrame | Mapping[str, Any]  # a frame, or its columns by name

@@ -1,32 +1,25 @@
-"""Heatmaps by Plotly, with zoom, a tooltip for each cell, and hatching over cells that a mask forbids."""
+"""Heatmaps with zoom, a tooltip for each cell, and hatching over cells that a mask forbids."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from .figure import PlotlyFigure
+from .heatmap_figure import PLAIN_AXIS, Axis, Colours, Frame, Heatmap, Panel, as_text, axis_title, token_ticks
 from .label_placement import named_positions
-from .palette import ACCENT, DIFFERENCE, WEIGHTS, WeightScale, hatching
-from .theme import LARGE, MIDDLE, SMALL, UPRIGHT
-from .token_label import FONT, cells, label, shortened
+from .palette import DIFFERENCE, WEIGHTS, WeightScale
+from .theme import MIDDLE, SMALL, UPRIGHT
+from .token_label import cells, label, shortened
 from .vega_colours import EVEN, weight_legend
 
-PLAIN_AXIS: dict[str, Any] = {
-    "showgrid": False,
-    "zeroline": False,
-    "automargin": True,
-    "tickfont": {"size": MIDDLE},
-}
-CLEAR = ("rgba(0, 0, 0, 0)",) * 2
 # A colour bar above the plot pushes it down by its own height, over an empty strip; one at the top of the figure does not. Plotly
 # draws it over the last line of its title, which therefore is an empty one.
-_EMPTY_LINE = "<br>\xa0"
-_AT_TOP = {"yref": "container", "yanchor": "top", "ypad": 14}
+_EMPTY_LINE = "\xa0"
+_AT_TOP = {"y": 1, "yref": "container", "yanchor": "top", "ypad": 14}
+_BELOW = {"y": 0, "yref": "paper", "yanchor": "top", "ypad": 6}
 _NARROW = 320  # pixels: a map in a narrow column
 _LETTER = 0.5  # of the size of the letters: the width of one, in the mean
 _TOKEN_LETTER = 0.6  # the same of a letter of a token
@@ -47,7 +40,7 @@ def heatmap(
     x: Sequence[str] | None = None,
     y: Sequence[str] | None = None,
     titles: tuple[str, str],
-    colours: dict,
+    colours: Colours,
     cell: str,
     description: str,
     height: int,
@@ -59,12 +52,12 @@ def heatmap(
     written: np.ndarray | None = None,
     shown: tuple[range, range] | None = None,
     customdata: np.ndarray | None = None,
-    marks: Iterable[dict] = (),
+    marked: Sequence[int] | None = None,
     under_hatching: bool = False,
     tokens: str = "",
     beside: bool = False,
     notes: Sequence[str] = (),
-) -> PlotlyFigure:
+) -> Heatmap:
     """A heatmap of values [row, column], row 0 on top, in `colours` as `colour_scale` returns them.
 
     `titles` are those of the x and the y axis. Rows and columns are numbered unless they have labels `y` and `x`, which
@@ -73,90 +66,118 @@ def heatmap(
     `%{x}`). Cells that `mask` forbids (False) are hatched and, unless the values stay to be seen `under_hatching`, have no
     number. A frame surrounds the columns and rows in
     `framed`; the axes are zoomed to the columns and rows in `shown`. `written` [row, column] are texts in the cells,
-    `notes` lines in the title of the colour bar, and `marks` further Plotly traces on the same axes. A map that stands `beside` others has small cells.
+    `notes` lines in the title of the colour bar, and `marked` columns with a mark above. A map that stands `beside` others has small cells.
     """
     rows, columns = values.shape
     is_shown = mask is None or under_hatching or mask
     shown_values = np.asarray(np.where(is_shown, values, np.nan), np.float32)
-    labels_by_axis = {axis: as_text(labels) for axis, labels in (("x", x), ("y", y)) if labels is not None}
-    common: dict[str, Any] = {"type": "heatmap", "hoverongaps": False, **labels_by_axis}
-    if notes:
-        colours = colours | {"colorbar": _with_notes(colours["colorbar"], notes)}
+    colours = replace(colours, title=(*colours.title, *notes))
     above = _ABOVE + _NOTE * len(notes)
-    traces = [common | colours | {"z": shown_values, "hovertemplate": f"{cell}{number}<extra></extra>"}]
-    if customdata is not None:
-        traces[0]["customdata"] = customdata
-    if written is not None:
-        traces[0] |= {"text": written, "texttemplate": "%{text}", "textfont": {"size": SMALL}}
-    layout: dict[str, Any] = {
-        "height": height,
-        "margin": {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10},
-        "xaxis": _category_axis(x, square) | {"title": axis_title(titles[0])},
-        "yaxis": _category_axis(y, square) | {"title": axis_title(titles[1]), "autorange": "reversed"},
+    options = {
+        "x": _category_axis(x, square),
+        "y": _category_axis(y, square) | {"autorange": "reversed"},
     }
-    if title:
-        layout["title"] = {
-            "text": escape(title, quote=False),
-            "x": 0,
-            "xref": "container",
-            "y": 1,
-            "yref": "container",
-            "yanchor": "top",
-            "pad": {"t": 8},
-            "font": {"size": LARGE},
-        }
-        traces[0]["colorbar"] = traces[0]["colorbar"] | {"yref": "paper", "yanchor": "bottom", "ypad": 10}
+    margin = {"l": 10, "r": 10, "t": above + (_TITLE if title else 0), "b": 10}
+    is_upright = x is not None and ("x" in tokens or _width(x) > _NARROW)
     if x is not None and "x" not in tokens:
-        layout["xaxis"] |= _horizontal_axis_names(x, titles[0])
+        standoff = 12 + (_LETTER * MIDDLE * max(map(len, x), default=0) if is_upright else 12)
+        options["x"] |= {"tickangle": UPRIGHT if is_upright else 0}
+        options["x"] |= {"title": axis_title(titles[0], standoff=standoff) if titles[0] else None}
     side = _SIDE_BESIDE if beside else min(_SIDE, height - above - _AROUND) if square else _SIDE
     for axis, labels, positions in zip("xy", (x, y), _framed_positions(framed, x, y), strict=True):
         if labels is not None and axis in tokens:
-            layout[f"{axis}axis"] |= _token_names(labels, positions, side, shown and shown["xy".index(axis)])
+            options[axis] |= _token_names(labels, positions, side, shown and shown["xy".index(axis)])
     if x is not None and "x" in tokens:
         # Above the names Plotly sets a colour bar and its title at no fixed distance: it stands below the map.
-        names = max(map(cells, x), default=0) * _TOKEN_LETTER * layout["xaxis"]["tickfont"]["size"]
+        names = max(map(cells, x), default=0) * _TOKEN_LETTER * options["x"]["tickfont"]["size"]
         top = round(names) + 10 + (_AXIS_TITLE if titles[0] else 0) + (_TITLE if title else 0)
-        layout["margin"] |= {"t": top, "b": above}
-        layout["xaxis"] |= {"side": "top", "tickangle": UPRIGHT, "automargin": False, "ticklabelstandoff": 4}
-        below = {"y": 0, "yref": "paper", "yanchor": "top", "ypad": 6}
-        traces[0] |= {"colorbar": _with_notes(traces[0]["colorbar"], ()) | below}
+        margin |= {"t": top, "b": above}
+        options["x"] |= {"side": "top", "tickangle": UPRIGHT, "automargin": False, "ticklabelstandoff": 4}
+        bar = _colour_bar(colours) | _BELOW
+    else:
+        bar = _colour_bar(replace(colours, title=(*colours.title, _EMPTY_LINE))) | _AT_TOP
     if square:
-        layout["xaxis"] |= {"constraintoward": "left"}
-        layout["yaxis"] |= {"constraintoward": "top", "scaleanchor": "x"}
+        options["x"] |= {"constraintoward": "left"}
+        options["y"] |= {"constraintoward": "top", "scaleanchor": "x"}
     if shown is not None:
         x_range, y_range = ((side.start - 0.5, side.stop - 0.5) for side in shown)
-        layout["xaxis"] |= {"range": x_range}
-        layout["yaxis"] |= {"range": y_range[::-1], "autorange": False}
+        options["x"] |= {"range": x_range}
+        options["y"] |= {"range": y_range[::-1], "autorange": False}
+    x_shown, y_shown = shown or (range(columns), range(rows))
+    frames: tuple[Frame, ...] = ()
     if framed is not None:
-        layout["shapes"] = [_frame_shape(*framed, thin=len(framed[1]) == 1 and rows > 64)]
-    if mask is not None and not mask.all():
-        masked = {
-            "z": np.where(mask, np.nan, shown_values if under_hatching else 0).astype(np.float32),
-            "colorscale": CLEAR,
-            "showscale": False,
-            "hovertemplate": f"{cell}{f'{number},' if under_hatching else ':'} masked<extra></extra>",
-        }
-        traces.append(common | masked)
-        extent = {"xref": "x", "yref": "y", "x": -0.5, "y": -0.5, "sizex": columns, "sizey": rows}
-        layout["images"] = [extent | {"source": hatching(mask), "layer": "above", "sizing": "stretch"}]
-    frame = pd.DataFrame(shown_values, index=y, columns=x)
-    return PlotlyFigure(frame, [*traces, *marks], layout, description)
+        width = 1 if len(framed[1]) == 1 and rows > 64 else 2  # a thin line leaves narrow cells visible
+        x_ends, y_ends = ((side.start - 0.5, side.stop - 0.5) for side in framed)
+        frames = (Frame(x_ends, y_ends, width=width),)
+    panel = Panel(
+        values=shown_values,
+        colours=colours,
+        x=Axis(
+            shown=x_shown,
+            title=titles[0],
+            names=x,
+            are_tokens="x" in tokens,
+            is_upright=is_upright,
+            options=options["x"],
+        ),
+        y=Axis(shown=y_shown, title=titles[1], names=y, are_tokens="y" in tokens, options=options["y"]),
+        cell=cell,
+        number=number,
+        customdata=customdata,
+        frames=frames,
+        mask=mask,
+        written=written,
+        marked=marked,
+    )
+    return Heatmap(
+        panels=(panel,),
+        numbers=pd.DataFrame(shown_values, index=y, columns=x),
+        description=description,
+        height=height,
+        margin=margin,
+        bar=bar,
+        title=title,
+        is_square=square,
+    )
 
 
-def compact(figure: PlotlyFigure, title: str, *, height: int | None = None) -> PlotlyFigure:
+def panels_beside(
+    panels: Sequence[Panel],
+    *,
+    numbers: pd.DataFrame,
+    description: str,
+    height: int,
+    margin: Mapping[str, int],
+    name_shift: int = 0,
+) -> Heatmap:
+    """Matrices side by side, in the colours of the first; `height` is in pixels, with the margins above and below.
+
+    `numbers` is the frame for a file, and names of panels are raised by `name_shift` pixels.
+    """
+    colours = panels[0].colours
+    return Heatmap(
+        panels=tuple(panels),
+        numbers=numbers,
+        description=description,
+        height=height,
+        margin=margin,
+        bar=_colour_bar(replace(colours, title=(*colours.title, _EMPTY_LINE))) | _AT_TOP,
+        name_shift=name_shift,
+    )
+
+
+def compact(figure: Heatmap, title: str, *, height: int | None = None) -> Heatmap:
     """The heatmap for a row of several: name, colour bar and the ends of its scale on one line, and margins of fixed size.
 
     So the plots of maps in boxes of one size have one size too, whatever their labels are. `title` is in Plotly's markup.
-    Without a `height` in pixels the figure takes that of its box.
+    Without a `height` in pixels the figure takes that of its box. Its file is that of the map by itself.
     """
-    (coloured, *others), layout = figure._traces, dict(figure._layout)
-    lowest, largest = coloured["zmin"], coloured["zmax"]
+    (panel,) = figure.panels
+    lowest, largest = panel.colours.lowest, panel.colours.largest
     is_signed = lowest < 0
     end_of_scale = f"{'±' * is_signed}{largest:.3g}"
     beside_bar = _WAY_TO_FILE + _LETTER * MIDDLE * len(end_of_scale) + 6
-    marks = [
-        position for position in coloured["colorbar"]["tickvals"] if 0 < position < largest and not is_signed
-    ]
+    marks = [position for position in panel.colours.ticks if 0 < position < largest and not is_signed]
     middle = _NAMES + _MIDDLE_OF_LINE
     ends = {"font": {"size": SMALL}, "yanchor": "middle", "yshift": middle}
     texts = [
@@ -208,21 +229,21 @@ def compact(figure: PlotlyFigure, title: str, *, height: int | None = None) -> P
     }
     names: dict[str, Any] = {"title": None, "automargin": False, "ticks": ""}
     columns, rows = (list(map(str, labels)) for labels in (figure.frame.columns, figure.frame.index))
-    framed = [round(shape["y0"] + 0.5) for shape in layout.get("shapes", ())]
+    framed = [round(frame.y[0] + 0.5) for frame in panel.frames]
     room = MARGIN["t"] - _LINE - MARGIN["pad"]
     size = MIDDLE if max(map(cells, [*columns, *rows]), default=0) * _TOKEN_LETTER * MIDDLE <= room else SMALL
     across = _token_names(columns, framed, _SIDE_COMPACT, most=size)
     most = int(room / _TOKEN_LETTER / size)
     names_above = [shortened(columns[position], most) for position in across["tickvals"]]
-    layout |= {
+    on_page = {
         "height": height,
         "title": None,
         "margin": MARGIN,
-        "xaxis": layout["xaxis"] | names | across | {"ticktext": as_text(names_above)},
-        "yaxis": layout["yaxis"] | names | _token_names(rows, framed, _SIDE_COMPACT, most=size),
+        "xaxis": names | across | {"ticktext": as_text(names_above)},
+        "yaxis": names | _token_names(rows, framed, _SIDE_COMPACT, most=size),
         "annotations": [paper | text for text in texts],
     }
-    return replace(figure, _traces=[{**coloured, "colorbar": bar}, *others], _layout=layout)
+    return replace(figure, bar=bar, on_page=on_page)
 
 
 def position_labels(
@@ -242,38 +263,41 @@ def position_labels(
     ]
 
 
-def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) -> dict:
-    """Plotly's options for colours from -`largest` (0 unless `signed`) to `largest`.
+def colour_scale(what: str, reach: str, largest: float, *, signed: bool = True) -> Colours:
+    """Colours from -`largest` (0 unless `signed`) to `largest`.
 
     The colour bar's title is the quantity `what` and `reach`, a text on the range of the colours.
     """
     lowest = -largest if signed else 0.0
-    return {
-        "zmin": lowest,
-        "zmax": largest,
-        "colorscale": DIFFERENCE if signed else WEIGHTS,
-        "colorbar": colour_bar(
-            f"{escape(what, quote=False)}, {reach}{_EMPTY_LINE}", [lowest, (lowest + largest) / 2, largest]
-        )
-        | _AT_TOP,
-    }
+    return Colours(
+        lowest=lowest,
+        largest=largest,
+        colours=DIFFERENCE if signed else WEIGHTS,
+        title=(f"{what}, {reach}",),
+        ticks=(lowest, (lowest + largest) / 2, largest),
+    )
 
 
-def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> dict:
-    """Plotly's options for colours of attention weights; the colour bar has the marks of `weight_legend`, and `keys`
-    says which `n_keys` keys are counted.
+def attention_scale(scale: WeightScale, n_keys: int, keys: str = "") -> Colours:
+    """Colours of attention weights; the colour bar has the marks of `weight_legend`, and `keys` says which `n_keys` keys are
+    counted.
     """
     legend = weight_legend(scale, n_keys, keys)
-    texts = [EVEN if mark == EVEN else f"{mark}{tick:.3g}" for tick, mark in legend.ticks.items()]
-    bar = colour_bar("<br>".join(as_text(legend.title)), list(legend.ticks)) | {"ticktext": texts}
-    return {"zmin": 0.0, "zmax": scale.largest, "colorscale": WEIGHTS, "colorbar": bar}
+    return Colours(
+        lowest=0.0,
+        largest=scale.largest,
+        colours=WEIGHTS,
+        title=legend.title,
+        ticks=tuple(legend.ticks),
+        tick_texts=tuple(
+            EVEN if mark == EVEN else f"{mark}{tick:.3g}" for tick, mark in legend.ticks.items()
+        ),
+    )
 
 
-def colour_bar(title: str, ticks: Sequence[float]) -> dict:
-    """Plotly's options for a short horizontal colour bar above the map; at the side of a square map it would drift away.
-
-    `title`, in Plotly's markup, is the quantity and its range.
-    """
+def _colour_bar(colours: Colours) -> dict[str, Any]:
+    """Plotly's options for a short horizontal colour bar; at the side of a square map it would drift away."""
+    title = "<br>".join(as_text(colours.title))
     return {
         "title": {"text": title, "side": "top", "font": {"size": MIDDLE}},
         "tickfont": {"size": MIDDLE},
@@ -281,34 +305,13 @@ def colour_bar(title: str, ticks: Sequence[float]) -> dict:
         "lenmode": "pixels",
         "len": 150,
         "thickness": 10,
-        "tickvals": ticks,
+        "tickvals": colours.ticks,
         "tickformat": ".3~g",
         "x": 0,
         "xanchor": "left",
         "xpad": 0,
-        "y": 1,
-        "yanchor": "bottom",
+        **({"ticktext": colours.tick_texts} if colours.tick_texts else {}),
     }
-
-
-def as_text(labels: Iterable[str]) -> list[str]:
-    """`labels` escaped for Plotly, which would read markup in them as HTML."""
-    return [escape(text, quote=False) for text in labels]
-
-
-def axis_title(text: str, **options: Any) -> dict:
-    """Plotly's options for the title of an axis."""
-    return {"text": text, "font": {"size": MIDDLE}, **options}
-
-
-def token_ticks(size: int = MIDDLE) -> dict:
-    """Plotly's options for the labels of an axis that are tokens, `size` pixels high."""
-    return {"tickfont": {"size": size, "family": FONT}}
-
-
-def _with_notes(bar: dict, notes: Sequence[str]) -> dict:
-    title = "<br>".join((bar["title"]["text"].removesuffix(_EMPTY_LINE), *as_text(notes)))
-    return bar | {"title": bar["title"] | {"text": title}}
 
 
 def _framed_positions(
@@ -343,18 +346,6 @@ def _category_axis(labels: Sequence[str] | None, square: bool) -> dict:
     return axis | ({"constrain": "domain"} if square else {})
 
 
-def _horizontal_axis_names(labels: Sequence[str], title: str) -> dict:
-    """Options of a horizontal axis: the angle of its labels, upright if they would overlap, and the title's distance."""
-    longest = _LETTER * MIDDLE * max(map(len, labels), default=0)
-    upright = longest * len(labels) > _NARROW
-    return {
-        "title": axis_title(title, standoff=12 + (longest if upright else 12)) if title else None,
-        "tickangle": UPRIGHT if upright else 0,
-    }
-
-
-def _frame_shape(columns: range, rows: range, *, thin: bool) -> dict:
-    """Plotly's shape of a rectangle around cells; a `thin` line leaves narrow cells visible."""
-    x = {"x0": columns.start - 0.5, "x1": columns.stop - 0.5}
-    y = {"y0": rows.start - 0.5, "y1": rows.stop - 0.5}
-    return {"type": "rect", **x, **y, "line": {"color": ACCENT, "width": 1 if thin else 2}}
+def _width(labels: Sequence[str]) -> float:
+    """Pixels, about, of labels beside each other."""
+    return _LETTER * MIDDLE * max(map(len, labels), default=0) * len(labels)

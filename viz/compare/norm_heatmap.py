@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..builders.figure import PlotlyFigure, need_shape
+from ..builders.figure import need_shape
 from ..builders.heatmap import colour_scale, heatmap, position_labels
+from ..builders.heatmap_figure import Heatmap
 
 _STEP = 26  # pixels a stage
 
@@ -18,7 +19,7 @@ def norm_heatmap(
     limit: float,
     unit: str = "token",
     title: str = "",
-) -> PlotlyFigure:
+) -> Heatmap:
     """A heatmap of norms [stage, position], coloured from 0 to `limit`, which both sides share.
 
     `unit` says what the tokens are, such as "patch". Raises ValueError where the shapes do not fit.

@@ -7,33 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from ..builders.figure import Figure, PlotlyFigure
+from ..builders.figure import Figure
+from ..builders.heatmap_figure import Heatmap, Panel
 from ..builders.number_format import format_number
 from .export_style import CellNumbers
-from .plotly_to_vega import VegaPanels, lack_of_room
+from .heatmap_vega import lack_of_room, panel_widths
 
 _ONES = {"0.": "0", "1.": "1", "−1.": "−1"}
 
 
 def number_choices(figure: Figure) -> tuple[CellNumbers, ...]:
     """What can be chosen for this figure, first what it draws by itself; nothing else if it has no numbers in cells."""
-    if isinstance(figure, PlotlyFigure):
+    if isinstance(figure, Heatmap):
         return ("drawn", "all", "none")
     specification = figure.specification
     return ("drawn", "none") if without_numbers(specification) != specification else ("drawn",)
 
 
-def with_numbers(panels: VegaPanels, numbers: CellNumbers) -> VegaPanels:
-    """The panels of a heatmap with these numbers in their cells; cells without a value stay empty."""
+def with_numbers(figure: Heatmap, numbers: CellNumbers) -> Heatmap:
+    """The heatmap with these numbers in its cells; cells without a value stay empty."""
     if numbers == "drawn":
-        return panels
-    texts = [_texts(panel) if numbers == "all" else [] for panel in panels.panels]
-    return replace(
-        panels,
-        panels=tuple(
-            {**panel, "written": written} for panel, written in zip(panels.panels, texts, strict=True)
-        ),
-    )
+        return figure
+    panels = [replace(panel, written=_texts(panel) if numbers == "all" else None) for panel in figure.panels]
+    return replace(figure, panels=tuple(panels))
 
 
 def without_numbers(view: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,14 +50,13 @@ def without_numbers(view: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def check_room(panels: VegaPanels, width: float) -> None:
+def check_room(figure: Heatmap, width: float) -> None:
     """Raises ValueError if a number of the panels is wider or higher than its cell where they share `width` pixels."""
-    lacks = [
-        lack_of_room(panel, panel_width)
-        for panel, panel_width in zip(panels.panels, panels.widths(width), strict=True)
-        if panel["written"]
-    ]
-    lack = max(lacks, default=1.0)
+    widths = panel_widths(figure, width)
+    lack = max(
+        lack_of_room(figure, panel, panel_width)
+        for panel, panel_width in zip(figure.panels, widths, strict=True)
+    )
     if lack > 1:
         raise ValueError(
             f"the numbers do not fit: cells would have to be {lack:.1f} times as large; "
@@ -69,21 +64,20 @@ def check_room(panels: VegaPanels, width: float) -> None:
         )
 
 
-def _texts(panel: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _texts(panel: Panel) -> np.ndarray:
     """The values of all cells as texts, with as many decimals as two digits of the largest need.
 
     Up to 1, the zero before the point is left out: .25 and −.25, 1, and 0 for what rounds to it.
     """
-    largest = max(abs(panel["scale"]["zmin"]), abs(panel["scale"]["zmax"])) or 1
+    largest = max(abs(panel.colours.lowest), abs(panel.colours.largest)) or 1
     decimals = max(0, 2 - ceil(log10(largest)))
-    x, y = panel["x"]["shown"].start, panel["y"]["shown"].start
-    written = []
-    for (row, column), value in np.ndenumerate(panel["values"]):
+    written = np.full(panel.values.shape, "", dtype=object)
+    for index, value in np.ndenumerate(panel.values):
         if np.isfinite(value):
             text = format_number(float(value), f".{decimals}f")
             if largest <= 1:
                 text = _ONES.get(text.rstrip("0"), text.replace("0.", ".", 1))
-            written.append({"x": x + column, "y": y + row, "text": text, "value": float(value)})
+            written[index] = text
     return written
 
 

@@ -5,16 +5,18 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import vl_convert
 from PIL import Image
 
-from ..builders.figure import Figure, PlotlyFigure, VegaFigure
+from ..builders.figure import Figure, VegaFigure
+from ..builders.heatmap_figure import Heatmap
 from .cell_numbers import check_room, number_choices, with_numbers, without_numbers
 from .export_style import CM, LABEL, PT, ExportStyle, config
+from .heatmap_vega import heatmap_vega, natural_width
 from .missing_letters import with_replacements
-from .plotly_to_vega import VegaPanels, vega_panels
 from .safe_text import clean, fold_legends, keep_spaces, name_rare_fonts, wrap_titles
 
 _NATURAL = 720  # pixels, of a figure that is as wide as the page that it stands on
@@ -75,7 +77,7 @@ class _Layout:
     in_width: LayoutForWidth  # the specification, for a width in pixels
     natural_width: float | None  # the figure's own; None if it is not known
     can_stretch: bool
-    panels: VegaPanels | None = None  # of a heatmap
+    heatmap: Heatmap | None = None
 
 
 def _draw_in_width(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, float]:
@@ -85,9 +87,9 @@ def _draw_in_width(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, f
     target_width = style.width_cm * CM if style.width_cm else None
     scale = letters / LABEL if letters else 1.0
     asked_width = target_width / scale if target_width else layout.natural_width
-    plot_width = (asked_width or _NATURAL) * (0.8 if isinstance(figure, PlotlyFigure) else 1)
+    plot_width = (asked_width or _NATURAL) * (0.8 if isinstance(figure, Heatmap) else 1)
     # What reaches beyond a plot is no shorter beside a narrow one: rather, all of it is made a little smaller.
-    min_width = _SMALLEST if isinstance(figure, PlotlyFigure) else 0.85 * (asked_width or 0)
+    min_width = _SMALLEST if isinstance(figure, Heatmap) else 0.85 * (asked_width or 0)
     enlargement = 1.0
     for rounds_left in reversed(range(_ROUNDS)):
         svg_text = _render(layout.in_width(plot_width), style, enlargement, asked_width)
@@ -105,17 +107,16 @@ def _draw_in_width(figure: Figure, style: ExportStyle) -> tuple[str, PixelBox, f
         if abs(enlarged - enlargement) < 0.03 * enlargement:
             break
         enlargement, asked_width = enlarged, width
-    if style.numbers == "all" and layout.panels is not None:
-        check_room(layout.panels, plot_width)
+    if style.numbers == "all" and layout.heatmap is not None:
+        check_room(layout.heatmap, plot_width)
     return svg_text, box, target_width / width if target_width else scale
 
 
 def _layout(figure: Figure, style: ExportStyle) -> _Layout:
     """The layout of the figure, with numbers in its cells and a title or not, as the style says."""
-    if isinstance(figure, PlotlyFigure):
-        panels = with_numbers(vega_panels(figure), style.numbers)
-        panels = panels if style.title else replace(panels, title="")
-        return _Layout(panels.laid_out, panels.natural, can_stretch=True, panels=panels)
+    if isinstance(figure, Heatmap):
+        heatmap = with_numbers(figure if style.title else replace(figure, title=""), style.numbers)
+        return _Layout(partial(heatmap_vega, heatmap), natural_width(heatmap), True, heatmap)
     if style.numbers == "all" and len(number_choices(figure)) == 1:
         raise ValueError("this figure has no cells with a number each: leave numbers='all' out")
     specification = {**figure.specification, "datasets": _datasets(figure)}

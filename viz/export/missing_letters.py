@@ -85,16 +85,17 @@ def _texts(figure: Figure) -> Iterator[str]:
         for frame in figure.frames.values():
             for name in frame.columns:
                 yield from (text for text in frame[name] if isinstance(text, str))
-    else:
-        yield from _strings(figure.specification.to_plotly_json())
+        return
+    yield figure.title
+    for panel in figure.panels:
+        yield from (panel.name, *panel.colours.title)
+        for axis in (panel.x, panel.y):
+            yield from (axis.title, *(axis.names or ()))
 
 
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for child in value.values():
-            yield from _strings(child)
-    elif isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.dtype == object):
-        for child in value:
+    elif isinstance(value, dict | list | tuple):
+        for child in value.values() if isinstance(value, dict) else value:
             yield from _strings(child)

@@ -4,8 +4,9 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import long_table
-from ..builders.figure import PlotlyFigure, VegaFigure, click_on, data, either, form, need_shape, tip
+from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip
 from ..builders.heatmap import colour_scale, heatmap
+from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number
 from ..builders.palette import ACCENT, EMPHASIS, largest
 from ..builders.picture_marks import pixel_x, pixel_y
@@ -151,7 +152,7 @@ def _maps_form() -> alt.TopLevelMixin:
 
 def offset_map(
     values: np.ndarray, *, what: str, offset: tuple[int, int] | None = None, height: int = 520
-) -> PlotlyFigure:
+) -> Heatmap:
     """A heatmap of a quantity `what` by the offset of two patches in rows and columns, the query's own patch in the middle.
 
     The cell of `offset`, (rows down, columns to the right), is framed.

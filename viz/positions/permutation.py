@@ -1,15 +1,16 @@
 """The equation Attention(P X) = P Attention(X) in panels, for an order P of the tokens X."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import PlotlyFigure, need_shape
-from ..builders.heatmap import CLEAR, as_text, axis_title, colour_scale, position_labels, token_ticks
-from ..builders.matrix_panels import heading, panels
-from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL, largest
+from ..builders.figure import need_shape
+from ..builders.heatmap import colour_scale, panels_beside, position_labels
+from ..builders.heatmap_figure import CLEAR, Axis, Colours, Frame, Heatmap, Panel, as_text, token_ticks
+from ..builders.palette import EMPHASIS, NEUTRAL, largest
 from ..builders.theme import SMALL
 
 _MOST_NAMED = 56  # beyond so many rows the tokens are under the pointer alone
@@ -27,7 +28,7 @@ def permutation(
     *,
     query: int,
     is_equal: bool,
-) -> PlotlyFigure:
+) -> Heatmap:
     """Four panels: Attention(P X), P, Attention(X), and the difference between the two sides of the equation.
 
     `output` and `output_of_reordered` are [position, d_v]; row i of P X is row `order`[i] of X. The three panels with
@@ -41,99 +42,80 @@ def permutation(
     texts = np.array(as_text(labels), dtype=object)
     moved_row = int(np.argmax(order == query)) if n_tokens else 0
     difference = output_of_reordered - output[order]
-    unnamed = {"showticklabels": False}
-    plots = int(np.clip(n_tokens * _ROW, _LEAST, _MOST))
-    max_value = largest(np.stack([output, output_of_reordered]))
-    colours = colour_scale("output of the head", "symmetric about 0", max_value)
-    widths = (output.shape[1], n_tokens, output.shape[1], output.shape[1])
-    traces, layout = panels(
-        [
-            _output_trace(output_of_reordered, texts[order], "Attention(P X)"),
-            _order_trace(order),
-            _output_trace(output, texts, "Attention(X)"),
-            _output_trace(difference, texts[order], "difference"),
-        ],
-        domains=_DOMAINS,
-        across=[
-            {"title": axis_title(x_title), "range": [-0.5, width - 0.5], "nticks": 5}
-            for x_title, width in zip(
-                ("component", "row of X", "component", "component"), widths, strict=True
-            )
-        ],
-        down=[
-            {"range": [n_tokens - 0.5, -0.5], **options}
-            for options in (_row_names(n_tokens, texts[order]), unnamed, _row_names(n_tokens, texts), unnamed)
-        ],
-        colours=colours,
-        shapes=[
-            shape
-            for panel_number, (width, row) in enumerate(
-                zip(widths, (moved_row, moved_row, query, moved_row), strict=True), 1
-            )
-            for shape in _row_frames(panel_number, width, n_tokens, row)
-        ],
-        annotations=_equation_headings("=" if is_equal else "≠"),
-        height=plots + _ABOVE + _BELOW,
-        margin={"l": 10, "r": 10, "t": _ABOVE, "b": _BELOW},
+    colours = colour_scale(
+        "output of the head", "symmetric about 0", largest(np.stack([output, output_of_reordered]))
     )
+    order_colours = Colours(lowest=0, largest=1, colours=(CLEAR[0], EMPHASIS), title=(), ticks=())
+    rows, moved_rows = _rows(n_tokens, labels), _rows(n_tokens, labels[order])
+    bare = {"range": [n_tokens - 0.5, -0.5], "showticklabels": False}
+    unnamed = Axis(shown=range(n_tokens), is_named=False, options=bare)
+    all_panels = [
+        _output(output_of_reordered, texts[order], moved_rows, moved_row, "Attention(P X)", colours),
+        Panel(
+            values=np.eye(n_tokens, dtype=np.uint8)[order],  # bytes: P of a long text has many zeros
+            colours=order_colours,
+            x=_columns(n_tokens, "row of X"),
+            y=unnamed,
+            cell="row %{y} of P X, row %{x} of X",
+            number=": %{z}",
+            name="P",
+            frames=_row_frames(n_tokens, n_tokens, moved_row),
+        ),
+        _output(output, texts, rows, query, "Attention(X)", colours),
+        _output(difference, texts[order], unnamed, moved_row, "difference", colours),
+    ]
     sides = ("Attention(P X)", "P Attention(X)", "difference")
     columns = pd.MultiIndex.from_product([sides, range(output.shape[1])])
     frame = np.hstack([output_of_reordered, output[order], difference])
-    return PlotlyFigure(
-        pd.DataFrame(frame, index=labels[order], columns=columns),
-        traces,
-        layout,
-        "Heatmaps of the outputs for X and for P X, a row a token, side by side",
+    signs = ("=" if is_equal else "≠", "·", "", "")
+    return panels_beside(
+        [
+            replace(panel, domain=domain, sign=sign)
+            for panel, domain, sign in zip(all_panels, _DOMAINS, signs, strict=True)
+        ],
+        numbers=pd.DataFrame(frame, index=labels[order], columns=columns),
+        description="Heatmaps of the outputs for X and for P X, a row a token, side by side",
+        height=int(np.clip(n_tokens * _ROW, _LEAST, _MOST)) + _ABOVE + _BELOW,
+        margin={"l": 10, "r": 10, "t": _ABOVE, "b": _BELOW},
+        name_shift=4,
     )
 
 
-def _output_trace(values: np.ndarray, rows: np.ndarray, title: str) -> dict:
-    return {
-        "z": values,
-        "customdata": np.repeat(rows[:, None], values.shape[1], axis=1),
-        "hovertemplate": f"{title}<br>row %{{y}}, '%{{customdata}}'<br>component %{{x}}: %{{z:.6f}}<extra></extra>",
-    }
+def _output(
+    values: np.ndarray, texts: np.ndarray, rows: Axis, framed_row: int, name: str, colours: Colours
+) -> Panel:
+    """A panel of outputs [row, component], whose rows have these `texts` under the pointer."""
+    n_rows, width = values.shape
+    return Panel(
+        values=values,
+        colours=colours,
+        x=_columns(width, "component"),
+        y=rows,
+        cell=f"{name}<br>row %{{y}}, '%{{customdata}}'<br>component %{{x}}",
+        number=": %{z:.6f}",
+        customdata=np.repeat(texts[:, None], width, axis=1),
+        frames=_row_frames(width, n_rows, framed_row),
+        name=name,
+    )
 
 
-def _order_trace(order: np.ndarray) -> dict:
-    return {
-        "z": np.eye(len(order), dtype=np.uint8)[order],  # bytes: P of a long text has many zeros
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": (CLEAR[0], EMPHASIS),
-        "showscale": False,
-        "hovertemplate": "row %{y} of P X, row %{x} of X: %{z}<extra></extra>",
-    }
+def _columns(n: int, title: str) -> Axis:
+    return Axis(shown=range(n), title=title, options={"range": [-0.5, n - 0.5], "nticks": 5})
 
 
-def _row_names(n: int, texts: np.ndarray) -> dict:
+def _rows(n: int, labels: np.ndarray) -> Axis:
+    """Rows with tokens for names, as long as these have room."""
+    options: dict[str, Any] = {"range": [n - 0.5, -0.5]}
     if n > _MOST_NAMED:
-        return {"nticks": 6}
-    return {"tickvals": list(range(n)), "ticktext": list(texts), **token_ticks(SMALL)}
+        return Axis(shown=range(n), options=options | {"nticks": 6})
+    options |= {"tickvals": list(range(n)), "ticktext": as_text(labels), **token_ticks(SMALL)}
+    return Axis(shown=range(n), names=list(labels), are_tokens=True, options=options)
 
 
-def _row_frames(number: int, width: int, n: int, row: int) -> list[dict]:
-    """Rectangles around a panel and around one of its rows; axis lines would keep a distance from the cells."""
-    axes = {"xref": f"x{number}", "yref": f"y{number}"} if number > 1 else {"xref": "x", "yref": "y"}
-    column_frame = {"type": "rect", "x0": -0.5, "x1": width - 0.5, **axes}
-    panel_frame = {"y0": -0.5, "y1": n - 0.5, "line": {"color": NEUTRAL, "width": 1}}
-    return [
-        column_frame | panel_frame,
-        column_frame | {"y0": row - 0.5, "y1": row + 0.5, "line": {"color": ACCENT, "width": 2}},
-    ]
-
-
-def _equation_headings(sign: str) -> list[dict]:
-    """The equation as headings above the panels."""
-    panel_centres = [(left + right) / 2 for left, right in _DOMAINS]
-    equals_x, times_x, _ = (
-        (left_panel[1] + right_panel[0]) / 2 for left_panel, right_panel in pairwise(_DOMAINS)
+def _row_frames(width: int, n: int, row: int) -> tuple[Frame, Frame]:
+    """Frames around a panel and around one of its rows; axis lines would keep a distance from the cells."""
+    columns = (-0.5, width - 0.5)
+    return (
+        Frame(columns, (-0.5, n - 0.5), colour=NEUTRAL, width=1),
+        Frame(columns, (row - 0.5, row + 0.5)),
     )
-    return [
-        heading("Attention(P X)", panel_centres[0], 4),
-        heading(f"<b>{sign}</b>", equals_x, 4),
-        heading("P", panel_centres[1], 4),
-        heading("<b>·</b>", times_x, 4),
-        heading("Attention(X)", panel_centres[2], 4),
-        heading("difference", panel_centres[3], 4),
-    ]

@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..builders.figure import PlotlyFigure, need_shape
+from ..builders.figure import need_shape
 from ..builders.heatmap import colour_scale, heatmap
-from ..builders.palette import NEUTRAL, largest
+from ..builders.heatmap_figure import Heatmap
+from ..builders.palette import largest
 
 
-def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> PlotlyFigure:
+def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> Heatmap:
     """A heatmap of cosine similarities [position, position], coloured from -1 to 1; all `names` must differ.
 
     Raises ValueError where the shapes do not fit each other.
@@ -29,7 +30,7 @@ def similarity_of_positions(cosines: np.ndarray, names: Sequence[str]) -> Plotly
     )
 
 
-def learned_positions(table: np.ndarray) -> PlotlyFigure:
+def learned_positions(table: np.ndarray) -> Heatmap:
     """A heatmap of the position vectors [position, d_model] of a checkpoint, position 0 on top, coloured
     symmetrically about 0.
     """
@@ -44,7 +45,7 @@ def learned_positions(table: np.ndarray) -> PlotlyFigure:
     )
 
 
-def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int] = ()) -> PlotlyFigure:
+def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int] = ()) -> Heatmap:
     """A heatmap of sinusoids [position, d_model] from -1 to 1; the row `position` is framed, `dimensions` are marked
     above.
 
@@ -55,16 +56,6 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
         raise ValueError(
             f"no position {position} or dimension {list(dimensions)} in a table of {n_positions}×{d_model}"
         )
-    marks = {
-        "type": "scatter",
-        "x": list(dimensions),
-        "y": [-0.5] * len(dimensions),
-        "mode": "markers",
-        "marker": {"symbol": "triangle-down", "size": 9, "color": NEUTRAL},
-        "cliponaxis": False,
-        "hovertemplate": "dimension %{x}<extra></extra>",
-        "showlegend": False,
-    }
     return heatmap(
         rows,
         titles=("dimension i", "position t"),
@@ -74,13 +65,13 @@ def sinusoid_table(rows: np.ndarray, *, position: int, dimensions: Sequence[int]
         height=440,
         framed=(range(d_model), range(position, position + 1)),
         shown=(range(d_model), range(n_positions)),  # the marks stand at the edge
-        marks=[marks],
+        marked=dimensions,
         description=f"Heatmap of {n_positions} positions by {d_model} dimensions: narrow stripes on the left, "
         "wide ones on the right",
     )
 
 
-def shift_of_positions(matrix: np.ndarray, *, pair: int) -> PlotlyFigure:
+def shift_of_positions(matrix: np.ndarray, *, pair: int) -> Heatmap:
     """A heatmap of the matrix [d_model, d_model] that shifts sinusoids by rotating pairs; the block of `pair` is
     framed.
 
@@ -103,7 +94,7 @@ def shift_of_positions(matrix: np.ndarray, *, pair: int) -> PlotlyFigure:
     )
 
 
-def pairs_of_positions(matrix: np.ndarray, *, what: str) -> PlotlyFigure:
+def pairs_of_positions(matrix: np.ndarray, *, what: str) -> Heatmap:
     """A heatmap of a quantity `what`, such as a dot product, for each pair of positions [s, t].
 
     Colours go from 0 to the largest value, or symmetrically about 0 where some are negative. Raises ValueError where

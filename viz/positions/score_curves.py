@@ -6,8 +6,9 @@ import altair as alt
 import numpy as np
 
 from ..builders.curves import CHOSEN, curves, encodings_by_kind, long_table, rule
-from ..builders.figure import PlotlyFigure, VegaFigure, data, form, need_shape, tip
+from ..builders.figure import VegaFigure, data, form, need_shape, tip
 from ..builders.heatmap import colour_scale, heatmap
+from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number
 from ..builders.palette import CATEGORIES, MASKED, largest
 from ..builders.theme import INK
@@ -79,7 +80,7 @@ def short_length(wavelength: float) -> str:
 
 def pair_map(
     by_pair: np.ndarray, offsets: Sequence[int], wavelengths: np.ndarray, *, own_offset: int
-) -> PlotlyFigure:
+) -> Heatmap:
     """A heatmap of what each pair of numbers adds to a score [pair, offset], the fastest pair on top; the column of
     `own_offset` is framed.
 

@@ -1,20 +1,21 @@
 """Matrices side by side, the last of which is the sum of the others."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import PlotlyFigure, need_shape
-from ..builders.heatmap import as_text, axis_title, colour_scale, position_labels, token_ticks
-from ..builders.matrix_panels import heading, panels
+from ..builders.figure import need_shape
+from ..builders.heatmap import colour_scale, panels_beside, position_labels
+from ..builders.heatmap_figure import Axis, Heatmap, Panel, token_ticks
 from ..builders.palette import largest
 
 _BETWEEN = 0.03  # maps, of the width
 _TOKEN, _LOWEST, _HIGHEST = 20, 160, 640  # pixels
 
 
-def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> PlotlyFigure:
+def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Heatmap:
     """Heatmaps [position, dimension] of all `maps`, each under its name, with one colour scale symmetric about 0.
 
     Raises ValueError if a map does not have a row for each token.
@@ -28,26 +29,35 @@ def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Plotly
         (index * (panel_width + _BETWEEN), index * (panel_width + _BETWEEN) + panel_width)
         for index in range(len(maps))
     ]
-    rows = {"type": "category", "autorange": "reversed"}
-    unlabelled = rows | {"matches": "y", "showticklabels": False}
-    traces, layout = panels(
-        [
-            {
-                "y": as_text(labels),
-                "z": values,
-                "hovertemplate": f"{name}<br>token '%{{y}}', dimension %{{x}}<br>value %{{z:.5f}}<extra></extra>",
-            }
-            for name, values in maps.items()
-        ],
-        domains=domains,
-        across=[{"title": axis_title("output dimension")}] * len(maps),
-        down=[rows | token_ticks() | {"title": axis_title("token")}, *[unlabelled] * (len(maps) - 1)],
-        colours=colours,
+    order = {"type": "category", "autorange": "reversed"}
+    rows = Axis(
+        shown=range(len(labels)),
+        title="token",
+        names=labels,
+        are_tokens=True,
+        options=order | token_ticks(),
+    )
+    unnamed = replace(
+        rows, title="", is_named=False, options=order | {"matches": "y", "showticklabels": False}
+    )
+    panels = [
+        Panel(
+            values=values,
+            colours=colours,
+            x=Axis(shown=range(values.shape[1]), title="output dimension"),
+            y=unnamed if index else rows,
+            cell=f"{name}<br>token '%{{y}}', dimension %{{x}}",
+            number="<br>value %{z:.5f}",
+            name=name,
+            domain=domain,
+        )
+        for index, ((name, values), domain) in enumerate(zip(maps.items(), domains, strict=True))
+    ]
+    columns = pd.MultiIndex.from_product([maps, range(next(iter(maps.values())).shape[1])])
+    return panels_beside(
+        panels,
+        numbers=pd.DataFrame(np.hstack(list(maps.values())), index=labels, columns=columns),
+        description="Heatmaps of a row a token, side by side: " + ", ".join(maps),
         height=int(np.clip(_TOKEN * len(tokens), _LOWEST, _HIGHEST)) + 150,
         margin={"l": 10, "r": 10, "t": 100, "b": 10},
-        annotations=[heading(name, sum(domain) / 2) for name, domain in zip(maps, domains, strict=True)],
     )
-    columns = pd.MultiIndex.from_product([maps, range(next(iter(maps.values())).shape[1])])
-    frame = pd.DataFrame(np.hstack(list(maps.values())), index=labels, columns=columns)
-    description = "Heatmaps of a row a token, side by side: " + ", ".join(maps)
-    return PlotlyFigure(frame, traces, layout, description)

@@ -14,7 +14,8 @@ from app_pages.show.show import clickable
 from tests.viz.records import heads_record
 from viz.attention.head_overview import head_overview
 from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weight_heatmap
-from viz.builders.figure import Figure, PlotlyFigure, VegaFigure
+from viz.builders.figure import Figure, VegaFigure
+from viz.builders.heatmap_figure import Heatmap
 from viz.builders.palette import WEIGHTS
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.export.export_style import ExportStyle
@@ -155,7 +156,7 @@ def test_weights_are_drawn_in_their_colours_after_they_were_shown(theme: str, pa
 
 def test_nobody_can_change_a_figure_that_is_handed_out() -> None:
     figure = KINDS["weights"]()
-    assert isinstance(figure, PlotlyFigure)
+    assert isinstance(figure, Heatmap)
     figure.specification.data[0].colorscale = ["red", "blue"]
     figure.specification.update_layout(height=11)
     frame = figure.frame

@@ -68,10 +68,6 @@ def test_both_columns_can_be_clicked_and_the_chosen_query_is_outlined():
     assert len(cover) == 8
     assert [place for place, row in enumerate(cover) if row["stroke"] == ACCENT] == [1]
     assert [text["text"] for text in texts if text["fontWeight"] == "bold"] == ["good"]
-    click, hover = (each for each in chart.specification["params"] if "select" in each)
-    assert (click["name"], click["select"]["fields"]) == ("token", ["position"])
-    assert hover["name"] == "hover"
-    assert click["views"] == [chart.specification["layer"][-1]["name"]]
 
 
 @pytest.mark.parametrize(("n", "token"), [(3, "great"), (17, "incomprehensible-indeed"), (256, "a")])

@@ -74,11 +74,6 @@ def test_pictures_lie_apart_in_the_shape_of_the_grid_and_the_chosen_layer_is_fra
     assert [index for index, box in enumerate(cover) if box["stroke"] == ACCENT] == [2]
 
 
-def test_a_click_chooses_a_layer():
-    click = next(each for each in figure_of().specification["params"] if "select" in each)
-    assert (click["name"], click["select"]["fields"]) == ("layer", ["layer"])
-
-
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match=r"expected shape \(4, 7\), got weights of \(4, 6\)"):
         figure_of(weights=np.ones((4, 6)))

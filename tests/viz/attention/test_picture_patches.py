@@ -85,19 +85,6 @@ def test_the_chosen_patch_is_outlined_above_its_neighbours_and_the_class_token_h
         assert ACCENT not in {patch["stroke"] for patch in cover}
 
 
-@pytest.mark.parametrize("figure", [overlay(), knocked_out()])
-def test_a_click_on_the_topmost_layer_names_the_patch(figure):
-    (click,) = (each for each in figure.specification["params"] if "select" in each)
-    assert (click["name"], click["select"]["fields"]) == ("patch", ["position"])
-    assert click["views"] == [figure.specification["layer"][-1]["name"]]
-
-
-@pytest.mark.parametrize(("figure", "name"), [(overlay(), "weight"), (knocked_out(), "change")])
-def test_the_tooltip_names_the_patch_and_its_value(figure, name):
-    tooltip = figure.specification["layer"][-1]["encoding"]["tooltip"]
-    assert [part["field"] for part in tooltip] == ["patch", name]
-
-
 @pytest.mark.parametrize(("query", "where"), [(None, "the class token"), (4, "row 1, column 1")])
 def test_the_description_says_where_the_query_is(query, where):
     assert overlay(query=query).description == f"The picture over the attention of {where} to its 6 patches"

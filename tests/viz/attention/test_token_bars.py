@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, scene, whole
+from tests.viz.scene import drawn, scene
 from viz.attention.token_bars import knock_out_bars, row_sums
 from viz.builders.palette import ACCENT, FALLS, RISES
 from viz.builders.theme import MIDDLE
@@ -62,8 +62,6 @@ def test_a_token_can_be_clicked_over_its_whole_height():
     *_, cover = drawn(bars(), width=500)
     assert len({(bar["y"], bar["height"]) for bar in cover}) == 1
     assert cover[0]["height"] > 150
-    (parameter,) = (each for each in whole(bars())["params"] if "select" in each)
-    assert (parameter["name"], parameter["select"]["fields"]) == ("token", ["position"])
 
 
 def test_the_query_is_outlined():

@@ -61,11 +61,6 @@ def test_rounding_has_no_colour():
     assert max(opacity) < 1e-6
 
 
-def test_a_click_selects_layer_and_head():
-    (parameter,) = (each for each in grid().specification["params"] if "select" in each)
-    assert (parameter["name"], parameter["select"]["fields"]) == ("head", ["layer", "head"])
-
-
 def test_no_heads_make_an_empty_chart():
     assert drawn(grid(np.zeros((0, 0)))) == [[], [], []]
 
@@ -92,12 +87,6 @@ def test_rounding_is_not_drawn_as_a_change():
     cells, *_ = drawn(entropy_change(BEFORE, BEFORE + 1e-9, selected=(0, 0)))
     opacity = [float(cell["fill"].rstrip(")").split(",")[-1]) for cell in cells]
     assert max(opacity) < 1e-6
-
-
-def test_a_click_names_the_head():
-    chart = entropy_change(BEFORE, AFTER, selected=(0, 0)).specification
-    (click,) = (each for each in chart["params"] if "select" in each)
-    assert (click["name"], click["select"]["fields"]) == ("head", ["layer", "head"])
 
 
 def test_entropies_of_other_heads_are_refused():

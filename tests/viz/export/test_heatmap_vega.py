@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -7,12 +8,12 @@ from PIL import ImageColor
 from tests.viz.pixels import pixels
 from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
-from viz.builders.figure import PlotlyFigure
+from viz.builders.heatmap import compact
 from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale
 from viz.compare.norm_heatmap import norm_heatmap
 from viz.export.drawing import svg
 from viz.export.export_style import LABEL, PAPER
-from viz.export.plotly_to_vega import vega_panels
+from viz.export.heatmap_vega import heatmap_vega
 from viz.positions.permutation import permutation
 from viz.positions.position_heatmaps import (
     learned_positions,
@@ -48,10 +49,10 @@ EVERY = {
 
 def picture(figure, theme="on_light", panel=0):
     """The cells as RGBA, a pixel each."""
-    drawn = vega_panels(figure).laid_out(300)
+    drawn = heatmap_vega(figure, 300)
     view = drawn.get("hconcat", [drawn])[panel]
     image = pixels(view["layer"][0]["data"]["values"][0][theme])
-    rows, columns = vega_panels(figure).panels[panel]["values"].shape
+    rows, columns = (len(axis.shown) for axis in (figure.panels[panel].y, figure.panels[panel].x))
     return image[
         image.shape[0] // (2 * rows) :: image.shape[0] // rows,
         image.shape[1] // (2 * columns) :: image.shape[1] // columns,
@@ -59,13 +60,13 @@ def picture(figure, theme="on_light", panel=0):
 
 
 def axis(figure, channel, width=300):
-    return vega_panels(figure).laid_out(width)["layer"][1]["encoding"][channel]["axis"]
+    return heatmap_vega(figure, width)["layer"][1]["encoding"][channel]["axis"]
 
 
 @pytest.mark.parametrize("name", EVERY)
 def test_every_figure_by_plotly_becomes_an_svg(name):
     drawn = svg(EVERY[name], PAPER)
-    assert drawn.count("<image") == len(vega_panels(EVERY[name]).panels)
+    assert drawn.count("<image") == len(EVERY[name].panels)
     assert EVERY[name].description
 
 
@@ -150,7 +151,7 @@ def test_the_legend_says_what_plotlys_says():
 
 
 def test_the_chosen_row_is_framed_and_its_numbers_are_written():
-    layers = vega_panels(EVERY["attention"]).laid_out(300)["layer"]
+    layers = heatmap_vega(EVERY["attention"], 300)["layer"]
     written = next(each for each in layers if each["mark"]["type"] == "text")["data"]["values"]
     assert {each["y"] for each in written} == {1}
     frame = next(each for each in layers if each["mark"].get("stroke") == ACCENT)
@@ -168,13 +169,14 @@ def test_masked_cells_are_clear_and_hatched():
 
 def test_of_a_map_that_is_zoomed_the_part_in_sight_is_drawn():
     figure = weight_heatmap(PATTERN, TOKENS, window=(range(1, 3), range(3)))
-    (panel,) = vega_panels(figure).panels
-    assert panel["values"] == pytest.approx(PATTERN[1:3, 0:3])
+    assert picture(figure).shape[:2] == (2, 3)
     assert svg(figure).count(">film</text>") == 2
+    zoomed = weight_heatmap(PATTERN, TOKENS, zoom=(1, 2))
+    np.testing.assert_array_equal(picture(zoomed), picture(weight_heatmap(PATTERN, TOKENS))[1:3, 1:3])
 
 
 def test_panels_have_their_names_and_the_sign_between_them():
-    views = vega_panels(EVERY["permutation"]).laid_out(300)["hconcat"]
+    views = heatmap_vega(EVERY["permutation"], 300)["hconcat"]
     titles = [each["title"]["text"] for each in views]
     assert titles == ["Attention(P X)   =", "P   ·", "Attention(X)", "difference"]
 
@@ -186,7 +188,9 @@ def test_names_cannot_end_the_expression_that_holds_them():
     assert svg(figure).count(">']+alert(1)+['</text>") == 2
 
 
-def test_another_kind_of_figure_is_refused():
-    figure = PlotlyFigure(None, [{"type": "pie", "values": [1]}], {}, "a pie")
-    with pytest.raises(ValueError, match="no vega_panels for a figure with pie"):
-        vega_panels(figure)
+def test_the_file_of_a_compact_map_is_that_of_the_map_by_itself():
+    drawn, compacted = (
+        re.sub(r"(gradient_|clip)\d+", "", svg(figure))
+        for figure in (EVERY["attention"], compact(EVERY["attention"], "<b>Map</b>"))
+    )
+    assert drawn == compacted
