@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import APPLIED_TO, HEAD, LAYER, TEMPERATURE, temperature_label
-from app_pages.inside_a_head.wording import division_text
+from app_pages.inside_a_head.view import division_text
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import predictions, tell
