@@ -1,5 +1,6 @@
 """Activation patching: the answer with a part of one head, one feed-forward, or one position's state, from another input."""
 
+import operator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -173,15 +174,15 @@ def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer
             return f"{sentence}; the second has no {before.tokens[answer.word.position]} at that position to compare with."
         first, second_value = answer.log_probability(subject), answer.log_probability(second)
         return (
-            f"{sentence}, and {format_number(second_value, '+.3f')} nats for the second: a patch that moved the answer all the "
-            f"way there would change it by {format_number(second_value - first, '+.3f')} nats."
+            f"{sentence}, and {format_number(second_value, '+.3f')} nats for the second. A patch that carried the whole "
+            f"difference would change it by {format_number(second_value - first, '+.3f')} nats."
         )
     if (predicted := before.predicted_class) is None:
         return similarity(before, other)
     first, second_value = (float(log_odds(record.logits, predicted)) for record in (before, other))
     return (
-        f"The log-odds of {before.class_names[predicted]} are {format_number(first, '+.2f')} for the first and {format_number(second_value, '+.2f')} for the "
-        f"second: a patch that moved the answer all the way there would change them by {format_number(second_value - first, '+.2f')}."
+        f"Log-odds of {before.class_names[predicted]}: {format_number(first, '+.2f')} for the first, {format_number(second_value, '+.2f')} for the "
+        f"second. A patch that carried the whole difference would change them by {format_number(second_value - first, '+.2f')}."
     )
 
 
@@ -189,20 +190,13 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
     if len(before) == len(other):
         text = f"Both have {len(before)} positions, each of which is paired with the same one of the other."
         if before.unit == "token":
-            n_different_tokens = sum(
-                token != partner for token, partner in zip(before.tokens, other.tokens, strict=True)
-            )
-            differ = "do the tokens differ" if not n_different_tokens else "the tokens differ"
-            if n_different_tokens == 1:
-                differ = "the token differs"
-            text += f" At {n_different_tokens or 'none'} of them {differ}."
+            n_different = sum(map(operator.ne, before.tokens, other.tokens))
+            text += f" Positions whose tokens differ: {n_different}."
         return text
-    n_left = len(before) - len(pairs.input)
-    rest = f" {n_left} of the first have no partner and stay as they are." if n_left else ""
-    if n_left == 1:
-        rest = " 1 of the first has no partner and stays as it is."
-    shifted = "Behind the edit, partners stand at other positions, which is a difference of its own."
-    return f"{len(before)} tokens and {len(other)}. {_OF}{rest} {shifted}"
+    return (
+        f"{len(before)} tokens and {len(other)}. {_OF} Of the first without a partner, and left as they are: "
+        f"{len(before) - len(pairs.input)}. Behind the edit, partners stand at other positions, which is a difference of its own."
+    )
 
 
 def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:
