@@ -75,11 +75,11 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     except ValueError as error:
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return
-    tell(_distance_sentence(subject, second, answer), is_headline=True)
+    whole = _whole_change(subject, second, answer)
+    tell(_distance_sentence(subject, second, answer, whole), is_headline=True)
     noun = _input_noun(before)
     predictions(Side(subject, f"first {noun}"), Side(second, f"second {noun}"), key="patch_predictions")
     heads, positions = beside("patch")
-    whole = _whole_change(subject, second, answer)
     if normalised and is_too_small(before.config, whole, answer.word):
         with heads:
             st.info(_too_close_sentence(whole, noun), icon=":material/info:")
@@ -163,26 +163,27 @@ def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
     return second, encoders.label_for(subject.checkpoint, label)
 
 
-def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer) -> str:
-    """Sentence, as plain text, with the change that a patch would make if it moved the answer all the way to that of
-    the `other` input.
+def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer, whole: float) -> str:
+    """Sentence, as plain text, with both answers and the `whole` change from one to the other, which a patch could make at most
+    if it carried all of it.
     """
-    before, other = subject.record, second.record
+    before, unit = subject.record, ""
     if answer.word is not None:
-        sentence = answer.value_sentence(subject)
-        if answer.word.position not in other.positions_with_role("mask"):
+        sentence, unit = answer.value_sentence(subject), " nats"
+        if np.isnan(whole):
             return f"{sentence}; the second has no {before.tokens[answer.word.position]} at that position to compare with."
-        first, second_value = answer.log_probability(subject), answer.log_probability(second)
-        return (
-            f"{sentence}, and {format_number(second_value, '+.3f')} nats for the second. A patch that carried the whole "
-            f"difference would change it by {format_number(second_value - first, '+.3f')} nats."
+        first = answer.log_probability(subject)
+    elif (predicted := before.predicted_class) is None:
+        return similarity(before, second.record)
+    else:
+        first = float(log_odds(before.logits, predicted))
+        sentence = (
+            f"Log-odds of {before.class_names[predicted]}: {format_number(first, '+.2f')} for the first"
         )
-    if (predicted := before.predicted_class) is None:
-        return similarity(before, other)
-    first, second_value = (float(log_odds(record.logits, predicted)) for record in (before, other))
+    digits = "+.2f" if answer.word is None else "+.3f"
     return (
-        f"Log-odds of {before.class_names[predicted]}: {format_number(first, '+.2f')} for the first, {format_number(second_value, '+.2f')} for the "
-        f"second. A patch that carried the whole difference would change them by {format_number(second_value - first, '+.2f')}."
+        f"{sentence}, {format_number(first + whole, digits)}{unit} for the second. A patch that carried the whole difference "
+        f"would change it by {format_number(whole, digits)}{unit}."
     )
 
 
