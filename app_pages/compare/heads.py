@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from app_pages.compare.difference import draw_difference
 from app_pages.compare.pairing import (
     choose_furthest_pair,
     map_name,
     say_pair,
     warn_of_pairs,
+    why_cells_differ,
     why_not_measured,
 )
 from app_pages.compare.seed_curves import draw_distances_beside_seeds
@@ -21,13 +21,16 @@ from app_pages.controls.compare_controls import ALL_HEADS, DIFFERENCE, DISTANCES
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, take_head
 from app_pages.controls.knock_out_choice import choose_kind
+from app_pages.show.all_heads import clickable_heads
 from app_pages.show.download import download
+from app_pages.show.drawn_part import drawn_part, say_part
 from app_pages.show.faithfulness.line import draw_faithfulness_of_side
 from app_pages.show.linked_view import Choice, Title, linked_view
 from app_pages.show.measures_note import measures_note
 from app_pages.show.prediction import answer_in_words
-from app_pages.show.show import clickable
+from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import NUMBERS, beside, predictions
+from app_pages.subject import two_sides
 from app_pages.subject.head_name import head_names
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LensChoice, Measured
@@ -42,6 +45,7 @@ from viz.attention.head_overview import head_maxima
 from viz.attention.picture_patches import query_on_picture
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.figure import Figure, VegaFigure
+from viz.builders.head_grids import head_grid
 from viz.builders.number_format import head_name
 from viz.builders.palette import LETTERS, PLACEMENTS, WeightScale
 from viz.compare.distance_heatmap import distance_heatmap
@@ -61,11 +65,18 @@ def draw_heads(
             query = head_choice.choose_query(first.compared)
     with slots.view if view == ALL_HEADS else slots.controls:
         choose_furthest_pair(pairing)
+    titles = _titles((first, second))
+    with (
+        slots.controls,
+        st.container(horizontal=True, vertical_alignment="center", width="content", key="pair"),
+    ):
+        say_pair(first, second, pairing, chosen)
+        if view == ALL_HEADS:
+            blink(*(Blinking(f"heads_{NUMBERS[i]}_chart", *titles[i]) for i in range(2)))
     if view != ALL_HEADS:
         predictions(first, second, key="probabilities")
-        say_pair(first, second, pairing, chosen)
         if view == DIFFERENCE:
-            draw_difference(chosen, first, second, pairing, through)
+            _draw_difference(chosen, first, second, pairing, through)
         else:
             _draw_distances(first, second, pairing, head)
         warn_of_pairs(first, second, pairing, lens)
@@ -81,12 +92,9 @@ def draw_heads(
     queries = query, same_position(first, second, query)
     choice_callbacks = _choice_callbacks(first, second, pairing, chosen)
     partners = _partners(pairing)
-    titles = _titles(sides)
     shares_query = "both" if queries[0] == queries[1] and _correspond_by_index(first, second) else ""
-    tokens = [st.container(key=f"tokens_{number}") for number in NUMBERS[:2]]
-    with st.container(horizontal=True, vertical_alignment="center", key="pair"):
-        say_pair(first, second, pairing, chosen)
-        blink(*(Blinking(f"heads_{NUMBERS[i]}_chart", *titles[i]) for i in range(2)))
+    with st.container(gap="xxsmall"):
+        tokens = [st.container(key=f"tokens_{number}") for number in NUMBERS[:2]]
     for i, (side, column) in enumerate(zip(sides, beside("heads"), strict=True)):
         with column:
             if (own_head := pair[i]) is None:
@@ -236,6 +244,73 @@ def _draw_download(
     )
 
 
+def _draw_difference(
+    chosen: HeadChoice, first: Side, second: Side, pairing: Pairing, through: LensChoice
+) -> None:
+    """Draws the difference of the chosen pair's maps, and the changes of the measures of every pair, through one lens."""
+    head, lens = (chosen.layer, chosen.head), chosen.lens
+    measures = [side.viewed(through).measures for side in (first, second)]
+    if lens.has_heads:
+        _draw_tables(head, first, second, pairing, *measures)
+    partner = pairing.partner(head)
+    if (reason := why_cells_differ(first, second)) is not None:
+        st.info(f"{reason} Their weights cannot be subtracted.")
+    elif partner is not None:
+        title = f"{second.title} {map_name(partner, lens)} minus {first.title} {map_name(head, lens)}"
+        n = len(two_sides.common_tokens(first, second))
+        part = drawn_part(n, 0)
+        figure = two_sides.difference(
+            first, second, head, partner, lens=through, title=title, notes=through.notes, window=part
+        )
+        show(figure, key="difference")
+        say_part(part, n, around="")
+
+
+def _draw_tables(
+    head: tuple[int, int],
+    first: Side,
+    second: Side,
+    pairing: Pairing,
+    before: dict[str, np.ndarray],
+    after: dict[str, np.ndarray],
+) -> None:
+    """Draws a small table for each measure, laid out as the heads of the first side."""
+    shape = pairing.shapes[0]
+    notes = [
+        f"{head_name(*index)} ↔ {head_name(*partner)}"
+        if (partner := pairing.partner(index))
+        else "no partner"
+        for index in np.ndindex(shape)
+    ]
+    with st.container(horizontal=True, gap="medium"):
+        for key, (values, signed, digits, title) in _table_contents(
+            first, second, pairing, before, after
+        ).items():
+            grid = head_grid(values, selected=head, title=title, signed=signed, notes=notes, digits=digits)
+            with st.container(width="content"):
+                clickable_heads(grid, key=f"grid_{key}", chosen=head)
+    st.caption(
+        f"Each cell: a head of {first.title} against its partner. Gold: {second.title} has more; purple: it has less. Entropies "
+        "are shares of that of equal weights. A click chooses the pair."
+    )
+
+
+def _table_contents(
+    first: Side, second: Side, pairing: Pairing, before: dict[str, np.ndarray], after: dict[str, np.ndarray]
+) -> dict[str, tuple[np.ndarray, bool, int, list[str]]]:
+    """For each table its values [layer, head], whether they are signed, their number of digits, and the lines of its title."""
+    tables = {}
+    if pairing.matrix is not None:
+        tables["distance"] = pairing.distances, False, 3, ["head distance", "nats: 0 alike, 0.69 most apart"]
+    for measure, values in before.items():
+        same_grid = first.record.patch_grid == second.record.patch_grid
+        if measure in after and (measure == "entropy" or same_grid):
+            change = pairing.change(values.ravel(), after[measure].ravel())
+            title = [f"change of {measure}", f"{second.title} minus {first.title}"]
+            tables[measure.partition(" (")[0].replace(" ", "_")] = change, True, 2, title
+    return tables
+
+
 def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex) -> None:
     if pairing.matrix is None:
         st.info(why_not_measured(first, second))
@@ -248,12 +323,6 @@ def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex
         names=(first.title, second.title),
         selected=head[0] * n_heads + head[1],
     )
-    st.markdown(
-        r"**Head distance** of two heads $A$ and $B$: $\frac{1}{n} \sum_i \mathrm{JSD}(A'_i, B'_i)$ with "
-        r"$A' = 0.999\,A + 0.001 / n$, the Jensen-Shannon divergence of their rows, from 0 to just below "
-        r"$\ln 2 \approx 0.693$ nats (Clark et al. 2019, who sum over the rows). Rings mark the pairs; a "
-        "click chooses the head of its row."
-    )
     stored = stored_comparison(first.checkpoint, second.checkpoint)
     with st.container(horizontal=True, gap="large"):
         with st.container(width="content"):
@@ -261,6 +330,12 @@ def _draw_distances(first: Side, second: Side, pairing: Pairing, head: HeadIndex
         if stored is not None:
             with st.container(width="content"):
                 _draw_spread(pairing, pairing.matrix, stored, head)
+    st.caption(
+        r"**Head distance** of two heads $A$ and $B$: $\frac{1}{n} \sum_i \mathrm{JSD}(A'_i, B'_i)$ with "
+        r"$A' = 0.999\,A + 0.001 / n$, the Jensen-Shannon divergence of their rows, from 0 to just below "
+        r"$\ln 2 \approx 0.693$ nats (Clark et al. 2019, who sum over the rows). Rings mark the pairs; a "
+        "click chooses the head of its row."
+    )
     if stored is not None:
         draw_distances_beside_seeds(first, second)
 

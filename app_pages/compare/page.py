@@ -1,5 +1,7 @@
 """Side by side: two encoders on one input, or two inputs in one encoder."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from app_pages.compare.by_words import KNOCKED_OUT, WEIGHTS, say_rule
@@ -33,8 +35,9 @@ if isinstance(sides, str):
 first, second = sides
 of_one = second.checkpoint == first.checkpoint
 if part == controls.HEADS:
-    through = choose_lens(subject, slots, second.subject, width=150)
-    chosen = choose_head(subject, slots, with_colours=True, with_roles=False, lens=through.lens)
+    # behind View, since a click on a map chooses its head
+    through = choose_lens(subject, replace(slots, controls=slots.view), second.subject)
+    chosen = choose_head(subject, slots, with_roles=False, lens=through.lens, place=slots.view)
     if through.lens.has_heads:
         with slots.view:
             pairing = pair_heads(first, second)

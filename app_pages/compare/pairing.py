@@ -130,34 +130,25 @@ def say_pair(first: Side, second: Side, pairing: Pairing, chosen: HeadChoice) ->
     partner, is_measured = pairing.partner(head), pairing.matrix is not None
     stored = stored_comparison(first.checkpoint, second.checkpoint) if is_measured else None
     if partner is None:
-        st.markdown(
-            f"**{map_name(head, lens)}** of {first.title} has no partner in {second.title}.", width="content"
-        )
+        st.markdown(f"**{map_name(head, lens)}** has no partner in {second.title}.", width="content")
         return
-    text = f"**{map_name(head, lens)}** of {first.title} ↔ **{map_name(partner, lens)}** of {second.title}"
+    text = f"**{map_name(head, lens)}** ↔ **{map_name(partner, lens)}**"
     if not lens.has_heads:
-        st.markdown(
-            f"{text} :gray[one map for all heads of a layer; layers are paired by number]", width="content"
-        )
+        st.markdown(f"{text} :gray[one map a layer, paired by number]", width="content")
         return
-    notes = [text]
-    if pairing.matched:
-        examples = "on this input" if pairing.n_examples == 1 else f"over {pairing.n_examples:,} examples"
-        notes.append(f"paired by how alike they look {examples}")
     if is_measured:
-        notes.append(_distance_clause(pairing, head))
+        text += f" · {_distance_clause(pairing, head)}"
     explained = [
         *_role_sentences((first, head), (second, partner)),
         *([_distance_sentence(pairing, head, stored)] if is_measured else []),
         *([_matching_sentences(pairing, stored)] if pairing.matched else []),
     ]
-    st.markdown(" · ".join(notes), width="content", help="\n\n".join(explained) or None)
+    st.markdown(text, width="content", help="\n\n".join(explained) or None)
 
 
 def _distance_clause(pairing: Pairing, head: HeadIndex) -> str:
     n_further = pairing.n_further_pairs(head)
-    clause = f"{n_further or 'none'} of {pairing.n_pairs} pairs {'are' if n_further > 1 else 'is'}"
-    return f"{pairing.distances[head]:.3f} nats apart here; {clause} further apart"
+    return f"{pairing.distances[head]:.3f} nats apart; further apart: {n_further} of {pairing.n_pairs} pairs"
 
 
 def _role_sentences(*heads: tuple[Side, HeadIndex]) -> list[str]:
@@ -206,5 +197,4 @@ def _matching_sentences(pairing: Pairing, stored: EncoderComparison | None) -> s
     if stored is not None:
         share = percent(stored.persisting_share)
         text += f" Paired on a single example, {share} of them have the partner that they have over all, on average."
-    verb = "has" if pairing.n_same_index == 1 else "have"
-    return f"{text} {pairing.n_same_index} of {pairing.n_pairs} pairs {verb} the same number on both sides."
+    return f"{text} Pairs of the same number on both sides: {pairing.n_same_index} of {pairing.n_pairs}."

@@ -76,7 +76,6 @@ class Changes(NamedTuple):
 def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
     """Draws on each side how the answer changes when each position is knocked out alone."""
     sides = (first, second)
-    description = st.container()
     with slots.controls:
         kind = choose_kind(first.subject, second.subject)
         answers = choose_answers({side.title: side.subject for side in sides})
@@ -91,8 +90,6 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
         if len(classes) == 2:
             class_name = classes[CLASS_OF.choose() == SECOND_SAYS]
         query = choose_query(first.compared)
-    unit = first.record.unit if first.words is None else "word, with all its pieces,"
-    description.markdown(f"{_DESCRIPTIONS[kind].format(unit=unit)} {_quantity_sentences(sides, answers)}")
     by_side = [
         _knock_out_changes(side, kind, answer, class_name)
         for side, answer in zip(sides, answers, strict=True)
@@ -116,7 +113,9 @@ def draw_knock_out(slots: Slots, first: Side, second: Side) -> None:
             limit = limits[result.scale]
             _draw_changes(result, limit, query=position, take=take[i], key=f"knock_out_{NUMBERS[i]}")
     is_moved = any(result is not None and result.changes.any() for result in by_side)
-    st.caption(scale_sentence(limits) if is_moved else "Nothing changes on either side.")
+    unit = first.record.unit if first.words is None else "word, with all its pieces,"
+    scale = scale_sentence(limits) if is_moved else "Nothing changes on either side."
+    st.caption(f"{_DESCRIPTIONS[kind].format(unit=unit)} {_quantity_sentences(sides, answers)} {scale}")
 
 
 def _scale(answer: Answer, record: ForwardRecord) -> str:
@@ -184,7 +183,7 @@ def largest_change_sentence(result: Changes) -> str:
     units = compared.units if side.is_text else "positions"
     rounding = ROUNDING_DISTANCE if result.scale == _DISTANCE else ROUNDING
     if not len(indices := largest_indices(result.changes, rounding)):
-        return f"**{side.title}**: no single one of the {len(answers)} {units} changes the answer."
+        return f"**{side.title}**: hidden alone, none of the {len(answers)} {units} changes the answer."
     index = int(indices[0])
     position, change = result.positions[index], float(result.changes[index])
     unit = "position" if side.words is None else "word"
@@ -203,16 +202,10 @@ def largest_change_sentence(result: Changes) -> str:
         return f"**{side.title}**: without {token} the pooled state moves by {format_number(change, '.2g')}, {largest}."
     probability = share_of(record.probabilities, record.class_names.index(result.class_name))
     n_changed = len(answers) - class_under_interventions(answers, record.predicted_class).kept
-    verb = "changes" if n_changed == 1 else "each change"
-    beginning = (
-        f"{n_changed} of {len(answers)} {units}, taken alone, {verb}"
-        if n_changed
-        else "No single one changes"
-    )
     return (
         f"**{side.title}**: P({plain(result.class_name)}) is {percent(probability, 2)}; without {token} it is "
         f"{result.probability(index)}, {largest} "
-        f"({format_number(change, '+.2f')} in log-odds). {beginning} the answer."
+        f"({format_number(change, '+.2f')} in log-odds). Hidden alone, {n_changed} of {len(answers)} {units} change the answer."
     )
 
 

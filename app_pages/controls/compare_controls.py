@@ -38,12 +38,7 @@ PAIRING = Row[str](
     "pairs whose head distances have the smallest sum, as a mean over many examples or on this input. Or beside the "
     "head of the same number.",
 )
-VIEW = Row(
-    "compare_view",
-    "Show",
-    (ALL_HEADS, DIFFERENCE, DISTANCES),
-    label_visibility="collapsed",
-)
+VIEW = Box("compare_view", "Show", (ALL_HEADS, DIFFERENCE, DISTANCES), width=230)
 STREAM_PART = Row(
     "compare_stream",
     "Of the stream",

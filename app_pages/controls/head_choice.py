@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls import inside_a_head_controls
 from app_pages.controls.address import opened_bare
@@ -62,15 +63,16 @@ def choose_head(
     with_colours: bool = True,
     with_roles: bool = True,
     lens: Lens = LENSES[ATTENTION],
+    place: DeltaGenerator | None = None,
 ) -> HeadChoice:
-    """Draws the controls of layer, head and colours in the page's bar; returns the choice.
+    """Draws the controls of layer and head in `place`, by default the page's bar, and of colours behind View; returns the choice.
 
     `with_colours` is False on pages without maps of weights. `with_roles`
     writes the names of the head's roles beside the controls; it is False on pages that write them elsewhere. A `lens`
     without heads hides the control of the head, which keeps its value.
     """
     _choose_clear_head(subject.record)
-    with slots.controls:
+    with place or slots.controls:
         layer, head = _choose_layer_and_head(subject.record, lens.has_heads)
     scale: ColourScale = "fixed"
     if with_colours:

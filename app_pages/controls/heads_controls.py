@@ -32,14 +32,11 @@ SEARCH = TextLine(
     label_visibility="collapsed",
     placeholder="L2 H3, or a role",
     icon=":material/search:",
-    width=200,
 )
 LAYERS = Boxes[int]("heads_layers", "Layers", gone=drop_option, pattern=INDEX, placeholder="all")
 ROLE = Box[str]("heads_role", "Role")
 FOLLOWED = Box[str]("heads_followed", "Relation")
-DIRECTION = Row(
-    "heads_direction", "Direction", (EITHER, "to head", "to dependent"), label_visibility="collapsed"
-)
+DIRECTION = Row("heads_direction", "Direction", (EITHER, "to head", "to dependent"))
 RELATION = Box[str]("heads_relation", "Relation", width=170)
 # The name of a column, after a minus sign where the largest comes first.
 SORT = Code("heads_sort", pattern="-?[a-z0-9_]+")

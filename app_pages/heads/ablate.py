@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.answer_choice import Answer, choose_answer
-from app_pages.controls.control_bar import bar
+from app_pages.controls.control_bar import Slots, bar
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice, choose_head, choose_query
 from app_pages.controls.heads_controls import ABLATED_OVER, MEAN, OVER, REPLACED_BY
@@ -76,10 +76,10 @@ def draw_ablation() -> None:
     restore_tokens_of_other_text(record)
     with slots.controls:
         query = choose_query(record)
-        means = _choose_means(stored, record)
         ablated_now = ablated_parts(record)
         _choose_parts(record, ablated_now)
         answer = choose_answer(subject)
+    means = _choose_means(slots, stored, record)
     intervention = ablated(*ablated_now, means=means)
     before, after = Side(subject, "Before"), Side(subject.under(intervention), "After")
     tell(_headline(ablated_now, before, after, answer), is_headline=True)
@@ -95,14 +95,14 @@ def draw_ablation() -> None:
     _draw_maps(chosen, before, after, query)
 
 
-def _choose_means(stored: HeadResults | None, record: ForwardRecord) -> np.ndarray | None:
+def _choose_means(slots: Slots, stored: HeadResults | None, record: ForwardRecord) -> np.ndarray | None:
     """The mean outputs z that replace ablated heads, [layer, head, d_v]; None if zeros replace them."""
     config = record.config
     if stored is None or stored.z.shape != (config.n_layers, config.n_heads, config.d_v):
         return None
     help = f"{_HOW} The data set is {over(stored.source)}."
-    choice = REPLACED_BY.choose(help=help)
-    return stored.z if choice == MEAN else None
+    with slots.view:
+        return stored.z if REPLACED_BY.choose(help=help) == MEAN else None
 
 
 def _choose_parts(record: ForwardRecord, ablated_now: AblatedParts) -> None:

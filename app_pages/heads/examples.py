@@ -11,14 +11,12 @@ import streamlit as st
 from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import take_query
 from app_pages.controls.input_controls import DIGIT
-from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.pages import ATTENTION, go_to
-from app_pages.heads.numbers import link_head, measuring_sentence
+from app_pages.heads.numbers import choose_head_of_encoder, link_head, measuring_sentence
 from app_pages.inputs.digit_input import take_digit
-from app_pages.inputs.row import choose_usable_encoder
 from app_pages.show.show import clickable
 from app_pages.subject import encoders, shipped_inputs
-from app_pages.subject.cache import Checkpoint, loaded
+from app_pages.subject.cache import Checkpoint
 from app_pages.subject.stored_results import over, table_of
 from app_pages.toolkit.markdown import plain
 from model.atlas.data_source import DataSource
@@ -37,17 +35,15 @@ MOST = 12
 def draw_examples() -> None:
     """Draws the examples of a chosen head of a chosen encoder, which need no input."""
     controls, _ = bar("controls")
-    name = choose_usable_encoder(controls)
-    config = loaded(name).config
+    name, config, chosen = choose_head_of_encoder(controls)
     with controls:
-        layer, head = LAYER.choose(range(config.n_layers)), HEAD.choose(range(config.n_heads))
-    link_head(layer, head)
+        link_head()
     stored = table_of(name, EXAMPLES)
     if stored is None:
         st.info(measuring_sentence(name, f"--with {MEASURE}"), icon=":material/database:")
         return
     rows = stored.rows
-    rows = rows[(rows["layer"] == layer) & (rows["head"] == head)].sort_values("rank")
+    rows = rows[(rows["layer"] == chosen.layer) & (rows["head"] == chosen.head)].sort_values("rank")
     if not len(rows):
         st.info("None of the examples has a weight of this head between two words.", icon=":material/info:")
         return

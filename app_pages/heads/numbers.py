@@ -5,16 +5,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.answer_choice import Answer, choose_answer
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.estimated_work import is_wanted
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.heads_controls import HERE, NUMBERS_OF, OVER
+from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.pages import ATTENTION, INSIDE_A_HEAD, Page, go_to
 from app_pages.heads.columns import COLUMNS
 from app_pages.heads.effects import answers_without_each_head, as_hashable_means, n_forwards_of_heads
-from app_pages.subject.cache import of
+from app_pages.inputs.row import choose_usable_encoder
+from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.head_name import head_names
 from app_pages.subject.stored_results import over
 from app_pages.subject.subject import LiveSubject, Subject
@@ -23,6 +26,7 @@ from app_pages.toolkit.stoppable import until_done
 from model.atlas.data_source import Spread
 from model.atlas.results import HeadResults
 from model.checkpoint import available, read_config
+from model.config import ModelConfig
 from model.experiments.importance import importance
 from model.measures.head_roles import (
     ON_ONE_INPUT,
@@ -112,28 +116,32 @@ def say_head(subject: Subject, chosen: HeadChoice) -> None:
     """Draws the number and the roles of the chosen head, and links to the pages that show what it does."""
     names = head_names(subject, chosen.layer, chosen.head)
     attended = subject.record.attended
-    roles = "has none of the roles"
-    if has_too_few_positions(attended):
-        number = f"one {attended.unit} is" if len(attended) == 1 else f"{len(attended)} {attended.units} are"
-        roles = f"has no role: {number} too few"
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
-        name = f"**{head_name(chosen.layer, chosen.head)}**"
-        name += f" · {names.whole}" if names.whole else f" :gray[{roles}]"
-        st.markdown(name, help=names.help, width="content")
-        _draw_links(LINKS if isinstance(subject, LiveSubject) else (ATTENTION,))
+    roles = f"too few {attended.units} for a role" if has_too_few_positions(attended) else "no role"
+    name = f"**{head_name(chosen.layer, chosen.head)}** · {names.whole or f':gray[{roles}]'}"
+    link_head(name, LINKS if isinstance(subject, LiveSubject) else (ATTENTION,))
 
 
-def link_head(layer: int, head: int) -> None:
-    """Draws the number of a head, and links to the pages that show what it does on an input."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="head_line"):
-        st.markdown(f"**{head_name(layer, head)}**", width="content")
-        _draw_links(LINKS)
+def link_head(name: str = "", pages: Iterable[Page] = LINKS) -> None:
+    """Draws links to the pages that show what a head does on an input, behind its `name` (Markdown) if no box says it."""
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", width="content", key="head_line"
+    ):
+        if name:
+            st.markdown(name, width="content")
+        for page in pages:
+            key = f"heads_to_{page.name}"
+            st.button(f"{LINKS[page]} →", type="tertiary", key=key, on_click=go_to, args=(page,))
 
 
-def _draw_links(pages: Iterable[Page]) -> None:
-    for page in pages:
-        key = f"heads_to_{page.name}"
-        st.button(f"{LINKS[page]} →", type="tertiary", key=key, on_click=go_to, args=(page,))
+def choose_head_of_encoder(
+    controls: DeltaGenerator,
+) -> tuple[Checkpoint, ModelConfig, HeadChoice]:
+    """Draws the choice of an encoder and of one of its heads, which need no input, in the bar's `controls`."""
+    name = choose_usable_encoder(controls)
+    config = loaded(name).config
+    with controls:
+        layer, head = LAYER.choose(range(config.n_layers)), HEAD.choose(range(config.n_heads))
+    return name, config, HeadChoice(layer=layer, head=head)
 
 
 def say_source(subject: Subject, numbers: Numbers) -> None:

@@ -12,7 +12,10 @@ from app_pages.inputs.row import choose_input, choose_input_or_record
 part = PART.choose()
 if part == TABLE:
     shown, slots = choose_input_or_record()  # it needs no encoder
-    draw_heads(shown, slots, choose_head(shown, slots, with_colours=False, with_roles=False))
+    # behind View, since a click on a row chooses its head
+    draw_heads(
+        shown, slots, choose_head(shown, slots, with_colours=False, with_roles=False, place=slots.view)
+    )
 elif part == ABLATE:
     draw_ablation()
 elif part == PATCH:

@@ -1,5 +1,6 @@
 """Activation patching: the answer with a part of one head, one feed-forward, or one position's state, from another input."""
 
+import operator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,11 +75,11 @@ def draw_patching(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> Non
     except ValueError as error:
         st.info(f"The second input cannot be read: {plain(str(error))}.", icon=":material/info:")
         return
-    tell(_distance_sentence(subject, second, answer), is_headline=True)
+    whole = _whole_change(subject, second, answer)
+    tell(_distance_sentence(subject, second, answer, whole), is_headline=True)
     noun = _input_noun(before)
     predictions(Side(subject, f"first {noun}"), Side(second, f"second {noun}"), key="patch_predictions")
     heads, positions = beside("patch")
-    whole = _whole_change(subject, second, answer)
     if normalised and is_too_small(before.config, whole, answer.word):
         with heads:
             st.info(_too_close_sentence(whole, noun), icon=":material/info:")
@@ -162,26 +163,27 @@ def _choose_second(subject: LiveSubject) -> tuple[Input | None, int | None]:
     return second, encoders.label_for(subject.checkpoint, label)
 
 
-def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer) -> str:
-    """Sentence, as plain text, with the change that a patch would make if it moved the answer all the way to that of
-    the `other` input.
+def _distance_sentence(subject: LiveSubject, second: LiveSubject, answer: Answer, whole: float) -> str:
+    """Sentence, as plain text, with both answers and the `whole` change from one to the other, which a patch could make at most
+    if it carried all of it.
     """
-    before, other = subject.record, second.record
+    before, unit = subject.record, ""
     if answer.word is not None:
-        sentence = answer.value_sentence(subject)
-        if answer.word.position not in other.positions_with_role("mask"):
+        sentence, unit = answer.value_sentence(subject), " nats"
+        if np.isnan(whole):
             return f"{sentence}; the second has no {before.tokens[answer.word.position]} at that position to compare with."
-        first, second_value = answer.log_probability(subject), answer.log_probability(second)
-        return (
-            f"{sentence}, and {format_number(second_value, '+.3f')} nats for the second: a patch that moved the answer all the "
-            f"way there would change it by {format_number(second_value - first, '+.3f')} nats."
+        first = answer.log_probability(subject)
+    elif (predicted := before.predicted_class) is None:
+        return similarity(before, second.record)
+    else:
+        first = float(log_odds(before.logits, predicted))
+        sentence = (
+            f"Log-odds of {before.class_names[predicted]}: {format_number(first, '+.2f')} for the first"
         )
-    if (predicted := before.predicted_class) is None:
-        return similarity(before, other)
-    first, second_value = (float(log_odds(record.logits, predicted)) for record in (before, other))
+    digits = "+.2f" if answer.word is None else "+.3f"
     return (
-        f"The log-odds of {before.class_names[predicted]} are {format_number(first, '+.2f')} for the first and {format_number(second_value, '+.2f')} for the "
-        f"second: a patch that moved the answer all the way there would change them by {format_number(second_value - first, '+.2f')}."
+        f"{sentence}, {format_number(first + whole, digits)}{unit} for the second. A patch that carried the whole difference "
+        f"would change it by {format_number(whole, digits)}{unit}."
     )
 
 
@@ -189,20 +191,13 @@ def _pairing_sentences(before: ForwardRecord, other: ForwardRecord, pairs: Pairs
     if len(before) == len(other):
         text = f"Both have {len(before)} positions, each of which is paired with the same one of the other."
         if before.unit == "token":
-            n_different_tokens = sum(
-                token != partner for token, partner in zip(before.tokens, other.tokens, strict=True)
-            )
-            differ = "do the tokens differ" if not n_different_tokens else "the tokens differ"
-            if n_different_tokens == 1:
-                differ = "the token differs"
-            text += f" At {n_different_tokens or 'none'} of them {differ}."
+            n_different = sum(map(operator.ne, before.tokens, other.tokens))
+            text += f" Positions whose tokens differ: {n_different}."
         return text
-    n_left = len(before) - len(pairs.input)
-    rest = f" {n_left} of the first have no partner and stay as they are." if n_left else ""
-    if n_left == 1:
-        rest = " 1 of the first has no partner and stays as it is."
-    shifted = "Behind the edit, partners stand at other positions, which is a difference of its own."
-    return f"{len(before)} tokens and {len(other)}. {_OF}{rest} {shifted}"
+    return (
+        f"{len(before)} tokens and {len(other)}. {_OF} Of the first without a partner, and left as they are: "
+        f"{len(before) - len(pairs.input)}. Behind the edit, partners stand at other positions, which is a difference of its own."
+    )
 
 
 def _draw_parts(patch: _Patch, chosen: HeadChoice, taken: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -10,7 +11,6 @@ from app_pages.controls.answer_choice import WORD, Answer
 from app_pages.controls.estimated_work import AT_ONCE, duration, multiply_adds
 from app_pages.controls.head_choice import HeadChoice
 from app_pages.heads.effects import AnswerOfPairs, effects_over_pairs
-from app_pages.heads.effects_table import draw_effects_table
 from app_pages.heads.parse_pairs import (
     MOST,
     DigitPair,
@@ -21,6 +21,7 @@ from app_pages.heads.parse_pairs import (
 )
 from app_pages.heads.patch_effect import PARTS, Columns, Quantity, quantity
 from app_pages.inputs.one_word_changed import OPPOSITES, one_word_changed
+from app_pages.show.html_table import HtmlTable, TableCell, TableHeading, TableRow
 from app_pages.show.show import clickable
 from app_pages.show.side_predictions import beside, tell
 from app_pages.subject.shipped_inputs import sentences, test_digits
@@ -34,11 +35,15 @@ from model.experiments.patching_over_pairs import (
     MeanEffects,
 )
 from model.inputs import Input, Picture, Text
+from viz.builders.number_format import format_number
 from viz.heads.patch_grid import Spread, patch_grid
 
 LARGEST = 5  # MB of a file
 N_EXAMPLES = 40  # pairs of digits
 _ROUND = "pairs_round"
+_TITLES = {"part": "part", "mean": "mean", "interval": "95 % interval", "sd": "sd", "n": "pairs"}
+_RESULT = {"result": "effect"}
+_table = HtmlTable("patch_effects", Path(__file__).with_suffix(".css"))
 
 
 @dataclass(frozen=True)
@@ -316,3 +321,54 @@ def reading_sentences(effects: MeanEffects, shown: Quantity, noun: str) -> str:
     else:
         sentences_read.append("States of single patches are shown for a single pair alone.")
     return " ".join(sentences_read)
+
+
+def draw_effects_table(
+    effects: MeanEffects, columns: Columns, head: tuple[int, int], *, is_tested: bool
+) -> None:
+    """Draws the effects and marks the row of the chosen `head`; a click on a row chooses its head.
+
+    `is_tested` adds whether an effect is clear, which says nothing about distances.
+    """
+    titles = _TITLES | (_RESULT if is_tested else {})
+    headings: list[TableHeading] = [{"name": name, "title": title} for name, title in titles.items()]
+    order = np.argsort(-np.abs(effects.mean), axis=None, kind="stable")
+    indices = [divmod(int(number), len(columns.names)) for number in order]
+    current = head[0], columns.of_head(head[1])
+    p_values = effects.p if is_tested else None
+    rows: list[TableRow] = [
+        {
+            "key": [layer, column],
+            "current": (layer, column) == current,
+            "cells": _cells(effects, columns, layer, column, p_values),
+        }
+        for layer, column in indices
+    ]
+
+    def take_row(key: list[int]) -> None:
+        columns.take({"layer": key[0], "column": key[1]})
+
+    _table.draw(headings, rows, key="patch_table", take_row=take_row)
+
+
+def _cells(
+    effects: MeanEffects, columns: Columns, layer: int, column: int, p_values: np.ndarray | None
+) -> list[TableCell]:
+    spec = "#.3g" if p_values is None else "+#.3g"
+    mean, sd, low, high = (
+        format_number(float(numbers[layer, column]), spec if numbers is not effects.sd else "#.3g")
+        for numbers in (effects.mean, effects.sd, effects.low, effects.high)
+    )
+    interval = "–" if effects.n < 2 else f"{low} to {high}"
+    cells: list[TableCell] = [
+        {"name": "part", "text": columns.name(layer, column), "is_header": True, "is_button": True},
+        {"name": "mean", "text": mean},
+        {"name": "interval", "text": interval},
+        {"name": "sd", "text": sd},
+        {"name": "n", "text": f"{effects.n}"},
+    ]
+    if p_values is not None:
+        p = p_values[layer, column]
+        result = "not tested" if np.isnan(p) else "clear" if p < SIGNIFICANT else "could be chance"
+        cells.append({"name": "result", "text": result})
+    return cells

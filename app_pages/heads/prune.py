@@ -60,7 +60,7 @@ def draw_pruning(controls: DeltaGenerator) -> None:
 
     index = LAYER.held(0), HEAD.held(0)
     clickable(figure, key="prune_curve", chosen=index, selection="step", take=take)
-    link_head(*index)
+    link_head(f"**{head_name(*index)}**")
     st.caption(
         "At each step every remaining head is tried, and the one without which the mean loss is least is removed. Two heads that "
         f"are each dispensable may not be so together. {_examples_sentence(stored.values())} ± is the standard error of the change, "

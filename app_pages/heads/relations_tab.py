@@ -19,17 +19,15 @@ from app_pages.controls.control_bar import bar
 from app_pages.controls.head_choice import HeadChoice, take_head, take_query
 from app_pages.controls.heads_controls import DIRECTION, EITHER, RELATION
 from app_pages.controls.input_controls import TEXT
-from app_pages.controls.map_controls import HEAD as HEAD_OF_LAYER
-from app_pages.controls.map_controls import LAYER, LENS
+from app_pages.controls.map_controls import LENS
 from app_pages.controls.pages import ATTENTION, go_to
-from app_pages.heads.numbers import link_head, measuring_command
-from app_pages.inputs.row import choose_usable_encoder
+from app_pages.heads.numbers import choose_head_of_encoder, link_head, measuring_command
 from app_pages.show.show import clickable, show
 from app_pages.subject.cache import Checkpoint, loaded, of
 from app_pages.subject.linked_sentences import TREEBANK, treebank_sentences
 from app_pages.subject.stored_results import over, table_of
 from app_pages.toolkit.callbacks import callback
-from app_pages.toolkit.markdown import plain
+from app_pages.toolkit.markdown import counted, plain
 from model.atlas.data_source import DataSource
 from model.atlas.link_cells import link_cells
 from model.atlas.linked_inputs import DIRECTIONS, TO_HEAD, Link, LinkedText
@@ -48,24 +46,20 @@ NEEDED = ["layer", "head", "share", "low", "high", "baseline", "offset", "n"]  #
 
 def draw_relations() -> None:
     """Draws the relations of a chosen encoder, which need no input."""
-    controls, _ = bar("controls")
-    name = choose_usable_encoder(controls)
-    config = loaded(name).config
-    with controls:
-        layer, head = LAYER.choose(range(config.n_layers)), HEAD_OF_LAYER.choose(range(config.n_heads))
-    chosen = HeadChoice(layer=layer, head=head)
-    link_head(layer, head)
+    controls, more = bar("controls")
+    name, config, chosen = choose_head_of_encoder(controls)
     rows, source = relation_table(name, config.n_layers, config.n_heads)
     if source is None or not len(rows):
         st.info(_how_to_measure(name, config.is_text), icon=":material/database:")
         return
-    with controls:
+    with more.popover("View", key="more"):
         direction = DIRECTION.choose()
     shown_rows = rows if direction == EITHER else rows[rows["direction"] == direction]
     best = best_heads(_rows_with_enough_links(shown_rows))
     relations = [head.relation for head in best]
     with controls:
         relation = RELATION.choose(relations)
+        link_head()
     _draw_best_heads(best, relation, chosen, source, rows["relation"].nunique())
     _say_shares(rows, chosen, relation)
     _draw_examples(name, shown_rows, chosen, relation)
@@ -151,9 +145,10 @@ def _draw_best_heads(
 def _fewer_links_sentence(best: Sequence[BestHead], n_relations: int) -> str:
     if best[0].n < FEWEST:
         return f"No relation has the {FEWEST} links that a test needs."
-    if n := n_relations - len(best):
-        return f"{n} {'relation' if n == 1 else 'relations'} with fewer than {FEWEST} links {'is' if n == 1 else 'are'} left out."
-    return ""
+    n_left_out = n_relations - len(best)
+    return (
+        f"Left out, with fewer than {FEWEST} links: {counted(n_left_out, 'relation')}." if n_left_out else ""
+    )
 
 
 def _say_shares(rows: pd.DataFrame, chosen: HeadChoice, relation: str) -> None:

@@ -82,9 +82,8 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
         Head(layer, head, numbers.roles(layer, head), tuple(followed.get((layer, head), ())))
         for layer, head in numbers.heads
     ]
-    with slots.controls:
-        searched = controls.SEARCH.choose()
     with slots.view:
+        searched = controls.SEARCH.choose()
         measures = _choose_measures(numbers)
         layers, role = _choose_filter(numbers, all_heads)
         relation = _choose_relation(all_heads)
@@ -100,7 +99,8 @@ def _draw_table(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: Num
                 None if relation_source is None else Followed(followed, over(relation_source)),
                 subject.checkpoint if isinstance(subject, LiveSubject) else "",
             )
-    say_head(subject, chosen)
+    with slots.controls:
+        say_head(subject, chosen)
     if rows:
         headings = _headings(numbers, measures, sort, has_relations=relation_source is not None)
         _table.draw(
@@ -130,8 +130,8 @@ def _draw_scatter(subject: Subject, slots: Slots, chosen: HeadChoice, numbers: N
     with slots.controls:
         x = controls.ACROSS.choose(names, COLUMNS[first].title)
         y = controls.UP.choose(names, COLUMNS[second].title)
+        say_head(subject, chosen)
     units = {COLUMNS["distance"].title: f" ({numbers.record.units})"}
-    say_head(subject, chosen)
     chart = head_scatter(
         values[names[x]],
         values[names[y]],

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.attention_formula import divisor_tex
-from app_pages.inside_a_head.view import View
-from app_pages.inside_a_head.wording import (
+from app_pages.inside_a_head.view import (
+    View,
     attention_input_tex,
     bias_tex,
     is_on_grid,
@@ -59,7 +59,7 @@ def draw_projection(view: View) -> None:
         else ""
     )
     shared = (
-        f" Heads {heads[0]} {'and' if len(heads) == 2 else 'to'} {heads[-1]} have $W_K$ and $W_V$ in common, and so their keys and values; $W_Q$ is each "
+        f" Heads {heads[0]}–{heads[-1]} have $W_K$ and $W_V$ in common, and so their keys and values; $W_Q$ is each "
         "head's own (grouped queries, Ainslie et al. 2023)."
         if heads
         else ""

@@ -8,8 +8,7 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.inside_a_head_controls import BY_WEIGHT, KEY, SORT
-from app_pages.inside_a_head.view import View
-from app_pages.inside_a_head.wording import query_and_key_text
+from app_pages.inside_a_head.view import View, query_and_key_text
 from app_pages.show.download import download
 from app_pages.show.html_table import HtmlTable, Strip, TableCell, TableHeading, TableRow
 from model.experiments.query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT

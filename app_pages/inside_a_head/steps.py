@@ -13,8 +13,7 @@ from app_pages.controls.inside_a_head_controls import STEP, step_titles
 from app_pages.inside_a_head import attention_steps as attention
 from app_pages.inside_a_head import block_steps as block
 from app_pages.inside_a_head.attention_table import draw_table
-from app_pages.inside_a_head.view import View, choose_view
-from app_pages.inside_a_head.wording import division_text
+from app_pages.inside_a_head.view import View, choose_view, division_text
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable
 from app_pages.subject.subject import LiveSubject

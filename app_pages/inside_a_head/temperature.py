@@ -2,10 +2,11 @@
 
 import streamlit as st
 
+from app_pages.controls.attention_formula import divisor_tex, score_formula
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.head_choice import HeadChoice, choose_query
 from app_pages.controls.inside_a_head_controls import APPLIED_TO, HEAD, LAYER, TEMPERATURE, temperature_label
-from app_pages.inside_a_head.wording import division_text
+from app_pages.inside_a_head.view import division_text
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.show import clickable, show
 from app_pages.show.side_predictions import predictions, tell
@@ -56,21 +57,9 @@ def draw_temperature(subject: LiveSubject, slots: Slots, chosen: HeadChoice) -> 
         with st.container(key="side_curve"):
             _draw_curve(subject, record, t, heads)
     _draw_patterns(chosen, query, (before,) if t == 1 else (before, after))
-    st.latex(rf"a = \mathrm{{softmax}}\!\left({_scores_tex(record.config)}\right)")
-
-
-def _scores_tex(config: ModelConfig) -> str:
-    """LaTeX for the scores at the temperature T."""
-    parts = config.family.parts
-    products = r"q\,K^{\top}"
-    if parts.disentangled is not None:
-        maps = r"q\,K^{\top} + \ldots"
-        return rf"\frac{{{maps}}}{{T \sqrt{{{parts.disentangled.n_maps} \, d_k}}}}"
-    if not parts.scaled:
-        return rf"\frac{{{products} + b}}{{T}}"
-    if config.has_distance_bias:
-        return rf"\frac{{1}}{{T}}\left(\frac{{{products}}}{{\sqrt{{d_k}}}} + b\right)"
-    return rf"\frac{{{products}}}{{T \sqrt{{d_k}}}}"
+    st.latex(
+        rf"A_{{ij}} = \mathrm{{softmax}}_j\left(\frac1T \left({score_formula(record.config).tex}\right)\right)"
+    )
 
 
 def _undivided_temperature(config: ModelConfig) -> float:
@@ -81,18 +70,15 @@ def _undivided_temperature(config: ModelConfig) -> float:
 
 
 def _undivided_sentence(config: ModelConfig) -> str:
-    temperature = f"{_undivided_temperature(config):.3g}"
-    if not config.family.parts.scaled:
+    if not (divisor := divisor_tex(config)):
         return "This encoder does not divide by $\\sqrt{d_k}$: at $T = 1$ its scores are the plain $q \\cdot k$ and the bias."
-    if (disentangled := config.family.parts.disentangled) is not None:
-        root = rf"\sqrt{{{disentangled.n_maps} \, d_k}}"
-        return f"At $T = 1/{root} = {temperature}$ the scores are the plain sum of their maps, as if nothing had been divided."
-    scores = "the plain $q \\cdot k$, as if nothing had been divided"
-    if config.has_distance_bias:
-        scores = (
-            "the plain $q \\cdot k$ and a bias $\\sqrt{d_k}$ times as large, as if nothing had been divided"
-        )
-    return f"At $T = 1/\\sqrt{{d_k}} = {temperature}$ the scores are {scores}."
+    scores = "the plain $q \\cdot k$"
+    if config.family.parts.disentangled is not None:
+        scores = "the plain sum of their maps"
+    elif config.has_distance_bias:
+        scores += " and a bias $\\sqrt{d_k}$ times as large"
+    temperature = f"{_undivided_temperature(config):.3g}"
+    return f"At $T = 1/{divisor} = {temperature}$ the scores are {scores}, as if nothing had been divided."
 
 
 def _draw_curve(subject: LiveSubject, record: ForwardRecord, t: float, heads: dict[str, int]) -> None:

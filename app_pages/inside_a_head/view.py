@@ -1,4 +1,6 @@
-"""The numbers of one query that the figures of the steps show, and the choice of the key that is shown in detail."""
+"""The numbers of one query that the figures of the steps show, the key that is shown in detail, and how formulas are written for
+the encoder at hand.
+"""
 
 from dataclasses import dataclass
 
@@ -7,12 +9,15 @@ from app_pages.controls.head_choice import HeadChoice
 from app_pages.controls.inside_a_head_controls import ALL_KEYS, KEY, STRONGEST
 from app_pages.subject.cache import cached
 from app_pages.subject.subject import LiveSubject
+from model.config import ModelConfig
 from model.experiments.head_steps import HeadSteps, head_steps, unrecorded_activations
+from model.family_options import LinearMap
 from model.record import ForwardRecord
 from viz.builders.number_format import head_name
 from viz.builders.token_label import label
 
 FEW, STRONG = 64, 48  # up to so many keys all are drawn, of more the strongest
+ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu_tanh": "GELU", "silu": "SiLU", "quick_gelu": "QuickGELU"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,3 +90,46 @@ def steps_of(subject: LiveSubject, layer: int, head: int, query: int) -> HeadSte
     """Every step of one query through one head, recomputed. Raises the errors of `model.experiments.head_steps.head_steps`."""
     activations = subject.compute(unrecorded_activations, layer)
     return head_steps(subject.loaded, subject.record, activations, layer=layer, head=head, query=query)
+
+
+def bias_tex(config: ModelConfig, linear_map: LinearMap, symbol: str) -> str:
+    """LaTeX for " + symbol", or "" if this linear map has no bias."""
+    return "" if linear_map in config.family.parts.without_bias else f" + {symbol}"
+
+
+def attention_input_tex(view: View) -> str:
+    r"""The symbol of what attention reads: \hat{x} behind a norm, x where it reads the stream as it is."""
+    is_normed = view.record.config.norm_placement == "pre" and view.steps.norm_attention is not None
+    return r"\hat{x}" if is_normed else "x"
+
+
+def query_and_key_tex(view: View) -> tuple[str, str]:
+    """Symbols of q_i and k_j as they are multiplied, with a tilde if they are rotated first."""
+    is_rotated = view.steps.attention.rotation is not None
+    return (r"\tilde{q}", r"\tilde{k}") if is_rotated else ("q", "k")
+
+
+def query_and_key_text(view: View) -> tuple[str, str]:
+    """The same symbols as plain text, without indices."""
+    return ("q̃", "k̃") if view.steps.attention.rotation is not None else ("q", "k")
+
+
+def division_text(config: ModelConfig) -> str:
+    """The division of the products in a word: "÷ √d_k", "÷ √(3 d_k)" or "not divided"."""
+    parts = config.family.parts
+    if not parts.scaled:
+        return "not divided"
+    return "÷ √d_k" if parts.disentangled is None else f"÷ √({parts.disentangled.n_maps} d_k)"
+
+
+def is_on_grid(view: View) -> bool:
+    """Whether positions are rows and columns of patches, by which queries and keys are rotated."""
+    rotary = view.record.config.family.parts.rotary
+    return rotary is not None and rotary.on_grid
+
+
+def shared_heads(config: ModelConfig, head: int) -> range:
+    """The heads that have their keys and values in common with `head`; empty if it has its own."""
+    n_shared = config.n_heads // (config.family.parts.n_key_heads or config.n_heads)
+    start = head - head % n_shared
+    return range(start, start + n_shared) if n_shared > 1 else range(0)

@@ -67,7 +67,7 @@ def test_all_heads_and_their_columns_are_in_sight_and_say_what_they_are(page: Pa
     page.mouse.move(0, 0)
     expect(tip).to_be_hidden()
     # All headings are one stop of the keyboard; the arrows go on, also over those that do not sort.
-    page.get_by_role("button", name="Step by step").focus()
+    page.get_by_role("button", name="View").focus()
     page.keyboard.press("Tab")
     expect(table.get_by_role("button", name="head", exact=True)).to_be_focused()
     expect(tip).to_have_text(re.compile("^Layer and head"))

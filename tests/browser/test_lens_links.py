@@ -26,10 +26,11 @@ def test_a_lens_is_chosen_linked_and_kept_on_side_by_side(page: Page) -> None:
     ready(page)
     page.get_by_role("link", name="Side by side").click()
     ready(page)
-    expect(page.get_by_text("layers are paired by number")).to_be_visible()
+    expect(page.get_by_text("one map a layer, paired by number")).to_be_visible()
     for side in ("first", "second"):
         linked.wait_until_told(page, f"heads_{side}", layer=3)
     ready(page)  # a run that goes on would close the list
+    page.get_by_role("button", name="View").click()
     page.locator(".st-key-lens input").click()
     page.get_by_role("option", name="attention", exact=True).click()
     expect(page).to_have_url(re.compile(r"[?&]head=2"))  # the head that was chosen before

@@ -10,7 +10,7 @@ from ..builders.number_format import THIN_PERCENT, head_name, told_apart
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, INK, MIDDLE, heading
 
-ROW = 26  # pixels
+ROW = 22  # pixels
 _RIGHT = 190  # pixels for the names of the heads
 _LEFT = 150  # pixels for the names of the relations
 _LONGEST = 13  # letters of a relation's name
@@ -64,8 +64,8 @@ def relation_dots(
         height=ROW * max(len(heads), 1),
         title=heading(
             f"The best head for each relation, {source}",
-            "Dot: in how many of the links the head looks most at the linked word, with a 95 % interval. Grey bar: always looking the "
-            "same number of words away. Filled: clearly more than that.",
+            "Dot: how often the head looks most at the linked word, with a 95 % interval. Grey bar: always the same number of words "
+            "away. Filled: clearly more.",
         ),
         description=f"The best head for each relation, {source}. {described or 'There is none.'}",
     )

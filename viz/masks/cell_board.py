@@ -15,7 +15,7 @@ from ..builders.theme import SMALL, UPRIGHT
 from ..builders.token_label import FONT
 from ..builders.vega_colours import attention_colour, weight_legend
 
-_SIDE = 410  # pixels of the board, while a cell stays between the smallest and the largest
+_SIDE = 370  # pixels of the board, while a cell stays between the smallest and the largest
 _SMALLEST, _LARGEST = 7, 34
 _LONGEST_LABEL = 90
 

@@ -32,7 +32,8 @@ function nameParts() {
     if (icon.closest("button").querySelector("[data-testid=stMarkdownContainer]")?.textContent.trim())
       set(icon, "aria-hidden", "true");
   for (const box of document.querySelectorAll(SCROLLS)) {
-    if (box.clientWidth > 1 && box.scrollWidth > box.clientWidth) set(box, "tabindex", "0");
+    const scrolls = box.clientWidth > 1 && box.scrollWidth > box.clientWidth;
+    if (scrolls && getComputedStyle(box).overflowX !== "visible") set(box, "tabindex", "0");
     else box.removeAttribute("tabindex");
   }
 }

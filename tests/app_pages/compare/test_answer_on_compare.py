@@ -92,7 +92,7 @@ def test_a_knock_out_changes_log_p_of_the_word_on_both_sides(open_compare: Open)
     )
     assert not app.exception
     sentences = [block.value.replace("\\", "") for block in app.markdown]
-    assert any("Shown is the change of log P of the word at [MASK], in nats." in text for text in sentences)
+    assert "Shown is the change of log P of the word at [MASK], in nats." in captions(app)
     largest = []
     for name in ("imdb-pre-ln", "imdb-post-ln"):
         loaded = cache.loaded(name)
@@ -119,7 +119,7 @@ def test_a_knock_out_of_a_word_beside_that_of_a_class_has_a_scale_of_its_own(ope
     two = {"compare_what": "two inputs", "compare_text": "great film a b x not"}
     app = open_compare(text=TEXT, checkpoint="imdb-pre-ln", **MASKED, **two, compare_part="Knock-out")
     assert "The scale of log P reaches to" in captions(app)
-    shown = " ".join(block.value for block in app.markdown)
+    shown = captions(app)
     assert (
         "second text is not asked for a masked word: there it is the change of the log-odds of the class"
         in shown

@@ -49,8 +49,8 @@ def test_the_difference_is_that_of_what_is_shown(open_compare: Open, lens: str) 
 def test_layers_are_paired_by_number(open_compare: Open) -> None:
     app = open_compare(**by_number("rollout"))
     assert not app.exception
-    assert any("layers are paired by number" in said.value for said in app.markdown)
-    assert app.segmented_control(key="compare_view").options == ["all heads", "difference"]
+    assert any("one map a layer, paired by number" in said.value for said in app.markdown)
+    assert app.selectbox(key="compare_view").options == ["all heads", "difference"]
     assert not any(button.key == "most_different" for button in app.button)
 
 

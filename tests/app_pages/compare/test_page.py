@@ -8,6 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages.compare import pairing
+from app_pages.controls.address import Control
+from app_pages.show import all_heads, drawn_part
 from app_pages.subject import encoders
 from app_pages.subject.subject import LiveSubject
 from model import checkpoint
@@ -15,12 +17,20 @@ from model.capture import capture
 from model.checkpoint import load
 from model.config import ModelConfig
 from model.measures.head_matching import distance_matrix, match_heads
+from model.measures.head_measures import entropy
+from tests.app_pages.charts import shown, table, weights
 from tests.app_pages.linked import charts, choose, linked
 from tests.model import tiny
+from tests.tolerance import rounding
 
 Open = Callable[..., AppTest]
 
 TEXT = "not great film"
+BY_NUMBER = {
+    "checkpoint": "imdb-pre-ln",
+    "compare_view": "difference",
+    "compare_pairing": "of the same number",
+}
 PARTS = ("Heads", "Knock-out", "Stream", "Cross-attention")
 
 
@@ -203,8 +213,8 @@ def test_a_matched_head_stands_beside_its_partner(open_compare: Open, head: int)
     assert [linked(app, key).name for key in charts(app)] == [f"L1 H{head}", other]
     partners = linked(app, "heads_first").data["partners"]
     assert "L{} H{}".format(*partners[2 + head]) == other
-    assert f"**L1 H{head}** of imdb-pre-ln ↔ **{other}** of imdb-post-ln" in words(app)
-    assert "paired by how alike they look on this input" in words(app)
+    assert f"**L1 H{head}** ↔ **{other}**" in words(app)
+    assert "smallest sum of distances on this input" in explanations(app)
     assert not app.warning
     _, old_head, _ = linked(app, "heads_second").kept
     choose(app, "heads_second", head=1 - old_head)  # the choice on the other side is kept as one of the first
@@ -232,7 +242,7 @@ def test_the_way_to_the_pair_that_differs_most(open_compare: Open) -> None:
     furthest = int(distances[np.arange(4), matched()].argmax())
     assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == divmod(furthest, 2)
     distance = distances[furthest, matched()[furthest]]
-    assert f"{distance:.3f} nats apart here; none of 4 pairs is further apart" in words(app)
+    assert f"{distance:.3f} nats apart; further apart: 0 of 4 pairs" in words(app)
 
 
 def test_the_matrix_of_distances(open_compare: Open) -> None:
@@ -251,7 +261,7 @@ def test_heads_beyond_those_of_the_other_stay_alone(open_compare: Open, checkpoi
     app = open_compare(checkpoint="imdb-post-ln")
     assert "Without a partner in imdb-pre-ln: L" in captions(app)
     app = open_compare(checkpoint="imdb-pre-ln", compare_pairing="of the same number", layer="2")
-    assert "**L2 H0** of imdb-pre-ln has no partner in imdb-post-ln" in words(app)
+    assert "**L2 H0** has no partner in imdb-post-ln" in words(app)
     assert app.info[0].value == "imdb-post-ln has no partner for L2 H0."
     app = open_compare(
         checkpoint="imdb-pre-ln", compare_pairing="of the same number", layer="2", compare_view="difference"
@@ -311,3 +321,46 @@ def test_without_predictions_written_down_there_is_no_such_button(
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
     app = open_compare(kind="Digit")
     assert all(button.key != "next_disagreement" for button in app.button)
+<<<<<<< HEAD
+=======
+
+
+# How they were trained
+
+
+def test_two_checkpoints_have_their_recipes_below(open_compare: Open) -> None:
+    app = open_compare(checkpoint="imdb-pre-ln")
+    (box,) = (box for box in app.expander if box.label == "How these two were trained")
+    assert box.markdown[0].value.startswith("| | imdb-pre-ln | imdb-post-ln |")
+    assert "phase 2 | gently changed digits" in box.markdown[0].value
+    app = open_compare(checkpoint="imdb-pre-ln", compare_what="two inputs")
+    assert all(box.label != "How these two were trained" for box in app.expander)
+
+
+def test_a_click_on_any_table_chooses_the_pair(open_compare: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    clicks, taken = {}, {}
+    monkeypatch.setattr(all_heads, "clickable", lambda _, key, take, **__: clicks.update({key: take}))
+    assert not open_compare(text=TEXT, **BY_NUMBER).exception
+    assert list(clicks) == ["grid_distance", "grid_entropy", "grid_mean_distance"]
+    monkeypatch.setattr(Control, "take", lambda control, value: taken.update({control.key: value}))
+    for take in clicks.values():
+        taken.clear()
+        take({"layer": 1.0, "head": 0.0})
+        assert taken == {"layer": 1, "head": 0}
+
+
+def test_the_change_is_that_of_the_second_minus_the_first(open_compare: Open) -> None:
+    app = open_compare(text=TEXT, **BY_NUMBER)
+    first, second = (LiveSubject(f"imdb-{end}-ln", TEXT).record for end in ("pre", "post"))
+    means = [entropy(record.pattern, record.mask).mean(axis=-1) for record in (first, second)]
+    changes = table(app, "change of entropy", "layer", "head", "value").sort_values(["layer", "head"])
+    np.testing.assert_allclose(changes["value"], (means[1] - means[0]).ravel(), atol=rounding(8 * 5))
+
+
+def test_of_many_positions_the_first_are_drawn(open_compare: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drawn_part, "MOST_DRAWN", 4)
+    monkeypatch.setattr(drawn_part, "DRAWN", 2)
+    app = open_compare(text=TEXT, **BY_NUMBER)
+    assert weights(shown(app, "difference")).shape == (2, 2)
+    assert "Of 5 positions, 0 to 1 are drawn." in [caption.value for caption in app.caption]
+>>>>>>> 8040222a (Side by side has one row of controls and larger maps)

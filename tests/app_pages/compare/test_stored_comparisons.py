@@ -55,10 +55,10 @@ def test_heads_are_paired_over_the_data(open_compare: Open, first: str, second: 
         "alike on this input",
         "of the same number",
     ]
-    assert f"**L0 H1** of {first} ↔ **L1 H0** of {second}" in words(app)
+    assert "**L0 H1** ↔ **L1 H0**" in words(app)
     here = distance_matrix(*(LiveSubject(name, TEXT).record.pattern for name in (first, second)))[1, 2]
     mean = 0.12 if first == PRE else 0.13
-    assert f"paired by how alike they look over 30 examples · {here:.3f} nats apart here" in words(app)
+    assert f"{here:.3f} nats apart" in words(app)
     said = explanations(app)
     assert f"Over 30 films it is {mean:.3f} ± {mean / 10:.3f} (mean ± standard deviation)" in said
     assert "on average over 30 films" in said
@@ -70,7 +70,7 @@ def test_heads_can_be_paired_on_this_input(open_compare: Open) -> None:
     partner = match_heads(distance_matrix(*(LiveSubject(name, TEXT).record.pattern for name in (PRE, POST))))[
         0
     ]
-    assert "**L0 H0** of {} ↔ **L{} H{}** of {}".format(PRE, *divmod(int(partner), 2), POST) in words(app)
+    assert "**L0 H0** ↔ **L{} H{}**".format(*divmod(int(partner), 2)) in words(app)
     said = explanations(app)
     assert "smallest sum of distances on this input" in said
     assert (

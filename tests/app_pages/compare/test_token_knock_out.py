@@ -26,7 +26,7 @@ from viz.builders.number_format import format_number
 @pytest.mark.parametrize("text", [TEXT, "film not great x y z"])
 def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None:
     app = open_compare(text=text, checkpoint="imdb-pre-ln", compare_part="Knock-out")
-    assert "hidden from every query" in words(app)
+    assert "hidden from every query" in captions(app)
     asked = int(LiveSubject("imdb-pre-ln", text).record.logits.argmax())
     for name in ("imdb-pre-ln", "imdb-post-ln"):
         record = LiveSubject(name, text).record
@@ -41,11 +41,7 @@ def test_the_knock_out_is_said_in_numbers(open_compare: Open, text: str) -> None
             f"(position {strongest}) it is {100 * without[strongest]:.2f}\u2009%, the largest change "
             f"({format_number(moved[strongest], '+.2f')} in log-odds). "
         ) in line
-        changes = "changes" if flips == 1 else "each change"
-        others = (
-            f"{flips} of {len(record)} tokens, taken alone, {changes}" if flips else "No single one changes"
-        )
-        assert line.endswith(f"{others} the answer.")
+        assert line.endswith(f"Hidden alone, {flips} of {len(record)} tokens change the answer.")
 
 
 def test_both_scales_reach_to_the_largest_change_of_either_side(open_compare: Open) -> None:
@@ -68,7 +64,7 @@ def test_without_classes_the_pooled_state_is_measured(
     put(checkpoints, "headless", replace(config, class_names=()))
     query = {"kind": "Text" if config.is_text else "Digit", "checkpoint": "headless"}
     app = open_compare(compare_what="two inputs", compare_part="Knock-out", **query)
-    assert "cosine distance of the pooled state" in words(app)
+    assert "cosine distance of the pooled state" in captions(app)
     bars = [said for said in descriptions(app) if "pooled state (cosine distance) with each" in said]
     assert len(bars) == 2
     selection = subject_of(app)
@@ -86,7 +82,7 @@ def test_beside_a_side_with_classes_the_pooled_state_of_one_without_is_shown(
     put(checkpoints, "headless", replace(tiny.TEXT, class_names=()))
     app = open_compare(text=TEXT, checkpoint="headless", compare_with="imdb-pre-ln", compare_part="Knock-out")
     assert not app.info
-    assert "headless has no classes: there it is the cosine distance" in words(app)
+    assert "headless has no classes: there it is the cosine distance" in captions(app)
     assert "**imdb-pre-ln**: P(" in words(app)
     subject = LiveSubject("headless", TEXT)
     record = subject.record
@@ -136,7 +132,7 @@ def test_a_class_that_one_side_does_not_know(open_compare: Open, checkpoints: Pa
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ([0.0, 1e-7, 0.0], "**tiny**: no single one of the 3 tokens changes the answer."),
+        ([0.0, 1e-7, 0.0], "**tiny**: hidden alone, none of the 3 tokens changes the answer."),
         ([-0.5, 0.1, 0.5 + 1e-7], "without `[CLS]` (position 0) it is"),
         ([-0.5, 0.1, 0.5 + 1e-7], "the largest change, and as large without 1 more (−0.50 in log-odds)"),
         ([0.0, -0.5, 0.1], "the largest change (−0.50 in log-odds)"),

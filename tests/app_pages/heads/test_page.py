@@ -193,7 +193,7 @@ def test_of_a_short_text_no_head_has_a_role(open_app: Open) -> None:
     """5 tokens with [CLS] and [SEP]: even weights would be "local" there."""
     app = open_app(PAGE, input_controls.TEXT.to(TEXT))
     (line,) = [each.value for each in app.markdown if each.value.startswith("**L0 H0**")]
-    assert line == "**L0 H0** :gray[has no role: 5 tokens are too few]"
+    assert line == "**L0 H0** · :gray[too few tokens for a role]"
     assert not any(row["roles"] for row in rows(app).values())
 
 

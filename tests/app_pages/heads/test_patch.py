@@ -84,7 +84,7 @@ def test_a_second_text_of_ones_own_stays(open_patch: Open) -> None:
 def test_other_lengths_are_said(open_patch: Open) -> None:
     app = open_patch(patch_text="great film")
     assert "5 tokens and 4" in said(app)
-    assert "1 of the first has no partner" in said(app)
+    assert "left as they are: 1." in said(app)
 
 
 def test_without_a_second_text_it_asks_for_one(open_patch: Open) -> None:

@@ -84,7 +84,7 @@ def test_the_best_head_for_each_relation(open_app: Open, store: Callable) -> Non
     assert shown["relation"].tolist() == ["amod", "det"]  # the more frequent one first
     assert shown["name"].tolist() == ["L1 H0, to head", "L1 H0, to dependent"]
     assert shown["share"].tolist() == pytest.approx([0.6, 0.8])
-    assert "1 relation with fewer than 20 links is left out." in words(app)
+    assert "Left out, with fewer than 20 links: 1 relation." in words(app)
 
 
 @pytest.mark.parametrize(

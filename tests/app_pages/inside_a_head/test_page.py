@@ -198,7 +198,7 @@ def test_rotated_queries_are_what_is_multiplied(open_own: Open) -> None:
 
 def test_shared_keys_and_gates_and_missing_parts_are_named(open_own: Open) -> None:
     app = open_own("EuroBertModel", head="3", inside_step="Query, key and value")
-    assert any("Heads 2 and 3 have $W_K$ and $W_V$ in common" in text for text in said(app))
+    assert any("Heads 2–3 have $W_K$ and $W_V$ in common" in text for text in said(app))
     assert not any("b_Q" in text for text in said(app))
     go_to(app, "norm_attention")
     assert any("RMSNorm (Zhang & Sennrich 2019) subtracts no mean" in text for text in said(app))

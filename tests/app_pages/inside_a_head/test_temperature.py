@@ -98,9 +98,13 @@ def test_without_classes_the_pooled_state_is_followed(
 @pytest.mark.parametrize(
     ("architecture", "scores", "words"),
     [
-        ("T5EncoderModel", r"\frac{q\,K^{\top} + b}{T}", "does not divide by"),
-        ("MPNetModel", r"\frac{q\,K^{\top}}{\sqrt{d_k}} + b", "and a bias $\\sqrt{d_k}$ times as large"),
-        ("DebertaV2Model", r"{T \sqrt{3 \, d_k}}", "the plain sum of their maps"),
+        ("T5EncoderModel", r"\frac1T \left(q_i \cdot k_j + B_{ij}\right)", "does not divide by"),
+        (
+            "MPNetModel",
+            r"\frac1T \left(q_i \cdot k_j / \sqrt{d_k} + B_{ij}\right)",
+            "and a bias $\\sqrt{d_k}$ times as large",
+        ),
+        ("DebertaV2Model", r"/ \sqrt{3 \, d_k}\right)", "the plain sum of their maps"),
     ],
 )
 def test_the_scores_are_those_of_the_encoder_at_hand(

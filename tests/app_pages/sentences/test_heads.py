@@ -107,14 +107,12 @@ TABLE: dict[str, list[Row]] = {
         row(
             "one has too few",
             lambda: relations_tab._fewer_links_sentence([best(1, 0)], 2),
-            "1 relation with fewer",
-            "is left out",
+            "fewer than 20 links: 1 relation.",
         ),
         row(
             "several have too few",
             lambda: relations_tab._fewer_links_sentence([best(1, 0)], 3),
-            "2 relations with fewer",
-            "are left out",
+            "fewer than 20 links: 2 relations.",
         ),
         row("all have enough", lambda: f"[{relations_tab._fewer_links_sentence([best(1, 0)], 1)}]", "[]"),
     ],
@@ -187,22 +185,22 @@ TABLE: dict[str, list[Row]] = {
             "as long as each other",
             lambda: patch._pairing_sentences(TEXT, TWICE, Pairs((0,), (0,))),
             "5 positions",
-            "At 1 of them the token differs",
+            "Positions whose tokens differ: 1.",
         ),
         row(
             "equal texts",
             lambda: patch._pairing_sentences(TEXT, TEXT, Pairs((0,), (0,))),
-            "At none of them do the tokens differ",
+            "Positions whose tokens differ: 0.",
         ),
         row(
             "one without a partner",
             lambda: patch._pairing_sentences(TEXT, SHORT, Pairs((0, 1, 2, 3), (0, 1, 2, 3))),
-            "1 of the first has no partner and stays as it is",
+            "left as they are: 1.",
         ),
         row(
             "several without a partner",
             lambda: patch._pairing_sentences(TEXT, SHORT, Pairs((0, 1, 2), (0, 1, 2))),
-            "2 of the first have no partner and stay as they are",
+            "left as they are: 2.",
         ),
     ],
     "a head and the best offset": [
