@@ -886,11 +886,13 @@ def _strongest_keys() -> list[alt.Chart]:
         )
     )
     y = "top + 4 + 27 * datum.rank"
+    label = "data('queries')[query].label"
+    has_room = f"width - keys_x > 200 || length({label}) < 13"
     heading = text_at(
         alt.Chart(data("state")),
         "keys_x",
         "top + 8",
-        "has_weights && keys_width ? '“' + data('queries')[query].label + (width - keys_x < 200 ? '” →' : '” attends to') : ''",
+        f"has_weights && keys_width ? '“' + {label} + ({has_room} ? '” attends to' : '” →') : ''",
         fontWeight="bold",
         limit=alt.expr("width - keys_x"),
     )
