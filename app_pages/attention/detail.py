@@ -3,39 +3,42 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from html import escape
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.attention.answer_colours import colouring, draw_row, draw_verdict, take_choice
-from app_pages.attention.by_layer import draw_by_layer
-from app_pages.attention.head_lines import draw_head_lines
 from app_pages.attention.head_summary import say_what_it_attends_to
 from app_pages.attention.shown_head import ShownHead
 from app_pages.attention.window import choose_window, window
-from app_pages.controls.attention_controls import BY_LAYER, HEAD, LINES, MATRIX, MEAN
-from app_pages.controls.head_choice import step, take_query
+from app_pages.controls.attention_controls import ALSO_HEADS, BY_LAYER, HEAD, LINES, MATRIX, MEAN
+from app_pages.controls.head_choice import HeadChoice, step, take_layer, take_query
 from app_pages.controls.lens import number_sentence_for
+from app_pages.controls.map_controls import ALL_QUERIES
 from app_pages.show.all_heads import overview_of
 from app_pages.show.download import download
 from app_pages.show.input_in_colours import input_in_colours
 from app_pages.show.linked_view import Choice, Hiding, linked_tokens
-from app_pages.show.show import show
+from app_pages.show.show import clickable, show
 from app_pages.toolkit.gestures import arrow_keys, row_clicks
 from app_pages.toolkit.markdown import plain
+from model.inputs import Picture, preprocessed_picture
 from model.lenses import ATTENTION, Lens
 from model.measures.head_measures import combine_heads
 from model.record import AttentionRecord, Positions
 from model.record.from_arrays import attention_alone
 from viz.attention.head_overview import head_maxima
+from viz.attention.head_view import MOST_HEADS, weight_lines
+from viz.attention.layer_heatmap import layer_heatmap
+from viz.attention.layer_pictures import layer_pictures
 from viz.attention.linked_heads import LEAST, N_STRONGEST
 from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import weight_heatmap
 from viz.attention.token_strip import weight_strip
 from viz.builders.heatmap import position_labels
-from viz.builders.number_format import format_number, head_name
+from viz.builders.number_format import format_number, head_name, percent
 from viz.builders.palette import WeightScale
 
 
@@ -157,9 +160,9 @@ def _draw_map(
                 if form == MATRIX:
                     _draw_matrix(drawn, ranges)
                 elif form == LINES:
-                    draw_head_lines(shown, pattern, name, of_head=part == HEAD and lens.has_heads, menu=menu)
+                    _draw_head_lines(shown, pattern, name, of_head=part == HEAD and lens.has_heads, menu=menu)
                 else:
-                    draw_by_layer(shown, part)
+                    _draw_by_layer(shown, part)
             with st.container(width=190):
                 _draw_strongest_keys(record, weights, query, lens)
                 if ranges is not None:
@@ -188,9 +191,106 @@ def _draw_map(
                 )
         with st.container(key="map"):
             if form == BY_LAYER:
-                draw_by_layer(shown, part)
+                _draw_by_layer(shown, part)
             else:
                 _draw_matrix(drawn, None)
+
+
+def _draw_head_lines(
+    shown: ShownHead, pattern: np.ndarray, name: str, *, of_head: bool, menu: DeltaGenerator
+) -> None:
+    """Draws `pattern` [query, key], called `name`, as lines of one query or of all; `of_head` says that it is one head's.
+
+    Then other heads of its layer can be drawn with it, each in a colour of its own. What is drawn is chosen in the `menu`.
+    """
+    chosen, query, record = shown.chosen, shown.query, shown.view.record
+    with menu:
+        is_alone = not ALL_QUERIES.choose()
+        heads = _choose_heads(record, chosen) if of_head else ()
+    patterns = {head_name(chosen.layer, head): record.pattern[chosen.layer, head] for head in heads}
+    if len(patterns) < 2:
+        patterns = {name: pattern}
+    maximum = "this map's own maximum" if len(patterns) == 1 else "the largest weight of these heads"
+    drawn = weight_lines(
+        record,
+        patterns,
+        query=query if is_alone else None,
+        scale=chosen.weights_to(maximum, *patterns.values()),
+        notes=shown.view.notes_on(np.stack(list(patterns.values()))),
+    )
+    if drawn.n_lines < drawn.n_all:
+        st.caption(
+            f"The strongest {drawn.n_lines:,} of {drawn.n_all:,} lines; "
+            f"they hold {percent(drawn.share, 0)} of the weight in this figure."
+        )
+    clickable(
+        drawn.chart,
+        key="lines",
+        chosen=query,
+        selection="token",
+        take=lambda token: take_query(token["position"]),
+    )
+    arrow_keys("lines", step, name="The weights of the chosen head as lines")
+
+
+def _choose_heads(record: AttentionRecord, chosen: HeadChoice) -> Sequence[int]:
+    """Draws the list of heads that are drawn with the chosen one, and says which are too many; returns all that are drawn, in order."""
+    n_heads = record.pattern.shape[1]
+    if n_heads < 2:
+        return ()
+    others = [head for head in ALSO_HEADS.choose(range(n_heads)) if head != chosen.head]
+    if left_out := others[MOST_HEADS - 1 :]:
+        names = ", ".join(head_name(chosen.layer, head) for head in left_out)
+        st.caption(
+            f"{MOST_HEADS} heads at once, since more colours could not be told apart. Left out: {names}."
+        )
+    return sorted((chosen.head, *others[: MOST_HEADS - 1]))
+
+
+def _draw_by_layer(shown: ShownHead, part: str) -> None:
+    """Draws the weights of the query in each layer, of the heads with the chosen number or, by `part`, the mean or
+    maximum over all heads of a layer; a click on a row, or on the picture of a layer, chooses that layer.
+    """
+    chosen, query, record = shown.chosen, shown.query, shown.view.record
+    # [head, layer, key]
+    rows, masks = (np.moveaxis(maps[:, :, query], 1, 0) for maps in (record.pattern, record.mask))
+    if part == HEAD:
+        weights, mask = rows[chosen.head], masks[chosen.head]
+        what = f"head {chosen.head} of each" if chosen.lens.has_heads else ""
+    else:
+        weights = combine_heads(rows, "mean" if part == MEAN else "maximum")
+        mask = np.logical_or.reduce(masks)
+        what = f"{part} over its heads"
+    what_is_shown: dict[str, Any] = {
+        "query": query,
+        "layer": chosen.layer,
+        "scale": chosen.weights_to("the largest weight here", weights),
+        "what": what,
+        "notes": shown.view.notes_on(weights),
+    }
+    if record.patch_grid is None:
+        with st.container(key="matrix_by_layer"):
+            show(layer_heatmap(record, weights, mask=mask, **what_is_shown), key="by_layer")
+            row_clicks("matrix_by_layer", len(weights), take_layer)
+            arrow_keys("matrix_by_layer", step, name="What the query attends to in each layer")
+    else:
+        read = shown.subject.model_input
+        assert isinstance(read, Picture), record.unit
+        image = preprocessed_picture(read.array, shown.subject.record)
+        clickable(
+            layer_pictures(record, image, weights, **what_is_shown),
+            key="overview_by_layer",
+            chosen=chosen.layer,
+            selection="layer",
+            take=lambda clicked: take_layer(int(clicked["layer"])),
+            width="content",
+        )
+        arrow_keys("overview_by_layer", step, name="What the query attends to in each layer")
+    if part == HEAD and chosen.lens.has_heads:
+        st.caption(
+            "Heads of the same number in different layers have no more in common than any others. “Mean”, under View, "
+            "shows what a layer as a whole attends to."
+        )
 
 
 def _draw_matrix(

@@ -45,7 +45,7 @@ def is_wanted(
     per_forward = multiply_adds(subject.loaded.config, len(subject.record))
     is_short = wanted.is_already or (n_forwards + besides) * per_forward <= AT_ONCE
     label = f"{label}, {duration(n_forwards * per_forward)}"
-    return stoppable.is_wanted(what, label, key, is_short=is_short, place=wanted.button)
+    return stoppable.is_wanted(what, label, key, is_short=is_short, container=wanted.button)
 
 
 def multiply_adds(config: ModelConfig, n: int) -> int:

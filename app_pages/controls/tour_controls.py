@@ -53,7 +53,7 @@ STOPS = (
     ),
     Stop(
         "Why word order needs help",
-        "Attention alone sees no order. Move “Position t”: each position has its own pattern, added to the word.",
+        "Attention alone sees no order. Move “Position t”: in this table each position has its own pattern, added to the word.",
         pages.POSITIONS,
         {"positions": "Sinusoids"},
     ),

@@ -49,7 +49,7 @@ def draw_page() -> None:
         from app_pages.inputs import linked_encoders
         from app_pages.inputs.text_input import keep_text
         from app_pages.subject.cache import one_run
-        from app_pages.tour.tour_line import draw_line
+        from app_pages.tour.open_stop import draw_line
 
         linked_encoders.open_linked_encoders()
         keep_text()

@@ -22,7 +22,14 @@ def draw_present_button(page: pages.Page) -> None:
     """Draws the way there, on pages whose figure can stand alone, or the way back: a button, and the key Escape."""
     if presents():
         st.html(_STYLE)
-        st.button("Back to the page", key="present_leave", on_click=_leave, shortcut="Esc")
+        st.button(
+            "Back to the page",
+            key="present_leave",
+            icon=":material/close:",
+            on_click=_leave,
+            shortcut="Esc",
+            help="Back to the page",
+        )
     elif page in pages.PRESENTED:
         st.button(
             "Present",

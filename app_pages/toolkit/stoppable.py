@@ -55,29 +55,31 @@ def with_progress(
 
 
 @contextmanager
-def progress(text: str, what: Hashable, place: DeltaGenerator | None = None) -> Iterator[Callable[..., None]]:
+def progress(
+    text: str, what: Hashable, container: DeltaGenerator | None = None
+) -> Iterator[Callable[..., None]]:
     """Context that yields the function that moves a progress bar: it takes a share from 0 to 1 and, optionally, another text.
 
-    The bar is drawn in `place`, by default the current container. If this work was stopped before, the page ends here, with
+    The bar is drawn in `container`, by default the current container. If this work was stopped before, the page ends here, with
     a button to continue.
     """
-    what, place = _wanted.get() or what, place or st.empty()
+    what, container = _wanted.get() or what, container or st.empty()
     if stopped_at(what) is not None:
-        say_stopped(text, what, place)
+        say_stopped(text, what, container)
         st.stop()
     try:
-        yield _Bar(text, what, place).move
+        yield _Bar(text, what, container).move
     except Exception:  # not where Streamlit ends the run: the next one draws its own
-        place.empty()
+        container.empty()
         raise
-    place.empty()
+    container.empty()
     if _wanted.get() is None:
         _work_states().pop(what, None)
 
 
 class _Bar:
-    def __init__(self, text: str, what: Hashable, place: DeltaGenerator) -> None:
-        self._text, self._what, self._place = text, what, place
+    def __init__(self, text: str, what: Hashable, container: DeltaGenerator) -> None:
+        self._text, self._what, self._container = text, what, container
         self._start = time.monotonic()
         self._bar: DeltaGenerator | None = None
 
@@ -88,7 +90,7 @@ class _Bar:
         _work_states().setdefault(self._what, _State()).share = share
         label = text or f"{self._text} {format_number(share, '.0%')}"
         if self._bar is None:
-            with self._place.container(horizontal=True, vertical_alignment="bottom"):
+            with self._container.container(horizontal=True, vertical_alignment="bottom"):
                 self._bar = st.progress(share, label)
                 _draw_button("Stop", "stop", self._what, partial(_stop, self._what))
         else:
@@ -101,9 +103,9 @@ def stopped_at(what: Hashable) -> float | None:
     return state.share if state is not None and state.is_stopped else None
 
 
-def say_stopped(text: str, what: Hashable, place: DeltaGenerator) -> None:
+def say_stopped(text: str, what: Hashable, container: DeltaGenerator) -> None:
     """Writes how far the stopped work has come, with a button to continue."""
-    with place.container(horizontal=True, vertical_alignment="center"):
+    with container.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"{text.removesuffix(' …')}: stopped at {format_number(_work_states()[what].share, '.0%')}.",
             width="content",
@@ -117,17 +119,17 @@ def begin_anew(what: Hashable) -> None:
 
 
 def is_wanted(
-    what: Hashable, label: str, key: str, *, is_short: bool, place: DeltaGenerator | None = None
+    what: Hashable, label: str, key: str, *, is_short: bool, container: DeltaGenerator | None = None
 ) -> bool:
     """Whether to do this work now: it `is_short` and was not stopped, was finished before, or the button is pressed that is drawn
-    in `place`, by default here.
+    in `container`, by default here.
 
     The work itself belongs inside `until_done(what)`.
     """
     state = _work_states().get(what, _State())
     if state.is_done or (is_short and not state.is_stopped):
         return True
-    container = st.empty() if place is None else place.empty()
+    container = st.empty() if container is None else container.empty()
     with container.container(horizontal=True, vertical_alignment="center"):
         is_pressed = st.button(label, key=key, icon=":material/timer:")
         if state.share:

@@ -1,6 +1,9 @@
-"""Opens a stop of the tour, with the reader's own input and encoder."""
+"""The stops of the tour with the reader's own input and encoder: the line below a page's title, and what opens a stop."""
+
+from html import escape
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from app_pages.controls.blocked import block_in
 from app_pages.controls.input_controls import CHECKPOINT, KIND, TEXT
@@ -99,3 +102,31 @@ def _hide_deciding_word() -> None:
         return
     if influential is not None:
         block_in(subject.record, influential.position)
+
+
+def draw_line(number: int, container: DeltaGenerator) -> None:
+    """Draws the line of the stop `number`, from 1, into `container`."""
+    sentences = f"{seen_at(number)} {left_out_before(number)}".strip()
+    before, after = next_stop(number, -1), next_stop(number, 1)
+    with container, st.container(horizontal=True, vertical_alignment="center", gap="small", key="tour"):
+        # First the buttons, which so stand in the same container at every stop.
+        st.html(f'<p class="tour_number"><b>Tour, {number} of {len(STOPS)}</b></p>', width="content")
+        st.button(
+            "← back",
+            type="tertiary",
+            key="tour_back",
+            on_click=open_stop,
+            args=(before,),
+            disabled=before is None,
+        )
+        if after is not None:
+            st.button("next →", type="tertiary", key="tour_next", on_click=open_stop, args=(after,))
+        st.button(
+            "all stops",
+            type="tertiary",
+            key="tour_stops",
+            on_click=go_to,
+            args=(READING, TOUR.to(str(number))),
+        )
+        st.button("leave", type="tertiary", key="tour_close", on_click=leave_tour)
+        st.html(f"<p><b>{escape(STOPS[number - 1].title)}.</b> {escape(sentences)}</p>")

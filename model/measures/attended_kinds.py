@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ..record import AttentionRecord, ForwardRecord
-from .head_statistics import attention_shares, remaining_share, single_head_record
+from .head_statistics import attention_shares, single_head_record
 
 
 class AttentionByKind(NamedTuple):
@@ -17,7 +17,6 @@ class AttentionByKind(NamedTuple):
         str, float
     ]  # by `shares_by_kind`; kinds overlap where one key is, say, previous and class token
     short_names: tuple[str, ...]  # the same kinds, in fewer words
-    elsewhere: float  # share on keys of none of these kinds
     key: int  # index of the key with the most weight
     largest: float  # share of that key
 
@@ -44,7 +43,6 @@ def attention_by_kind(record: AttentionRecord, layer: int, head: int) -> Attenti
     return AttentionByKind(
         share_by_kind,
         short_names,
-        float(remaining_share(single_head)[0, 0]),
         key,
         float(received[key]) / total_weight,
     )

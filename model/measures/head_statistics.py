@@ -67,20 +67,6 @@ def statistics_of_even_weights(record: AttentionRecord) -> dict[str, Float[np.nd
     return statistics(_replace_weights(record, pattern.astype(np.float32), mask))
 
 
-def remaining_share(record: AttentionRecord) -> Float[np.ndarray, "layer head"]:
-    """Share of each head's weight on keys that `attention_shares` does not count; 0 for a head without any weight."""
-    n_queries, n_keys = record.pattern.shape[-2:]
-    is_counted = np.zeros((n_queries, n_keys), bool)
-    for offset in _offsets(record).values():
-        is_counted |= np.eye(n_queries, n_keys, offset) > 0
-    if (first_position := first_token(record.attended)) is not None:
-        is_counted[:, first_position] = True
-    is_counted[:, record.attended.positions_with_role("separator")] = True
-    total_weight = record.pattern.sum(axis=(-2, -1))
-    remaining_weight = record.pattern[..., ~is_counted].sum(axis=-1)
-    return np.asarray(remaining_weight / np.where(total_weight > 0, total_weight, 1))
-
-
 def _replace_weights(record: AttentionRecord, pattern: np.ndarray, mask: np.ndarray) -> AttentionRecord:
     fields_of_record = {field.name: getattr(record, field.name) for field in fields(AttentionRecord)}
     return AttentionRecord(**fields_of_record | {"pattern": pattern, "mask": mask})

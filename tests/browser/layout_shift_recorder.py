@@ -145,7 +145,7 @@ def _typing(page: Page) -> None:
     box = page.get_by_role("textbox", name="Text")
     box.click()
     box.press("End")
-    box.press_sequentially(" !")  # as many lines of tokens as before
+    box.press_sequentially(" Yes")
     expect(page.get_by_test_id("InputInstructions")).to_be_visible()
     page.mouse.click(640, 790)
 

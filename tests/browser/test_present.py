@@ -21,9 +21,9 @@ LETTERS = """figure => [...figure.querySelectorAll("text, p, span, td, button")]
     .map(element => parseFloat(getComputedStyle(element).fontSize) * (element.currentCSSZoom ?? 1))"""
 
 
-def presented(page: Page, name: str, width: int = 1280, height: int = 800) -> Locator:
+def presented(page: Page, name: str, width: int = 1280, height: int = 800, kind: str = "Text") -> Locator:
     page.set_viewport_size({"width": width, "height": height})
-    page.goto(f"/{'' if name == 'attention' else name}?present=1")
+    page.goto(f"/{'' if name == 'attention' else name}?present=1&kind={kind}")
     ready(page)
     return page.locator(FIGURES[name])
 
@@ -45,6 +45,19 @@ def test_the_figure_has_the_window(page: Page, name: str) -> None:
     assert box is not None
     assert box["y"] < 240
     assert box["y"] + box["height"] <= 800
+
+
+@pytest.mark.parametrize(
+    ("kind", "width", "height"), [("Text", 800, 600), ("Digit", 1280, 800), ("Text", 1920, 1080)]
+)
+def test_on_attention_nothing_stands_above_the_chart(page: Page, kind: str, width: int, height: int) -> None:
+    figure = presented(page, "attention", width, height, kind=kind)
+    box, tokens = figure.bounding_box(), page.locator(".st-key-all_heads_tokens .tokens").bounding_box()
+    assert box is not None
+    assert tokens is not None
+    assert box["y"] <= 0.015 * height
+    assert box["y"] + box["height"] <= height
+    assert tokens["y"] > box["y"] + box["height"] / 2
 
 
 @pytest.mark.slow

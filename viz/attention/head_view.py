@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # figures are drawn without what model/ imports
 _WIDTH = 640  # pixels, where the page gives none
 _WIDEST = 900  # lines across more than that are too flat to be followed
 _HEIGHT = 1000  # aimed at; rows stay legible, and close enough together
-_LOWEST_ROW, _HIGHEST_ROW = 13, 26
+_LOWEST_ROW, _HIGHEST_ROW = 13, 22
 _LONGEST_TOKEN = 16  # cells
 _GAP = 8  # between a token and its lines
 _FAINT = 0.04  # what is left of all other lines while the pointer is at a token

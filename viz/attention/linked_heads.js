@@ -169,6 +169,9 @@ class Panel {
         element.title = row === null ? "" : `${weight.toFixed(3)} of the attention of “${queries[positions.indexOf(shown.query)] ?? shown.query}”`;
       }
     });
+    const list = this.root.querySelector(".tokens");
+    const current = buttons[positions.indexOf(shown.query)];
+    if (current && !list.matches(":hover")) list.scrollTop = current.offsetTop - list.offsetTop - 5;
     const focused = this.focused ?? this.kept.query;
     buttons.forEach((button, index) => {
       const position = positions[index];

@@ -502,7 +502,7 @@ def _parameters(channel: str, is_picture: bool, compact: bool) -> dict[str, str]
         names |= {
             "step": f"min(({of_tiles}) / state.n_layers, (state.n_heads > 8 ? 0.4 : 0.28) * width / state.n_heads, 150)",
             "picture_x": "left + step * state.n_heads + gap",
-            "picture_side": f"max(60, min({side}, (width - picture_x - gap) / 2))",
+            "picture_side": f"max(60, min({side}, (width - picture_x - gap - 4) / 2))",
             # As wide and as high as the picture is: only a square fills its place.
             "share_x": f"min(1, {_PICTURE}.aspect)",
             "share_y": f"min(1, 1 / {_PICTURE}.aspect)",
@@ -854,13 +854,15 @@ def _strongest_keys() -> list[alt.Chart]:
         )
     )
     y, share = "top + 4 + 27 * datum.rank", "datum.weight / state.unit"
+    label = "data('queries')[query].label"
+    has_room = f"width - keys_x > 200 || length({label}) < 13"
     heading = text_at(
         alt.Chart(data("state")),
         "keys_x",
         "top + 8",
-        "has_weights && keys_width ? '“' + data('queries')[query].label + '” attends to' : ''",
+        f"has_weights && keys_width ? '“' + {label} + ({has_room} ? '” attends to' : '” →') : ''",
         fontWeight="bold",
-        limit=_KEYS,
+        limit=alt.expr("width - keys_x"),
     )
     return [
         heading,

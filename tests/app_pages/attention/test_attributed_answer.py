@@ -41,7 +41,7 @@ def test_tokens_have_the_colours_of_the_attribution(open_app: Open, method: str)
     positions = list(removable_positions(record))
     effects = falls(record, knock_out(loaded, TEXT, answer="logits"))
     expected = f"{stats.spearmanr(attributed.values[positions], effects).statistic:.2f}".replace("-", "−")
-    (line,) = (said.value for said in app.markdown if said.value.startswith(method.capitalize()))
+    (line,) = (block.value for block in app.markdown if block.value.startswith(method.capitalize()))
     assert "this attribution" in line.lower()
     assert f"Spearman {expected} over 7 tokens" in line or "deletion" in line or "cannot be told" in line
 
@@ -61,7 +61,7 @@ def test_patches_of_a_digit(open_app: Open) -> None:
     values = integrated_gradients(subject.loaded, subject.model_input).values
     np.testing.assert_allclose(linked(app).data["hidden"]["changes"], -values, atol=1e-6)
     assert "fewer than 5 patches" in "".join(
-        said.value for said in app.markdown if said.value.startswith("Integrated gradients")
+        block.value for block in app.markdown if block.value.startswith("Integrated gradients")
     )
 
 
@@ -118,7 +118,7 @@ def test_a_masked_word_is_attributed_to_the_other_tokens(open_app: Open, filling
     before = probabilities(loaded, [MASKED], answer=word)[0, 0, 0]
     effects = before - knock_out(loaded, MASKED, positions=positions, answer=word)[:, 0]
     expected = f"{stats.spearmanr(attributed.values[positions], effects).statistic:.2f}".replace("-", "−")
-    (line,) = (said.value for said in app.markdown if said.value.startswith(method.capitalize()))
+    (line,) = (block.value for block in app.markdown if block.value.startswith(method.capitalize()))
     assert f"Spearman {expected} over 7 tokens" in line or "deletion" in line or "cannot be told" in line
 
 
@@ -151,7 +151,7 @@ def test_of_the_similarity_with_another_text(open_app: Open, filling: str, metho
     answers = knock_out(loaded, TEXT)
     effects = cosine_distance(answers, other.pooled) - cosine_distance(record.pooled, other.pooled)
     expected = f"{stats.spearmanr(attributed.values[positions], effects).statistic:.3f}".replace("-", "−")
-    (line,) = (said.value for said in app.markdown if said.value.startswith(method.capitalize()))
+    (line,) = (block.value for block in app.markdown if block.value.startswith(method.capitalize()))
     assert f"Spearman {expected}" in line
 
 

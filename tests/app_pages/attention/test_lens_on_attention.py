@@ -51,7 +51,7 @@ def test_the_address_restores_the_lens(open_app: Open, lens: str) -> None:
     np.testing.assert_allclose(chart.map, expected(lens, TEXT), atol=ROUNDING)
     assert (chart.state("quantity"), chart.state("reach")) == (LENSES[lens].quantity, "1")
     assert ("same weight for all" in chart.state("even_text")) == LENSES[lens].sums_to_1
-    (about,) = (said.value for said in app.markdown if LENSES[lens].formula in said.value)
+    (about,) = (block.value for block in app.markdown if LENSES[lens].formula in block.value)
     assert LENSES[lens].source in about
 
 
@@ -70,7 +70,7 @@ def test_every_lens_without_classes(open_app: Open, checkpoints: Path, lens: str
     app = open_app(kind=kind, text=TEXT, checkpoint="headless", lens=lens)
     assert linked(app).map.max() > 0
     assert not app.warning
-    told = any("the gradient is of $p \\cdot p$" in said.value for said in app.markdown)
+    told = any("the gradient is of $p \\cdot p$" in block.value for block in app.markdown)
     assert told == (lens == "gradient × attention")
 
 
@@ -181,7 +181,7 @@ def test_a_record_has_the_lenses_that_need_no_encoder(open_app: Open) -> None:
     app = opened(open_app, record, lens="value zeroing", forgiven=["lens"])
     assert app.selectbox(key="lens").options == ["attention", "rollout"]
     assert app.selectbox(key="lens").value == "attention"
-    assert any("The other lenses need the encoder" in said.value for said in app.markdown)
+    assert any("The other lenses need the encoder" in block.value for block in app.markdown)
     app.selectbox(key="lens").set_value("rollout").run()
     np.testing.assert_allclose(linked(app).map, rollout(record).pattern[0, 0], atol=ROUNDING)
 

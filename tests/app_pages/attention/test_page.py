@@ -126,10 +126,10 @@ def test_of_an_example_it_is_known_whether_it_is_read_correctly_and_of_what_is_t
 def test_a_typed_mask_is_filled(open_app: Open) -> None:
     app = open_app(text="not [MASK] film", checkpoint="imdb-pre-ln")
     assert not app.exception
-    (found,) = guesses(cache.loaded("imdb-pre-ln"), "not [MASK] film").values()
+    (result,) = guesses(cache.loaded("imdb-pre-ln"), "not [MASK] film").values()
     (line,) = (block.value for block in app.markdown if "In place of" in block.value)
     assert line.startswith("In place of **\\[MASK\\]**: ")
-    assert f"`{found[0].token}` {100 * found[0].probability:.1f}\u2009%" in line
+    assert f"`{result[0].token}` {100 * result[0].probability:.1f}\u2009%" in line
 
 
 def test_what_would_fill_a_mask_after_each_layer(open_app: Open) -> None:

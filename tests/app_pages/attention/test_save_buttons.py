@@ -29,11 +29,11 @@ def selection(app: AppTest) -> Subject:
 
 def test_the_record_comes_with_settings_version_and_the_weights_hash(open_app: Open) -> None:
     chosen = selection(open_app(text="not films", checkpoint="imdb-post-ln", words="true"))
-    found = from_bytes(content(chosen), "a.npz")
+    result = from_bytes(content(chosen), "a.npz")
     expected = LiveSubject("imdb-post-ln", chosen.model_input).record
-    assert found.record.pattern.tobytes() == expected.pattern.tobytes()
-    assert found.record.tokens == expected.tokens  # a view is no part of it
-    said = {name: found.settings[name] for name in ("checkpoint", "text", "version", "weights_sha256")}
+    assert result.record.pattern.tobytes() == expected.pattern.tobytes()
+    assert result.record.tokens == expected.tokens  # a view is no part of it
+    said = {name: result.settings[name] for name in ("checkpoint", "text", "version", "weights_sha256")}
     assert said == {
         "checkpoint": "imdb-post-ln",
         "text": "not films",

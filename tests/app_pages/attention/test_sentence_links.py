@@ -74,11 +74,11 @@ def test_the_toggle_outlines_the_links(open_sentence: Open) -> None:
 def test_how_many_the_head_follows(open_sentence: Open, head: tuple[int, int], direction: str) -> None:
     layer, index = head
     app = open_sentence(links="true", link_direction=direction, layer=str(layer), head=str(index))
-    found = hits(layer, index, to_head=direction == "to head")
-    expected = f"**L{layer} H{index} follows {sum(found)} of the 3 links**: dep {sum(found[1:])} of 2, amod {found[0]:d} of 1."
+    result = hits(layer, index, to_head=direction == "to head")
+    expected = f"**L{layer} H{index} follows {sum(result)} of the 3 links**: dep {sum(result[1:])} of 2, amod {result[0]:d} of 1."
     assert expected in captions(app)
     frame = linked(app).frames["links"]
-    assert [digits[2 * layer + index] == "1" for digits in frame["hits"]] == found
+    assert [digits[2 * layer + index] == "1" for digits in frame["hits"]] == result
 
 
 def test_one_relation_alone(open_sentence: Open) -> None:

@@ -130,7 +130,7 @@ def test_without_test_digits_one_can_still_be_drawn(
     cache.clear()
     app = open_app(ATTENTION, KIND.to("Digit"))
     assert not app.exception
-    assert ["cannot be read" in said.value for said in app.warning] == [True]
+    assert ["cannot be read" in block.value for block in app.warning] == [True]
     app = open_app(ATTENTION, KIND.to("Digit"), SOURCE.to("Draw"))
     assert not app.exception
     assert not app.warning

@@ -29,8 +29,8 @@ PATTERN = np.random.default_rng(0).dirichlet(np.full(4, 0.5), (2, 3, 4)).astype(
 
 
 def opened(content: bytes, name: str = "a.npz") -> FileSubject:
-    found = from_bytes(content, name)
-    return FileSubject(file_name=name, record=found.record, settings=found.settings, picture=found.picture)
+    result = from_bytes(content, name)
+    return FileSubject(file_name=name, record=result.record, settings=result.settings, picture=result.picture)
 
 
 def show(open_app: Open, what: FileSubject, page: str | None = None, **query: Any) -> AppTest:
@@ -46,7 +46,7 @@ def saved(model_input: Text | Picture, name: str) -> bytes:
 def test_nothing_is_open_at_first(open_app: Open) -> None:
     app = open_app(ATTENTION, KIND.to("Record"))
     assert not app.exception
-    assert any("`pattern` [layer, head, query, key]" in said.value for said in app.caption)
+    assert any("`pattern` [layer, head, query, key]" in block.value for block in app.caption)
     assert not app.get("plotly_chart")
 
 
@@ -57,13 +57,13 @@ def test_a_page_that_needs_an_encoder_says_so(open_app: Open, page: str) -> None
     if page == "positions":
         app.segmented_control(key="positions").set_value("This encoder").run()
         assert not app.exception
-    assert [said.value for said in app.info] == [NEEDS_ENCODER]
+    assert [block.value for block in app.info] == [NEEDS_ENCODER]
 
 
 def test_a_page_about_encoders_says_so(open_app: Open) -> None:
     app = open_app(TRAINING, KIND.to("Record"))
     assert not app.exception
-    assert [said.value for said in app.info] == [NO_ENCODER]
+    assert [block.value for block in app.info] == [NO_ENCODER]
 
 
 @pytest.mark.parametrize("query", [{}, {"view": "lines"}, {"layer": "1", "head": "1", "part": "mean"}])
@@ -197,7 +197,7 @@ def test_an_upload_that_is_no_record_is_said_and_what_is_open_stays(open_app: Op
 def test_what_a_file_says_of_itself_is_listed(open_app: Open) -> None:
     app = show(open_app, opened(saved(Text(TEXT), "imdb-pre-ln"), "my *file*.npz"))
     assert any("`my *file*.npz`" in block.value for block in app.markdown)
-    (about,) = (said.value for said in app.caption if "weights (SHA-256)" in said.value)
+    (about,) = (block.value for block in app.caption if "weights (SHA-256)" in block.value)
     assert f"text: `{TEXT}`" in about
     assert "encoder: `imdb-pre-ln`" in about
     app.button(key="read_again").click().run()

@@ -44,7 +44,7 @@ def test_what_a_checkpoint_is(open_app: Open) -> None:
 def test_what_was_not_measured_says_so(open_app: Open) -> None:
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not tables(app)
-    assert "Its accuracy was not measured." in [said.value for said in app.caption]
+    assert "Its accuracy was not measured." in [block.value for block in app.caption]
 
 
 def test_checkpoints_of_several_seeds_stand_once_with_a_box_for_the_seed(
@@ -69,7 +69,7 @@ def test_a_text_in_which_the_encoder_finds_no_token_is_none(open_app: Open, chec
     checkpoint.save(checkpoints / "words", tiny.build(tiny.TEXT), {}, words)
     app = open_app(ATTENTION, CHECKPOINT.to("words"), TEXT.to("<br />"))
     assert not app.exception
-    assert [said.value for said in app.info] == [INVITATION["Text"]]
+    assert [block.value for block in app.info] == [INVITATION["Text"]]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_history_of_nonsense_is_refused_in_one_sentence(open_app: Open, checkp
     (checkpoints / "mnist-pre-ln" / "history.json").write_text('{"figures": {"accuracy": "high"}}')
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("mnist-pre-ln"))
     assert not app.exception
-    (said,) = (said.value for said in app.info)
+    (said,) = (block.value for block in app.info)
     assert said.startswith("The encoder mnist-pre-ln cannot be used (mnist-pre-ln/history.json")
 
 
@@ -109,7 +109,7 @@ def test_activations_that_are_no_numbers_are_said_and_not_drawn(open_app: Open, 
     checkpoint.save(checkpoints / "huge", model, {})
     app = open_app(ATTENTION, KIND.to("Digit"), CHECKPOINT.to("huge"))
     assert not app.exception
-    assert ["huge cannot be shown with this input" in said.value for said in app.info] == [True]
+    assert ["huge cannot be shown with this input" in block.value for block in app.info] == [True]
 
 
 def test_where_a_tokenizer_is_not_that_of_its_library_is_said_beside_the_answer(

@@ -33,8 +33,12 @@ def open_list(open_app: Open) -> Open:
 
 
 def rows_of(app: AppTest) -> list[dict]:
-    found = [each.proto for each in app.get("bidi_component") if each.proto.component_name == "many_inputs"]
-    return json.loads(found[0].json)["rows"] if found else []
+    result = [
+        component.proto
+        for component in app.get("bidi_component")
+        if component.proto.component_name == "many_inputs"
+    ]
+    return json.loads(result[0].json)["rows"] if result else []
 
 
 def table(app: AppTest) -> list[dict]:
@@ -124,7 +128,7 @@ def test_without_a_list_there_is_no_stepper(open_app: Open) -> None:
 )
 def test_what_cannot_be_read_is_one_sentence(open_list: Open, pasted: str, said: str) -> None:
     app = open_list(pasted)
-    (warning,) = (each.value for each in app.warning)
+    (warning,) = (block.value for block in app.warning)
     assert said in warning
     assert len(table(app)) == len(sentences())  # still the examples
     assert app.text_area(key="several_paste_0").value == pasted
@@ -133,12 +137,12 @@ def test_what_cannot_be_read_is_one_sentence(open_list: Open, pasted: str, said:
 def test_much_is_read_in_part_and_that_is_said(open_list: Open) -> None:
     app = open_list("\n".join(f"great film {at}" for at in range(600)))
     assert len(table(app)) == 500
-    assert "There are 600 texts, of which the first 500 are read." in [each.value for each in app.caption]
+    assert "There are 600 texts, of which the first 500 are read." in [block.value for block in app.caption]
 
 
 def test_texts_of_which_none_can_be_read(open_list: Open) -> None:
     app = open_list("\u200b")
-    assert [each.value for each in app.info] == ["The encoder can read none of these inputs."]
+    assert [block.value for block in app.info] == ["The encoder can read none of these inputs."]
     assert not table(app)
 
 
@@ -180,7 +184,7 @@ def test_a_text_and_a_cell_filter_together(open_list: Open) -> None:
     labels = [1, 0, 0, 1]
     app.text_input(key="many_text").set_value("NOT").run()
     assert numbers(app) == [1, 3]
-    assert "**2 of 4** match: containing “NOT”." in [each.value for each in app.markdown]
+    assert "**2 of 4** match: containing “NOT”." in [block.value for block in app.markdown]
     answered = classes.index(rows[3]["answer"])
     app.query_params["many_cell"] = f"1-{answered}"
     app.run()
@@ -189,7 +193,7 @@ def test_a_text_and_a_cell_filter_together(open_list: Open) -> None:
     assert numbers(app) == [n for n in (0,) if rows[n]["answer"] == classes[answered] and labels[n] == 1]
     app.text_input(key="many_text").set_value("zzz").run()
     assert not table(app)
-    assert "None of the inputs matches." in [each.value for each in app.info]
+    assert "None of the inputs matches." in [block.value for block in app.info]
     press(app, "many_show_all")
     assert numbers(app) == [0, 1, 2, 3]
     assert app.button(key="many_show_all").disabled
@@ -217,7 +221,7 @@ def test_the_matrix_counts_labels_and_answers(open_list: Open) -> None:
     for cell in counts.to_dict("records"):
         pairs = [(label, row["answer"]) for label, row in zip(labels, rows, strict=True)]
         assert cell["value"] == pairs.count((cell["label_name"], cell["answer_name"]))
-    (by_class,) = (each.value for each in app.markdown if each.value.startswith("| label"))
+    (by_class,) = (block.value for block in app.markdown if block.value.startswith("| label"))
     assert by_class.count(" of 2 | too few |") == 2
 
 
@@ -258,7 +262,7 @@ def test_the_heads_are_measured_over_the_list_for_this_session_alone(
     )
     press(app, "many_measure_heads")
     said = "All heads are measured over 4 texts of the list on Many inputs, for this session alone"
-    assert any(each.value.startswith(said) for each in app.markdown)
+    assert any(block.value.startswith(said) for block in app.markdown)
     assert not [button for button in app.button if button.key == "many_measure_heads"]
     assert sorted(path for path in checkpoints.rglob("*")) == before
     app.switch_page(HEADS).run()

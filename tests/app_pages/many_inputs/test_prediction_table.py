@@ -54,8 +54,8 @@ def test_a_row_says_what_was_given_and_what_was_answered() -> None:
 
 def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None:
     assert "share_of_unknown_tokens" not in as_csv(ITEMS, FOUND, LINES).decode()
-    found = replace(FOUND, lines=(*LINES[:2], replace(LINES[2], unknown=0.25)))
-    assert titles(found) == [
+    result = replace(FOUND, lines=(*LINES[:2], replace(LINES[2], unknown=0.25)))
+    assert titles(result) == [
         "",
         "input",
         "unknown tokens",
@@ -64,10 +64,10 @@ def test_the_share_of_unknown_tokens_has_a_column_where_there_are_some() -> None
         "loss or uncertainty",
     ]
     shown = [
-        cells(item, found, line)["unknown"]["text"] for item, line in zip(ITEMS, found.lines, strict=True)
+        cells(item, result, line)["unknown"]["text"] for item, line in zip(ITEMS, result.lines, strict=True)
     ]
     assert shown == ["0.0\u2009%", "0.0\u2009%", "25.0\u2009%"]
-    table = pd.read_csv(io.BytesIO(as_csv(ITEMS, found, found.lines)))
+    table = pd.read_csv(io.BytesIO(as_csv(ITEMS, result, result.lines)))
     assert table["share_of_unknown_tokens"].tolist() == [0, 0, 0.25]
 
 
@@ -81,11 +81,11 @@ def test_a_picture_travels_small() -> None:
 
 def test_states_are_compared_with_each_other() -> None:
     line = Prediction(number=1, answer="8 numbers", nearest=0, surprise=0.25)
-    found = Predictions(lines=(line,), surprise="distance", explained="")
-    assert titles(found) == ["", "input", "most similar", "distance"]
-    row = cells(ITEMS[1], found, line)
+    result = Predictions(lines=(line,), surprise="distance", explained="")
+    assert titles(result) == ["", "input", "most similar", "distance"]
+    row = cells(ITEMS[1], result, line)
     assert (row["answer"]["text"], row["surprise"]["text"]) == ("number 1", "0.250")
-    table = pd.read_csv(io.BytesIO(as_csv(ITEMS, found, [line])))
+    table = pd.read_csv(io.BytesIO(as_csv(ITEMS, result, [line])))
     assert table.loc[0, ["most_like_it", "distance"]].tolist() == [1, 0.25]
 
 

@@ -36,27 +36,27 @@ def test_of_each_text_the_share_of_unknown_tokens_is_known() -> None:
 def test_each_line_is_what_a_forward_of_its_own_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "AT_ONCE", 2)  # several parts, and not in the order of the list
     loaded = cache.loaded("imdb-pre-ln")
-    found = predict("imdb-pre-ln", ITEMS)
+    result = predict("imdb-pre-ln", ITEMS)
     near = {"abs": encoder_rounding(loaded.config)}
-    for line, item in zip(found.lines, ITEMS, strict=True):
+    for line, item in zip(result.lines, ITEMS, strict=True):
         alone = capture(loaded, item.text).probabilities
         assert line.predicted == alone.argmax()
         assert line.answer == loaded.config.class_names[line.predicted]
         assert line.probability == pytest.approx(alone.max(), **near)
-    assert [line.label for line in found.lines] == [1, 0, None, None, 1]
-    assert found.n_labelled == 3
-    assert found.n_right == sum(line.is_right is True for line in found.lines)
-    p = found.lines[1].probability if found.lines[1].predicted == 0 else 1 - found.lines[1].probability
-    assert found.lines[1].surprise == pytest.approx(-math.log(p), rel=1e-5)
-    q = found.lines[2].probability
-    assert found.lines[2].surprise == pytest.approx(-q * math.log(q) - (1 - q) * math.log(1 - q), rel=1e-4)
-    assert found.surprise == "loss or entropy"
-    assert found.notes == (
+    assert [line.label for line in result.lines] == [1, 0, None, None, 1]
+    assert result.n_labelled == 3
+    assert result.n_right == sum(line.is_right is True for line in result.lines)
+    p = result.lines[1].probability if result.lines[1].predicted == 0 else 1 - result.lines[1].probability
+    assert result.lines[1].surprise == pytest.approx(-math.log(p), rel=1e-5)
+    q = result.lines[2].probability
+    assert result.lines[2].surprise == pytest.approx(-q * math.log(q) - (1 - q) * math.log(1 - q), rel=1e-4)
+    assert result.surprise == "loss or entropy"
+    assert result.notes == (
         "1 label not a class of this encoder (“happy”); use negative, positive, or a number below 2.",
     )
-    values = [line.surprise for line in found.order(surprising_first=True)]
+    values = [line.surprise for line in result.order(surprising_first=True)]
     assert values == sorted(values, reverse=True)
-    assert [line.number for line in found.order(surprising_first=False)] == [0, 1, 2, 3, 4]
+    assert [line.number for line in result.order(surprising_first=False)] == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.usefixtures("checkpoints")
@@ -79,11 +79,11 @@ def test_inputs_that_take_long_are_read_one_at_a_time(
 @pytest.mark.usefixtures("checkpoints")
 def test_what_the_encoder_cannot_read_is_counted() -> None:
     items = (Item(text=Text("\u200b")), Item(text=Text("great " * 30)), Item(text=Text("not", "film")))
-    found = predict("imdb-pre-ln", items)
-    assert [line.number for line in found.lines] == [1, 2]
-    assert found.lines[0].left_out == 20  # of 12 positions two are [CLS] and [SEP]
-    assert found.surprise == "entropy"
-    assert found.notes == (
+    result = predict("imdb-pre-ln", items)
+    assert [line.number for line in result.lines] == [1, 2]
+    assert result.lines[0].left_out == 20  # of 12 positions two are [CLS] and [SEP]
+    assert result.surprise == "entropy"
+    assert result.notes == (
         "1 text left out, in which the encoder finds no token: number 1.",
         "This encoder reads one text at a time: 1 second part left out.",
         "1 text too long for this encoder: 20 tokens left out.",
@@ -94,10 +94,10 @@ def test_what_the_encoder_cannot_read_is_counted() -> None:
 
 @pytest.mark.usefixtures("checkpoints")
 def test_test_digits_and_pictures_without_ink() -> None:
-    found = predict("mnist-pre-ln", (Item(digit=3, label="0"), Item(name="blank.png"), Item(digit=4)))
-    assert [line.number for line in found.lines] == [0, 2]
-    assert found.notes[0] == "1 picture left out, in which no digit was found: blank.png."
-    assert found.n_labelled == 1
+    result = predict("mnist-pre-ln", (Item(digit=3, label="0"), Item(name="blank.png"), Item(digit=4)))
+    assert [line.number for line in result.lines] == [0, 2]
+    assert result.notes[0] == "1 picture left out, in which no digit was found: blank.png."
+    assert result.n_labelled == 1
 
 
 @pytest.mark.parametrize(
@@ -116,19 +116,19 @@ def test_every_kind_of_answer(
 ) -> None:
     build(checkpoints / "own", architecture, **changed)
     labelled = (*FILM[:3], Item(text=FILM[3].text, label="0"))
-    found = predict("own", labelled if not surprise else FILM)
-    assert [line.number for line in found.lines] == [0, 1, 2, 3]
-    assert all(line.answer for line in found.lines)
-    assert found.surprise == surprise
-    assert found.explained
-    values = np.array([line.surprise for line in found.lines])
+    result = predict("own", labelled if not surprise else FILM)
+    assert [line.number for line in result.lines] == [0, 1, 2, 3]
+    assert all(line.answer for line in result.lines)
+    assert result.surprise == surprise
+    assert result.explained
+    values = np.array([line.surprise for line in result.lines])
     assert np.isfinite(values).all() == bool(surprise)
     if surprise:
         assert values[0] == pytest.approx(values[3], abs=1e-5)  # one text twice
     else:
-        assert found.notes == ("1 label not compared: this encoder does not choose one of several classes.",)
+        assert result.notes == ("1 label not compared: this encoder does not choose one of several classes.",)
     if surprise == "distance":
-        assert [found.lines[at].nearest for at in (0, 3)] == [3, 0]
+        assert [result.lines[at].nearest for at in (0, 3)] == [3, 0]
         assert values[0] == pytest.approx(0, abs=1e-5)
         assert predict("own", FILM[:1]).surprise == ""
 
@@ -136,10 +136,10 @@ def test_every_kind_of_answer(
 def test_an_encoder_of_pairs_reads_both_parts(checkpoints: Path) -> None:
     build(checkpoints / "own", "BertForSequenceClassification")
     items = (Item(text=Text("the film", "is bad")), Item(text=Text("the film")))
-    found = predict("own", items)
-    assert not found.notes
+    result = predict("own", items)
+    assert not result.notes
     expected = [capture(cache.loaded("own"), item.text).probabilities.max() for item in items]
-    assert [line.probability for line in found.lines] == pytest.approx(expected, abs=1e-5)
+    assert [line.probability for line in result.lines] == pytest.approx(expected, abs=1e-5)
 
 
 def test_where_answers_are_not_those_of_the_library_is_noted(checkpoints: Path) -> None:

@@ -40,7 +40,7 @@ def attributed(
 
 
 def kinds(largest: float, key: int = 1, **shares: float) -> str:
-    of = AttentionByKind(shares, ("itself", "[SEP]"), elsewhere=0.9, key=key, largest=largest)
+    of = AttentionByKind(shares, ("itself", "[SEP]"), key=key, largest=largest)
     return head_summary.in_words(of, TEXT, "its weight")
 
 

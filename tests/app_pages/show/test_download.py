@@ -117,7 +117,7 @@ def test_the_file_is_made_when_it_is_asked_for(
     from viz.export.save import figure_bytes
 
     app = opened(kind=kind)
-    assert [each.value for each in app.caption][-1] == made["file_name"]
+    assert [block.value for block in app.caption][-1] == made["file_name"]
     assert not asked
     assert made["data"]().startswith(begins)
     assert len(asked) == 1

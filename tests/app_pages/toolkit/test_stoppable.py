@@ -100,7 +100,7 @@ def test_a_bar_shows_the_share_that_is_done(bars: list, monkeypatch: pytest.Monk
 
 def test_stopped_work_says_so_and_goes_on_when_asked_to() -> None:
     app = stopped(run, "steps")
-    assert [said.value for said in app.markdown] == [f"Working: stopped at {percent(0.5, 0)}."]
+    assert [block.value for block in app.markdown] == [f"Working: stopped at {percent(0.5, 0)}."]
     assert texts(app) == []  # what would follow needs the results
     (button,) = app.button
     assert button.label == "Continue"
@@ -129,7 +129,7 @@ def test_short_work_waits_for_a_button_after_it_was_stopped() -> None:
     assert texts(app) == ["done", "the rest of the page"]
     app.session_state[module._WORK] = {"all": module._State(share=0.5, is_stopped=True)}
     assert texts(app.run()) == ["the rest of the page"]
-    assert [said.value for said in app.caption] == ["Stopped before its end."]
+    assert [block.value for block in app.caption] == ["Stopped before its end."]
     app.button(key="begin").click().run()
     assert texts(app) == ["done", "the rest of the page"]
     assert not app.caption

@@ -30,8 +30,8 @@ BAR[4:24, 12:16] = 255
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP", "BMP"])
 @pytest.mark.parametrize(("paper", "pen"), [(255, 0), (0, 255), (180, 90)])
 def test_ink_of_any_colour_becomes_white_centred_and_20_pixels_high(kind: str, paper: int, pen: int) -> None:
-    found = from_file(file(Image.fromarray(page(paper, pen)), kind))
-    assert np.abs(found.astype(int) - BAR).max() < 60  # lossy kinds smear the edges
+    result = from_file(file(Image.fromarray(page(paper, pen)), kind))
+    assert np.abs(result.astype(int) - BAR).max() < 60  # lossy kinds smear the edges
 
 
 def test_a_clean_picture_is_exact() -> None:

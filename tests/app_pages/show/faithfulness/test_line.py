@@ -69,8 +69,8 @@ def conclusions(app: AppTest) -> list[str]:
 def signs(app: AppTest) -> list[str]:
     """What stands at the map, always in sight."""
     assert not app.exception
-    found = [re.fullmatch("<b>([a-z ]+)</b> <span>·</span>", block.proto.body) for block in app.get("html")]
-    return [match[1] for match in found if match]
+    result = [re.fullmatch("<b>([a-z ]+)</b> <span>·</span>", block.proto.body) for block in app.get("html")]
+    return [match[1] for match in result if match]
 
 
 def expected(name: str, model_input: object, layer: int, head: int, kind: str = "keys") -> float:
@@ -170,9 +170,9 @@ def test_faithfulness_follows_from_the_exported_points_alone(open_app: Open) -> 
     columns = (points[name].to_numpy() for name in ("position", "token", "score", "effect"))
     figure = score_effect(*columns, kind="from every query", effect="effect", selected=None)
     options = {"input": csv(figure), "capture_output": True, "check": True}
-    found = float(subprocess.run([sys.executable, "-I", "-c", SCRIPT], **options).stdout)
-    assert found == pytest.approx(expected("imdb-post-ln", TEXT, 0, 0))
-    assert f"**{found:.2f}** over".replace("-", "−") in line
+    result = float(subprocess.run([sys.executable, "-I", "-c", SCRIPT], **options).stdout)
+    assert result == pytest.approx(expected("imdb-post-ln", TEXT, 0, 0))
+    assert f"**{result:.2f}** over".replace("-", "−") in line
 
 
 def test_details_have_points_and_curves(open_app: Open) -> None:
@@ -310,10 +310,10 @@ def test_each_side_of_a_comparison_has_its_line(open_app: Open) -> None:
         "app_pages/compare/page.py", text=TEXT, checkpoint="imdb-pre-ln", compare_pairing="of the same number"
     )
     assert len(conclusions(app)) == 2
-    found = [block.help for block in app.markdown if "Rank correlation with" in block.help]
-    assert len(found) == 2
+    result = [block.help for block in app.markdown if "Rank correlation with" in block.help]
+    assert len(result) == 2
     value = f"{expected('imdb-pre-ln', TEXT, 0, 0):.2f}".replace("-", "−")
-    assert f"(from every query): **{value}** over 7 tokens" in found[0]
+    assert f"(from every query): **{value}** over 7 tokens" in result[0]
 
 
 def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app: Open) -> None:
