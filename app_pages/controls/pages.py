@@ -154,7 +154,7 @@ TRAINING = Page(
     "training",
     "Training",
     "How did the heads form?",
-    "The training runs of the encoders, replayed step by step from their recordings.",
+    "Each small map is one head, reading the same input at one step of training. Press Play to see the heads form.",
 )
 COST = Page(
     "cost",

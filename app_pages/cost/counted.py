@@ -96,13 +96,14 @@ def draw_parts(config: ModelConfig) -> None:
     crossing, sentence_slot = beside("crossing", "crossing_sentence")
     with crossing:
         show(_crossing_figure(config), key="cost_crossing")
-    sentence_slot.markdown(
-        f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balanced_length(config):,.0f}** "
-        "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
-        "the feed-forward); at smaller $n$ these need more."
-    )
-    st.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
-    with st.expander("Every number with its formula", icon=":material/function:", expanded=True):
+    with sentence_slot:
+        st.markdown(
+            f"Only the scores and the weighted sum grow with $n^2$. At $n$ = **{cost.balanced_length(config):,.0f}** "
+            "they need as many multiply-adds as the products with the layer's weight matrices ($W_Q$, $W_K$, $W_V$, $W_O$ and "
+            "the feed-forward); at smaller $n$ these need more."
+        )
+        st.latex(r"L\,n^2\,h\,(d_k+d_v) = L\,n\,d\,\big(h\,(2d_k+d_v) + h\,d_v + 2\,d_{ff}\big)")
+    with st.expander("Every number with its formula", icon=":material/function:"):
         st.table(_formula_table(parts), hide_index=True, border="horizontal")
         st.markdown(f"{_SYMBOLS} {_COUNTING}")
 

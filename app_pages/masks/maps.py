@@ -67,19 +67,20 @@ def draw_maps(
                     in_file=partial(draw, whole),
                 )
     scores = score_formula(after.record.config)
-    st.markdown(
-        rf"{name}{role and f' ({role})'}: where a query (a row) may not see a key (a column), hatched, $-\infty$ is added to "
-        "the score. The softmax then gives that key the weight 0, and the other weights of the row grow until they add up to 1. "
-        "Framed: the query. ▲ on the colour bar: the same weight for all allowed keys."
-    )
-    st.markdown(
-        r"$A_{ij} = \operatorname{softmax}_j(s_{ij} + m_{ij})$, with "
-        rf"$s_{{ij}} = {scores.tex}$, $\;m_{{ij}} = 0$ where query $i$ sees key $j$, and $-\infty$ where not. {scores.meanings}"
-    )
-    st.caption(
-        "The change is the pattern with the mask minus the pattern without. In later layers the scores change too: they come "
-        "from states that the mask has already changed."
-    )
+    with st.expander("How these maps come about", icon=":material/function:"):
+        st.markdown(
+            rf"{name}{role and f' ({role})'}: where a query (a row) may not see a key (a column), hatched, $-\infty$ is added to "
+            "the score. The softmax then gives that key the weight 0, and the other weights of the row grow until they add up to 1. "
+            "Framed: the query. ▲ on the colour bar: the same weight for all allowed keys."
+        )
+        st.markdown(
+            r"$A_{ij} = \operatorname{softmax}_j(s_{ij} + m_{ij})$, with "
+            rf"$s_{{ij}} = {scores.tex}$, $\;m_{{ij}} = 0$ where query $i$ sees key $j$, and $-\infty$ where not. {scores.meanings}"
+        )
+        st.markdown(
+            "The change is the pattern with the mask minus the pattern without. In later layers the scores change too: they come "
+            "from states that the mask has already changed."
+        )
 
 
 def _scores(chosen: HeadChoice, after: Side, shown: _Shown) -> Heatmap:

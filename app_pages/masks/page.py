@@ -12,8 +12,7 @@ from app_pages.masks.consequences import draw_consequences
 from app_pages.masks.maps import draw_maps
 from app_pages.masks.mask_sentences import explained
 from app_pages.masks.masked_answers import draw_padded_answers, say_answers
-from app_pages.masks.methods import draw_methods
-from app_pages.masks.worked_example import draw_worked_example
+from app_pages.masks.methods import draw_methods, draw_worked_example
 from app_pages.subject.head_name import head_names
 from app_pages.subject.two_sides import Side
 from model.capture.intervention import masked

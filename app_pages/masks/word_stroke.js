@@ -93,7 +93,7 @@ class Stroke {
     if (keys.length && !data.masks)
       return `${what}, but not in ${data.head}: it changes only if what it reads was changed in the layers before.`;
     const shared = keys.length ? `${what}: ${reader} reads the others instead, by weights that add up to 1` : what;
-    if (!this.waits) return keys.length ? `${shared}. Click a hidden token to bring it back.` : `${shared}.`;
+    if (!this.waits) return `${shared}.`;
     return data.exact ? `${shared}; exact in layer 0.` : `${shared}; a first guess until the encoder has computed it.`;
   }
 

@@ -45,20 +45,24 @@ def draw_shift(t: int, d_model: int, slider: str) -> None:
         r"matrix serves all positions, and $M(k, -\varphi)$ is its transpose. It is why Vaswani et al. "
         "expected that attention by relative position would be easy to learn from sinusoids (section 3.5)."
     )
-    _write_example(d_model, offset, t, k)
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(key="side_shift_matrix"):
-            st.markdown(rf"**$M({offset})$**, all {d_model // 2} rotations; $M({k}, {offset})$ is framed")
-            matrix = theory.shift_matrix(offset, d_model)
-            show(shift_of_positions(matrix, pair=k), key="positions_shift_matrix")
-            error: theory.ErrorSummary = _shift_errors(d_model, offset)[ROTATION]
-            last_position = len(error.by_position) - 1
-            st.markdown(
-                f"Applied to every $p_t$ from 0 to {last_position}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "
-                f"**${format_scientific(error.largest)}$** in any dimension: the rounding of single precision."
-            )
-        with st.container(key="side_shift_errors"):
-            _draw_without_cosines(d_model, offset)
+    with st.expander("In numbers", icon=":material/function:"):
+        _write_example(d_model, offset, t, k)
+        _draw_matrix(d_model, offset, k)
+    with st.expander(
+        "Why cosines are needed: with sines alone there is no such matrix", icon=":material/function:"
+    ):
+        _draw_without_cosines(d_model, offset)
+
+
+def _draw_matrix(d_model: int, offset: int, k: int) -> None:
+    """Draws M(φ), and says how exactly it shifts positions."""
+    st.markdown(rf"**$M({offset})$**, all {d_model // 2} rotations; $M({k}, {offset})$ is framed")
+    show(shift_of_positions(theory.shift_matrix(offset, d_model), pair=k), key="positions_shift_matrix")
+    error: theory.ErrorSummary = _shift_errors(d_model, offset)[ROTATION]
+    st.markdown(
+        f"Applied to every $p_t$ from 0 to {len(error.by_position) - 1}, $M({offset})$ misses $p_{{t+{offset}}}$ by at most "
+        f"**${format_scientific(error.largest)}$** in any dimension: the rounding of single precision."
+    )
 
 
 def _write_example(d_model: int, offset: int, t: int, k: int) -> None:

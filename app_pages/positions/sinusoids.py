@@ -9,19 +9,36 @@ import numpy as np
 import streamlit as st
 
 from app_pages.controls.control_bar import bar
-from app_pages.controls.positions_controls import DIMENSIONS, LENGTH, POSITION, WIDTH
-from app_pages.positions.adding import draw_adding
-from app_pages.positions.products import draw_products
+from app_pages.controls.head_choice import choose_head
+from app_pages.controls.positions_controls import (
+    DIMENSIONS,
+    LENGTH,
+    POSITION,
+    SECOND_HALF,
+    TIED,
+    UNTIED,
+    WIDTH,
+)
+from app_pages.inputs.row import choose_input, stop
+from app_pages.positions.notation import format_scientific
 from app_pages.positions.shift import draw_shift
 from app_pages.show.show import show
+from app_pages.subject.cache import cached
 from app_pages.toolkit.gestures import slider_moves
+from model.config import ModelConfig
+from model.experiments.embeddings import embedding_parts
 from model.theory import sinusoidal_positions as theory
-from viz.builders.number_format import format_number
-from viz.positions.position_heatmaps import sinusoid_table
+from model.theory.add_or_concatenate import position_sums, query_key_weights
+from viz.builders.number_format import format_number, head_name
+from viz.positions.position_curves import offset_curve
+from viz.positions.position_heatmaps import pairs_of_positions, sinusoid_table
 from viz.positions.sinusoid_figures import AT_MOST, clock_hands, counter_table, wave_curves
+from viz.positions.sum_of_maps import sum_of_maps
 
 ROWS = 16  # of the counter
 FINEST = 800  # points of a curve
+LAW, FORMULA = "Σ cos(ω φ)", r"\sum_k \cos(\omega_k \varphi)"  # of the dot product of two positions
+SAME = 1e-4  # nearer than this, single precision does not tell two vectors apart
 
 
 def draw_sinusoids() -> None:
@@ -45,13 +62,14 @@ def draw_sinusoids() -> None:
         "Vaswani et al. 2017, section 3.5. $\\omega_k$ is a frequency, $\\lambda_k$ its wavelength in positions. "
         "Some copies of the formula print 1000 in place of 10000."
     )
-    _draw_counter(rows, t)
+    with st.expander("Why such waves: like a binary counter", icon=":material/function:"):
+        _draw_counter(rows, t)
     with _part("products", "Two positions: what they have in common depends on their distance"):
-        draw_products(n, d_model)
+        _draw_products(n, d_model)
     with _part("shift", "One matrix moves every position by the same offset"):
         draw_shift(t, d_model, slider)
     with _part("adding", "Positions are added to the content: what if both were concatenated?"):
-        draw_adding()
+        _draw_adding()
 
 
 @contextmanager
@@ -65,14 +83,14 @@ def _part(name: str, title: str) -> Iterator[None]:
 def _draw_clocks(t: int, d_model: int, slider: str) -> None:
     wavelengths = theory.wavelengths(d_model)
     remark = f" {AT_MOST} of them are drawn." if len(wavelengths) > AT_MOST else ""
+    frequencies = theory.frequencies(d_model)
+    moving = clock_hands(0 * frequencies, wavelengths, per_step=frequencies).following("t", slider)
+    show(moving, key="positions_clocks", in_file=clock_hands(frequencies * t, wavelengths))
     st.markdown(
         f"**Position *t* as {len(wavelengths)} clocks.** What is added to the word at position *t* are {d_model} numbers: the sine and "
         f"the cosine of each hand's angle.{remark} Move *t*: every hand turns, each at its own speed; to go round once, the fastest "
         f"needs {wavelengths[0]:.2f} positions, the slowest {wavelengths[-1]:,.0f}."
     )
-    frequencies = theory.frequencies(d_model)
-    moving = clock_hands(0 * frequencies, wavelengths, per_step=frequencies).following("t", slider)
-    show(moving, key="positions_clocks", in_file=clock_hands(frequencies * t, wavelengths))
 
 
 def _draw_table_and_waves(rows: np.ndarray, t: int, dimensions: list[int], slider: str) -> None:
@@ -129,3 +147,139 @@ def _draw_counter(rows: np.ndarray, t: int) -> None:
         show(table, key="positions_bits", width="content")
         table = counter_table(sines, texts, sine_labels, positions.tolist(), position=t, **waves)
         show(table, key="positions_sines", width="content")
+
+
+# Two positions
+
+
+def _draw_products(n: int, d_model: int) -> None:
+    """Draws dot products and distances of all pairs of `n` positions, with their formulas."""
+    matrices: tuple[np.ndarray, np.ndarray] = _dots_and_distances(n, d_model)
+    dots, distances = matrices
+    offsets = np.arange(1 - n, n)
+    _draw_quantity(dots, theory.dot_product_by_offset(offsets, d_model), "dot product", LAW, FORMULA)
+    smallest_distance, first, second = theory.nearest_positions(distances)
+    st.markdown(
+        f"No two of these {n:,} positions have the same vector: the nearest two, {first} and {second}, are "
+        f"**{format_number(smallest_distance, '.3g')}** apart."
+        if smallest_distance > SAME
+        else f"Positions {first} and {second} have the same vector, up to rounding: {d_model} dimensions do not tell {n:,} "
+        "positions apart."
+    )
+    with st.expander("The same for distances, and why", icon=":material/function:"):
+        _draw_distances(distances, offsets, d_model)
+
+
+def _draw_distances(distances: np.ndarray, offsets: np.ndarray, d_model: int) -> None:
+    """Draws distances of all pairs, and why neither they nor the dot products depend on more than the offset."""
+    law, formula = f"√(d_model − 2 {LAW})", rf"\sqrt{{d_\text{{model}} - 2 {FORMULA}}}"
+    _draw_quantity(distances, theory.distance_by_offset(offsets, d_model), "distance", law, formula)
+    st.latex(
+        r"p_t \cdot p_{t+\varphi} = \sum_k \left( \sin \omega_k t \, \sin \omega_k (t+\varphi) + "
+        r"\cos \omega_k t \, \cos \omega_k (t+\varphi) \right) = \sum_k \cos(\omega_k \varphi)"
+    )
+    st.caption(
+        r"$\cos(a - b) = \cos a \cos b + \sin a \sin b$ for each pair: $t$ drops out, and $\varphi$ and "
+        r"$-\varphi$ give the same. With $\varphi = 0$, $|p_t|^2 = d_\text{model} / 2$ for every $t$, and "
+        r"so $|p_t - p_{t+\varphi}|^2 = d_\text{model} - 2 \sum_k \cos(\omega_k \varphi)$."
+    )
+    st.caption("The deviations are rounding: the table holds single-precision numbers, as an encoder's does.")
+
+
+@cached(spinner="Measuring all pairs …")
+def _dots_and_distances(n: int, d_model: int) -> tuple[np.ndarray, np.ndarray]:
+    rows = theory.position_table(n, d_model)
+    return theory.dot_products(rows), theory.row_distances(rows)
+
+
+def _draw_quantity(matrix: np.ndarray, at_offsets: np.ndarray, what: str, law: str, formula: str) -> None:
+    """Draws a matrix [position, position] of the quantity `what`, and its mean at each offset beside `at_offsets`, the
+    values that the formula gives.
+    """
+    by_offset, name = theory.summarise_by_offset(matrix), what.partition(" ")[0]
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(key=f"side_{name}_matrix"):
+            st.markdown(f"**{what.capitalize()}** of every $p_s$ with every $p_t$")
+            show(pairs_of_positions(matrix, what=what), key=f"positions_{name}_matrix")
+        with st.container(key=f"side_{name}_curve"):
+            st.markdown(f"The same over the offset, with ${formula}$ plotted over what was measured")
+            chart = offset_curve(by_offset.offsets, by_offset.means, at_offsets, what=what, law=law)
+            show(chart, key=f"positions_{name}_curve")
+            st.caption(
+                f"Over all {matrix.size:,} pairs: largest deviation from ${formula}$ "
+                f"${format_scientific(theory.largest_deviation(matrix, at_offsets))}$, largest spread among pairs of one offset "
+                f"${format_scientific(by_offset.largest_spread)}$, largest difference from the transpose "
+                f"${format_scientific(theory.asymmetry(matrix))}$."
+            )
+
+
+# Adding or concatenating
+
+
+def _draw_adding() -> None:
+    """Draws two products with weight matrices, of content + positions and of both concatenated, and how far they
+    differ; above them the choice of the input and of the head whose weights are taken.
+    """
+    subject, slots = choose_input(with_answer=False)
+    chosen = choose_head(subject, slots, with_colours=False, with_roles=False)
+    loaded = subject.loaded
+    if (width := loaded.config.d_embedding) != loaded.config.d_model:
+        stop(
+            f"In {subject.checkpoint} token and position embeddings have width {width}, and a linear layer maps their sum to width "
+            f"{loaded.config.d_model} before any head reads it, so no $W_Q$ can be applied to them directly."
+        )
+    parts = subject.compute(embedding_parts)
+    head = head_name(chosen.layer, chosen.head)
+    with slots.controls:
+        options = (TIED,) if loaded.config.shared_qkv else (TIED, UNTIED)
+        is_tied = SECOND_HALF.choose(options) == TIED
+    w_q, w_k = query_key_weights(loaded.model, chosen.layer, chosen.head)
+    n, d_model = parts.content.shape
+    d_k = w_q.shape[1]
+    sums = position_sums(parts.content, parts.positions, w_q, w_q if is_tied else w_k)
+    maps = {"X W₁": sums.content, "+ P W₂": sums.positions, "= Concat[X, P] W": sums.whole}
+    show(sum_of_maps(maps, parts.tokens), key="positions_sum")
+    st.markdown(
+        "A matrix that reads the concatenation of content $X$ and positions $P$ has one half, $W_1$, for the "
+        "content and another, $W_2$, for the positions. Adding is concatenating with both halves tied to be the "
+        "same: it needs half the rows, and gives up reading the two with different weights."
+    )
+    with st.expander("In formulas and numbers", icon=":material/function:"):
+        with st.container(
+            horizontal=True, horizontal_alignment="center", vertical_alignment="center", gap="large"
+        ):
+            st.latex(
+                rf"\underbrace{{\left[ X \,|\, P \right]}}_{{{n} \times {2 * d_model}}} "
+                rf"\underbrace{{\begin{{bmatrix}} W_1 \\ W_2 \end{{bmatrix}}}}_{{{2 * d_model} \times {d_k}}} = "
+                rf"\underbrace{{X}}_{{{n} \times {d_model}}} \underbrace{{W_1}}_{{{d_model} \times {d_k}}} + "
+                rf"\underbrace{{P}}_{{{n} \times {d_model}}} \underbrace{{W_2}}_{{{d_model} \times {d_k}}}",
+                width="content",
+            )
+            st.latex(r"W_1 = W_2 = W: \quad X W + P W = (X + P)\, W", width="content")
+        if loaded.config.shared_qkv:
+            st.caption(
+                f"In {subject.checkpoint} one matrix serves as $W_Q$, $W_K$ and $W_V$: there is no second one to take."
+            )
+        st.markdown(
+            f"All {sums.whole.size:,} numbers, the largest {sums.largest:.2f} in size, computed by either "
+            f"way:\n- $\\text{{Concat}}[X, P]\\, W$ and $X W_1 + P W_2$ differ by at most "
+            f"**${format_scientific(sums.from_sum)}$**\n- $\\text{{Concat}}[X, P]\\, W$ and $(X + P)\\, W_1$ differ "
+            f"by at most **${format_scientific(sums.from_adding)}$**"
+            + ("" if is_tied else ": with untied weights it is not the same as adding")
+        )
+        st.caption(_head_input_sentence(loaded.config, chosen.layer, head))
+
+
+def _head_input_sentence(config: ModelConfig, layer: int, head: str) -> str:
+    """Sentence on whether X + P is what the head multiplies by its W_Q."""
+    if layer:
+        return (
+            f"{head} itself reads the state after layer {layer - 1}, not $X + P$: here its $W_Q$ is an "
+            "example of trained weights. The sum enters layer 0."
+        )
+    bias = "" if "w_q" in config.family.parts.without_bias else ", plus a bias"
+    n_norms = config.embedding_norm + (config.norm_placement == "pre" and config.family.parts.first_norm)
+    if n_norms:
+        beginning, ends = rf"\text{{{config.norm_name}}}(" * n_norms, ")" * n_norms
+        return f"{head} itself reads the sum after a norm: its $q$ is ${beginning}X + P{ends}\\, W_Q${bias}."
+    return f"$(X + P)\\, W_Q${bias} is the very $q$ of {head}."

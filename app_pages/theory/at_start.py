@@ -126,7 +126,13 @@ def last_layer_text(norms: Mapping[str, np.ndarray], depths: Sequence[int]) -> s
             format_number(slope, "+.2f") for slope in gradients_at_start.slopes(depths, by_seed)
         )
         lines.append(f"| {variant} | **{mean}** | {smallest} to {largest} |")
-    return "\n".join([f"Slope of the line through the points, L = {depths[0]} to {depths[-1]}:", "", *lines])
+    return "\n".join(
+        [
+            f"Each point is the gradient of an encoder of $L$ layers before any training. Slope of the line through the points, L = {depths[0]} to {depths[-1]}:",
+            "",
+            *lines,
+        ]
+    )
 
 
 def by_layer_text(norms: Mapping[str, np.ndarray]) -> str:

@@ -12,6 +12,7 @@ from app_pages.show.show import heading, show
 from app_pages.show.verdicts import stored_measurements, verdict_lines
 from app_pages.subject.cache import cached
 from app_pages.theory.over_seeds import FigureWithText, create_progress_container, measure_over_seeds
+from app_pages.toolkit.beside import beside
 from app_pages.toolkit.markdown import PLACEMENTS, plain
 from model import checkpoint
 from model.checkpoint.training_history import standard_error
@@ -117,8 +118,10 @@ def _draw_stored_runs() -> None:
         )
         for run in runs
     ]
-    show(warmup_accuracies(results), key="theory_stored")
-    st.caption(
+    figure, words = beside("stored_runs", "about_stored_runs")
+    with figure:
+        show(warmup_accuracies(results), key="theory_stored")
+    words.markdown(
         f"Each cell is one run of {runs[0].n_steps:,} steps of a digit encoder at its full size, in batches of {BATCH_SIZE}. In a "
         "warm-up the learning rate rises in a straight line; then it stays. Guessing gives 10\u2009%. One seed: several seeds follow."
     )

@@ -1,13 +1,27 @@
-"""Texts of the page: what to do if a list is empty, and what can be opened."""
+"""How encoders get on the page: a models folder, an upload, a download from the Hub; and what can be opened."""
 
 import streamlit as st
 
 from app_pages.shell.start_options import START
+from app_pages.subject import session_encoders
+from app_pages.toolkit.markdown import plain, sentence
+from app_pages.toolkit.stoppable import begin_anew, progress, stopped_at
 from model.huggingface import families_table
 from model.sources.locations import MINILM_PACKAGE
+from model.sources.uploads import MB, upload
 
 WITH_MODELS = f"{START} -- --models DIR"
 WITH_HUB = f"{START} -- --hub"
+TYPES = ("json", "txt", "model", "safetensors", "bin", "pt")
+WITH_UPLOADS = f"{START} --server.maxUploadSize 500 -- --uploads 500"
+FILES, FOLDER = "Files", "A folder"
+_WHICH = (
+    "`config.json`, `model.safetensors` and `tokenizer.json` (or `vocab.txt`, or `vocab.json` and `merges.txt`, or "
+    "SentencePiece's `.model`); for pictures `preprocessor_config.json`; of a sentence-transformers folder all of its "
+    "files, since they change the answer (`modules.json`, `1_Pooling/config.json`, …). Other files are ignored."
+)
+_ROUND = "upload_round"  # another one empties the widget, and with it the memory that its files take
+_DOWNLOADED = "hub_said"  # in the session: the name of the model
 EMPTY_ROOT = (
     "No encoder there yet. Put a model folder in it, as `save_pretrained` writes it: `config.json`, `model.safetensors` and "
     "`tokenizer.json` (or `vocab.txt`)."
@@ -41,26 +55,137 @@ def heading(title: str) -> None:
     st.html(f'<h2 class="place">{title}</h2>')
 
 
+def explain_option(title: str, sentence: str, command: str) -> None:
+    """Draws, folded, how to start the app with an option that is off."""
+    with st.expander(title, icon=":material/power_settings_new:"):
+        st.markdown(sentence)
+        st.code(command, language="bash", wrap_lines=True)
+
+
 def explain_models_folder() -> None:
     """Draws how to start the app with a folder of models."""
-    heading("A models folder")
-    st.markdown(
-        "To list your models here, start the app with the folder that holds them. Nothing outside that folder is read."
+    explain_option(
+        "A models folder",
+        "To list your models here, start the app with the folder that holds them. Nothing outside that folder is read.",
+        WITH_MODELS,
     )
-    st.code(WITH_MODELS, language="bash", wrap_lines=True)
 
 
 def explain_supported() -> None:
     """Draws which encoders can be opened, and how to convert other files."""
     heading("What can be opened")
-    st.markdown(
-        "Most encoders for texts or pictures that `transformers` can save, such as BERT, RoBERTa, DistilBERT, MiniLM and ViT, "
-        "and those that were trained with this project."
-    )
-    with st.expander("All families, and what a folder needs"):
+    with st.expander(
+        "BERT, RoBERTa, DistilBERT, MiniLM, ViT and others: all families, and what a folder needs"
+    ):
         st.markdown(SUPPORTED)
     with st.expander("If the weights are in pytorch_model.bin"):
         st.markdown(
             "This file is a pickle, which can run code when it is loaded. If you trust it, convert it once:"
         )
         st.code(CONVERT.strip(), language="python")
+
+
+# Upload
+
+
+def draw_upload_form(at_most_mb: int) -> None:
+    """Draws the upload form; `at_most_mb` is the limit of the session, 0 if uploads are off."""
+    if not at_most_mb:
+        explain_option("Upload (off)", "To allow up to 500 MB, start the app with:", WITH_UPLOADS)
+        return
+    heading("Upload")
+    file_limit = min(at_most_mb, st.get_option("server.maxUploadSize"))
+    st.markdown(
+        "The files of one encoder, or its folder. Only this session sees them; they are deleted when it ends.",
+        help=_WHICH,
+    )
+    selection = st.segmented_control(
+        "What", (FILES, FOLDER), default=FILES, required=True, label_visibility="collapsed"
+    )
+    round_number = st.session_state.setdefault(_ROUND, 0)
+    with st.form("upload_form", border=False):
+        files = st.file_uploader(
+            f"Up to {at_most_mb:,} MB in all, {file_limit:,} MB per file",
+            TYPES,
+            accept_multiple_files="directory" if selection == FOLDER else True,
+            key=f"own_files_{selection}_{round_number}",
+            max_upload_size=file_limit,
+        )
+        is_submitted = st.form_submit_button("Use these files")
+    if file_limit < at_most_mb:
+        st.caption(
+            f"Larger files also need the server's own option `--server.maxUploadSize {at_most_mb}`; in the start command it stands to the left of the lone `--`."
+        )
+    if is_submitted:
+        _save(files or [], at_most_mb * MB)
+
+
+def _save(files: list, at_most: int) -> None:
+    if not files:
+        st.info("Choose the files first.", icon=":material/info:")
+        return
+    free_bytes = at_most - sum(uploaded.n_bytes for uploaded in session_encoders.uploads().values())
+    try:
+        with st.spinner("Writing the files …"):
+            new_upload = upload(((file.name, file.getbuffer()) for file in files), free_bytes)
+    except ValueError as error:
+        st.error(plain(sentence(error)))
+        if "pickle" in str(error):
+            st.code(CONVERT.strip(), language="python")
+        return
+    session_encoders.uploaded(new_upload)
+    st.session_state[_ROUND] += 1
+    st.rerun()
+
+
+# Download
+
+
+def draw_hub_form(is_allowed: bool) -> None:
+    """Draws the form for a model's name; if downloads are off, how to start the app with them."""
+    title = "Download from the Hugging Face Hub"
+    if not is_allowed:
+        explain_option(f"{title} (off)", "To download models by name, start the app with:", WITH_HUB)
+        return
+    heading(title)
+    with st.form("hub", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.text_input(
+            "Model name", placeholder="owner/name, or owner/name@revision", key="hub_name", width=420
+        )
+        is_submitted = st.form_submit_button("Download")
+    if is_submitted:
+        begin_anew(_work_key(name))
+        _download(name)
+    elif stopped_at(_work_key(name)) is not None:
+        st.info("The download was stopped before its end. Download goes on with it.")
+    if downloaded := st.session_state.get(_DOWNLOADED):
+        st.success(
+            f"{downloaded} was downloaded. Open it in the list of the Hugging Face cache.",
+            icon=":material/check:",
+        )
+
+
+def _work_key(name: str) -> tuple[str, str]:
+    """Identifier of the download for `app_pages.toolkit.stoppable`."""
+    return "download", name
+
+
+def _download(name: str) -> None:
+    from model.sources import hub  # as late as this: it takes a third of a second
+
+    st.session_state.pop(_DOWNLOADED, None)
+    bar = st.empty()
+    bar.progress(0.0, "Asking the Hub …")
+    try:
+        with progress("Downloading", _work_key(name), bar) as move:
+
+            def report(file: str, done: int, total: int) -> None:
+                if total:
+                    move(done / total, f"{file}: {done / hub.MB:,.0f} of {total / hub.MB:,.0f} MB")
+
+            st.session_state[_DOWNLOADED] = hub.download(*hub.parse_name(name), report=report)
+    except ValueError as error:
+        st.error(plain(sentence(error)))
+        return
+    st.cache_data.clear()  # which encoders there are
+    st.rerun()

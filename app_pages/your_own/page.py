@@ -4,11 +4,8 @@ import streamlit as st
 
 from app_pages.inputs import linked_encoders
 from app_pages.shell import start_options
-from app_pages.your_own import instructions
-from app_pages.your_own.describe import encoders_in_cache, encoders_in_root, uploaded_encoders
-from app_pages.your_own.from_hub import draw_hub_form
-from app_pages.your_own.rows import draw_list
-from app_pages.your_own.uploading import draw_upload_form
+from app_pages.your_own import adding
+from app_pages.your_own.rows import draw_list, encoders_in_cache, encoders_in_root, uploaded_encoders
 from model.sources import locations
 
 linked_encoders.say_gone(None)
@@ -16,21 +13,19 @@ with st.container(horizontal=True, gap="medium", key="own"):
     here, more = st.container(key="own_here"), st.container(key="own_more")
 with here:
     if locations.has_root():
-        draw_list("In the models folder", encoders_in_root(), key="root", empty=instructions.EMPTY_ROOT)
+        draw_list("In the models folder", encoders_in_root(), key="root", empty=adding.EMPTY_ROOT)
     if (mine := uploaded_encoders()).names:
         draw_list("Uploaded in this session", mine, key="uploads")
-    draw_list(
-        "Installed with pip", locations.encoders_in_packages(), key="installed", empty=instructions.NO_MINILM
-    )
+    draw_list("Installed with pip", locations.encoders_in_packages(), key="installed", empty=adding.NO_MINILM)
     draw_list(
         "In the Hugging Face cache of this machine",
         encoders_in_cache(),
         key="cache",
-        empty=instructions.EMPTY_CACHE,
+        empty=adding.EMPTY_CACHE,
     )
 with more:
     if not locations.has_root():
-        instructions.explain_models_folder()
-    draw_upload_form(start_options.OPTIONS.uploads_mb)
-    draw_hub_form(start_options.OPTIONS.hub)
-instructions.explain_supported()
+        adding.explain_models_folder()
+    adding.draw_upload_form(start_options.OPTIONS.uploads_mb)
+    adding.draw_hub_form(start_options.OPTIONS.hub)
+adding.explain_supported()

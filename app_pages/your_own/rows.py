@@ -1,7 +1,12 @@
-"""A list of encoders, with a description or an error for each, and buttons to open them."""
+"""Lists of encoders, with a description or an error for each, and buttons to open them.
+
+Lists and descriptions are refreshed after some seconds, not at every click.
+"""
 
 import re
+from dataclasses import replace
 from html import escape
+from pathlib import Path
 
 import streamlit as st
 
@@ -10,17 +15,19 @@ from app_pages.controls.map_controls import HEAD, LAYER
 from app_pages.controls.pages import ATTENTION, go_to
 from app_pages.controls.tour_controls import TOUR, current_stop
 from app_pages.subject import cache, encoders, session_encoders
+from app_pages.subject.cache import cached
 from app_pages.toolkit.markdown import PLACEMENTS, beginning, plain
-from app_pages.your_own.describe import description
-from app_pages.your_own.instructions import heading
+from app_pages.your_own.adding import heading
 from model import checkpoint
-from model.huggingface import Description
-from model.huggingface.inner_encoders import split_name
+from model.config import ModelConfig
+from model.huggingface import Description, describe, is_foreign
+from model.huggingface.inner_encoders import split_name, split_path, with_inner_names
 from model.sources import locations
 from model.sources.names import Listing
 from model.sources.uploads import UPLOAD
 
 PAGE = 12
+SECONDS, SECONDS_OF_CACHE = 10, 60  # all that is in the cache is looked through, data sets as well
 
 
 def draw_list(title: str, listing: Listing, *, key: str, empty: str = "") -> None:
@@ -90,11 +97,8 @@ def _as_html(name: str, info: Description) -> str:
             PLACEMENTS[info.config.norm_placement],
             re.split(" of a vocabulary|;", summary["input"])[0],
         ]
-    facts += [summary[title] for title in ("output", "memory") if title in summary]
+        facts.append(summary.get("output", "").partition(":")[0])
     lines = [" · ".join(escape(fact) for fact in facts if fact), *map(escape, info.notes)]
-    if n := len(info.left_out):
-        tensors = "1 tensor of the file is" if n == 1 else f"{n:,} tensors of the file are"
-        lines.append(f"{tensors} not read: {escape(beginning(info.left_out, 3))}")
     problem = f'<p class="wrong">{escape(_with_period(info.problem))}</p>' if info.problem else ""
     paragraphs = "".join(f"<p>{line}</p>" for line in lines if line)
     return f'<div class="encoder"><b>{escape(shown_name(name))}</b>{paragraphs}{problem}</div>'
@@ -110,7 +114,8 @@ def _draw_details(info: Description) -> None:
     )
     st.html(f'<table class="encoder">{rows_of_table}</table>', width=560)
     if info.left_out:
-        st.caption("In the file, but not read:")
+        n = len(info.left_out)
+        st.caption(f"{'1 tensor' if n == 1 else f'{n:,} tensors'} in the file, but not read:")
         st.code("\n".join(info.left_out[:200]), language=None, height=160)
 
 
@@ -141,3 +146,81 @@ def _open_in_attention(name: str) -> None:
 
 def _as_key(name: str) -> str:
     return "".join(character if character.isalnum() else "_" for character in locations.printable_name(name))
+
+
+# Which encoders there are
+
+
+def encoders_in_root() -> Listing:
+    """Encoders in the folder given by `--models`."""
+    return _in_root(checkpoint.CHECKPOINTS, locations.root())
+
+
+@st.cache_data(ttl=SECONDS, show_spinner="Looking through the folder …")
+def _in_root(home: Path, _root: Path | None) -> Listing:
+    return locations.below_root(home)
+
+
+@st.cache_data(ttl=SECONDS_OF_CACHE, show_spinner="Looking through the Hugging Face cache …")
+def encoders_in_cache() -> Listing:
+    """Encoders in this machine's Hugging Face cache."""
+
+    from model.sources.hub import cached_models  # imported late: it takes a third of a second
+
+    return cached_models()
+
+
+def uploaded_encoders() -> Listing:
+    """Encoders that were uploaded in this session."""
+    uploads = session_encoders.uploads().items()
+    return Listing(
+        names=tuple(inner for name, upload in uploads for inner in with_inner_names(name, upload.folder))
+    )
+
+
+def description(name: str) -> Description:
+    """Description of an encoder; if it cannot be opened, the field `problem` of the description says why."""
+    try:
+        folder = locations.find(name, checkpoint.CHECKPOINTS)
+        return _description_of_folder(folder, _folder_state(folder))
+    except (ValueError, OSError) as error:
+        return Description(family="", config=None, problem=str(error))
+
+
+@cached
+def _description_of_folder(folder: Path, _folder_state: tuple) -> Description:
+    if is_foreign(folder):
+        return describe(folder)
+    try:
+        return _description_of_own(checkpoint.read_config(folder))
+    except ValueError as error:
+        about = describe(folder)
+        # what it lacks to be one of Hugging Face's, unless it was meant as one of these
+        return replace(about, problem=str(error)) if (folder / "history.json").is_file() else about
+
+
+def _description_of_own(config: ModelConfig) -> Description:
+    """Description of an encoder that `model.checkpoint.save` has written; compare `model.huggingface.describe`."""
+    classes = beginning(config.class_names, 4)
+    input_text = f"text, up to {config.n_positions:,} tokens"
+    if not config.is_text:
+        height, width = config.image_sides
+        input_text = f"pictures of {height} × {width}, as {config.n_patches:,} patches"
+    summary = (
+        ("layers × heads", f"{config.n_layers} × {config.n_heads}"),
+        ("width", f"{config.d_model:,}, {config.d_k} per head, {config.d_ff:,} in the feed-forward"),
+        ("LayerNorm", PLACEMENTS[config.norm_placement]),
+        ("input", input_text),
+        (
+            "answers",
+            f"one of {config.n_classes} classes ({classes})" if config.n_classes else "its pooled state",
+        ),
+    )
+    return Description(family="an encoder of this project", config=config, summary=summary)
+
+
+def _folder_state(folder: Path) -> tuple:
+    """Size and modification time of each file, which identify the folder's content without reading the weights."""
+    folder, _ = split_path(folder)
+    files = ((path, path.stat()) for path in sorted(folder.rglob("*")) if path.is_file())
+    return tuple((str(path), stat.st_size, stat.st_mtime_ns) for path, stat in files)

@@ -10,12 +10,12 @@ HARMLESS = re.compile(r"/_stcore/(health|host-config)$")
 
 
 def ready(page: Page) -> None:
-    """Waits until the script has ended, nothing is a placeholder, and all changed figures are drawn.
+    """Waits until the script has ended, nothing in sight is a placeholder, and all changed figures are drawn.
 
     A click starts the next run only after a moment: wait with `expect` for what the click changes.
     """
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
-    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    expect(page.get_by_test_id("stSkeleton").filter(visible=True)).to_have_count(0)
     expect(page.locator(".kept-figure")).to_have_count(0)
 
 

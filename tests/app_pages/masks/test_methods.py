@@ -1,5 +1,6 @@
 import numpy as np
-from app_pages.masks.worked_example import in_numbers, in_symbols, output
+
+from app_pages.masks.methods import in_numbers, in_symbols, output
 
 
 def test_the_symbols_of_two_positions() -> None:

@@ -8,13 +8,13 @@ import numpy as np
 
 from app_pages.controls.attention_formula import attention_formula, score_formula
 from app_pages.positions import (
-    adding,
     bias_by_distance,
     checkpoint,
     experiment_sentences,
     experiments,
-    position_terms,
     rotated_scores,
+    sinusoids,
+    this_encoder,
     windows,
 )
 from model.capture import capture
@@ -217,19 +217,19 @@ TABLE: dict[str, list[Row]] = {
     "what a head multiplies by W_Q": [
         row(
             "the sum",
-            lambda: adding._head_input_sentence(
+            lambda: sinusoids._head_input_sentence(
                 replace(tiny.TEXT, norm_placement="post", final_norm=False), 0, "L0 H0"
             ),
             "$(X + P)\\, W_Q$, plus a bias is the very $q$",
         ),
         row(
             "behind a norm",
-            lambda: adding._head_input_sentence(tiny.TEXT, 0, "L0 H0"),
+            lambda: sinusoids._head_input_sentence(tiny.TEXT, 0, "L0 H0"),
             r"\text{LayerNorm}(X + P)\, W_Q$, plus a bias",
         ),
         row(
             "without a bias",
-            lambda: adding._head_input_sentence(
+            lambda: sinusoids._head_input_sentence(
                 replace(tiny.TEXT, family=Family(parts=Parts(without_bias=("w_q",)))), 0, "L0 H0"
             ),
             r"W_Q$.",
@@ -237,26 +237,26 @@ TABLE: dict[str, list[Row]] = {
         ),
         row(
             "behind an RMSNorm",
-            lambda: adding._head_input_sentence(
+            lambda: sinusoids._head_input_sentence(
                 replace(tiny.TEXT, family=Family(parts=Parts(norm="rms"))), 0, "L0 H0"
             ),
             r"\text{RMSNorm}(X + P)",
         ),
         row(
             "behind two norms",
-            lambda: adding._head_input_sentence(replace(tiny.TEXT, embedding_norm=True), 0, "L0 H0"),
+            lambda: sinusoids._head_input_sentence(replace(tiny.TEXT, embedding_norm=True), 0, "L0 H0"),
             r"\text{LayerNorm}(\text{LayerNorm}(X + P))",
         ),
         row(
             "a later layer",
-            lambda: adding._head_input_sentence(tiny.TEXT, 1, "L1 H0"),
+            lambda: sinusoids._head_input_sentence(tiny.TEXT, 1, "L1 H0"),
             "after layer 0, not $X + P$",
         ),
     ],
     "the formula of a score": [
         row(
             "three terms",
-            lambda: position_terms.score_formula([name.replace("_", " ") for name in MAPS]),
+            lambda: this_encoder.score_formula([name.replace("_", " ") for name in MAPS]),
             r"q_t \cdot k_{\delta(t,s)}",
             r"q_{\delta(t,s)} \cdot k_s",
             r"\sqrt{3 \, d_k}",
@@ -264,13 +264,13 @@ TABLE: dict[str, list[Row]] = {
         ),
         row(
             "content to position alone",
-            lambda: position_terms.score_formula(["content to content", "content to position"]),
+            lambda: this_encoder.score_formula(["content to content", "content to position"]),
             r"\sqrt{2 \, d_k}",
             never=(r"q_{\delta",),
         ),
         row(
             "contents alone",
-            lambda: position_terms.score_formula(["content to content"]),
+            lambda: this_encoder.score_formula(["content to content"]),
             r"/ \sqrt{d_k}",
             never=("delta",),
         ),

