@@ -321,20 +321,6 @@ def test_without_predictions_written_down_there_is_no_such_button(
     (checkpoints / "mnist-pre-ln" / "predictions.safetensors").unlink()
     app = open_compare(kind="Digit")
     assert all(button.key != "next_disagreement" for button in app.button)
-<<<<<<< HEAD
-=======
-
-
-# How they were trained
-
-
-def test_two_checkpoints_have_their_recipes_below(open_compare: Open) -> None:
-    app = open_compare(checkpoint="imdb-pre-ln")
-    (box,) = (box for box in app.expander if box.label == "How these two were trained")
-    assert box.markdown[0].value.startswith("| | imdb-pre-ln | imdb-post-ln |")
-    assert "phase 2 | gently changed digits" in box.markdown[0].value
-    app = open_compare(checkpoint="imdb-pre-ln", compare_what="two inputs")
-    assert all(box.label != "How these two were trained" for box in app.expander)
 
 
 def test_a_click_on_any_table_chooses_the_pair(open_compare: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -363,4 +349,3 @@ def test_of_many_positions_the_first_are_drawn(open_compare: Open, monkeypatch: 
     app = open_compare(text=TEXT, **BY_NUMBER)
     assert weights(shown(app, "difference")).shape == (2, 2)
     assert "Of 5 positions, 0 to 1 are drawn." in [caption.value for caption in app.caption]
->>>>>>> 8040222a (Side by side has one row of controls and larger maps)
