@@ -45,7 +45,7 @@ def _chart_form(kinds: tuple[str, ...], quantity: str) -> alt.TopLevelMixin:
         scale=alt.Scale(type="log"),
         axis=alt.Axis(format="~s" if quantity == "multiply-adds" else "~g", values=value("powers")),
     )
-    legend = {"columns": 2, "labelLimit": 240, "symbolStrokeWidth": 2}
+    legend = {"columns": 1, "labelLimit": 240, "symbolStrokeWidth": 2}
     channels = encodings_by_kind("layer:N", kinds, color=CATEGORIES, shape=SHAPES, legend=legend)
     tooltip = [tip("layer:N"), tip("n:Q", ","), tip("value:Q", ",", quantity)]
     lines, points = curves(x, y, channels, tooltip=tooltip, line={"strokeWidth": 2}, points={"size": 55})

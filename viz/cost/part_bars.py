@@ -10,7 +10,7 @@ from ..builders.palette import EMPHASIS, NEUTRAL
 from ..builders.theme import FIT, INK, MIDDLE, SMALL
 
 _BAR = 24  # pixels a bar
-_ROOM = 1.45  # end of the axis as a multiple of the largest share: the rest is for the text behind its bar
+_ROOM = 1.7  # end of the axis as a multiple of the largest share: the rest is for the text behind its bar
 
 
 def part_bars(names: Sequence[str], values: Sequence[int], *, quantity: str) -> VegaFigure:

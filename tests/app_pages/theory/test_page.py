@@ -219,7 +219,7 @@ def test_stored_runs_are_one_figure(open_app: Open, checkpoints: Path) -> None:
         "90\u2009%",
         "diverged",
     ]
-    assert any("300 steps" in caption.value for caption in app.caption)
+    assert "300 steps" in said(app)
 
 
 def test_warm_up_is_judged_here_as_on_norm_placement(open_app: Open, checkpoints: Path) -> None:
