@@ -6,7 +6,7 @@ buttons and every switch, followed from page to page until nothing new is found;
 The window is 1280 pixels wide and as high as the page. `--of` takes another commit of this repository. `--compare` prints
 which screenshots of two folders differ, by how many pixels and where, and exits with 1 if any does.
 
-What is timed while one looks (Cost, Theory) differs from run to run.
+What is measured while one looks (Theory) can differ from run to run.
 """
 
 import argparse

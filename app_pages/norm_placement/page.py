@@ -27,8 +27,8 @@ CONTRADICTIONS = (
         "parameters counts every block and the embedding too, and says nothing about that matrix.",
     ),
     (
-        "Without warm-up, post-LN at full size (one seed) reaches 56\u2009% of the digits at a rate of 0.001, 58\u2009% with "
-        "30 steps of it, 65\u2009% with 100. At 0.003 it reaches 9\u2009%, 30\u2009% and 48\u2009%.",
+        "Without warm-up, post-LN at full size (one seed) reaches 56\u202f% of the digits at a rate of 0.001, 58\u202f% with "
+        "30 steps of it, 65\u202f% with 100. At 0.003 it reaches 9\u202f%, 30\u202f% and 48\u202f%.",
         "Whether warm-up “helps” depends on its number of steps, and the number needed depends on the rate. Vaswani et al. "
         "2017 warm up over 4,000.",
     ),

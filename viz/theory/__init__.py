@@ -1,1 +1,1 @@
-"""Figures of untrained encoders: gradients, hidden norms, model updates, grids of short runs."""
+"""Figures of untrained encoders (gradients, lengths, model updates), and of runs with warm-ups."""

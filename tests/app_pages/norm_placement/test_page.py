@@ -159,8 +159,8 @@ def test_the_contradictions_have_the_numbers_of_the_file_that_is_shipped(
         )
     ]
     assert [
-        share.replace("\u2009", "")
-        for share in re.findall(r"\d+\u2009%", text[text.index("Without warm-up, post-LN") :])
+        share.replace("\u202f", "")
+        for share in re.findall(r"\d+\u202f%", text[text.index("Without warm-up, post-LN") :])
     ] == shares
 
 
