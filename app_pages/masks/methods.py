@@ -74,13 +74,13 @@ def draw_methods(
         number_name = NUMBER.choose()
     head = head_name(chosen.layer, chosen.head)
     arguments = (subject, choice, chosen.layer, chosen.head, NUMBERS[number_name], answer.word)
-    st.markdown(
-        f"**{plain(without_or_with(choice, subject.record))}: the same mask, applied in five ways, seen in {head}**"
-    )
-    by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
     forbids_nothing = (after.mask == unmasked.mask).all()
     if forbids_nothing:
         st.info("This mask hides nothing, so every way gives the same. Another one is chosen under “View”.")
+    else:
+        mask = plain(without_or_with(choice, subject.record))
+        st.markdown(f"**{mask}: the same mask, applied in five ways, seen in {head}**")
+    by_method: dict[str, MaskedHead] = _masked_head_by_method(*arguments)
     rows = {name: _measured(result) | _answer(result, unmasked, answer) for name, result in by_method.items()}
     st.table(pd.DataFrame(rows).T)
     if not forbids_nothing:
