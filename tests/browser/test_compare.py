@@ -48,6 +48,7 @@ def test_from_a_disagreement_to_the_head_that_differs_in_four_clicks(page: Page)
 def test_what_blinks_says_which_encoder_is_seen(page: Page) -> None:
     page.goto("/compare?checkpoint=imdb-pre-ln")
     ready(page)
+    expect(page.locator(".st-key-pair [tabindex='0']")).to_have_count(0)  # words alone are no tab stop
     name = page.get_by_role("status").filter(has_text=re.compile("^imdb"))
     expect(name).to_have_count(0)
     page.keyboard.down("b")
