@@ -171,7 +171,9 @@ class Panel {
     });
     const list = this.root.querySelector(".tokens");
     const current = buttons[positions.indexOf(shown.query)];
-    if (current && !list.matches(":hover")) list.scrollTop = current.offsetTop - list.offsetTop - 5;
+    const line = (current?.offsetTop ?? 0) - list.offsetTop - 5;
+    const isSeen = line >= list.scrollTop && line + current?.offsetHeight <= list.scrollTop + list.clientHeight;
+    if (current && !isSeen && !list.matches(":hover")) list.scrollTop = line;
     const focused = this.focused ?? this.kept.query;
     buttons.forEach((button, index) => {
       const position = positions[index];

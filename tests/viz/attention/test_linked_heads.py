@@ -191,6 +191,11 @@ def test_a_token_that_occurs_twice_follows_its_position() -> None:
     assert frames["queries"]["label"].tolist() == ["0 not", "good", "2 not"]
 
 
+def test_a_long_name_above_its_strongest_keys_is_not_cut() -> None:
+    record = from_arrays(np.full((1, 6, 12, 12), 1 / 12), ["beautifully"] * 12)
+    assert "“0 beautifully” →" in texts(linked_heads(record))
+
+
 def test_keys_that_are_no_queries_have_their_own_names() -> None:
     pattern = np.array([[[[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]]]])
     written = texts(linked_heads(from_arrays(pattern, ["a", "b"], keys=["x", "y", "z"])))
