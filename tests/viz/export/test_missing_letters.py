@@ -6,6 +6,7 @@ from viz.attention.token_heatmaps import weight_heatmap
 from viz.export import missing_letters
 from viz.export.drawing import svg
 from viz.export.missing_letters import missing, sentence, with_replacements
+from viz.export.save import save
 
 KOREAN = weight_heatmap(np.eye(2, dtype=np.float32), ["한국", "film"])
 UNASSIGNED = "\U0010fffe"  # no font has it, and nobody may use it
@@ -77,11 +78,11 @@ def test_accents_go_with_their_letter() -> None:
 @pytest.mark.parametrize("kind", ["png", "svg", "pdf"])
 def test_whoever_saves_a_figure_is_warned(kind, tmp_path) -> None:
     with pytest.warns(UserWarning, match="No font here has 한 국: "):
-        KOREAN.save(tmp_path / f"figure.{kind}")
+        save(KOREAN, tmp_path / f"figure.{kind}")
     assert (tmp_path / f"figure.{kind}").stat().st_size
 
 
 @pytest.mark.usefixtures("without_korean")
 def test_a_table_needs_no_font(tmp_path) -> None:
-    KOREAN.save(tmp_path / "figure.csv")
+    save(KOREAN, tmp_path / "figure.csv")
     assert "한국" in (tmp_path / "figure.csv").read_text("utf-8")
