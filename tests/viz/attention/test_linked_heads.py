@@ -124,8 +124,7 @@ def test_the_stamp_of_a_large_record_is_made_of_some_of_its_queries(monkeypatch:
     assert [stamp == whole for stamp in changed] == [False, True]
 
 
-@pytest.mark.parametrize("channel", ["", "a"])
-@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize(("channel", "compact"), [("", False), ("a", True)])
 def test_every_form_is_valid(channel: str, compact: bool) -> None:
     options = {"channel": channel, "compact": compact}
     picture = np.zeros((16, 24), np.uint8)
