@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from .chart import Column, Layer, layer
 from .figure import Kwargs, data
 from .number_format import THIN_PERCENT
 from .palette import ACCENT
@@ -24,6 +25,12 @@ def long_table(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
         for x_value, y_value in zip(*pairs, strict=True)
     ]
     return pd.DataFrame(rows, columns=[kind, x, y])
+
+
+def long_columns(series: Series, kind: Column, x: Column, y: Column) -> list[Column]:
+    """These columns with a row for each value of the `series`; what they hold before is left out."""
+    frame = long_table(series, kind.name, x.name, y.name)
+    return [column._replace(values=frame[column.name].to_numpy()) for column in (kind, x, y)]
 
 
 def encodings_by_kind(
@@ -80,10 +87,11 @@ def probability_axis() -> Kwargs:
     return {"scale": alt.Scale(domain=[0, 1]), "axis": axis}
 
 
-def rule(field: str, **mark: Any) -> alt.Chart:
+def rule(field: str, tooltip: Any = None, **mark: Any) -> Layer:
     """A vertical line at the value of `field` in the data frame named `CHOSEN`."""
-    style = {"color": ACCENT, "strokeWidth": 2.5, "aria": False, **mark}
-    return alt.Chart(data(CHOSEN)).mark_rule(**style).encode(x=f"{field}:Q")
+    style: Kwargs = {"color": ACCENT, "strokeWidth": 2.5, "aria": False, **mark}
+    channels: Kwargs = {"x": f"{field}:Q"} | ({"tooltip": tooltip} if tooltip else {})
+    return layer("rule", channels, CHOSEN, **style)
 
 
 def _without(name: str, channels: Kwargs) -> Kwargs:

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.cells import BARE_AXIS, cells, strong
-from ..builders.figure import VegaFigure, form, need_shape, tip, value
+from ..builders.cells import BARE_AXIS, grid
+from ..builders.chart import Column
+from ..builders.figure import VegaFigure, need_shape, value
 from ..builders.number_format import format_number
 from ..builders.palette import NEUTRAL
 from ..builders.theme import MIDDLE, SMALL, heading
@@ -35,54 +36,41 @@ def stage_similarity(
     ValueError where the shapes do not fit.
     """
     need_shape((len(rows), len(columns)), values=values)
-    row, column = (
-        np.asarray(stages, dtype=object)[index]
-        for stages, index in zip((rows, columns), np.indices(values.shape).reshape(2, -1), strict=True)
-    )
-    flat = values.ravel().astype(float)
-    frame = {
-        "row": row,
-        "column": column,
-        "name": row + " and " + column,
-        "value": flat,
-        "written": [format_number(similarity, ".2f") for similarity in flat],
-        "exact": [format_number(similarity, ".4f", otherwise=undefined) for similarity in flat],
-        "strong": strong(flat, 1, signed=signed),
-    }
+    pairs = [(row, column) for row in rows for column in columns]
     step = int(np.clip(side // max(*values.shape, 1), _SMALLEST, _LARGEST))
-    font_size = 0 if step < _WRITTEN else SMALL if step < _WIDE else MIDDLE
-    return _chart_form(names, what, signed, font_size).with_data(
-        frame,
-        in_file={"value": what, "name": None},
-        values={"largest": 1, "rows": list(rows), "columns": list(columns)},
+    axis = BARE_AXIS | {"labelOverlap": "greedy", "labelFlush": False}
+    x_axis = alt.Axis(orient="top", labelAngle=-90, **axis)
+    row_title, column_title = names
+    legend_title = f"{what}, {'−1' if signed else '0'} to 1"
+    return grid(
+        [
+            Column("row", [row for row, _ in pairs], row_title),
+            # two columns of one name would be one line of the tooltip
+            Column(
+                "column",
+                [column for _, column in pairs],
+                column_title if column_title != row_title else f"{column_title}, other stage",
+            ),
+            Column("value", values, None, in_file=what),
+            Column(
+                "exact",
+                [format_number(number, ".4f", otherwise=undefined) for number in values.flat],
+                what,
+                in_file=None,
+            ),
+        ],
+        alt.X("column:N", scale=alt.Scale(domain=value("columns")), title=column_title, axis=x_axis),
+        alt.Y("row:N", scale=alt.Scale(domain=value("rows")), title=row_title, axis=alt.Axis(**axis)),
+        largest=1,
+        signed=signed,
+        written=None if step < _WRITTEN else [format_number(number, ".2f") for number in values.flat],
+        font_size=SMALL if step < _WIDE else MIDDLE,
+        legend=colour_legend(legend_title, SIGNED_ENDS if signed else ENDS, format="~g"),
+        mark={"stroke": NEUTRAL, "strokeWidth": 0.3, "invalid": None},
+        drawing={"name": [f"{row} and {column}" for row, column in pairs]},
+        values={"rows": list(rows), "columns": list(columns)},
         width=step * len(columns),
         height=step * len(rows),
         title=heading(title),
-        description=f"{what} of {len(rows)} stages of {names[0]} and {len(columns)} of {names[1]}",
+        description=f"{what} of {len(rows)} stages of {row_title} and {len(columns)} of {column_title}",
     )
-
-
-@form
-def _chart_form(names: tuple[str, str], what: str, signed: bool, font_size: int) -> alt.TopLevelMixin:
-    row, column = names
-    axis = BARE_AXIS | {"labelOverlap": "greedy", "labelFlush": False}
-    x_axis = alt.Axis(orient="top", labelAngle=-90, **axis)
-    return cells(
-        alt.X("column:N", scale=alt.Scale(domain=value("columns")), title=column, axis=x_axis),
-        alt.Y("row:N", scale=alt.Scale(domain=value("rows")), title=row, axis=alt.Axis(**axis)),
-        tooltip=[
-            tip("row:N", title=row),
-            # two columns of one name would be one line of the tooltip
-            tip("column:N", title=column if column != row else f"{column}, other stage"),
-            tip("exact:N", title=what),
-        ],
-        signed=signed,
-        text="written" if font_size else None,
-        font_size=font_size,
-        legend=colour_legend(
-            f"{what}, {'−1' if signed else '0'} to 1", SIGNED_ENDS if signed else ENDS, format="~g"
-        ),
-        stroke=NEUTRAL,
-        strokeWidth=0.3,
-        invalid=None,
-    ).properties(autosize="pad")

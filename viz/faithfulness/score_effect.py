@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
-from ..builders.palette import ACCENT, EMPHASIS
-from ..builders.theme import FIT, INK, SMALL
+from ..builders.chart import Column, chart, dots, layer
+from ..builders.figure import Kwargs, VegaFigure, need_shape, value
+from ..builders.theme import INK, SMALL
 from ..builders.token_label import label, visible
 
 _NAMED = 3  # of the largest scores, and of the largest effects
@@ -31,20 +31,37 @@ def score_effect(
     point selection `token`, field `position`. Raises ValueError where the shapes do not fit each other.
     """
     need_shape((len(positions),), tokens=tokens, scores=scores, effects=effects)
-    frame = {
-        "position": np.asarray(positions, int),
-        "token": [visible(token) for token in tokens],
-        "score": np.asarray(scores, float),
-        "effect": np.asarray(effects, float),
-        "knock-out": [kind] * len(positions),
-        "label": [label(token, 14) for token in tokens],
-        "selected": np.asarray(positions, int) == (-1 if selected is None else selected),
+    numbers, sizes = np.asarray(scores, float), np.asarray(effects, float)
+    is_selected = np.asarray(positions, int) == (-1 if selected is None else selected)
+    columns = [
+        Column("token", [visible(token) for token in tokens]),
+        Column("position", np.asarray(positions, int)),
+        Column("score", numbers, format=".4f"),
+        Column("effect", sizes, effect, ".4f"),
+        Column("knock-out", [kind] * len(positions), None),
+    ]
+    low, high = float(numbers.min(initial=0)), float(numbers.max(initial=0)) or 1.0
+    position = {
+        "x": alt.X(
+            "score:Q",
+            title="score under the map",
+            scale=alt.Scale(domain=[value("left"), value("right")], nice=False),
+        ),
+        "y": alt.Y("effect:Q", title=effect, scale=alt.Scale(zero=True)),
     }
-    frame["labelled"] = _has_label(frame["score"], frame["effect"], np.flatnonzero(frame["selected"]))
-    score_range = float(frame["score"].min(initial=0)), float(frame["score"].max(initial=0)) or 1.0
-    return _chart_form(effect).with_data(
-        frame,
-        values={"left": score_range[0], "right": score_range[1] + _ROOM * (score_range[1] - score_range[0])},
+    text: Kwargs = {"align": "left", "dx": 7, "dy": -6, "fontSize": SMALL, "color": INK, "aria": False}
+    click = ("token", "position")
+    return chart(
+        columns,
+        layer("text", position | {"text": "label:N"}, where="datum.labelled", **text),
+        dots(position, columns, click, sizes=(140, 60), called="token:N", opacity=0.85),
+        drawing={
+            "label": [label(token, 14) for token in tokens],
+            "selected": is_selected,
+            "labelled": _has_label(numbers, sizes, np.flatnonzero(is_selected)),
+        },
+        values={"left": low, "right": high + _ROOM * (high - low)},
+        height=260,
         description=f"Score of a map and effect of knock-out ({kind}) for {len(positions)} positions.",
     )
 
@@ -61,32 +78,3 @@ def _has_label(scores: np.ndarray, effects: np.ndarray, selected: np.ndarray) ->
         if not ((x_distances < _ROOM) & (y_distances < _LINE)).any():
             labelled.append(index)
     return [index in labelled for index in range(len(scores))]
-
-
-@form
-def _chart_form(effect: str) -> alt.TopLevelMixin:
-    x = alt.X(
-        "score:Q",
-        title="score under the map",
-        scale=alt.Scale(domain=[value("left"), value("right")], nice=False),
-    )
-    y = alt.Y("effect:Q", title=effect, scale=alt.Scale(zero=True))
-    base = alt.Chart(data()).encode(x=x, y=y)
-    points = base.mark_point(filled=True, opacity=0.85, cursor="pointer").encode(
-        color=either("datum.selected", ACCENT, EMPHASIS),
-        size=either("datum.selected", 140, 60),
-        description="token:N",
-        tooltip=[
-            tip("token:N"),
-            tip("position:Q"),
-            tip("score:Q", ".4f"),
-            tip("effect:Q", ".4f", effect),
-        ],
-    )
-    names = base.transform_filter("datum.labelled").mark_text(
-        align="left", dx=7, dy=-6, fontSize=SMALL, color=INK, aria=False
-    )
-    labels = names.encode(text="label:N")
-    return alt.layer(labels, points.add_params(click_on("token", "position"))).properties(
-        height=260, autosize=FIT
-    )

@@ -6,8 +6,10 @@ from typing import NamedTuple
 import altair as alt
 import numpy as np
 
-from ..builders.figure import Kwargs, VegaFigure, data, form, tip
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure
 from ..builders.palette import CATEGORIES, EMPHASIS, NEUTRAL
+from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE, heading
 from ..builders.token_label import FONT, visible, width
 
@@ -71,23 +73,51 @@ def link_arcs(examples: Sequence[LinkExample], *, title: str) -> VegaFigure:
             tips["y"].append(points_y[-1])
             tips["kind"].append(kind)
             tips["upper"].append(upper)
-    frame = {
-        "sentence": [" ".join(example.words) for example in examples],
-        "query": [example.words[example.query] for example in examples],
-        "other end": [example.words[example.other_end] for example in examples],
-        "strongest key": [example.words[example.strongest] for example in examples],
-        "hit": [example.strongest == example.other_end for example in examples],
-    }
+    columns = [
+        Column("sentence", [" ".join(example.words) for example in examples]),
+        Column("query", [example.words[example.query] for example in examples]),
+        Column("other end", [example.words[example.other_end] for example in examples]),
+        Column("strongest key", [example.words[example.strongest] for example in examples]),
+        Column("hit", [example.strongest == example.other_end for example in examples]),
+    ]
     described = "; ".join(
         f"from {example.words[example.query]} to {example.words[example.strongest]}"
         f"{'' if example.strongest == example.other_end else f' instead of {example.words[example.other_end]}'}"
         for example in examples
     )
-    return _chart_form().with_data(
-        frame,
+    place = {"x": pixel_x("x"), "y": pixel_y("y")}
+    kinds = alt.Scale(domain=["hit", "elsewhere", "link"], range=[EMPHASIS, _ELSEWHERE, NEUTRAL])
+    colour = {"color": alt.Color("kind:N", scale=kinds, legend=None)}
+    shapes = alt.Scale(domain=[True, False], range=["triangle-down", "triangle-up"])
+    word = place | {"text": "word:N", "tooltip": ["word:N"]}
+    text: Kwargs = {"font": FONT, "fontSize": MIDDLE, "color": INK, "baseline": "middle"}
+    return chart(
+        columns,
+        layer(
+            "line",
+            place | colour | {"detail": "arc:N", "order": "index:Q"},
+            "arcs",
+            transform=[{"window": [{"op": "row_number", "as": "index"}]}],
+            strokeWidth=2,
+            aria=False,
+        ),
+        layer(
+            "point",
+            place | colour | {"shape": alt.Shape("upper:N", scale=shapes, legend=None)},
+            "tips",
+            filled=True,
+            size=70,
+            opacity=1,
+            aria=False,
+        ),
+        layer("text", word, "words", where="datum.is_query", fontWeight="bold", **text),
+        layer("text", word, "words", where="!datum.is_query", **text),
         frames={"words": words, "arcs": arcs, "tips": tips},
         width=_WIDEST + round(2 * (width(_MORE, MIDDLE) + _GAP)),
         height=_ROW * max(len(examples), 1),
+        # Streamlit would take the height of the title away from that of the rows, which are in pixels.
+        autosize="pad",
+        view={"stroke": None},
         title=heading(
             title,
             "Above the words: where the head looks most from the bold word, red where that is not the other end. Below: the link.",
@@ -133,40 +163,3 @@ def _arc(start: float, end: float, y: float, *, upper: bool) -> tuple[list[float
     angles = np.linspace(0, np.pi, _POINTS)
     x = (start + end) / 2 - (end - start) / 2 * np.cos(angles)
     return x.tolist(), (y + sign * (11 + height * np.sin(angles))).tolist()
-
-
-@form
-def _chart_form() -> alt.TopLevelMixin:
-    place: Kwargs = {"x": alt.X("x:Q", scale=None, axis=None), "y": alt.Y("y:Q", scale=None, axis=None)}
-    colour = alt.Color(
-        "kind:N",
-        scale=alt.Scale(domain=["hit", "elsewhere", "link"], range=[EMPHASIS, _ELSEWHERE, NEUTRAL]),
-        legend=None,
-    )
-    arcs = (
-        alt.Chart(data("arcs"))
-        .mark_line(strokeWidth=2, aria=False)
-        .encode(**place, color=colour, detail="arc:N", order=alt.Order("index:Q"))
-    )
-    arcs = arcs.transform_window(index="row_number()")
-    tips = (
-        alt.Chart(data("tips"))
-        .mark_point(filled=True, size=70, opacity=1, aria=False)
-        .encode(
-            **place,
-            color=colour,
-            shape=alt.Shape(
-                "upper:N",
-                scale=alt.Scale(domain=[True, False], range=["triangle-down", "triangle-up"]),
-                legend=None,
-            ),
-        )
-    )
-    words = alt.Chart(data("words")).encode(**place, text="word:N", tooltip=[tip("word:N")])
-    text: Kwargs = {"font": FONT, "fontSize": MIDDLE, "color": INK, "baseline": "middle"}
-    query = words.transform_filter("datum.is_query").mark_text(**text, fontWeight="bold")
-    others = words.transform_filter("!datum.is_query").mark_text(**text)
-    # Streamlit would take the height of the title away from that of the rows, which are in pixels.
-    return alt.layer(arcs, tips, query, others).properties(
-        view=alt.ViewBackground(stroke=None), autosize="pad"
-    )

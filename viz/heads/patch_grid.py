@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import altair as alt
 import numpy as np
-import pandas as pd
 
-from ..builders.cells import BARE_AXIS, cells, strong
-from ..builders.figure import Kwargs, VegaFigure, click_on, form, need_shape, tip
+from ..builders.cells import grid, layer_channel, part_channel
+from ..builders.chart import Column
+from ..builders.figure import Kwargs, VegaFigure, need_shape
 from ..builders.number_format import format_number
 from ..builders.palette import ROUNDING, largest
 from ..builders.short_numbers import cell_numbers
@@ -48,50 +47,40 @@ def patch_grid(
     """
     need_shape((len(effects), len(columns)), effects=effects)
     if spread is not None:
-        arrays = spread._asdict()
-        need_shape(
-            effects.shape, **{name: arrays[name] for name in ("sd", "low", "high", "is_shown", "is_tested")}
-        )
+        need_shape(effects.shape, **{name: array for name, array in spread._asdict().items() if name != "n"})
     n_layers, n_columns = effects.shape
     max_effect = largest(effects[np.isfinite(effects)], at_least=ROUNDING)
     detail = largest(effects[:, :-1], at_least=ROUNDING)  # of heads, beside which a feed-forward may be large
     numbers = cell_numbers(effects, max_effect, signed=signed, missing="–", detail=detail)
-    layers, column_numbers = np.indices(effects.shape).reshape(2, -1)
-    frame = pd.DataFrame(
-        {
-            "layer": layers,
-            "column": column_numbers,
-            "part": [columns[column] for column in column_numbers],
-            "value": effects.ravel().astype(float),
-            "written": numbers.written,
-            "exact": numbers.exact,
-            "selected": [index == selected for index in np.ndindex(effects.shape)],
-        }
-    )
-    frame["name"] = [f"L{layer} {name}" for layer, name in zip(frame["layer"], frame["part"], strict=True)]
-    frame["coloured"] = frame["value"]
-    if spread is not None:
-        _add_spread(frame, spread, "+" if signed else "")
-        if signed:
-            frame["coloured"] = np.where(spread.is_shown.ravel(), frame["value"], 0.0)
-    frame["strong"] = strong(frame["coloured"].to_numpy(), max_effect, signed=signed)
-    in_file = {"column": None, "value": what if spread is None else f"mean {what}", "coloured": None}
-    if spread is not None:
-        in_file |= {
-            "sd": "standard deviation",
-            "low": "95 % interval from",
-            "high": "95 % interval to",
-            "n": "pairs",
-        }
-        in_file |= {"interval": None, "result": None, "sd_written": None}
-    step = int(np.clip(_WIDTH // n_columns, _NARROWEST, _WIDEST))
+    layers, parts = np.indices(effects.shape).reshape(2, -1)
     unit: Kwargs = {"title": heading(numbers.unit)} if numbers.unit else {}
-    return _chart_form(tuple(columns), what, signed, ends, spread is not None).with_data(
-        # last, so that no neighbour's border covers its frame
-        frame.sort_values("selected", kind="stable"),
-        in_file=in_file,
-        values={"largest": max_effect},
-        width=step * n_columns,
+    drawn = what if spread is None else f"mean {what}"
+    return grid(
+        [
+            Column("layer", layers, None),
+            Column("part", [columns[part] for part in parts], None),
+            Column("value", effects, None, in_file=drawn),
+            Column(
+                "name", [f"L{layer} {columns[part]}" for layer, part in np.ndindex(effects.shape)], "part"
+            ),
+            Column("exact", numbers.exact, what if spread is None else "mean", in_file=None),
+            *([] if spread is None else _spread_columns(spread, signed)),
+        ],
+        part_channel(columns),
+        layer_channel(),
+        largest=max_effect,
+        signed=signed,
+        colour_of="coloured",
+        written=numbers.written,
+        font_size=SMALL,
+        legend=named_legend(drawn, ends, signed=signed),
+        click=("head", "layer", "column"),
+        selected=[index == selected for index in np.ndindex(effects.shape)],
+        drawing={
+            "column": parts,
+            "coloured": np.where(spread.is_shown, effects, 0.0) if spread and signed else effects,
+        },
+        width=int(np.clip(_WIDTH // n_columns, _NARROWEST, _WIDEST)) * n_columns,
         height=_HEIGHT * n_layers,
         description=f"{what}, with a part of each of {n_layers} layers of {n_columns - 1} heads, and each feed-forward, taken "
         f"from {'another input' if spread is None else f'the second text, mean over {spread.n} pairs'}",
@@ -99,49 +88,27 @@ def patch_grid(
     )
 
 
-def _add_spread(frame: pd.DataFrame, spread: Spread, sign: str) -> None:
-    for name in ("sd", "low", "high"):
-        frame[name] = getattr(spread, name).ravel().astype(float)
-    frame["n"] = spread.n
-    frame["sd_written"] = [format_number(sd, "#.3g", otherwise="not known") for sd in frame["sd"]]
-    frame["interval"] = [
+def _spread_columns(spread: Spread, signed: bool) -> list[Column]:
+    sign = "+" if signed else ""
+    intervals = [
         "not known: one pair"
         if np.isnan(low)
         else f"{format_number(low, f'{sign}#.3g')} to {format_number(high, f'{sign}#.3g')}"
-        for low, high in zip(frame["low"], frame["high"], strict=True)
+        for low, high in zip(spread.low.flat, spread.high.flat, strict=True)
     ]
-    frame["result"] = np.select(
-        [spread.is_shown.ravel(), spread.is_tested.ravel()],
+    deviations = [format_number(sd, "#.3g", otherwise="not known") for sd in spread.sd.flat]
+    results = np.select(
+        [spread.is_shown, spread.is_tested],
         ["a clear effect, after correction for all parts", "no clear effect"],
         "not tested",
     )
-
-
-@form
-def _chart_form(
-    columns: tuple[str, ...], what: str, signed: bool, ends: tuple[str, str], has_spread: bool
-) -> alt.TopLevelMixin:
-    x_axis = alt.Axis(orient="top", labelAngle=0, labelFlush=False, **BARE_AXIS)
-    y_axis = alt.Axis(
-        orient="left", labelExpr="'L' + datum.label", labelAngle=0, labelFlush=False, **BARE_AXIS
-    )
-    tooltip = [tip("name:N", title="part"), tip("exact:N", title="mean" if has_spread else what)]
-    if has_spread:
-        tooltip += [
-            tip("interval:N", title="95 % interval"),
-            tip("sd_written:N", title="standard deviation"),
-            tip("n:Q", title="pairs"),
-        ]
-    if has_spread and signed:  # what has no sign is always above 0
-        tooltip.append(tip("result:N", title="result"))
-    return cells(
-        alt.X("part:N", sort=list(columns), title=None, axis=x_axis),
-        alt.Y("layer:O", title=None, axis=y_axis),
-        tooltip=tooltip,
-        signed=signed,
-        field="coloured",
-        legend=named_legend(f"mean {what}" if has_spread else what, ends, signed=signed),
-        selectable=click_on("head", "layer", "column"),
-        borders=(3, 0.4),
-        font_size=SMALL,
-    ).properties(autosize="pad")
+    return [
+        Column("sd", spread.sd, None, in_file="standard deviation"),
+        Column("low", spread.low, None, in_file="95 % interval from"),
+        Column("high", spread.high, None, in_file="95 % interval to"),
+        Column("interval", intervals, "95 % interval", in_file=None),
+        Column("sd_written", deviations, "standard deviation", in_file=None),
+        Column("n", np.full(spread.sd.shape, spread.n), "pairs", in_file="pairs"),
+        # What has no sign is always above 0.
+        Column("result", results, "result" if signed else None, in_file=None),
+    ]

@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import altair as alt
 
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, tip
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure
 from ..builders.number_format import THIN_PERCENT, head_name, told_apart
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
-from ..builders.theme import FIT, INK, MIDDLE, heading
+from ..builders.theme import INK, MIDDLE, heading
 
 ROW = 22  # pixels
 _RIGHT = 190  # pixels for the names of the heads
@@ -42,26 +43,76 @@ def relation_dots(
 
     A click sets the point selection `relation`, fields `relation`, `layer`, `head` and `direction`.
     """
-    columns = {
-        **{name: [getattr(head, name) for head in heads] for name in BestHead._fields},
-        "name": [f"{head_name(head.layer, head.head)}, {head.direction}" for head in heads],
-        "label": [_shortened(head.relation) for head in heads],
-        "shown": [_mark(head, relation, selected) for head in heads],
-        "chosen": [head.relation == relation for head in heads],
-        "result": [("yes" if head.beyond else "no") if head.tested else "not tested" for head in heads],
+    numbers = {name: [getattr(head, name) for head in heads] for name in BestHead._fields}
+    results = [("yes" if head.beyond else "no") if head.tested else "not tested" for head in heads]
+    columns = [
+        Column("relation", numbers["relation"]),
+        Column("layer", numbers["layer"], None),
+        Column("head", numbers["head"], None),
+        Column("direction", numbers["direction"], None),
+        Column("name", [f"{head_name(head.layer, head.head)}, {head.direction}" for head in heads], "head"),
+        Column("share", numbers["share"], "", ".1%"),
+        Column("low", numbers["low"], "interval from", ".1%"),
+        Column("high", numbers["high"], "to", ".1%"),
+        Column("baseline", numbers["baseline"], "best offset hits", ".1%"),
+        Column("offset", numbers["offset"], "offset, words", "+d"),
+        Column("n", numbers["n"], "links", ",d"),
+        Column("result", results, "beyond the offset", "", "beyond"),
+    ]
+    share = alt.Scale(
+        domain=[0, 1], nice=False, rangeMin=_LEFT, rangeMax=alt.expr(f"max(width - {_RIGHT}, {_LEFT + 60})")
+    )
+    axis = alt.Axis(
+        format=".0%", labelExpr=THIN_PERCENT, values=[0, 0.25, 0.5, 0.75, 1], title="share of the links"
+    )
+    x: Kwargs = {"scale": share, "axis": axis}
+    colours = alt.Scale(domain=["chosen", "beyond", "within"], range=[ACCENT, EMPHASIS, NEUTRAL])
+    colour = alt.Color("shown:N", scale=colours, legend=None)
+    row = {
+        "y": alt.Y("relation:N", sort=None, axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0)),
+        "tooltip": columns,
     }
+    interval = {"x": alt.X("low:Q", **x), "x2": "high:Q", "color": colour}
+    dot = {
+        "x": alt.X("share:Q", **x),
+        "color": colour,
+        "fillOpacity": alt.condition("datum.beyond", alt.value(1), alt.value(0)),
+        "stroke": colour,
+    }
+    text: Kwargs = {"fontSize": MIDDLE, "color": INK, "baseline": "middle", "cursor": "pointer"}
+    name = row | {"x": alt.value(0), "text": "label:N"}
+    number = {"x": alt.value(_LEFT - 10), "text": alt.Text("n:Q", format=",d")}
+    head_x = alt.value(alt.expr(f"max(width - {_RIGHT - 12}, {_LEFT + 72})"))
     described = "; ".join(map(_described, heads))
-    return _chart_form().with_data(
+    return chart(
         columns,
-        in_file={
-            "label": None,
-            "shown": None,
-            "chosen": None,
-            "beyond": None,
-            "tested": None,
-            "result": "beyond",
+        layer(
+            "tick", row | {"x": alt.X("baseline:Q", **x)}, color=NEUTRAL, thickness=4, size=16, opacity=0.75
+        ),
+        layer("rule", row | interval, strokeWidth=2),
+        layer("text", name, where="!datum.chosen", align="left", **text),
+        layer("text", name, where="datum.chosen", align="left", fontWeight="bold", **text),
+        layer("text", row | number, align="right", aria=False, **text),
+        layer("text", row | {"x": head_x, "text": "name:N"}, align="left", **text),
+        layer(
+            "point",
+            row | dot,
+            size=80,
+            strokeWidth=2,
+            opacity=1,
+            cursor="pointer",
+            filled=True,
+            click=("relation", "relation", "layer", "head", "direction"),
+        ),
+        drawing={
+            "beyond": numbers["beyond"],
+            "tested": numbers["tested"],
+            "label": [_shortened(head.relation) for head in heads],
+            "shown": [_mark(head, relation, selected) for head in heads],
+            "chosen": [head.relation == relation for head in heads],
         },
         height=ROW * max(len(heads), 1),
+        view={"stroke": None},
         title=heading(
             f"The best head for each relation, {source}",
             "Dot: how often the head looks most at the linked word, with a 95 % interval. Grey bar: always the same number of words "
@@ -85,55 +136,3 @@ def _mark(head: BestHead, relation: str, selected: tuple[int, int]) -> str:
     if head.relation == relation and (head.layer, head.head) == selected:
         return "chosen"
     return "beyond" if head.beyond else "within"
-
-
-@form
-def _chart_form() -> alt.TopLevelMixin:
-    order = alt.Y("relation:N", sort=None, axis=None, scale=alt.Scale(paddingInner=0, paddingOuter=0))
-    share = alt.Scale(
-        domain=[0, 1], nice=False, rangeMin=_LEFT, rangeMax=alt.expr(f"max(width - {_RIGHT}, {_LEFT + 60})")
-    )
-    axis = alt.Axis(
-        format=".0%", labelExpr=THIN_PERCENT, values=[0, 0.25, 0.5, 0.75, 1], title="share of the links"
-    )
-    x: Kwargs = {"scale": share, "axis": axis}
-    colours = alt.Scale(domain=["chosen", "beyond", "within"], range=[ACCENT, EMPHASIS, NEUTRAL])
-    colour = alt.Color("shown:N", scale=colours, legend=None)
-    base = alt.Chart(data()).encode(
-        y=order,
-        tooltip=[
-            tip("relation:N"),
-            tip("name:N", title="head"),
-            tip("share:Q", ".1%"),
-            tip("low:Q", ".1%", "interval from"),
-            tip("high:Q", ".1%", "to"),
-            tip("baseline:Q", ".1%", "best offset hits"),
-            tip("offset:Q", "+d", "offset, words"),
-            tip("n:Q", ",d", "links"),
-            tip("result:N", title="beyond the offset"),
-        ],
-    )
-    baselines = base.mark_tick(color=NEUTRAL, thickness=4, size=16, opacity=0.75).encode(
-        x=alt.X("baseline:Q", **x)
-    )
-    intervals = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", **x), x2="high:Q", color=colour)
-    dots = base.mark_point(size=80, strokeWidth=2, opacity=1, cursor="pointer", filled=True).encode(
-        x=alt.X("share:Q", **x),
-        color=colour,
-        fillOpacity=alt.condition("datum.beyond", alt.value(1), alt.value(0)),
-        stroke=colour,
-    )
-    text: Kwargs = {"fontSize": MIDDLE, "color": INK, "baseline": "middle", "cursor": "pointer"}
-    names = base.transform_filter("!datum.chosen").mark_text(align="left", **text)
-    chosen = base.transform_filter("datum.chosen").mark_text(align="left", fontWeight="bold", **text)
-    names, chosen = (layer.encode(x=alt.value(0), text="label:N") for layer in (names, chosen))
-    numbers = base.mark_text(align="right", **text, aria=False).encode(
-        x=alt.value(_LEFT - 10), text=alt.Text("n:Q", format=",d")
-    )
-    heads = base.mark_text(align="left", **text).encode(
-        x=alt.value(alt.expr(f"max(width - {_RIGHT - 12}, {_LEFT + 72})")), text="name:N"
-    )
-    click = click_on("relation", "relation", "layer", "head", "direction")
-    return alt.layer(baselines, intervals, names, chosen, numbers, heads, dots.add_params(click)).properties(
-        autosize=FIT, view=alt.ViewBackground(stroke=None)
-    )

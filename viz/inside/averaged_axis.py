@@ -5,10 +5,11 @@ from typing import Literal
 import altair as alt
 import numpy as np
 
-from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, need_shape, tip, value
 from ..builders.number_format import format_short
 from ..builders.palette import CATEGORIES
-from ..builders.theme import FIT, INK, LARGE, MIDDLE, SMALL, heading_with_reading
+from ..builders.theme import INK, LARGE, MIDDLE, SMALL, heading_with_reading
 
 _ROW = 54  # pixels
 _STATISTICS = 1.1  # cells beside or below the table, for mean and deviation
@@ -35,16 +36,12 @@ def averaged_axis(
     need_shape(values.shape, output=output)
     need_shape((n_groups,), mean=mean.ravel(), deviation=deviation.ravel())
     row, column = np.indices(values.shape).reshape(2, -1)
-    frame = {
-        "vector": row,
-        "feature": column,
-        "x": column + 0.5,
-        "y": row + 0.5,
-        "input": values.ravel().astype(float),
-        "output": output.ravel().astype(float),
-        "before": [format_short(value) for value in values.flat],
-        "after": [format_short(value) for value in output.flat],
-    }
+    columns = [
+        Column("vector", row),
+        Column("feature", column),
+        Column("input", values, format=".4f"),
+        Column("output", output, "normalised", ".4f"),
+    ]
     group = np.arange(n_groups)
     left, right = (0, n_columns) if by_row else (group, group + 1)
     top, bottom = (group, group + 1) if by_row else (0, n_rows)
@@ -65,40 +62,46 @@ def averaged_axis(
     name = "Layer normalisation" if by_row else "Batch normalisation"
     by_feature = "each feature (column) by itself, over the batch"
     averaged_text = "each vector (row) by itself, over its features" if by_row else by_feature
-    return _chart_form(by_row).with_data(
-        frame,
+    x: Kwargs = {"axis": None, "scale": alt.Scale(domain=[0, value("across")], nice=False)}
+    y: Kwargs = {"axis": None, "scale": alt.Scale(domain=[value("down"), 0], nice=False)}
+    frame = {
+        "x": alt.X("left:Q", **x),
+        "x2": "right:Q",
+        "y": alt.Y("top:Q", **y),
+        "y2": "bottom:Q",
+        "fill": alt.Fill("colour:N", scale=None),
+        "stroke": alt.Stroke("colour:N", scale=None),
+        "tooltip": [tip("mean:Q", ".4f"), tip("deviation:Q", ".4f")],
+    }
+    centre = {"x": alt.X("x:Q", **x), "y": alt.Y("y:Q", **y)}
+    inside = centre | {"tooltip": columns}
+    align = "left" if by_row else "center"
+    return chart(
+        columns,
+        layer("rect", frame, "groups", cornerRadius=8, fillOpacity=0.13, strokeWidth=2.5),
+        layer("text", inside | {"text": "before:N"}, fontSize=SMALL, dy=-9, color=INK, opacity=0.75),
+        layer("text", inside | {"text": "after:N"}, fontSize=LARGE, dy=9, fontWeight="bold", color=INK),
+        *(
+            layer(
+                "text",
+                centre | {"text": f"{text}:N"},
+                "groups",
+                fontSize=MIDDLE,
+                dy=dy,
+                align=align,
+                color=INK,
+            )
+            for text, dy in (("upper", -9), ("lower", 9))
+        ),
+        drawing={
+            "x": column + 0.5,
+            "y": row + 0.5,
+            "before": [format_short(number) for number in values.flat],
+            "after": [format_short(number) for number in output.flat],
+        },
         frames={"groups": groups},
-        in_file=dict.fromkeys(("x", "y", "before", "after")),
         values={"across": n_table_columns, "down": n_table_rows},
         height=_ROW * n_table_rows,
         title=heading_with_reading(name, averaged_text),
         description=f"{name} of {n_rows} vectors of {n_columns} features: {averaged_text}.",
     )
-
-
-@form
-def _chart_form(by_row: bool) -> alt.TopLevelMixin:
-    x: Kwargs = {"axis": None, "scale": alt.Scale(domain=[0, value("across")], nice=False)}
-    y: Kwargs = {"axis": None, "scale": alt.Scale(domain=[value("down"), 0], nice=False)}
-    frames = alt.Chart(data("groups")).mark_rect(cornerRadius=8, fillOpacity=0.13, strokeWidth=2.5)
-    frames = frames.encode(
-        x=alt.X("left:Q", **x),
-        x2="right:Q",
-        y=alt.Y("top:Q", **y),
-        y2="bottom:Q",
-        fill=alt.Fill("colour:N", scale=None),
-        stroke=alt.Stroke("colour:N", scale=None),
-        tooltip=[tip("mean:Q", ".4f"), tip("deviation:Q", ".4f")],
-    )
-    centre: Kwargs = {"x": alt.X("x:Q", **x), "y": alt.Y("y:Q", **y)}
-    tooltip = [tip("vector:Q"), tip("feature:Q"), tip("input:Q", ".4f"), tip("output:Q", ".4f", "normalised")]
-    inside = alt.Chart(data()).encode(**centre, tooltip=tooltip)
-    beside = alt.Chart(data("groups")).encode(**centre)
-    align: Literal["left", "center"] = "left" if by_row else "center"
-    return alt.layer(
-        frames,
-        inside.mark_text(fontSize=SMALL, dy=-9, color=INK, opacity=0.75).encode(text="before:N"),
-        inside.mark_text(fontSize=LARGE, dy=9, fontWeight="bold", color=INK).encode(text="after:N"),
-        beside.mark_text(fontSize=MIDDLE, dy=-9, align=align, color=INK).encode(text="upper:N"),
-        beside.mark_text(fontSize=MIDDLE, dy=9, align=align, color=INK).encode(text="lower:N"),
-    ).properties(autosize=FIT)

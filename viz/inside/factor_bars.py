@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from ..builders.figure import VegaFigure, data, either, form, tip, value
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, either, value
 from ..builders.number_format import format_number
 from ..builders.palette import FALLS, RISES
-from ..builders.theme import FIT, INK, MIDDLE, SMALL
+from ..builders.theme import INK, MIDDLE, SMALL
 from .vector_rows import names_channel
 
 _ROW = 24  # pixels a bar
@@ -21,46 +21,17 @@ def factor_bars(columns: Mapping[str, np.ndarray], names: Sequence[str]) -> Vega
 
     `columns` maps the titles of the columns to their values [name].
     """
-    frames = [
-        _column_frame(title, numbers, names, index) for index, (title, numbers) in enumerate(columns.items())
+    numbers = np.array(list(columns.values()), float).reshape(len(columns), len(names))
+    lowest, highest = numbers.min(axis=1, initial=0), numbers.max(axis=1, initial=0)
+    # A column is 1 wide.
+    scale = (_BARS / np.where(highest > lowest, highest - lowest, 1))[:, None]
+    index = np.arange(len(columns))[:, None]
+    zero = np.broadcast_to(index - lowest[:, None] * scale, numbers.shape)
+    drawn = [
+        Column("name", list(names) * len(columns), "row"),
+        Column("column", np.repeat(np.array(list(columns), object), len(names))),
+        Column("value", numbers, format=".5~g"),
     ]
-    return _chart_form().with_data(
-        pd.concat(frames, ignore_index=True),
-        in_file={"number": None},
-        values={
-            "rows": list(names),
-            "chosen": "",
-            "titles": list(columns),
-            "ticks": (np.arange(len(columns)) + _BARS / 2).tolist(),
-            "end": len(columns),
-        },
-        # A number, for which the width can still be fitted: with a step it could not.
-        height=max(len(names), 1) * _ROW,
-        description=f"{', '.join(columns)} of {', '.join(list(names)[:12])}: {len(names)} rows of bars",
-    )
-
-
-def _column_frame(title: str, numbers: np.ndarray, names: Sequence[str], index: int) -> pd.DataFrame:
-    """Data frame with a row for each name: the column, its value, and where bar and number stand, a column being 1 wide."""
-    numbers = np.asarray(numbers, float)
-    lowest, highest = float(numbers.min(initial=0)), float(numbers.max(initial=0))
-    width = _BARS / ((highest - lowest) or 1)
-    zero = index - lowest * width
-    return pd.DataFrame(
-        {
-            "name": list(names),
-            "column": title,
-            "value": numbers,
-            "zero": zero,
-            "tip": zero + numbers * width,
-            "edge": index + _NUMBERS,
-            "number": [format_number(number, "#.3g") for number in numbers],
-        }
-    )
-
-
-@form
-def _chart_form() -> alt.TopLevelMixin:
     axis = alt.Axis(
         orient="top",
         title=None,
@@ -73,14 +44,31 @@ def _chart_form() -> alt.TopLevelMixin:
         domain=False,
         grid=False,
     )
-    base = alt.Chart(data()).encode(
-        y=names_channel(paddingInner=0.2),
-        tooltip=[tip("name:N", title="row"), tip("column:N"), tip("value:Q", ".5~g")],
+    base = {"y": names_channel(paddingInner=0.2), "tooltip": drawn}
+    bar = {
+        "x": alt.X("zero:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
+        "x2": "tip:Q",
+        "fill": either("datum.value < 0", FALLS, RISES),
+    }
+    text: Kwargs = {"align": "right", "baseline": "middle", "fontSize": MIDDLE, "color": INK, "aria": False}
+    return chart(
+        drawn,
+        layer("bar", base | bar, height={"band": 0.72}, aria=False),
+        layer("text", base | {"x": "edge:Q", "text": "number:N"}, **text),
+        drawing={
+            "zero": zero,
+            "tip": zero + numbers * scale,
+            "edge": np.broadcast_to(index + _NUMBERS, numbers.shape),
+            "number": [format_number(number, "#.3g") for number in numbers.flat],
+        },
+        values={
+            "rows": list(names),
+            "chosen": "",
+            "titles": list(columns),
+            "ticks": (np.arange(len(columns)) + _BARS / 2).tolist(),
+            "end": len(columns),
+        },
+        # A number, for which the width can still be fitted: with a step it could not.
+        height=max(len(names), 1) * _ROW,
+        description=f"{', '.join(columns)} of {', '.join(list(names)[:12])}: {len(names)} rows of bars",
     )
-    x = alt.X("zero:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis)
-    bars = base.mark_bar(height={"band": 0.72}, aria=False)
-    numbers = base.mark_text(align="right", baseline="middle", fontSize=MIDDLE, color=INK, aria=False)
-    return alt.layer(
-        bars.encode(x=x, x2="tip:Q", fill=either("datum.value < 0", FALLS, RISES)),
-        numbers.encode(x="edge:Q", text="number:N"),
-    ).properties(autosize=FIT)

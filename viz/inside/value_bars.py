@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import altair as alt
 import numpy as np
 
-from ..builders.figure import VegaFigure, data, either, form, tip, value
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import VegaFigure, either, value
 from ..builders.number_format import format_number
 from ..builders.palette import FALLS, NEUTRAL, RISES
-from ..builders.theme import FIT, INK, MIDDLE
+from ..builders.theme import INK, MIDDLE
 from .vector_rows import names_channel
 
 _ROW = 24  # pixels a bar
@@ -31,31 +32,11 @@ def value_bars(
     margin = (highest - lowest) * _ROOM
     # The number stands beside the longer of the two bars, on the side to which that points.
     furthest = np.where(np.abs(numbers) >= np.abs(earlier), numbers, earlier)
-    frame = {
-        "name": list(values),
-        "value": numbers,
-        "before": earlier,
-        "number": [format_number(bar_value, "#.3g") for bar_value in numbers],
-        "at": furthest,
-        "left": furthest < 0,
-    }
-    return _chart_form(what, was).with_data(
-        frame,
-        in_file={"value": what, "before": was, "number": None},
-        values={
-            "rows": list(values),
-            "chosen": "",
-            "low": lowest - margin * (lowest < 0),
-            "high": highest + margin,
-        },
-        # A number, for which the width can still be fitted: with a step it could not.
-        height=max(len(values), 1) * _ROW,
-        description=f"{what} of {', '.join(list(values)[:12])}: {len(values)} bars",
-    )
-
-
-@form
-def _chart_form(what: str, was: str) -> alt.TopLevelMixin:
+    columns = [
+        Column("name", list(values), "row"),
+        Column("value", numbers, what, ".6~g", what),
+        Column("before", earlier, was, ".6~g", was),
+    ]
     axis = alt.Axis(
         orient="top",
         title=f"{what}; outlined: {was}",
@@ -66,29 +47,39 @@ def _chart_form(what: str, was: str) -> alt.TopLevelMixin:
         tickCount=5,
     )
     scale = alt.Scale(domain=[value("low"), value("high")], nice=False)
-    base = alt.Chart(data()).encode(
-        y=names_channel(paddingInner=0.2), x=alt.X("value:Q", scale=scale, axis=axis)
+    row = {"y": names_channel(paddingInner=0.2)}
+    bar = row | {"x": alt.X("value:Q", scale=scale, axis=axis)}
+    whole = {"x": alt.value(0), "x2": alt.value(alt.expr("width"))}
+    return chart(
+        columns,
+        layer(
+            "bar", bar | {"fill": either("datum.value < 0", FALLS, RISES)}, height={"band": 0.72}, aria=False
+        ),
+        layer("bar", row | {"x": "before:Q"}, fill=None, stroke=NEUTRAL, strokeWidth=1, aria=False),
+        layer(
+            "text",
+            row | {"x": "at:Q", "text": "number:N"},
+            align=alt.expr("datum.left ? 'right' : 'left'"),
+            dx=alt.expr("datum.left ? -5 : 5"),
+            baseline="middle",
+            fontSize=MIDDLE,
+            color=INK,
+            aria=False,
+        ),
+        # On top and clear: the pointer anywhere in a row shows its numbers.
+        layer("rect", row | whole | {"description": "name:N", "tooltip": columns}, fill="transparent"),
+        drawing={
+            "number": [format_number(number, "#.3g") for number in numbers],
+            "at": furthest,
+            "left": furthest < 0,
+        },
+        values={
+            "rows": list(values),
+            "chosen": "",
+            "low": lowest - margin * (lowest < 0),
+            "high": highest + margin,
+        },
+        # A number, for which the width can still be fitted: with a step it could not.
+        height=max(len(values), 1) * _ROW,
+        description=f"{what} of {', '.join(list(values)[:12])}: {len(values)} bars",
     )
-    bars = base.mark_bar(height={"band": 0.72}, aria=False)
-    outlines = base.mark_bar(fill=None, stroke=NEUTRAL, strokeWidth=1, aria=False)
-    numbers = base.mark_text(
-        align=alt.expr("datum.left ? 'right' : 'left'"),
-        dx=alt.expr("datum.left ? -5 : 5"),
-        baseline="middle",
-        fontSize=MIDDLE,
-        color=INK,
-        aria=False,
-    )
-    # On top and clear: the pointer anywhere in a row shows its numbers.
-    cover = base.mark_rect(fill="transparent").encode(
-        x=alt.XValue(0),
-        x2=alt.X2Value(alt.expr("width")),
-        description="name:N",
-        tooltip=[tip("name:N", title="row"), tip("value:Q", ".6~g", what), tip("before:Q", ".6~g", was)],
-    )
-    return alt.layer(
-        bars.encode(fill=either("datum.value < 0", FALLS, RISES)),
-        outlines.encode(x="before:Q"),
-        numbers.encode(x="at:Q", text="number:N"),
-        cover,
-    ).properties(autosize=FIT)

@@ -4,11 +4,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from ..builders.chart import Column, Layer, chart, layer
 from ..builders.curves import CHOSEN, encodings_by_kind, rule
-from ..builders.figure import Kwargs, VegaFigure, data, either, form, tip, value
+from ..builders.figure import Kwargs, VegaFigure, either, tip, value
 from ..builders.number_format import powers_of_ten
 from ..builders.palette import CATEGORIES, NEUTRAL
-from ..builders.theme import FIT, heading_with_reading
+from ..builders.theme import heading_with_reading
 
 _NAMES = {0.0: "1", 0.5: "1/√d_k", 1.0: "1/d_k"}
 _COLOURS = {0.0: CATEGORIES[2], 0.5: CATEGORIES[0], 1.0: CATEGORIES[1]}
@@ -43,76 +44,79 @@ def width_curves(measured: pd.DataFrame, measure: str, *, d_k: int, power: float
     frame = measured.copy(deep=False)
     frame["scale"] = [scale_name(exponent) for exponent in powers]
     frame["expected"] = frame["d_k"].to_numpy(float) ** (1 - 2 * powers)
-    return _chart_form(measure, tuple(np.unique(powers).tolist())).with_data(
-        frame,
-        in_file={
-            "gradient_low": "gradient, lower quartile",
-            "gradient_high": "gradient, upper quartile",
-            "expected": "expected variance",
-        },
+    in_file = {
+        "gradient_low": "gradient, lower quartile",
+        "gradient_high": "gradient, upper quartile",
+        "expected": "expected variance",
+    }
+    scales = [scale_name(exponent) for exponent in np.unique(powers).tolist()]
+    base: Kwargs = {
+        "x": alt.X(
+            "d_k:Q",
+            title="d_k",
+            scale=alt.Scale(type="log", base=2),
+            axis=alt.Axis(values=value("widths"), grid=False),
+        ),
+        "opacity": either("datum.power == power", 1, 0.4),
+        **encodings_by_kind(
+            "scale:N",
+            scales,
+            color=[_COLOURS.get(exponent, NEUTRAL) for exponent in np.unique(powers).tolist()],
+            legend={"title": "scale", "direction": "horizontal", "titleOrient": "left", "symbolOpacity": 1},
+        ),
+    }
+    layers = {"variance": _variance_layers, "entropy": _entropy_layers, "gradient": _gradient_layers}
+    logarithmic = [*frame["variance"], *frame["expected"]] if measure == "variance" else []
+    return chart(
+        [Column(name, frame[name], None, "", in_file.get(name, "")) for name in frame.columns],
+        *layers[measure](base),
+        rule("d_k", tip("d_k:Q", title="chosen d_k"), strokeWidth=2, aria=True),
         values={
             "power": power,
             "widths": np.unique(frame["d_k"]).tolist(),
-            "decades": powers_of_ten([*frame["variance"], *frame["expected"]])
-            if measure == "variance"
-            else [],
+            "decades": powers_of_ten(logarithmic),
         },
         frames={CHOSEN: {"d_k": [d_k]}},
+        height=230,
+        title=heading_with_reading(*_CAPTIONS[measure]),
         description=f"{_DESCRIBED[measure]}; d_k = {d_k} is marked.",
     )
 
 
-@form
-def _chart_form(measure: str, powers: tuple[float, ...]) -> alt.TopLevelMixin:
-    widths = alt.Axis(values=value("widths"), grid=False)
-    scales = encodings_by_kind(
-        "scale:N",
-        [scale_name(power) for power in powers],
-        color=[_COLOURS.get(power, NEUTRAL) for power in powers],
-        legend={"title": "scale", "direction": "horizontal", "titleOrient": "left", "symbolOpacity": 1},
-    )
-    is_chosen = either("datum.power == power", 1, 0.4)
-    base = alt.Chart(data()).encode(
-        x=alt.X("d_k:Q", title="d_k", scale=alt.Scale(type="log", base=2), axis=widths),
-        opacity=is_chosen,
-        **scales,
-    )
-    marked = rule("d_k", strokeWidth=2, aria=True).encode(tooltip=tip("d_k:Q", title="chosen d_k"))
-    layers = {"variance": _variance_layers, "entropy": _entropy_layers, "gradient": _gradient_layers}[
-        measure
-    ](base)
-    title = heading_with_reading(*_CAPTIONS[measure])
-    return alt.layer(*layers, marked).properties(height=230, autosize=FIT, title=title)
-
-
-def _variance_layers(base: alt.Chart) -> list[alt.Chart]:
+def _variance_layers(base: Kwargs) -> list[Layer]:
     decades = alt.Axis(values=value("decades"), format="~g")
 
     def up(field: str, title: str) -> Kwargs:
         y = alt.Y(f"{field}:Q", title="variance", scale=alt.Scale(type="log"), axis=decades)
-        return {"y": y, "tooltip": _tooltip_with(tip(f"{field}:Q", ".4~g", title))}
+        return base | {"y": y, "tooltip": _tooltip_with(tip(f"{field}:Q", ".4~g", title))}
 
     return [
-        base.mark_line(strokeWidth=1.5).encode(**up("expected", "variance, expected")),
-        base.mark_point(filled=True, size=55).encode(**up("variance", "variance, measured")),
+        layer("line", up("expected", "variance, expected"), strokeWidth=1.5),
+        layer("point", up("variance", "variance, measured"), filled=True, size=55),
     ]
 
 
-def _entropy_layers(base: alt.Chart) -> list[alt.Chart]:
+def _entropy_layers(base: Kwargs) -> list[Layer]:
     tooltip = _tooltip_with(tip("entropy:Q", ".4f", "entropy / ln n"))
     y = alt.Y("entropy:Q", title="entropy / ln n", scale=alt.Scale(domain=[0, 1]))
-    return [base.mark_line(**_DOTTED).encode(y=y, tooltip=tooltip)]
+    return [layer("line", base | {"y": y, "tooltip": tooltip}, **_DOTTED)]
 
 
-def _gradient_layers(base: alt.Chart) -> list[alt.Chart]:
+def _gradient_layers(base: Kwargs) -> list[Layer]:
     title, columns = "‖diag(a) − a aᵀ‖", {"": "median", "_low": "lower quartile", "_high": "upper quartile"}
-    of_chosen = base.transform_filter("datum.power == power").mark_area(opacity=0.18)
-    band = of_chosen.encode(
-        y=alt.Y("gradient_low:Q", title=title), y2="gradient_high:Q", opacity=alt.value(0.18)
+    band = base | {
+        "y": alt.Y("gradient_low:Q", title=title),
+        "y2": "gradient_high:Q",
+        "opacity": alt.value(0.18),
+    }
+    tooltip = _tooltip_with(
+        *(tip(f"gradient{quantile}:Q", ".4~g", name) for quantile, name in columns.items())
     )
-    tooltip = (tip(f"gradient{quantile}:Q", ".4~g", title) for quantile, title in columns.items())
     y = alt.Y("gradient:Q", title=title, scale=alt.Scale(zero=True))
-    return [band, base.mark_line(**_DOTTED).encode(y=y, tooltip=_tooltip_with(*tooltip))]
+    return [
+        layer("area", band, where="datum.power == power", opacity=0.18),
+        layer("line", base | {"y": y, "tooltip": tooltip}, **_DOTTED),
+    ]
 
 
 def _tooltip_with(*measures: alt.Tooltip) -> list[alt.Tooltip]:

@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import altair as alt
+import numpy as np
 
-from ..builders.figure import Kwargs, VegaFigure, data, form, tip, value
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, either, value
 from ..builders.palette import LETTERS, NEUTRAL, POST_LN, PRE_LN
-from ..builders.theme import FIT, INK, MIDDLE, ON_DARK
+from ..builders.picture_marks import pixel_y
+from ..builders.theme import INK, MIDDLE, ON_DARK
 
 HEIGHT, AXIS_HEIGHT = 40, 38  # pixels: of a row, and of the axis above all rows
 _NO_PADDING = {"left": 0, "right": 0, "top": 0, "bottom": 0}
@@ -38,33 +41,75 @@ def effect_strip(dots: Sequence[EffectDot], *, end: float, title: str) -> VegaFi
     screen readers.
     """
     step = HEIGHT / (len(dots) + 1)
-    columns: dict[str, list] = {
-        "encoders": [dot.encoders for dot in dots],
-        "seeds": [dot.n_seeds for dot in dots],
-        "effect": [dot.mean for dot in dots],
-        "least": [dot.least for dot in dots],
-        "largest": [dot.largest for dot in dots],
-        "larger": ["pre-LN" if dot.mean > 0 else "post-LN" for dot in dots],
-        "y": [step * (index + 1) for index in range(len(dots))],
+    columns = [
+        Column("encoders", [dot.encoders for dot in dots]),
+        Column("seeds", np.array([dot.n_seeds for dot in dots], int)),
+        Column("effect", [dot.mean for dot in dots], "pre − post, compared with the seeds", "+.2f"),
+        Column("least", [dot.least for dot in dots], "least pair", "+.2f"),
+        Column("largest", [dot.largest for dot in dots], "largest pair", "+.2f"),
+        Column("larger", ["pre-LN" if dot.mean > 0 else "post-LN" for dot in dots], None),
+    ]
+    names = ["pre-LN", "post-LN"]
+    colours, shapes = (
+        alt.Scale(domain=names, range=range_) for range_ in ([PRE_LN, POST_LN], ["circle", "square"])
+    )
+    base = {
+        "y": pixel_y("y"),
+        "color": alt.Color("larger:N", scale=colours, legend=None),
+        "tooltip": columns,
     }
+    tick = {"x": _x_channel("tick"), "opacity": either("datum.tick == 0", 0.9, 0.22)}
+    whisker = {"x": _x_channel("least"), "x2": "largest:Q"}
+    dot_channels = {"x": _x_channel("effect"), "shape": alt.Shape("larger:N", scale=shapes, legend=None)}
     described = "; ".join(f"{dot.encoders} {dot.mean:+.1f}" for dot in dots) or "nothing to show"
-    return _strip_form().with_data(
+    return chart(
         columns,
+        layer("rule", tick, "ticks", color=NEUTRAL, aria=False),
+        layer("rule", base | whisker, strokeWidth=2, opacity=0.55),
+        layer("point", base | dot_channels, filled=True, size=62, opacity=1),
+        drawing={"y": [step * (index + 1) for index in range(len(dots))]},
         values={"end": end},
-        in_file={"y": None},
         frames={"ticks": {"tick": _axis_ticks(end)}},
         height=HEIGHT,
+        padding=_NO_PADDING,
         description=f"{title} Pre-LN minus post-LN compared with how much seeds differ: {described}.",
     )
 
 
 def effect_axis(end: float) -> VegaFigure:
     """The axis from -`end` to `end` that all strips share, with words for its two directions."""
-    return _axis_form().with_data(
-        {"tick": _axis_ticks(end)},
+    tick = {"x": _x_channel("tick"), "y": alt.value(AXIS_HEIGHT - 9)}
+    number = {"text": alt.Text("tick:Q", format="+~g")}
+    plain: Kwargs = {"fontSize": MIDDLE, "color": INK, "baseline": "middle"}
+    bold: Kwargs = {"fontSize": MIDDLE, "fontWeight": "bold", "baseline": "middle"}
+    left, right = alt.value(_MARGIN - 8), alt.value(alt.expr(f"width - {_MARGIN - 8}"))
+    word = {"y": alt.value(9)}
+    return chart(
+        [Column("tick", _axis_ticks(end))],
+        layer("text", tick | number, where="datum.tick != 0", **plain),
+        layer("text", tick | {"text": alt.value("0")}, where="datum.tick == 0", **plain),
+        layer(
+            "text",
+            word | {"x": left},
+            "word",
+            **bold,
+            align="left",
+            color=_of_letters(POST_LN),
+            text=_in_width("← {}post-LN"),
+        ),
+        layer(
+            "text",
+            word | {"x": right},
+            "word",
+            **bold,
+            align="right",
+            color=_of_letters(PRE_LN),
+            text=_in_width("{}pre-LN →"),
+        ),
         values={"end": end},
         frames={"word": {"end": [end]}},
         height=AXIS_HEIGHT,
+        padding=_NO_PADDING,
         description="Axis: pre-LN minus post-LN, compared with how much seeds differ",
     )
 
@@ -77,57 +122,6 @@ def _x_channel(field: str) -> alt.X:
     expression = alt.expr(f"width - {_MARGIN}")
     scale: Kwargs = {"type": "symlog", "constant": 1, "nice": False, "range": [_MARGIN, expression]}
     return alt.X(f"{field}:Q", axis=None, scale=alt.Scale(domain=[alt.expr("-end"), value("end")], **scale))
-
-
-def _y_channel() -> alt.Y:
-    return alt.Y("y:Q", scale=None, axis=None)
-
-
-@form
-def _strip_form() -> alt.TopLevelMixin:
-    ticks = alt.Chart(data("ticks")).mark_rule(color=NEUTRAL, aria=False)
-    ticks = ticks.encode(
-        x=_x_channel("tick"),
-        opacity=alt.when("datum.tick == 0").then(alt.value(0.9)).otherwise(alt.value(0.22)),
-    )
-    base = alt.Chart(data()).encode(
-        y=_y_channel(),
-        color=alt.Color(
-            "larger:N", scale=alt.Scale(domain=["pre-LN", "post-LN"], range=[PRE_LN, POST_LN]), legend=None
-        ),
-        tooltip=[
-            tip("encoders:N"),
-            tip("seeds:Q"),
-            tip("effect:Q", "+.2f", "pre − post, compared with the seeds"),
-            tip("least:Q", "+.2f", "least pair"),
-            tip("largest:Q", "+.2f", "largest pair"),
-        ],
-    )
-    whiskers = base.mark_rule(strokeWidth=2, opacity=0.55).encode(x=_x_channel("least"), x2="largest:Q")
-    shape = alt.Shape(
-        "larger:N", scale=alt.Scale(domain=["pre-LN", "post-LN"], range=["circle", "square"]), legend=None
-    )
-    dots = base.mark_point(filled=True, size=62, opacity=1).encode(x=_x_channel("effect"), shape=shape)
-    return alt.layer(ticks, whiskers, dots).properties(autosize=FIT, padding=_NO_PADDING)
-
-
-@form
-def _axis_form() -> alt.TopLevelMixin:
-    numbers = alt.Chart(data()).mark_text(fontSize=MIDDLE, color=INK, baseline="middle")
-    numbers = numbers.encode(
-        x=_x_channel("tick"), y=alt.value(AXIS_HEIGHT - 9), text=alt.Text("tick:Q", format="+~g")
-    )
-    zero = numbers.transform_filter("datum.tick == 0").encode(text=alt.value("0"))
-    words = alt.Chart(data("word")).encode(y=alt.value(9))
-    bold: Kwargs = {"fontSize": MIDDLE, "fontWeight": "bold", "baseline": "middle"}
-    left = words.mark_text(**bold, align="left", color=_of_letters(POST_LN), text=_in_width("← {}post-LN"))
-    right = words.mark_text(**bold, align="right", color=_of_letters(PRE_LN), text=_in_width("{}pre-LN →"))
-    return alt.layer(
-        numbers.transform_filter("datum.tick != 0"),
-        zero,
-        left.encode(x=alt.value(_MARGIN - 8)),
-        right.encode(x=alt.value(alt.expr(f"width - {_MARGIN - 8}"))),
-    ).properties(autosize=FIT, padding=_NO_PADDING)
 
 
 def _of_letters(colour: str) -> alt.ExprRef:

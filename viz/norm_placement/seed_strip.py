@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import altair as alt
 
-from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, need_shape, value
 from ..builders.palette import NEUTRAL
-from ..builders.theme import FIT, INK, SMALL
+from ..builders.theme import INK, SMALL
 from ..theory.placements import variant_channels
 
 PLACEMENTS = ("pre-LN", "post-LN")
@@ -63,25 +64,16 @@ def seed_strip(
             rows += [
                 (line.label, comparison, name, value, y) for name, value in zip(names, values, strict=True)
             ]
-    columns = ["measured", "variant", "seed", "value", "y"]
     height = len(lines) * _STEP
-    texts = {
-        "label": [line.label for line in lines],
-        "y": [line_index * _STEP + _TEXT for line_index in range(len(lines))],
-    }
     has_across = any(line.across is not None for line in lines)
-    return _chart_form(log, f"{axis} (grey: {ACROSS})" if has_across else axis).with_data(
-        {name: [row[index] for row in rows] for index, name in enumerate(columns)},
-        values={"bottom": height},
-        in_file={"y": None},
-        frames={"texts": texts, _REFERENCE: {"value": [] if reference is None else [reference]}},
-        height=height + _AXIS + _LEGEND,
-        description=f"{title}: a dot a seed, by placement of the norm.",
-    )
-
-
-@form
-def _chart_form(log: bool, axis: str) -> alt.TopLevelMixin:
+    x_title = f"{axis} (grey: {ACROSS})" if has_across else axis
+    measured, placements, seeds_of, numbers, heights = zip(*rows, strict=True) if rows else [()] * 5
+    columns = [
+        Column("measured", measured),
+        Column("variant", placements, "placement"),
+        Column("seed", seeds_of),
+        Column("value", numbers, format=".4g"),
+    ]
     scale_type: Kwargs = {"type": "log"} if log else {"zero": False}
     scale = alt.Scale(**scale_type, nice=False, padding=14)
     ticks = alt.Axis(
@@ -89,42 +81,45 @@ def _chart_form(log: bool, axis: str) -> alt.TopLevelMixin:
     )
 
     def along(field: str) -> alt.X:
-        return alt.X(f"{field}:Q", title=f"{axis} · larger →", scale=scale, axis=ticks)
+        return alt.X(f"{field}:Q", title=f"{x_title} · larger →", scale=scale, axis=ticks)
 
-    x = along("value")
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[value("bottom"), 0], nice=False, zero=False))
+    x = {"x": along("value")}
+    across = {
+        "y": alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[value("bottom"), 0], nice=False, zero=False))
+    }
     channels = variant_channels(PLACEMENTS)
-    tooltip = [tip("measured:N"), tip("variant:N", title="placement"), tip("seed:N"), tip("value:Q", ".4g")]
-    base = alt.Chart(data()).encode(x=x, y=y)
-    of_one_placement = base.transform_filter(f"datum.variant != '{ACROSS}'")
-    extents = (
-        of_one_placement.transform_aggregate(
-            least="min(value)", largest="max(value)", groupby=["variant", "y"]
-        )
-        .mark_rule(strokeWidth=3, opacity=0.4, aria=False)
-        .encode(x=along("least"), x2="largest:Q", color=channels["color"])
+    of_one = f"datum.variant != '{ACROSS}'"
+    extents: list[Kwargs] = [
+        {"filter": of_one},
+        {
+            "aggregate": [
+                {"op": "min", "field": "value", "as": "least"},
+                {"op": "max", "field": "value", "as": "largest"},
+            ],
+            "groupby": ["variant", "y"],
+        },
+    ]
+    extent = across | {"x": along("least"), "x2": "largest:Q", "color": channels["color"]}
+    dot = x | across | {"tooltip": columns}
+    coloured = dot | {"color": channels["color"], "shape": channels["shape"]}
+    grey: Kwargs = {"color": NEUTRAL, "shape": "diamond", "aria": False}
+    text: Kwargs = {"align": "left", "baseline": "middle", "fontSize": SMALL, "color": INK, "limit": 0}
+    return chart(
+        columns,
+        layer("rule", x, _REFERENCE, color=NEUTRAL, strokeDash=[4, 3], strokeWidth=1.5, aria=False),
+        layer("rule", extent, transform=extents, strokeWidth=3, opacity=0.4, aria=False),
+        layer("point", coloured, where=of_one, filled=True, opacity=0.9, size=60),
+        layer("point", dot, where=f"datum.variant == '{ACROSS}'", filled=True, opacity=0.9, size=40, **grey),
+        layer("text", across | {"x": alt.value(0), "text": "label:N"}, "texts", **text),
+        drawing={"y": heights},
+        values={"bottom": height},
+        frames={
+            "texts": {
+                "label": [line.label for line in lines],
+                "y": [line_index * _STEP + _TEXT for line_index in range(len(lines))],
+            },
+            _REFERENCE: {"value": [] if reference is None else [reference]},
+        },
+        height=height + _AXIS + _LEGEND,
+        description=f"{title}: a dot a seed, by placement of the norm.",
     )
-    dots, between = (marks.encode(tooltip=tooltip) for marks in _dot_layers(base, channels, 0.9, 60, 40))
-    text = alt.Chart(data("texts")).mark_text(
-        align="left", baseline="middle", fontSize=SMALL, color=INK, limit=0
-    )
-    text = text.encode(x=alt.value(0), y=y, text="label:N")
-    about = alt.Chart(data(_REFERENCE)).mark_rule(
-        color=NEUTRAL, strokeDash=[4, 3], strokeWidth=1.5, aria=False
-    )
-    return alt.layer(about.encode(x=x), extents, dots, between, text).properties(autosize=FIT)
-
-
-def _dot_layers(
-    base: alt.Chart, channels: Kwargs, opacity: float, size: int, size_across: int
-) -> tuple[alt.Chart, alt.Chart]:
-    """Two layers: points of single placements in the colour and shape of the placement, and grey points that compare
-    two placements.
-    """
-    dots = base.transform_filter(f"datum.variant != '{ACROSS}'")
-    dots = dots.mark_point(filled=True, opacity=opacity, size=size)
-    between = base.transform_filter(f"datum.variant == '{ACROSS}'")
-    grey = between.mark_point(
-        filled=True, opacity=opacity, size=size_across, color=NEUTRAL, shape="diamond", aria=False
-    )
-    return dots.encode(color=channels["color"], shape=channels["shape"]), grey

@@ -6,9 +6,9 @@ import altair as alt
 import numpy as np
 
 from ..builders.cells import head_axis
-from ..builders.figure import VegaFigure, click_on, data, form, tip
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, tip
 from ..builders.palette import ACCENT, CATEGORIES
-from ..builders.theme import FIT
 
 
 def map_shares(sizes: Mapping[str, np.ndarray], *, head: int) -> VegaFigure:
@@ -18,36 +18,31 @@ def map_shares(sizes: Mapping[str, np.ndarray], *, head: int) -> VegaFigure:
     """
     names, total = list(sizes), np.sum(list(sizes.values()), axis=0)
     n_heads = len(next(iter(sizes.values())))
-    rows = [
-        (number, name, float(sizes[name][number]), float(sizes[name][number] / total[number]))
-        for number in range(n_heads)
-        for name in names
+    by_head = np.stack(list(sizes.values()), axis=1)
+    columns = [
+        Column("head", np.repeat(np.arange(n_heads), len(names)), None),
+        Column("map", names * n_heads),
+        Column("size", by_head, "mean size", ".4f"),
+        Column("share", by_head / total[:, None], format=".1%"),
     ]
-    columns = dict(zip(("head", "map", "size", "share"), zip(*rows, strict=True), strict=True))
-    return _shares_form(tuple(names)).with_data(
+    x = alt.X("head:O", title=None, axis=head_axis("H", orient="bottom"))
+    axis = alt.Axis(format="%", tickCount=3)
+    bars = {
+        "x": x,
+        "y": alt.Y("share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=axis),
+        "color": alt.Color(
+            "map:N",
+            scale=alt.Scale(domain=names, range=list(CATEGORIES[: len(names)])),
+            legend=alt.Legend(title=None, orient="top", labelLimit=0),
+        ),
+        "tooltip": [tip("head:O"), *columns],
+    }
+    frame: Kwargs = {"fill": None, "stroke": ACCENT, "strokeWidth": 2.5, "aria": False}
+    return chart(
         columns,
+        layer("bar", bars, cursor="pointer", click=("head", "head")),
+        layer("bar", {"x": x, "y": "from:Q", "y2": "to:Q"}, "chosen", **frame),
         frames={"chosen": {"head": [head], "from": [0], "to": [1]}},
         height=150,
         description=f"Shares of {', '.join(names)} in the scores of {n_heads} heads; head {head} is chosen",
     )
-
-
-@form
-def _shares_form(names: tuple[str, ...]) -> alt.TopLevelMixin:
-    x = alt.X("head:O", title=None, axis=head_axis("H", orient="bottom"))
-    y = alt.Y(
-        "share:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=3)
-    )
-    bars = alt.Chart(data()).mark_bar(cursor="pointer")
-    bars = bars.encode(
-        x=x,
-        y=y,
-        color=alt.Color(
-            "map:N",
-            scale=alt.Scale(domain=list(names), range=list(CATEGORIES[: len(names)])),
-            legend=alt.Legend(title=None, orient="top", labelLimit=0),
-        ),
-        tooltip=[tip("head:O"), tip("map:N"), tip("size:Q", ".4f", "mean size"), tip("share:Q", ".1%")],
-    ).add_params(click_on("head", "head"))
-    frame = alt.Chart(data("chosen")).mark_bar(fill=None, stroke=ACCENT, strokeWidth=2.5, aria=False)
-    return alt.layer(bars, frame.encode(x=x, y="from:Q", y2="to:Q")).properties(autosize=FIT)

@@ -43,7 +43,7 @@ ERRORS = {"with": np.zeros(3), "without": np.array([1.0, 0.5, 0.25])}
 
 def test_a_line_a_map_in_the_order_given():
     figure = error_curves(ERRORS)
-    assert figure.specification["encoding"]["color"]["scale"]["domain"] == ["with", "without"]
+    assert figure.specification["layer"][0]["encoding"]["color"]["scale"]["domain"] == ["with", "without"]
     assert figure.frame["error"].tolist() == [0, 0, 0, 1, 0.5, 0.25]
     assert figure.frame["t"].tolist() == [0, 1, 2] * 2
 

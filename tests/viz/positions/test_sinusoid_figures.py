@@ -92,7 +92,7 @@ def test_the_row_of_the_position_is_framed():
 def test_what_the_table_is_stands_above_it():
     spec = whole(table())
     assert spec["title"]["text"] == "in binary"
-    assert spec["layer"][0]["layer"][0]["encoding"]["x"]["title"] == "bit"
+    assert spec["layer"][0]["encoding"]["x"]["title"] == "bit"
 
 
 def test_shapes_must_fit():
