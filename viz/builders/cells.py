@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from .chart import Channels, Column, Layer, as_json, chart, layer
-from .figure import Columns, Kwargs, LayeredChart, VegaFigure, data, either
+from .figure import Columns, Kwargs, VegaFigure, either
 from .number_format import head_name
 from .palette import ACCENT, NEUTRAL
 from .theme import CASING, INK, LIGHT_INK, MIDDLE, ON_DARK, OTHER_INK
@@ -52,48 +52,6 @@ def head_cells(
 def strong(values: np.ndarray, largest: float, *, signed: bool) -> np.ndarray:
     """Whether each value's colour is so dark that text on it must be light: bools in the shape of `values`."""
     return np.abs(np.nan_to_num(np.asarray(values, float))) > (SIGNED_STRONG if signed else STRONG) * largest
-
-
-def cells(
-    x: alt.X,
-    y: alt.Y,
-    *,
-    tooltip: list[alt.Tooltip],
-    signed: bool,
-    field: str = "value",
-    text: str | alt.Text | None = "written",
-    font_size: int = MIDDLE,
-    legend: alt.Legend | None = None,
-    selectable: alt.Parameter | None = None,
-    borders: tuple[float, float] = (3, 0.4),
-    between: Sequence[alt.Chart] = (),
-    writing: Mapping[str, Any] | None = None,
-    **mark: Any,
-) -> LayeredChart:
-    """Chart layers with coloured cells at `x` and `y`, and the column `text` written in them.
-
-    Cells have the channel `colour(field, signed, legend)`. Where the column `strong` is true, text is drawn in the
-    opposite ink; screen readers read the column `name`. With `selectable`, a click selects a cell. The cell whose
-    column `selected` is true is framed; `borders` are the widths of its frame and of the other borders. The layers
-    `between` are drawn between colours and text. `writing` are options of the text, `mark` those of the cells.
-    """
-    base = alt.Chart(data()).encode(x=x, y=y)
-    coloured = base.mark_rect(aria=False, **mark)
-    layers = [coloured.encode(color=colour(field, signed=signed, legend=legend))]
-    layers += [layer.encode(x=x, y=y) for layer in between]
-    if text:
-        numbers = base.mark_text(
-            aria=False,
-            **{"fontSize": font_size, "color": INK_ON_SIGNED if signed else INK_ON_CELLS, **(writing or {})},
-        )
-        layers.append(numbers.encode(text=text if isinstance(text, alt.Text) else f"{text}:N"))
-    # On top and clear: the pointer on a number is the pointer on its cell.
-    click_layer = base.mark_rect(fill="transparent", cursor="pointer" if selectable else "default")
-    click_layer = click_layer.encode(description="name:N", tooltip=tooltip)
-    if selectable:
-        click_layer = framed(click_layer, borders).add_params(selectable)
-        layers.append(casing(base, borders[0]))
-    return alt.layer(*layers, click_layer)
 
 
 def grid(

@@ -7,10 +7,8 @@ from viz.builders.curves import (
     CHOSEN,
     encodings_by_kind,
     long_columns,
-    long_table,
     probability_axis,
     rule,
-    stage_axis,
 )
 from viz.builders.figure import VegaFigure, tip
 from viz.builders.palette import ACCENT
@@ -33,14 +31,10 @@ def figure(pointed: bool = True) -> VegaFigure:
 
 
 def test_series_become_a_row_a_value():
-    assert list(long_table(SERIES, "kind", "at", "value").itertuples(index=False, name=None)) == [
-        ("a", 0, 0.0),
-        ("a", 1, 0.5),
-        ("a", 2, 1.0),
-        ("b", 0, 1.0),
-        ("b", 1, 1.0),
-    ]
-    assert list(long_table({}, "kind", "at", "value").columns) == ["kind", "at", "value"]
+    kind, x, y = long_columns(SERIES, Column("kind", ()), Column("at", ()), Column("value", (), "v"))
+    assert kind.values.tolist() == ["a", "a", "a", "b", "b"]
+    assert (x.values.tolist(), y.values.tolist()) == ([0, 1, 2, 0, 1], [0, 0.5, 1, 1, 1])
+    assert (y.name, y.title) == ("value", "v")
 
 
 def test_kinds_differ_in_every_channel_and_have_one_legend():
@@ -75,7 +69,3 @@ def test_the_rule_stands_at_the_chosen_place():
     points, ruled = drawn(figure(), width=200)
     assert [item["stroke"] for item in ruled] == [ACCENT]
     assert ruled[0]["x"] == points[1]["x"]
-
-
-def test_stages_keep_their_order():
-    assert stage_axis(("embed", "L0 mid", "A"), "stage").to_dict()["sort"] == ["embed", "L0 mid", "A"]

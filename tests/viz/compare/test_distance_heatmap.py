@@ -1,6 +1,6 @@
 import numpy as np
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT
 from viz.compare.distance_heatmap import distance_heatmap
 
@@ -38,17 +38,6 @@ def test_the_chosen_pair_is_framed():
     colours, _, cover = drawn(chart(selected=1))
     (frame,) = (cell for cell in cover if cell["stroke"] == ACCENT)
     assert (frame["x"], frame["y"]) == (colours[4]["x"], colours[4]["y"])
-
-
-def test_a_click_says_both_heads():
-    (parameter,) = (each for each in whole(chart())["params"] if "select" in each)
-    assert (parameter["name"], parameter["select"]["fields"]) == ("pair", ["one", "other"])
-
-
-def test_the_scale_ends_at_the_largest_distance():
-    scale = whole(chart())["layer"][0]["encoding"]["color"]["scale"]
-    assert scale["domain"] == [0, {"expr": "largest"}]
-    assert {"name": "largest", "value": 0.5} in whole(chart())["params"]
 
 
 def test_no_heads_make_an_empty_chart():

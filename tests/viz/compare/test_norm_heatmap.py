@@ -22,10 +22,6 @@ def test_both_sides_reach_to_the_same_length():
     assert (trace.zmin, trace.zmax) == (0, 8)
 
 
-def test_the_first_stage_is_on_top():
-    assert norm_heatmap(NORMS, ("embed", "L0 mid"), "abc").specification.layout.yaxis.autorange == "reversed"
-
-
 def test_shapes_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got norms of \(2, 3\)"):
         norm_heatmap(NORMS, ("embed", "L0 mid"), "ab")
@@ -33,11 +29,3 @@ def test_shapes_that_do_not_fit_are_refused():
 
 def test_no_tokens_make_an_empty_figure_with_its_axes():
     assert norm_heatmap(np.zeros((0, 0)), (), ()).specification.layout.xaxis.title.text == "token"
-
-
-@pytest.mark.parametrize(("given", "title"), [({}, "token"), ({"unit": "patch"}, "patch")])
-def test_the_axis_says_what_stands_across(given, title):
-    axis = norm_heatmap(
-        NORMS, ("embed", "L0 mid"), ("r0c0", "r0c1", "r0c2"), **given
-    ).specification.layout.xaxis
-    assert axis.title.text == title

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.compare.stage_similarity import stage_similarity
 
 VALUES = np.array([[np.nan, 0.25, 1.0], [0.5, 0.75, np.nan]])
@@ -30,18 +30,6 @@ def test_hover_says_why_a_number_is_missing():
         "0.7500",
         "all alike",
     ]
-
-
-@pytest.mark.parametrize(
-    ("signed", "domain"),
-    [(False, [0, {"expr": "largest"}]), (True, [{"expr": "-largest"}, {"expr": "largest"}])],
-)
-def test_the_scale_does_not_hang_on_the_values(signed, domain):
-    chart = whole(heatmap(signed=signed))
-    colour = chart["layer"][0]["encoding"]["color"]
-    assert colour["scale"]["domain"] == domain
-    assert {"name": "largest", "value": 1} in chart["params"]
-    assert colour["legend"]["title"] == f"CKA, {'−1' if signed else '0'} to 1"
 
 
 def test_cells_too_small_for_numbers_have_none():

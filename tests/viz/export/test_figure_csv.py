@@ -140,7 +140,7 @@ COLUMNS = {
     "updates": "variant | position | mean | least | largest | seeds",
     "updates, logarithmic": "variant | position | mean | least | largest | seeds",
     "spread over seeds": "variant | position | mean | least | largest | seeds",
-    "grid of warm-ups": "learning rate | warm-up | accuracy | standard error",
+    "grid of warm-ups": "warm-up | learning rate | accuracy | standard error",
     "runs": "step | loss | run",
     "runs, logarithmic": "step | loss | run",
     "recorded heads": "encoder | training step | phase | accuracy | layer | head | query | a | head (2)",

@@ -55,16 +55,6 @@ def test_rounding_has_no_colour():
     assert max(opacity) < 1e-6
 
 
-def test_the_ends_of_the_legend_are_named():
-    (legend,) = [
-        layer["encoding"]["color"]["legend"]
-        for layer in grid().specification["layer"]
-        if "color" in layer["encoding"]
-    ]
-    assert legend["title"] == "change of the log-odds"
-    assert all(word in legend["labelExpr"] for word in ("falls", "rises"))
-
-
 def test_of_means_only_those_with_an_effect_are_coloured():
     figure = grid(spread=SPREAD)
     rows = figure.frame.set_index("name")
@@ -82,11 +72,6 @@ def test_one_pair_has_no_interval():
     unknown = np.full((2, 3), np.nan)
     spread = Spread(unknown, unknown, unknown, np.zeros((2, 3), bool), np.zeros((2, 3), bool), 1)
     assert set(grid(spread=spread).frame["interval"]) == {"not known: one pair"}
-
-
-def test_a_click_selects_layer_and_column():
-    (parameter,) = (each for each in grid().specification["params"] if "select" in each)
-    assert (parameter["name"], parameter["select"]["fields"]) == ("head", ["layer", "column"])
 
 
 def test_shapes_that_do_not_fit_are_refused():

@@ -71,9 +71,3 @@ def test_with_and_without_share_their_axis():
 def test_no_heads_make_empty_charts():
     assert not points(compared(HEADS[:0]))
     assert not points(variance(HEADS[:0]))
-
-
-def test_a_click_gives_layer_and_head():
-    for chart in (variance(), compared()):
-        (param,) = (param for param in whole(chart)["params"] if param["name"] == "head")
-        assert param["select"]["fields"] == ["layer", "head"]

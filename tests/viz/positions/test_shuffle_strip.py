@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT
 from viz.positions.shuffle_strip import shuffle_strip
 
@@ -34,11 +34,6 @@ def test_the_dots_of_the_chosen_seed_stand_out():
     assert [dot["fill"] == ACCENT for dot in dots] == [False] * 4 + [True] * 2
     assert dots[-1]["size"] > dots[0]["size"]
     assert [dot["description"] for dot in dots[-2:]] == ["with, seed 1", "without, seed 1"]
-
-
-def test_a_click_names_the_seed():
-    (click,) = (each for each in whole(strip())["params"] if "select" in each)
-    assert (click["name"], click["select"]["fields"]) == ("seed", ["seed"])
 
 
 def test_no_orders_make_an_empty_chart():
