@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 import altair as alt
 import numpy as np
 import pandas as pd
+from altair.utils import schemapi
 
 from .figure import FRAME, Columns, VegaFigure, either, tip
 from .palette import ACCENT, EMPHASIS
 from .theme import FIT
 
 Channels = Mapping[str, Any]
-Layer = Mapping[
-    str, Any
-]  # a unit of Vega-Lite as JSON holds it; "click" has the name and the fields of a selection
+# A unit of Vega-Lite as JSON holds it; "click" has the name and the fields of a selection.
+Layer = Mapping[str, Any]
 
 _ENDS = ("x2", "y2")  # channels whose type is that of x and y
 
@@ -108,19 +108,21 @@ def lines(
     tooltip: Sequence[Any],
     line: Mapping[str, Any],
     points: Mapping[str, Any] | None = None,
-    frame: str = FRAME,
     click: tuple[str, ...] = (),
     **further: Any,
 ) -> list[Layer]:
-    """Lines through the rows of a frame and, with `points`, a point for each; tooltip, `click` and `further` channels are the points'."""
+    """Lines through the rows of the data frame and, with `points`, a point for each row: options of both marks.
+
+    Tooltip, `click` and `further` channels are those of the points, or of the lines if there are none.
+    """
     channels = as_json(channels)  # once for both
     thread = {name: channel for name, channel in channels.items() if name != "shape"}
     if points is None:
-        return [layer("line", thread | {"tooltip": tooltip} | further, frame, click=click, **line)]
+        return [layer("line", thread | {"tooltip": tooltip} | further, click=click, **line)]
     dots = {name: channel for name, channel in channels.items() if name != "strokeDash"}
     dots |= {"tooltip": tooltip} | further
     style = {"filled": True, "opacity": 1, **points}
-    return [layer("line", thread, frame, **line), layer("point", dots, frame, click=click, **style)]
+    return [layer("line", thread, **line), layer("point", dots, click=click, **style)]
 
 
 def dots(
@@ -179,6 +181,11 @@ def _line_of_tooltip(line: Any) -> Any:
     if isinstance(line, Column):
         return _tip(line)
     return _field(line) if isinstance(line, str) else as_json(line)
+
+
+def skip_checks() -> None:
+    """Altair checks each axis and legend against its schema, which tests do; it takes longer than the rest of a chart."""
+    schemapi.disable_debug_mode()
 
 
 def as_json(item: Any) -> Any:

@@ -13,7 +13,7 @@ from viz.builders.cells import head_cells
 from viz.builders.figure import VegaFigure
 from viz.export.figure_csv import table
 from viz.export.save import figure_bytes
-from viz.positions.sum_of_maps import sum_of_maps
+from viz.positions.matrix_equations import sum_of_maps
 
 PATTERN = np.array([[0.25, 0.75], [0.5, 0.5]], np.float32)
 
