@@ -48,8 +48,7 @@ from viz.builders.figure import Figure, VegaFigure
 from viz.builders.head_grids import head_grid
 from viz.builders.number_format import head_name
 from viz.builders.palette import LETTERS, PLACEMENTS, WeightScale
-from viz.compare.distance_heatmap import distance_heatmap
-from viz.compare.pair_spread import pair_spread
+from viz.compare.head_distances import distance_heatmap, pair_spread
 
 
 def draw_heads(

@@ -17,7 +17,7 @@ from app_pages.toolkit.stoppable import in_steps
 from model.experiments import similarity
 from model.experiments.residual_stream import residual_stream
 from model.inputs import Text
-from viz.compare.stage_similarity import stage_similarity
+from viz.compare.stage_maps import stage_similarity
 
 N_DIGITS, AT_ONCE = 300, 50
 

@@ -19,9 +19,8 @@ from model.experiments import similarity
 from model.measures.changes import largest_change, value_range
 from viz.builders.number_format import format_number
 from viz.builders.palette import CATEGORIES, side_colours
-from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import logit_curves, stage_curves
-from viz.compare.stage_similarity import stage_similarity
+from viz.compare.stage_maps import norm_heatmap, stage_similarity
 
 _BY_WORDS = ("norm", "uniformity", "entropy")  # curves of words, where the tokenizers differ
 

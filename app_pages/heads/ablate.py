@@ -44,7 +44,7 @@ from model.record import ForwardRecord
 from viz.attention.token_heatmaps import attention_heatmap
 from viz.builders.number_format import format_number, head_name
 from viz.builders.palette import weight_scale
-from viz.heads.ablation_grid import ATTENTION, FEED_FORWARD, ablation_grid
+from viz.heads.part_grids import ATTENTION, FEED_FORWARD, ablation_grid
 
 MEASURE = "ablation"
 NO_PROOF = "One input is no proof that a head is redundant."

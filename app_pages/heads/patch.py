@@ -41,7 +41,7 @@ from model.inputs import Input, Text
 from model.measures.changes import log_odds
 from model.record import ForwardRecord
 from viz.builders.number_format import format_number
-from viz.heads.patch_grid import patch_grid
+from viz.heads.part_grids import patch_grid
 from viz.heads.stage_positions import stage_positions
 
 _OF = (

@@ -15,7 +15,7 @@ from model.experiments.patching import HeadPart, n_parts
 from model.measures.changes import ROUNDING, ROUNDING_DISTANCE, largest_indices
 from model.record import ForwardRecord
 from viz.builders.number_format import format_number
-from viz.heads.patch_grid import FEED_FORWARD
+from viz.heads.part_grids import FEED_FORWARD
 
 _SHARE_FORMULA = "Share of the way: (patched − clean) / (other − clean), 0 where the answer is as for the first, 1 where it is as for the second."
 _SHARE_FORMULA_OF_STATE = (

@@ -36,7 +36,7 @@ from model.experiments.patching_over_pairs import (
 )
 from model.inputs import Input, Picture, Text
 from viz.builders.number_format import format_number
-from viz.heads.patch_grid import Spread, patch_grid
+from viz.heads.part_grids import Spread, patch_grid
 
 LARGEST = 5  # MB of a file
 N_EXAMPLES = 40  # pairs of digits

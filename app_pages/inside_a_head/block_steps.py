@@ -7,8 +7,7 @@ from app_pages.inside_a_head.view import ACTIVATIONS, View, bias_tex
 from app_pages.show.show import show
 from model.experiments.norm_steps import Norm
 from viz.builders.number_format import format_tex, percent
-from viz.inside.factor_bars import factor_bars
-from viz.inside.value_bars import value_bars
+from viz.inside.named_bars import factor_bars, value_bars
 
 N_UNITS, N_CONTRIBUTIONS = 12, 6  # hidden units: the strongest, drawn as bars, and as rows
 

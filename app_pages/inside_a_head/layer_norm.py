@@ -19,8 +19,7 @@ from app_pages.toolkit.markdown import as_code, sentence
 from model.measures.changes import value_range
 from model.theory.normalisation import normalise, sample_deviation
 from viz.builders.number_format import format_number, format_short, format_tex
-from viz.inside.averaged_axis import averaged_axis
-from viz.inside.norm_bars import norm_bars
+from viz.inside.norm_figures import averaged_axis, norm_bars
 
 MOST_ROWS, MOST_NUMBERS, LARGEST = 6, 8, 1e6
 _VECTORS = "Numbers with commas or spaces between them. The first line is computed step by step; all lines together are the batch below."

@@ -20,9 +20,13 @@ from app_pages.toolkit.beside import beside
 from app_pages.toolkit.stoppable import in_steps
 from model.theory import score_scaling
 from viz.builders.number_format import format_number, format_tex, head_name
-from viz.inside.dot_product_distribution import dot_product_distribution
-from viz.inside.head_points import variance_of_heads, with_and_without_scale
-from viz.inside.width_curves import scale_name, width_curves
+from viz.inside.scale_figures import (
+    dot_product_distribution,
+    scale_name,
+    variance_of_heads,
+    width_curves,
+    with_and_without_scale,
+)
 
 WIDTHS = tuple(width for width in (2**power for power in range(20)) if width <= controls.LARGEST_WIDTH)
 GRADIENT = r"\lVert \mathrm{diag}(a) - a\,a^{\top} \rVert_F"

@@ -17,8 +17,7 @@ from model.claims.overall_verdict import Overall, OverallVerdict, overall_verdic
 from model.claims.seed_effect import effects_of_claim
 from model.claims.verdict import FEWEST_SEEDS, Beyond, ClaimOutcome, FurtherThanSeeds, Judgement
 from viz.builders.number_format import percent
-from viz.norm_placement.effect_strip import EffectDot, effect_strip
-from viz.norm_placement.seed_strip import SeedLine, seed_strip
+from viz.norm_placement.seed_effects import EffectDot, SeedLine, effect_strip, seed_strip
 
 _TEXT = {"kind": "Text", "checkpoint": "sentences-pre-ln-seed0"}
 _PAIR = _TEXT | {"compare_with": "sentences-post-ln-seed0"}

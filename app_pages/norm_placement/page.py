@@ -9,7 +9,7 @@ from app_pages.show.verdicts import LEGEND, TEST, stored_measurements
 from app_pages.toolkit.markdown import sentence
 from model.claims.catalogue import CLAIMS
 from model.claims.measurements import COMMAND, Measurement
-from viz.norm_placement.effect_strip import axis_end, effect_axis
+from viz.norm_placement.seed_effects import axis_end, effect_axis
 
 EFFECT = (
     "Dot: mean of (pre − post) / s over pairs of one seed, s = √((s²_pre + s²_post) / 2), where s_pre and s_post are the "

@@ -32,8 +32,7 @@ from model.measures.changes import ROUNDING_DISTANCE, class_changes, class_under
 from model.record import ForwardRecord
 from viz.builders.number_format import percent
 from viz.compare.stage_curves import stage_curves
-from viz.positions.position_curves import shift_curve
-from viz.positions.shuffle_strip import shuffle_strip
+from viz.positions.position_curves import shift_curve, shuffle_strip
 
 N_SEEDS = 32
 N_SHIFTS = 49  # on the curve: every shift of 7 × 7 patches

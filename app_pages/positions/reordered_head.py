@@ -11,7 +11,7 @@ from model.config import ModelConfig
 from model.record import ForwardRecord
 from model.theory.permutation_equivariance import attend_reordered, reordering_indices
 from viz.builders.number_format import format_number, head_name
-from viz.positions.permutation import permutation
+from viz.positions.matrix_equations import permutation
 
 
 def draw_reordered_head(

@@ -25,8 +25,7 @@ from model.experiments.position_kinds import (
 )
 from viz.builders.number_format import format_number
 from viz.positions.bias_figures import offset_map
-from viz.positions.distance_curves import distance_curves
-from viz.positions.score_curves import pair_map, score_curves, short_length
+from viz.positions.score_curves import distance_curves, pair_map, score_curves, short_length
 from viz.positions.sinusoid_figures import clock_hands
 
 GROUPS = 4  # of pairs, as curves

@@ -30,10 +30,10 @@ from model.experiments.embeddings import embedding_parts
 from model.theory import sinusoidal_positions as theory
 from model.theory.add_or_concatenate import position_sums, query_key_weights
 from viz.builders.number_format import format_number, head_name
+from viz.positions.matrix_equations import sum_of_maps
 from viz.positions.position_curves import offset_curve
 from viz.positions.position_heatmaps import pairs_of_positions, sinusoid_table
 from viz.positions.sinusoid_figures import AT_MOST, clock_hands, counter_table, wave_curves
-from viz.positions.sum_of_maps import sum_of_maps
 
 ROWS = 16  # of the counter
 FINEST = 800  # points of a curve

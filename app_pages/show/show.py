@@ -10,10 +10,12 @@ from app_pages.show.download import download
 from app_pages.show.present import presents
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.gestures import toggles
+from viz.builders.chart import skip_checks
 from viz.builders.figure import Figure, VegaFigure
 from viz.builders.heatmap_figure import Heatmap
 from viz.builders.theme import in_theme, page_config
 
+skip_checks()
 BY_CLICK = "by a click"
 Size: TypeAlias = Literal["stretch", "content"] | int
 

@@ -21,38 +21,30 @@ from tests.viz.attention.test_picture_patches import knocked_out, overlay
 from tests.viz.attention.test_small_map import pattern
 from tests.viz.attention.test_token_strip import SENTENCE, even, text
 from tests.viz.builders.test_head_grids import grid
-from tests.viz.compare import (
-    test_distance_heatmap,
-    test_pair_spread,
-    test_stage_curves,
-    test_stage_similarity,
-)
-from tests.viz.faithfulness import test_removal_curve, test_score_effect
+from tests.viz.compare import test_head_distances, test_stage_curves, test_stage_maps
+from tests.viz.faithfulness import test_map_agreement
 from tests.viz.heads import (
-    test_ablation_grid,
     test_digit_examples,
     test_head_scatter,
-    test_patch_grid,
+    test_part_grids,
     test_pruning_curve,
     test_stage_positions,
 )
 from tests.viz.inputs import test_confusion_matrix
 from tests.viz.inputs.test_image_gallery import gallery
 from tests.viz.inside import (
-    test_averaged_axis,
     test_block_diagram,
-    test_dot_product_distribution,
-    test_head_points,
     test_key_table,
+    test_norm_figures,
+    test_scale_figures,
     test_temperature_curve,
     test_vector_rows,
-    test_width_curves,
 )
-from tests.viz.norm_placement import test_seed_strip
+from tests.viz.norm_placement import test_seed_effects
 from tests.viz.positions import (
     test_embedding_scatter,
+    test_position_curves,
     test_position_similarities,
-    test_shuffle_strip,
     test_sinusoid_figures,
 )
 from tests.viz.theory import test_placements
@@ -64,23 +56,22 @@ from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, scor
 from viz.attention.token_strip import weight_strip
 from viz.builders.figure import Figure, VegaFigure
 from viz.builders.head_grids import entropy_change, formation_map
-from viz.compare.norm_heatmap import norm_heatmap
 from viz.compare.stage_curves import stage_curves
+from viz.compare.stage_maps import norm_heatmap
 from viz.cost.length_scaling import length_scaling
 from viz.cost.part_bars import part_bars
-from viz.faithfulness.removal_curve import removal_curve
+from viz.faithfulness.map_agreement import removal_curve
 from viz.heads.pruning_curve import pruning_curve
-from viz.inside.norm_bars import norm_bars
-from viz.inside.value_bars import value_bars
+from viz.inside.named_bars import value_bars
+from viz.inside.norm_figures import norm_bars
+from viz.inside.scale_figures import width_curves
 from viz.inside.vector_rows import vector_rows
-from viz.inside.width_curves import width_curves
 from viz.masks.attention_shift import attention_shift
 from viz.masks.cell_board import cell_board
-from viz.norm_placement.effect_strip import effect_axis, effect_strip
 from viz.norm_placement.placement_diagram import placement_diagram
-from viz.norm_placement.seed_strip import seed_strip
-from viz.positions.neighbour_bars import neighbour_bars
-from viz.positions.permutation import permutation
+from viz.norm_placement.seed_effects import effect_axis, effect_strip, seed_strip
+from viz.positions.matrix_equations import permutation, sum_of_maps
+from viz.positions.position_bars import neighbour_bars
 from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
 from viz.positions.position_heatmaps import (
     learned_positions,
@@ -90,7 +81,6 @@ from viz.positions.position_heatmaps import (
     sinusoid_table,
 )
 from viz.positions.sinusoid_figures import clock_hands, wave_curves
-from viz.positions.sum_of_maps import sum_of_maps
 from viz.theory.placements import (
     hidden_norms,
     last_layer_gradient,
@@ -112,8 +102,8 @@ def figures() -> dict[str, Figure]:
     """Each figure by its name, small, in every form that it can take."""
     rows = test_vector_rows.ROWS
     placements = test_placements
-    lines = test_seed_strip.LINES
-    curve = test_removal_curve
+    lines = test_seed_effects.LINES
+    curve = test_map_agreement
     runs = {"y_title": "loss", "runs": test_run_curves.RUNS}
     table = test_run_curves.TABLE
     made: list[tuple[str, Figure]] = [
@@ -144,35 +134,35 @@ def figures() -> dict[str, Figure]:
         ("grid of heads, not signed", grid(signed=False)),
         ("change of the entropy", entropy_change(SQUARE, SQUARE.T, selected=(0, 0))),
         ("formation", formation_map(SQUARE, among=SQUARE, title="a")),
-        ("distances of heads", test_distance_heatmap.chart()),
+        ("distances of heads", test_head_distances.chart()),
         ("lengths of states", norm_heatmap(SQUARE, TWO, TWO, limit=1, unit="patch")),
-        ("distances over a data set", test_pair_spread.made()),
+        ("distances over a data set", test_head_distances.made()),
         ("curves over stages", stage_curves({"a": HALF, "b": HALF}, TWO, y_title="mean")),
         ("logits over stages", test_stage_curves.curves(b="#112233")),
-        ("similarity of stages", test_stage_similarity.heatmap()),
-        ("similarity of stages, signed", test_stage_similarity.heatmap(signed=True, side=40)),
+        ("similarity of stages", test_stage_maps.heatmap()),
+        ("similarity of stages, signed", test_stage_maps.heatmap(signed=True, side=40)),
         ("cost over length", length_scaling([2, 4], {"a": [1, 2], "b": [1, 4]}, quantity="time")),
         ("parts of an encoder", part_bars(TWO, (1, 3), quantity="parameters")),
         ("removal", removal_curve("deletion", (0, 2, 4), curve.CURVE, curve.ORDERS, **curve.SAID)),
-        ("scores and effects", test_score_effect.figure()),
-        ("ablation", test_ablation_grid.grid()),
-        ("ablation, not signed", test_ablation_grid.grid(over=test_ablation_grid.EFFECTS, signed=False)),
+        ("scores and effects", test_map_agreement.figure()),
+        ("ablation", test_part_grids.grid()),
+        ("ablation, not signed", test_part_grids.grid(over=test_part_grids.EFFECTS, signed=False)),
         ("digits of a head", test_digit_examples.figure()),
         ("heads by two numbers", test_head_scatter.scatter()),
-        ("patched parts", test_patch_grid.grid()),
-        ("patched parts over pairs", test_patch_grid.grid(spread=test_patch_grid.SPREAD)),
+        ("patched parts", test_part_grids.patched_grid()),
+        ("patched parts over pairs", test_part_grids.patched_grid(spread=test_part_grids.SPREAD)),
         ("pruning", pruning_curve({"a": test_pruning_curve.PRE, "b": test_pruning_curve.POST})),
         ("stages and positions", test_stage_positions.figure()),
         ("stages and positions, not signed", test_stage_positions.figure(signed=False)),
         ("confusion matrix", test_confusion_matrix.matrix()),
         ("pictures", gallery(selected=0)),
-        ("average over the batch", test_averaged_axis.table("batch", [[1, 2, 3]])),
-        ("average over features", test_averaged_axis.table("features", [[2], [3]])),
+        ("average over the batch", test_norm_figures.table("batch", [[1, 2, 3]])),
+        ("average over features", test_norm_figures.table("features", [[2], [3]])),
         ("pre-LN block", test_block_diagram.diagram("pre", ("norm_attention",))),
         ("post-LN block", test_block_diagram.diagram("post")),
-        ("dot products", test_dot_product_distribution.drawn_of()),
-        ("variance of heads", test_head_points.variance()),
-        ("with and without", test_head_points.compared()),
+        ("dot products", test_scale_figures.drawn_of()),
+        ("variance of heads", test_scale_figures.variance()),
+        ("with and without", test_scale_figures.compared()),
         ("one norm", norm_bars(HALF, title="x", reading="how to read it")),
         ("temperature", test_temperature_curve.curve()),
         ("steps of attention", test_key_table.table()),
@@ -180,14 +170,17 @@ def figures() -> dict[str, Figure]:
         ("vectors", vector_rows(rows, what="x", chosen="1 b", totals={"1 b": 1.5}, total="sum")),
         ("vectors in groups", vector_rows({"z": np.arange(4.0)}, what="z", groups=["H0", "H1"], chosen="H1")),
         *(
-            (f"{measure} over the width", width_curves(test_width_curves.MEASURED, measure, d_k=8, power=0.5))
+            (
+                f"{measure} over the width",
+                width_curves(test_scale_figures.MEASURED, measure, d_k=8, power=0.5),
+            )
             for measure in ("variance", "entropy", "gradient")
         ),
         ("permutation", permutation(SQUARE, SQUARE, np.array([1, 0]), TWO, query=0, is_equal=True)),
         ("shift of attention", attention_shift(HALF, HALF, TWO, allowed=HALF > 0)),
         ("cells", cell_board(SQUARE, TWO, mask=SQUARE > 0.25, query=0)),
-        ("seeds", seed_strip(lines, **test_seed_strip.TITLES)),
-        ("seeds, logarithmic", seed_strip(lines, **test_seed_strip.TITLES, log=True)),
+        ("seeds", seed_strip(lines, **test_seed_effects.TITLES)),
+        ("seeds, logarithmic", seed_strip(lines, **test_seed_effects.TITLES, log=True)),
         ("effects", effect_strip([], end=30, title="a claim")),
         ("axis of the effects", effect_axis(30)),
         ("where the norm stands", placement_diagram("pre")),
@@ -204,7 +197,7 @@ def figures() -> dict[str, Figure]:
         ("pairs of positions", pairs_of_positions(SQUARE, what="distance")),
         ("similar patches", test_position_similarities.chart(selected=3)),
         ("similar patches of all", test_position_similarities.small_maps()),
-        ("order of the tokens", test_shuffle_strip.strip(selected=1)),
+        ("order of the tokens", test_position_curves.strip(selected=1)),
         ("clocks", clock_hands(test_sinusoid_figures.QUARTERS, test_sinusoid_figures.LENGTHS)),
         ("bits", test_sinusoid_figures.table()),
         ("waves", wave_curves(TWO, SQUARE, np.arange(2), SQUARE, position=0)),

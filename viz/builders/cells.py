@@ -7,7 +7,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from .figure import Kwargs, LayeredChart, data, either
+from .chart import Channels, Column, Layer, as_json, chart, layer
+from .figure import Columns, Kwargs, VegaFigure, either
 from .number_format import head_name
 from .palette import ACCENT, NEUTRAL
 from .theme import CASING, INK, LIGHT_INK, MIDDLE, ON_DARK, OTHER_INK
@@ -53,57 +54,104 @@ def strong(values: np.ndarray, largest: float, *, signed: bool) -> np.ndarray:
     return np.abs(np.nan_to_num(np.asarray(values, float))) > (SIGNED_STRONG if signed else STRONG) * largest
 
 
-def cells(
+def grid(
+    columns: Sequence[Column],
     x: alt.X,
     y: alt.Y,
     *,
-    tooltip: list[alt.Tooltip],
+    largest: float,
     signed: bool,
-    field: str = "value",
-    text: str | alt.Text | None = "written",
+    colour_of: str = "value",
+    written: Any = None,
     font_size: int = MIDDLE,
     legend: alt.Legend | None = None,
-    selectable: alt.Parameter | None = None,
+    click: tuple[str, ...] = (),
+    selected: Any = None,
     borders: tuple[float, float] = (3, 0.4),
-    between: Sequence[alt.Chart] = (),
-    writing: Mapping[str, Any] | None = None,
-    **mark: Any,
-) -> LayeredChart:
-    """Chart layers with coloured cells at `x` and `y`, and the column `text` written in them.
+    between: Sequence[Layer] = (),
+    above: Sequence[Layer] = (),
+    ink: Any = None,
+    drawing: Columns | None = None,
+    values: Mapping[str, Any] | None = None,
+    mark: Mapping[str, Any] | None = None,
+    **properties: Any,
+) -> VegaFigure:
+    """A grid of cells at `x` and `y`, coloured by the column `colour_of` up to `largest`; `signed` colours are symmetric about 0.
 
-    Cells have the channel `colour(field, signed, legend)`. Where the column `strong` is true, text is drawn in the
-    opposite ink; screen readers read the column `name`. With `selectable`, a click selects a cell. The cell whose
-    column `selected` is true is framed; `borders` are the widths of its frame and of the other borders. The layers
-    `between` are drawn between colours and text. `writing` are options of the text, `mark` those of the cells.
+    The texts `written`, one for each cell or a channel, stand in the cells, in the opposite ink where the colour is strong, or
+    in the `ink`. Screen readers read the column `name`, and the tooltip has all `columns` with a title. A click on a cell sets
+    the point selection `click[0]` to the fields `click[1:]`; cells that are `selected` are framed. `borders` are the widths of
+    a frame and of the other borders. The layers `between` are drawn between colours and texts, those `above` on top. `mark` are
+    options of the cells, `properties` those of `chart`.
     """
-    base = alt.Chart(data()).encode(x=x, y=y)
-    coloured = base.mark_rect(aria=False, **mark)
-    layers = [coloured.encode(color=colour(field, signed=signed, legend=legend))]
-    layers += [layer.encode(x=x, y=y) for layer in between]
-    if text:
-        numbers = base.mark_text(
+    cell = as_json({"x": x, "y": y})  # once for all layers
+    own = dict(drawing or {})
+    texts = None
+    if written is not None:
+        if not isinstance(written, alt.Text):
+            own["written"], written = written, "written:N"
+        numbers = {column.name: column.values for column in columns} | own
+        own["strong"] = strong(np.ravel(numbers[colour_of]), largest, signed=signed)
+        inks = INK_ON_SIGNED if signed else INK_ON_CELLS
+        texts = layer("text", cell | {"text": written}, aria=False, fontSize=font_size, color=ink or inks)
+    cover = cell | {"description": "name:N", "tooltip": columns}
+    if click:
+        own["selected"] = selected
+        cover |= frame_channels(borders)
+    return chart(
+        columns,
+        layer(
+            "rect",
+            cell | {"color": colour(colour_of, signed=signed, legend=legend)},
             aria=False,
-            **{"fontSize": font_size, "color": INK_ON_SIGNED if signed else INK_ON_CELLS, **(writing or {})},
-        )
-        layers.append(numbers.encode(text=text if isinstance(text, alt.Text) else f"{text}:N"))
-    # On top and clear: the pointer on a number is the pointer on its cell.
-    click_layer = base.mark_rect(fill="transparent", cursor="pointer" if selectable else "default")
-    click_layer = click_layer.encode(description="name:N", tooltip=tooltip)
-    if selectable:
-        click_layer = framed(click_layer, borders).add_params(selectable)
-        layers.append(casing(base, borders[0]))
-    return alt.layer(*layers, click_layer)
+            **(mark or {}),
+        ),
+        *between,
+        texts,
+        casing_layer(cell, borders[0]) if click else None,
+        layer("rect", cover, click=click, fill="transparent", cursor="pointer" if click else "default"),
+        *above,
+        drawing=own,
+        values={"largest": largest} | dict(values or {}),
+        **{"autosize": "pad", "last": selected} | properties,
+    )
+
+
+def frame_channels(borders: tuple[float, float] = (3, 0.4)) -> dict[str, Any]:
+    """Channels of a border, wide and green where the column `selected` is true; `borders` are the widths of both."""
+    return {
+        "stroke": either("datum.selected", ACCENT, NEUTRAL),
+        "strokeWidth": either("datum.selected", *borders),
+    }
+
+
+def casing_layer(channels: Channels, width: float, /, **mark: Any) -> Layer:
+    """A line in the colour of the page under a frame `width` pixels wide, of the row whose column `selected` is true.
+
+    It shows on both sides of the frame, whose green is too close to the colours of middle weights.
+    """
+    opacity: Kwargs = {"strokeOpacity": either("datum.selected", 1, 0)}
+    return _outline({**channels, **opacity}, OTHER_INK, width + CASING, **mark)
+
+
+def frame_layers(channels: Channels, frame: str, width: float = 2.5) -> list[Layer]:
+    """Two layers that frame every row of `frame`: the casing, and on it the green line, `width` pixels wide."""
+    return [
+        _outline(channels, OTHER_INK, width + CASING, frame=frame),
+        _outline(channels, ACCENT, width, frame=frame),
+    ]
+
+
+def _outline(channels: Channels, stroke: Any, width: float, **mark: Any) -> Layer:
+    style: Kwargs = {"fill": None, "stroke": stroke, "strokeWidth": width, "aria": False, "tooltip": None}
+    return layer("rect", channels, **style, **mark)
 
 
 def framed(marks: alt.Chart, borders: tuple[float, float] = (3, 0.4)) -> alt.Chart:
     """`marks` with a border: wide and green for rows whose column `selected` is true. `borders` are the widths in
     pixels of selected and of other rows.
     """
-    wide_border, thin_border = borders
-    return marks.encode(
-        stroke=either("datum.selected", ACCENT, NEUTRAL),
-        strokeWidth=either("datum.selected", wide_border, thin_border),
-    )
+    return marks.encode(**frame_channels(borders))
 
 
 def casing(base: alt.Chart, width: float, /, **mark: Any) -> alt.Chart:
@@ -128,3 +176,14 @@ def head_axis(letter: str, **options: Any) -> alt.Axis:
     # Not flush, or the first and the last would stand beside the middle of their cells.
     label = f"'{letter}' + datum.label"
     return alt.Axis(labelExpr=label, labelAngle=0, labelFlush=False, **BARE_AXIS, **options)
+
+
+def part_channel(names: Sequence[str]) -> alt.X:
+    """The x channel of the column `part`, whose `names` stand above the cells in this order."""
+    axis = alt.Axis(orient="top", labelAngle=0, labelFlush=False, **BARE_AXIS)
+    return alt.X("part:N", sort=list(names), title=None, axis=axis)
+
+
+def layer_channel(title: str | None = None) -> alt.Y:
+    """The y channel of the column `layer`, with L before each number."""
+    return alt.Y("layer:O", title=title, axis=head_axis("L", orient="left"))

@@ -6,7 +6,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from .figure import Kwargs, data
+from .chart import Column, Layer, layer
+from .figure import Kwargs
 from .number_format import THIN_PERCENT
 from .palette import ACCENT
 
@@ -16,14 +17,15 @@ WHOLE = alt.Axis(tickMinStep=1, format="d", grid=False)  # an axis of whole numb
 Series = Mapping[str, tuple[Iterable, Iterable]]  # by kind: x values and y values
 
 
-def long_table(series: Series, kind: str, x: str, y: str) -> pd.DataFrame:
-    """A data frame in long form: a row for each value of the `series`, with columns named by `kind`, `x` and `y`."""
+def long_columns(series: Series, kind: Column, x: Column, y: Column) -> list[Column]:
+    """These columns in long form: a row for each value of the `series`; what they hold before is left out."""
     rows = [
         (name, x_value, y_value)
         for name, pairs in series.items()
         for x_value, y_value in zip(*pairs, strict=True)
     ]
-    return pd.DataFrame(rows, columns=[kind, x, y])
+    frame = pd.DataFrame(rows, columns=[kind.name, x.name, y.name])
+    return [column._replace(values=frame[column.name].to_numpy()) for column in (kind, x, y)]
 
 
 def encodings_by_kind(
@@ -42,29 +44,6 @@ def encodings_by_kind(
     return {name: channels[name](field, scale=scale, legend=legend_above) for name, scale in scales.items()}
 
 
-def curves(
-    x: alt.X,
-    y: alt.Y,
-    channels: Kwargs,
-    *,
-    tooltip: Sequence[str | alt.Tooltip],
-    line: Kwargs,
-    points: Kwargs | None = None,
-    click: alt.Parameter | None = None,
-) -> list[alt.Chart]:
-    """Layers with lines through the rows of the data frame and, with `points`, a point for each row.
-
-    Tooltip and `click` belong to the points if there are any, else to the lines.
-    """
-    base = alt.Chart(data()).encode(x=x, y=y)
-    lines = base.mark_line(**line).encode(**_without("shape", channels))
-    if points is None:
-        return [lines.encode(tooltip=list(tooltip))]
-    marks = base.mark_point(**{"filled": True, "opacity": 1, **points})
-    marks = marks.encode(tooltip=list(tooltip), **_without("strokeDash", channels))
-    return [lines, marks.add_params(click) if click else marks]
-
-
 _MOST_UPRIGHT = 6  # names of stages that stand beside each other without being slanted
 
 
@@ -80,11 +59,8 @@ def probability_axis() -> Kwargs:
     return {"scale": alt.Scale(domain=[0, 1]), "axis": axis}
 
 
-def rule(field: str, **mark: Any) -> alt.Chart:
+def rule(field: str, tooltip: Any = None, **mark: Any) -> Layer:
     """A vertical line at the value of `field` in the data frame named `CHOSEN`."""
-    style = {"color": ACCENT, "strokeWidth": 2.5, "aria": False, **mark}
-    return alt.Chart(data(CHOSEN)).mark_rule(**style).encode(x=f"{field}:Q")
-
-
-def _without(name: str, channels: Kwargs) -> Kwargs:
-    return {key: channel for key, channel in channels.items() if key != name}
+    style: Kwargs = {"color": ACCENT, "strokeWidth": 2.5, "aria": False, **mark}
+    channels: Kwargs = {"x": f"{field}:Q"} | ({"tooltip": tooltip} if tooltip else {})
+    return layer("rule", channels, CHOSEN, **style)

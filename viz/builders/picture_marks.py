@@ -108,3 +108,7 @@ def image_at(
         )
         .encode(x=pixel_x("_x"), y=pixel_y("_y"), url=alt.Url("_url", type="nominal"))
     )
+
+
+# Between the columns left, right, top and bottom, in pixels.
+PIXEL_BOX = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}

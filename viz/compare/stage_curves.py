@@ -6,10 +6,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.curves import curves, encodings_by_kind, long_table, stage_axis
-from ..builders.figure import VegaFigure, data, form, need_shape, tip, value
+from ..builders.chart import Column, chart, layer, lines
+from ..builders.curves import encodings_by_kind, long_columns, stage_axis
+from ..builders.figure import Kwargs, VegaFigure, need_shape, tip, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
-from ..builders.theme import FIT, MIDDLE, heading
+from ..builders.theme import MIDDLE, heading
 
 Band = tuple[np.ndarray, np.ndarray]  # means and standard deviations [stage]
 _GAP, _LETTER = 8, 8  # pixels: from a curve to its name, and for each letter of that
@@ -42,7 +43,9 @@ def stage_curves(
         name: ([stages[index] for index in defined[name]], sides[name][defined[name]].tolist())
         for name in sides
     }
-    frame = long_table(series, "side", "stage", "value")
+    columns = long_columns(
+        series, Column("side", ()), Column("stage", ()), Column("value", (), y_title, ".4f", y_title)
+    )
     rows = [
         (name, stage, float(mean), float(sd), float(mean - sd), float(mean + sd))
         for name, band in bands.items()
@@ -50,57 +53,37 @@ def stage_curves(
         if not np.isnan(mean)
     ]
     band = pd.DataFrame(rows, columns=["side", "stage", "mean", "sd", "low", "high"])
-    top = from_zero_to or max([*frame["value"], *band["high"]], default=1.0) or 1.0
-    description = f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}"
-    chart_form = _sides_form(tuple(sides), tuple(stages), x_title, y_title, tuple(colours), bool(bands))
-    frames = {"band": band} if bands else {}
-    return chart_form.with_data(
-        frame,
-        frames=frames,
-        in_file={"value": y_title},
-        values={"top": top},
-        height=height,
-        description=description,
-    )
-
-
-@form
-def _sides_form(
-    sides: tuple[str, ...],
-    stages: tuple[str, ...],
-    x_title: str,
-    y_title: str,
-    colours: tuple[str, ...],
-    banded: bool,
-) -> alt.TopLevelMixin:
-    x_axis, y_scale = stage_axis(stages, x_title), alt.Scale(domain=[0, value("top")])
+    top = from_zero_to or max([*columns[-1].values, *band["high"]], default=1.0) or 1.0
+    x, y_scale = stage_axis(stages, x_title), alt.Scale(domain=[0, value("top")])
     opaque = {"symbolOpacity": 1}  # or the legend would be as faint as a band
-    channels = encodings_by_kind("side:N", sides, legend=opaque, color=colours, shape=SHAPES)
-    layers = curves(
-        x_axis,
-        alt.Y("value:Q", title=y_title, scale=y_scale),
-        channels,
-        tooltip=["side:N", "stage:N", tip("value:Q", ".4f", y_title)],
-        line={"strokeWidth": 2.5},
-        points={"size": 70},
-    )
-    if banded:
-        base = alt.Chart(data("band")).encode(x=x_axis, color=channels["color"])
-        tooltip = [
+    by_side = encodings_by_kind("side:N", tuple(sides), legend=opaque, color=colours, shape=SHAPES)
+    side = {"x": x, "color": by_side["color"]}
+    shaded = {"y": alt.Y("low:Q", title=y_title, scale=y_scale), "y2": "high:Q"}
+    dashed = {
+        "y": alt.Y("mean:Q", title=y_title, scale=y_scale),
+        "tooltip": [
             "side:N",
             "stage:N",
             tip("mean:Q", ".4f", f"mean {y_title}"),
             tip("sd:Q", ".4f", "standard deviation"),
-        ]
-        bands = base.mark_area(opacity=0.16, clip=True)
-        bands = bands.encode(y=alt.Y("low:Q", title=y_title, scale=y_scale), y2="high:Q")
-        mean = base.mark_line(strokeDash=[5, 4], strokeWidth=1.3, opacity=0.8, clip=True)
-        layers = [
-            bands,
-            mean.encode(y=alt.Y("mean:Q", title=y_title, scale=y_scale), tooltip=tooltip),
-            *layers,
-        ]
-    return alt.layer(*layers).properties(autosize=FIT)
+        ],
+    }
+    dashes: Kwargs = {"strokeDash": [5, 4], "strokeWidth": 1.3, "opacity": 0.8}
+    return chart(
+        columns,
+        layer("area", side | shaded, "band", opacity=0.16, clip=True) if bands else None,
+        layer("line", side | dashed, "band", clip=True, **dashes) if bands else None,
+        *lines(
+            {"x": x, "y": alt.Y("value:Q", title=y_title, scale=y_scale), **by_side},
+            columns,
+            {"strokeWidth": 2.5},
+            {"size": 70},
+        ),
+        frames={"band": band} if bands else {},
+        values={"top": top},
+        height=height,
+        description=f"{y_title}, over {len(stages)} stages, of {' and '.join(sides)}",
+    )
 
 
 def logit_curves(
@@ -120,42 +103,38 @@ def logit_curves(
     need_shape((len(stages), len(class_names)), logits=logits)
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True, initial=-np.inf))
     n_stages = len(stages)
-    frame = {
-        "stage": np.repeat(np.asarray(stages, dtype=object), len(class_names)),
-        "class": list(class_names) * n_stages,
-        "logit": logits.ravel().astype(float),
-        "probability": (weights / weights.sum(axis=-1, keepdims=True)).ravel().astype(float),
-        "colour": [marked.get(name, NEUTRAL) for name in class_names] * n_stages,
-        "marked": [name in marked for name in class_names] * n_stages,
-        "last": np.repeat(np.arange(n_stages) == n_stages - 1, len(class_names)),
+    columns = [
+        Column("class", list(class_names) * n_stages),
+        Column("stage", [stage for stage in stages for _ in class_names]),
+        Column("logit", logits, format=".4f"),
+        Column("probability", weights / weights.sum(axis=-1, keepdims=True), format=".4f"),
+    ]
+    x_scale = alt.Scale(range=[0, alt.expr("max(width - beyond, 1)")])
+    y_scale = alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
+    base = {
+        "x": stage_axis(stages, "read off at", scale=x_scale),
+        "y": alt.Y("logit:Q", title="logit", scale=y_scale),
+        "color": alt.Color("colour:N", scale=None),
+        "detail": "class:N",
+        "tooltip": columns,
     }
-    label_width = _GAP + _LETTER * max(map(len, marked), default=0)  # pixels for the names of classes
-    return _classes_form(tuple(stages)).with_data(
-        frame,
-        in_file={"last": None},
-        values={"beyond": label_width, "lowest": domain[0], "highest": domain[1]},
+    text: Kwargs = {"align": "left", "dx": _GAP, "fontSize": MIDDLE, "fontWeight": "bold"}
+    return chart(
+        columns,
+        layer("line", base, where="!datum.marked", strokeWidth=1.2, opacity=0.6, point={"size": 20}),
+        layer("line", base, where="datum.marked", strokeWidth=3, point={"size": 55}),
+        layer("text", base | {"text": "class:N"}, where="datum.marked && datum.last", **text),
+        drawing={
+            "colour": [marked.get(name, NEUTRAL) for name in class_names] * n_stages,
+            "marked": [name in marked for name in class_names] * n_stages,
+            "last": np.repeat(np.arange(n_stages) == n_stages - 1, len(class_names)),
+        },
+        values={
+            "beyond": _GAP + _LETTER * max(map(len, marked), default=0),  # pixels for the names of classes
+            "lowest": domain[0],
+            "highest": domain[1],
+        },
+        height=240,
         title=heading(title),
         description=f"{title}: logits of {len(class_names)} classes at {n_stages} stages",
     )
-
-
-@form
-def _classes_form(stages: tuple[str, ...]) -> alt.TopLevelMixin:
-    y_scale = alt.Scale(domain=[value("lowest"), value("highest")], padding=10)
-    x_scale = alt.Scale(range=[0, alt.expr("max(width - beyond, 1)")])
-    base = alt.Chart(data()).encode(
-        x=stage_axis(stages, "read off at", scale=x_scale),
-        y=alt.Y("logit:Q", title="logit", scale=y_scale),
-        color=alt.Color("colour:N", scale=None),
-        detail="class:N",
-        tooltip=["class:N", "stage:N", *(tip(f"{field}:Q", ".4f") for field in ("logit", "probability"))],
-    )
-    other_lines = base.transform_filter("!datum.marked").mark_line(
-        strokeWidth=1.2, opacity=0.6, point={"size": 20}
-    )
-    marked_lines = base.transform_filter("datum.marked").mark_line(strokeWidth=3, point={"size": 55})
-    end_labels = base.transform_filter("datum.marked && datum.last")
-    names = end_labels.mark_text(align="left", dx=_GAP, fontSize=MIDDLE, fontWeight="bold").encode(
-        text="class:N"
-    )
-    return alt.layer(other_lines, marked_lines, names).properties(height=240, autosize=FIT)

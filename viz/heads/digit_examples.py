@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-import altair as alt
 import numpy as np
 
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, need_shape
 from ..builders.palette import EMPHASIS
-from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
+from ..builders.picture_marks import CHOOSE, PIXEL_BOX, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK, SMALL
 
 _SIDE = 112  # pixels: an MNIST digit, four times as large
@@ -40,60 +40,59 @@ def digit_examples(
         (_patch_name(query, patch_grid), _patch_name(key, patch_grid))
         for query, key in zip(queries, keys, strict=True)
     ]
-    examples = {
-        "number": list(numbers),
-        "weight": list(map(float, weights)),
-        "caption": [
-            f"{weight:.2f}, digit {digit_number}"
-            for weight, digit_number in zip(weights, numbers, strict=True)
-        ],
-        "query": [query for query, _ in names],
-        "key": [key for _, key in names],
-        "left": left,
-        "right": left + _SIDE,
-        "top": top,
-        "bottom": top + _SIDE,
-        "middle": left + _SIDE / 2,
-        "caption_at": top + _SIDE + _CAPTION / 2 + 2,
-        **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
-    }
-    marks = {"query": queries, "key": keys}
-    return _chart_form().with_data(
-        examples,
-        in_file={"number": "digit number", "caption": None},
-        frames={name: _patch_boxes(patches, left, top, patch_grid) for name, patches in marks.items()},
+    columns_of_file = [
+        Column("number", list(numbers), "digit", in_file="digit number"),
+        Column("query", [query for query, _ in names]),
+        Column("key", [key for _, key in names]),
+        Column("weight", np.array(weights, float), format=".4f"),
+    ]
+    click = ("example", "number")
+    dashes: Kwargs = {"strokeWidth": 3, "strokeDash": [4, 2]}
+    image = {"x": pixel_x("left"), "y": pixel_y("top"), "url": "url:N"}
+    caption = {"x": pixel_x("middle"), "y": pixel_y("caption_at"), "text": "caption:N"}
+    url: Kwargs = {"calculate": {"url": CHOOSE}}
+    size: Kwargs = {"width": _SIDE, "height": _SIDE, "align": "left", "baseline": "top", "tooltip": None}
+    return chart(
+        columns_of_file,
+        layer("rect", PIXEL_BOX, fill=INK, fillOpacity=0.06, aria=False, **url),
+        layer("rect", PIXEL_BOX, "key", fill=EMPHASIS, fillOpacity=0.75, aria=False),
+        layer("image", image, aria=False, **url, **size),
+        layer("rect", PIXEL_BOX, "query", fill=None, stroke=EMPHASIS, aria=False, **dashes),
+        layer("text", caption, aria=False, fontSize=SMALL, color=INK, limit=_SIDE, **url),
+        layer(
+            "rect",
+            PIXEL_BOX | {"description": "caption:N", "tooltip": columns_of_file},
+            fill="transparent",
+            cursor="pointer",
+            click=click,
+            **url,
+        ),
+        drawing={
+            "caption": [
+                f"{weight:.2f}, digit {digit_number}"
+                for weight, digit_number in zip(weights, numbers, strict=True)
+            ],
+            "left": left,
+            "right": left + _SIDE,
+            "top": top,
+            "bottom": top + _SIDE,
+            "middle": left + _SIDE / 2,
+            "caption_at": top + _SIDE + _CAPTION / 2 + 2,
+            **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
+        },
+        frames={
+            name: _patch_boxes(patches, left, top, patch_grid)
+            for name, patches in (("query", queries), ("key", keys))
+        },
         width=columns * (_SIDE + _GAP) - _GAP,
         height=-(-n_examples // columns) * (_SIDE + _CAPTION + _GAP),
+        autosize="pad",  # Streamlit would squeeze what is not an image
         description=f"{n_examples} digits; in each the framed patch looks at the filled one. "
         + "; ".join(
             f"digit {digit_number}: {query} looks at {key}, weight {weight:.2f}"
             for digit_number, (query, key), weight in zip(numbers, names, weights, strict=True)
         ),
     )
-
-
-@form
-def _chart_form() -> alt.TopLevelMixin:
-    base = alt.Chart(data()).transform_calculate(url=CHOOSE)
-    box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
-    page = base.mark_rect(fill=INK, fillOpacity=0.06, aria=False).encode(**box)
-    keys = alt.Chart(data("key")).mark_rect(fill=EMPHASIS, fillOpacity=0.75, aria=False).encode(**box)
-    pictures = base.mark_image(
-        width=_SIDE, height=_SIDE, align="left", baseline="top", tooltip=None, aria=False
-    ).encode(x=pixel_x("left"), y=pixel_y("top"), url="url:N")
-    queries = alt.Chart(data("query")).mark_rect(
-        fill=None, stroke=EMPHASIS, strokeWidth=3, strokeDash=[4, 2], aria=False
-    )
-    text = base.mark_text(aria=False, fontSize=SMALL, color=INK, limit=_SIDE).encode(
-        x=pixel_x("middle"), y=pixel_y("caption_at"), text="caption:N"
-    )
-    tooltip = [tip("number:Q", title="digit"), tip("query:N"), tip("key:N"), tip("weight:Q", ".4f")]
-    cover = base.mark_rect(fill="transparent", cursor="pointer").encode(
-        **box, description="caption:N", tooltip=tooltip
-    )
-    return alt.layer(
-        page, keys, pictures, queries.encode(**box), text, cover.add_params(click_on("example", "number"))
-    ).properties(autosize="pad")  # Streamlit would squeeze what is not an image
 
 
 def _patch_name(patch: int | None, patch_grid: tuple[int, int]) -> str:

@@ -8,7 +8,8 @@ import pandas as pd
 from PIL import ImageColor
 
 from ..builders.cells import head_cells
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.chart import Column, chart, dots, layer
+from ..builders.figure import VegaFigure, need_shape, value
 from ..builders.label_placement import PLACED, LabelPlacement, placement_columns
 from ..builders.number_format import head_name
 from ..builders.palette import ACCENT
@@ -59,46 +60,45 @@ def head_scatter(
         for axis in ("x", "y")
         for end_name, end_value in _axis_ends(drawn[axis].to_numpy())
     }
-    drawn = drawn.assign(**_name_placements(drawn, axis_ends))
     left_out = len(frame) - len(drawn)
     missing = f" {left_out} without one of the two." if left_out else ""
-    return _chart_form(len(across), *titles).with_data(
-        drawn[["layer", "head", "name", "x", "y", "role", "selected", "label", "align", "dx", "dy"]],
+    columns = [
+        Column("layer", drawn["layer"], None),
+        Column("head", drawn["head"], None),
+        Column("name", drawn["name"], "head"),
+        Column("x", drawn["x"], titles[0], ".3~g", titles[0]),
+        Column("y", drawn["y"], titles[1], ".3~g", titles[1]),
+        Column("role", drawn["role"]),
+    ]
+    colours = alt.Scale(domain=list(range(len(across))), range=_layer_colours(len(across)))
+    legend = alt.Legend(title="layer", symbolOpacity=1)
+    by_layer = alt.Color("layer:O", scale=colours, legend=legend)
+    position = {
+        name: channel(
+            f"{name}:Q",
+            title=title,
+            scale=alt.Scale(domain=[value(f"{name}_low"), value(f"{name}_high")], nice=False),
+            axis=alt.Axis(tickCount=8),
+        )
+        for name, channel, title in zip("xy", (alt.X, alt.Y), titles, strict=True)
+    }
+    points = position | {"color": alt.condition("datum.selected", alt.value(ACCENT), by_layer)}
+    return chart(
+        columns,
+        layer("text", position | {"text": "label:N"}, **PLACED, fontSize=SMALL, color=INK, aria=False),
+        dots(points, columns, ("head", "layer", "head"), sizes=(220, 110), stroke="transparent", opacity=0.9),
+        drawing={
+            "selected": drawn["selected"],
+            "label": drawn["label"],
+            **_name_placements(drawn, axis_ends),
+        },
         values=axis_ends,
-        in_file={"x": titles[0], "y": titles[1], **dict.fromkeys(("align", "dx", "dy"))},
         height=_HEIGHT,
+        autosize="fit-x",
         title=heading(f"{titles[1]} by {titles[0]}, {source}"),
         description=f"{len(drawn)} heads by {titles[0]} across and {titles[1]} up, {source}; {head_name(*selected)} "
         f"is marked.{missing}",
     )
-
-
-@form
-def _chart_form(n_layers: int, across: str, up: str) -> alt.TopLevelMixin:
-    colours = alt.Scale(domain=list(range(n_layers)), range=_layer_colours(n_layers))
-
-    def axis(name: str, title: str) -> dict:
-        scale = alt.Scale(domain=[value(f"{name}_low"), value(f"{name}_high")], nice=False)
-        return {"title": title, "scale": scale, "axis": alt.Axis(tickCount=8)}
-
-    base = alt.Chart(data()).encode(x=alt.X("x:Q", **axis("x", across)), y=alt.Y("y:Q", **axis("y", up)))
-    points = base.mark_point(filled=True, cursor="pointer", stroke="transparent", opacity=0.9).encode(
-        color=alt.condition(
-            "datum.selected",
-            alt.value(ACCENT),
-            alt.Color("layer:O", scale=colours, legend=alt.Legend(title="layer", symbolOpacity=1)),
-        ),
-        size=either("datum.selected", 220, 110),
-        description="name:N",
-        tooltip=[
-            tip("name:N", title="head"),
-            tip("x:Q", ".3~g", across),
-            tip("y:Q", ".3~g", up),
-            tip("role:N"),
-        ],
-    )
-    text = base.mark_text(**PLACED, fontSize=SMALL, color=INK, aria=False).encode(text="label:N")
-    return alt.layer(text, points.add_params(click_on("head", "layer", "head"))).properties(autosize="fit-x")
 
 
 def _name_placements(drawn: pd.DataFrame, ends: Mapping[str, float]) -> dict[str, list]:

@@ -5,13 +5,12 @@ from typing import NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from ..builders.curves import WHOLE, curves, encodings_by_kind
-from ..builders.figure import VegaFigure, click_on, data, form, tip, value
+from ..builders.chart import Column, chart, layer, lines
+from ..builders.curves import WHOLE, encodings_by_kind
+from ..builders.figure import Kwargs, VegaFigure, value
 from ..builders.number_format import THIN_PERCENT
 from ..builders.palette import NEUTRAL, SHAPES, side_colours
-from ..builders.theme import FIT
 
 HEIGHT = 300
 
@@ -33,55 +32,54 @@ def pruning_curve(encoders: Mapping[str, Curve]) -> VegaFigure:
     A dashed vertical line marks the step `may_go` of each encoder. A click on a point sets the point selection `step`,
     fields `encoder` and `went`.
     """
-    rows = [
-        (name, step, head, accuracy, loss, change)
-        for name, curve in encoders.items()
-        for step, (head, accuracy, loss, change) in enumerate(
-            zip(curve.heads, curve.accuracy.tolist(), curve.loss.tolist(), curve.change, strict=True)
-        )
+    curves = list(encoders.values())
+    accuracy = np.concatenate([np.zeros(0), *(curve.accuracy for curve in curves)])
+    loss = np.concatenate([np.zeros(0), *(curve.loss for curve in curves)])
+    columns = [
+        Column("encoder", [name for name, curve in encoders.items() for _ in curve.heads]),
+        Column(
+            "step",
+            [step for curve in curves for step in range(len(curve.heads))],
+            "heads removed",
+            "",
+            "heads removed",
+        ),
+        Column(
+            "went",
+            [head for curve in curves for head in curve.heads],
+            "the last of them",
+            "",
+            "head removed last",
+        ),
+        Column("accuracy", accuracy, "accuracy", ".2%"),
+        Column("change", [change for curve in curves for change in curve.change], "change since step 0"),
+        Column("loss", loss, "mean loss, nats", ".4f"),
     ]
-    frame = pd.DataFrame(rows, columns=["encoder", "step", "went", "accuracy", "loss", "change"])
-    end_steps = {"encoder": list(encoders), "step": [curve.may_go for curve in encoders.values()]}
-    placements = tuple(curve.placement for curve in encoders.values())
-    return _chart_form(tuple(encoders), placements).with_data(
-        frame,
-        in_file={"step": "heads removed", "went": "head removed last"},
-        frames={"may_go": end_steps},
-        values={"least": float(np.floor(frame["accuracy"].min() * 20) / 20) if len(frame) else 0.0},
+    colours = side_colours([curve.placement for curve in curves])
+    channels = {
+        "x": alt.X("step:Q", title="heads removed", axis=WHOLE, scale=alt.Scale(nice=False)),
+        "y": alt.Y(
+            "accuracy:Q",
+            title="accuracy",
+            scale=alt.Scale(domain=[value("least"), 1], nice=False),
+            axis=alt.Axis(format=".0%", labelExpr=THIN_PERCENT),
+        ),
+        **encodings_by_kind("encoder:N", tuple(encoders), color=colours, shape=SHAPES),
+    }
+    rule = {"x": "step:Q", "color": channels["color"]}
+    dashes: Kwargs = {"strokeDash": [5, 4], "strokeWidth": 1.5, "color": NEUTRAL}
+    return chart(
+        columns,
+        layer("rule", rule, "may_go", aria=False, **dashes),
+        *lines(
+            channels,
+            columns,
+            {"strokeWidth": 2},
+            {"size": 60, "cursor": "pointer"},
+            click=("step", "encoder", "went"),
+        ),
+        frames={"may_go": {"encoder": list(encoders), "step": [curve.may_go for curve in curves]}},
+        values={"least": float(np.floor(accuracy.min() * 20) / 20) if len(accuracy) else 0.0},
         height=HEIGHT,
         description=f"Accuracy of {' and '.join(encoders)} as heads go, one after the other",
     )
-
-
-@form
-def _chart_form(names: tuple[str, ...], placements: tuple[str, ...]) -> alt.TopLevelMixin:
-    colours = side_colours(placements)
-    x = alt.X("step:Q", title="heads removed", axis=WHOLE, scale=alt.Scale(nice=False))
-    y = alt.Y(
-        "accuracy:Q",
-        title="accuracy",
-        scale=alt.Scale(domain=[value("least"), 1], nice=False),
-        axis=alt.Axis(format=".0%", labelExpr=THIN_PERCENT),
-    )
-    channels = encodings_by_kind("encoder:N", names, color=colours, shape=SHAPES)
-    curve_layers = curves(
-        x,
-        y,
-        channels,
-        tooltip=[
-            tip("encoder:N"),
-            tip("step:Q", title="heads removed"),
-            tip("went:N", title="the last of them"),
-            tip("accuracy:Q", ".2%", "accuracy"),
-            tip("change:N", title="change since step 0"),
-            tip("loss:Q", ".4f", "mean loss, nats"),
-        ],
-        line={"strokeWidth": 2},
-        points={"size": 60, "cursor": "pointer"},
-        click=click_on("step", "encoder", "went"),
-    )
-    end_rules = alt.Chart(data("may_go")).mark_rule(
-        strokeDash=[5, 4], strokeWidth=1.5, color=NEUTRAL, aria=False
-    )
-    end_rules = end_rules.encode(x="step:Q", color=channels["color"])
-    return alt.layer(end_rules, *curve_layers).properties(autosize=FIT)

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-import altair as alt
 import numpy as np
 
-from ..builders.cells import framed
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
-from ..builders.picture_marks import CHOOSE, picture_ink, pixel_x, pixel_y
+from ..builders.cells import frame_channels
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, need_shape
+from ..builders.picture_marks import CHOOSE, PIXEL_BOX, picture_ink, pixel_x, pixel_y
 from ..builders.theme import INK, SMALL
 
 _SIDE = 56  # pixels: an MNIST digit, doubled
@@ -33,45 +33,31 @@ def image_gallery(
     row, column = np.divmod(np.arange(len(images)), columns)
     left, top = column * (_SIDE + _GAP), row * (_SIDE + _CAPTION + _GAP)
     inks = [picture_ink(image, side=_SIDE) for image in images]
-    thumbnails = {
-        "id": list(ids),
-        "caption": list(captions),
-        "left": left,
-        "middle": left + _SIDE / 2,
-        "right": left + _SIDE,
-        "top": top,
-        "bottom": top + _SIDE,
-        "caption_at": top + _SIDE + _CAPTION / 2 + 1,
-        "end": top + _SIDE + _CAPTION,
-        "selected": [image_id == selected for image_id in ids],
-        **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
-    }
-    return _chart_form().with_data(
-        thumbnails,
+    image = {"x": pixel_x("left"), "y": pixel_y("top"), "url": "url:N"}
+    caption = {"x": pixel_x("middle"), "y": pixel_y("caption_at"), "text": "caption:N"}
+    cover = PIXEL_BOX | {"y2": "end:Q", "description": "caption:N", "tooltip": "caption:N"}
+    url: Kwargs = {"calculate": {"url": CHOOSE}}
+    size: Kwargs = {"width": _SIDE, "height": _SIDE, "align": "left", "baseline": "top", "tooltip": None}
+    return chart(
+        [Column("id", list(ids)), Column("caption", list(captions))],
+        layer("image", image, aria=False, **url, **size),
+        layer("text", caption, aria=False, fontSize=SMALL, color=INK, limit=_SIDE, **url),
+        layer("rect", PIXEL_BOX | frame_channels((3, 0.5)), fill=None, cornerRadius=3, aria=False, **url),
+        # On top and clear: a click on a stroke or on the caption counts as one on the image.
+        layer("rect", cover, fill="transparent", cursor="pointer", click=("image", "id"), **url),
+        drawing={
+            "left": left,
+            "middle": left + _SIDE / 2,
+            "right": left + _SIDE,
+            "top": top,
+            "bottom": top + _SIDE,
+            "caption_at": top + _SIDE + _CAPTION / 2 + 1,
+            "end": top + _SIDE + _CAPTION,
+            "selected": [image_id == selected for image_id in ids],
+            **{theme: [ink[theme] for ink in inks] for theme in ("on_light", "on_dark")},
+        },
         width=columns * (_SIDE + _GAP) - _GAP,
         height=-(-len(images) // columns) * (_SIDE + _CAPTION + _GAP),
+        autosize="pad",  # Streamlit would squeeze what is not an image
         description=f"{len(images)} image{'s' * (len(images) != 1)} to choose from",
-    )
-
-
-@form
-def _chart_form() -> alt.TopLevelMixin:
-    base = alt.Chart(data()).transform_calculate(url=CHOOSE)
-    box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top")}
-    pictures = base.mark_image(
-        width=_SIDE, height=_SIDE, align="left", baseline="top", tooltip=None, aria=False
-    ).encode(x=pixel_x("left"), y=pixel_y("top"), url="url:N")
-    text = base.mark_text(aria=False, fontSize=SMALL, color=INK, limit=_SIDE).encode(
-        x=pixel_x("middle"), y=pixel_y("caption_at"), text="caption:N"
-    )
-    frames = framed(base.mark_rect(fill=None, cornerRadius=3, aria=False), (3, 0.5)).encode(
-        **box, y2="bottom:Q"
-    )
-    # On top and clear: a click on a stroke or on the caption counts as one on the image.
-    cover = base.mark_rect(fill="transparent", cursor="pointer").encode(
-        **box, y2="end:Q", description="caption:N", tooltip=tip("caption:N")
-    )
-    # Streamlit would squeeze what is not an image.
-    return alt.layer(pictures, text, frames, cover.add_params(click_on("image", "id"))).properties(
-        autosize="pad"
     )

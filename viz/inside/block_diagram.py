@@ -7,8 +7,9 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from ..builders.cells import framed
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, form
+from ..builders.cells import frame_channels
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure
 from ..builders.palette import CATEGORIES, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, MIDDLE
@@ -44,41 +45,40 @@ def block_diagram(
     }
     corners, arrow_tips = _connections(upper)
     texts = _text_marks(upper, frame["label"], head)
-    return _chart_form().with_data(
-        frame,
+    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
+    point = {"x": pixel_x("x"), "y": pixel_y("y")}
+    angle = {"angle": alt.Angle("angle:Q", scale=None)}
+    dashes: Kwargs = {"strokeDash": [4, 3], "cornerRadius": 6, "tooltip": None}
+    line: Kwargs = {"color": NEUTRAL, "strokeWidth": 1.5, "aria": False}
+    tip: Kwargs = {"shape": "triangle", "filled": True, "size": 50, "color": NEUTRAL, "opacity": 1}
+    text: Kwargs = {"fontSize": MIDDLE, "color": INK, "align": alt.expr("datum.align"), "aria": False}
+    columns = [Column(name, frame.pop(name), None) for name in ("step", "label")]
+    return chart(
+        columns,
+        layer("line", point | {"detail": "way:N", "order": "order:Q"}, "corners", **line),
+        layer("point", point | angle, "tips", aria=False, **tip),
+        layer("rect", box, "alone", fill=None, stroke=NEUTRAL, aria=False, **dashes),
+        layer(
+            "rect", box | {"fill": alt.Fill("tint:N", scale=None)}, cornerRadius=5, opacity=0.24, aria=False
+        ),
+        layer("text", point | {"text": "text:N"} | angle, "texts", **text),
+        # On top and clear: a click on a letter counts as one on its box.
+        layer(
+            "rect",
+            box | frame_channels((3, 0.75)) | {"description": "label:N"},
+            cornerRadius=5,
+            fill="transparent",
+            cursor="pointer",
+            tooltip=None,
+            click=("step", "step"),
+        ),
+        drawing=frame,
         frames={"alone": _head_box(upper), "corners": corners, "tips": arrow_tips, "texts": texts},
+        width=_WIDTH,
         height=_TOP + _STEP * len(labels),
+        autosize="pad",
         description=f"The {len(labels)} steps of a {placement} block: {', '.join(labels.values())}",
     )
-
-
-@form
-def _chart_form() -> alt.TopLevelMixin:
-    box: Kwargs = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
-    point = {"x": pixel_x("x"), "y": pixel_y("y")}
-    connection_lines = alt.Chart(data("corners")).mark_line(color=NEUTRAL, strokeWidth=1.5, aria=False)
-    arrow_heads = alt.Chart(data("tips")).mark_point(
-        shape="triangle", filled=True, size=50, color=NEUTRAL, opacity=1, aria=False
-    )
-    dashed = alt.Chart(data("alone")).mark_rect(
-        fill=None, stroke=NEUTRAL, strokeDash=[4, 3], cornerRadius=6, aria=False, tooltip=None
-    )
-    boxes = alt.Chart(data()).encode(**box)
-    tints = boxes.mark_rect(cornerRadius=5, opacity=0.24, aria=False)
-    texts = alt.Chart(data("texts")).mark_text(
-        fontSize=MIDDLE, color=INK, align=alt.expr("datum.align"), aria=False
-    )
-    # On top and clear: a click on a letter counts as one on its box.
-    cover = boxes.mark_rect(cornerRadius=5, fill="transparent", cursor="pointer", tooltip=None)
-    angle = alt.Angle("angle:Q", scale=None)
-    return alt.layer(
-        connection_lines.encode(**point, detail=alt.Detail("way:N"), order=alt.Order("order:Q")),
-        arrow_heads.encode(**point, angle=angle),
-        dashed.encode(**box),
-        tints.encode(fill=alt.Fill("tint:N", scale=None)),
-        texts.encode(**point, text="text:N", angle=angle),
-        framed(cover, (3, 0.75)).encode(description="label:N").add_params(click_on("step", "step")),
-    ).properties(width=_WIDTH, autosize="pad")
 
 
 def _step_kind(name: str) -> str:

@@ -9,8 +9,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.cells import chosen_frame
-from ..builders.figure import Kwargs, VegaFigure, data, either, form, tip
+from ..builders.cells import frame_layers
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, either, tip
 from ..builders.number_format import format_number
 from ..builders.palette import EMPHASIS, FALLS, RISES, WeightScale, largest
 from ..builders.picture_marks import pixel_x, pixel_y
@@ -73,16 +74,6 @@ def key_table(table: KeyTable) -> VegaFigure:
     """
     n_keys = len(table.names)
     rows = np.arange(n_keys) + 1  # below the query
-    frame = pd.DataFrame(
-        {
-            "name": table.names,
-            "dot": table.dots,
-            **table.scores,
-            "weight": table.weights,
-            **{f"product {component}": column for component, column in enumerate(table.products.T)},
-            **{f"weighted value {component}": column for component, column in enumerate(table.weighted.T)},
-        }
-    )
     values = table.left_of_values, table.width
     blocks = [
         _cell_frame(table.q[None], np.array([0]), table.query, (_PRODUCTS, _DOTS)),
@@ -96,9 +87,31 @@ def key_table(table: KeyTable) -> VegaFigure:
         names.append("the other keys")
     blocks.append(_cell_frame(table.z[None], np.array([len(names)]), "z", values))
     names.append("sum: z")
-    height = _HEAD + _ROW * len(names)
-    return _chart_form().with_data(
-        frame,
+    numbers = {
+        "name": table.names,
+        "dot": table.dots,
+        **table.scores,
+        "weight": table.weights,
+        **{f"product {component}": column for component, column in enumerate(table.products.T)},
+        **{f"weighted value {component}": column for component, column in enumerate(table.weighted.T)},
+    }
+    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
+    tooltip = [tip("name:N"), tip("component:Q"), tip("value:Q", ".4~g")]
+    style: Kwargs = {"baseline": "middle", "fontSize": MIDDLE, "color": INK, "aria": False}
+    text = {
+        "x": pixel_x("x"),
+        "y": pixel_y("y"),
+        "text": "text:N",
+        "opacity": either("datum.small", 0.75, 1),
+    }
+    key = {"x": alt.value(5), "y": pixel_y("y"), "text": "text:N"}
+    return chart(
+        [Column(name, column) for name, column in numbers.items()],
+        layer("rect", box | {"color": colour("share", signed=True), "tooltip": tooltip}, "cells", aria=False),
+        layer("rect", box | {"fill": alt.Fill("colour:N", scale=None)}, "bars", aria=False),
+        layer("text", text, "texts", align=alt.expr("datum.align"), **style),
+        layer("text", key, "keys", align="left", font=FONT, **style),
+        *frame_layers(box, "framed"),
         frames={
             "cells": pd.concat(blocks, ignore_index=True),
             "bars": _bar_frame(table),
@@ -113,7 +126,8 @@ def key_table(table: KeyTable) -> VegaFigure:
         },
         values={"largest": 1.0},
         width=table.width,
-        height=height,
+        height=_HEAD + _ROW * len(names),
+        autosize="pad",
         description=f"Attention of {table.query}, a row for each of {n_keys} keys, {table.names[table.chosen]} framed",
     )
 
@@ -124,27 +138,6 @@ def column_digits(values: np.ndarray) -> int:
     """
     maximum = float(np.abs(values).max(initial=0))
     return min(max(2 - math.floor(math.log10(maximum)), 1), 4) if maximum else 1
-
-
-@form
-def _chart_form() -> alt.TopLevelMixin:
-    box: dict[str, Any] = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
-    cells = alt.Chart(data("cells")).mark_rect(aria=False)
-    cells = cells.encode(
-        **box,
-        color=colour("share", signed=True),
-        tooltip=[tip("name:N"), tip("component:Q"), tip("value:Q", ".4~g")],
-    )
-    bars = alt.Chart(data("bars")).mark_rect(aria=False).encode(**box, fill=alt.Fill("colour:N", scale=None))
-    style: Kwargs = {"baseline": "middle", "fontSize": MIDDLE, "color": INK, "aria": False}
-    texts = alt.Chart(data("texts")).mark_text(align=alt.expr("datum.align"), **style)
-    texts = texts.encode(
-        x=pixel_x("x"), y=pixel_y("y"), text="text:N", opacity=either("datum.small", 0.75, 1)
-    )
-    keys = alt.Chart(data("keys")).mark_text(align="left", font=FONT, **style)
-    keys = keys.encode(x=alt.value(5), y=pixel_y("y"), text="text:N")
-    framed = chosen_frame(alt.Chart(data("framed")).encode(**box))
-    return alt.layer(cells, bars, texts, keys, *framed).properties(autosize="pad")
 
 
 def _row_top(row: Any) -> Any:

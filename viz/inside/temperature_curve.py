@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 import altair as alt
 import numpy as np
 
-from ..builders.curves import CHOSEN, curves, probability_axis, rule
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.chart import Column, chart, layer, lines
+from ..builders.curves import CHOSEN, probability_axis, rule
+from ..builders.figure import Kwargs, VegaFigure, either, need_shape, value
 from ..builders.palette import CATEGORIES, NEUTRAL, SHAPES
-from ..builders.theme import FIT, INK, SMALL
+from ..builders.theme import INK, SMALL
 
 _WORTH = 0.1  # a class that never gets so much stays grey
 
@@ -36,17 +37,71 @@ def temperature_curve(
     prominent = [
         index for index in range(n_classes) if is_short or (index in largest and peaks[index] >= _WORTH)
     ]
-    frame = {
-        "index": np.tile(np.arange(n_temperatures), n_classes),
-        "temperature": _temperature_labels(temperatures) * n_classes,
-        "place": np.tile(positions, n_classes),
-        "class": np.repeat(list(names), n_temperatures),
-        "probability": probabilities.T.ravel().astype(float),
-        "prominent": np.repeat([index in prominent for index in range(n_classes)], n_temperatures),
+    labels, ends = _temperature_labels(temperatures), positions.tolist()
+    columns = [
+        Column("temperature", labels * n_classes, "T"),
+        Column("class", [name for name in names for _ in temperatures]),
+        Column("probability", probabilities.T, format=".4f"),
+    ]
+    x = alt.X(
+        "place:Q",
+        title="temperature T (0: argmax; 1: as trained; ∞: uniform)",
+        scale=alt.Scale(type="log", domain=[ends[0] * 0.85, ends[-1] / 0.85], nice=False),
+        axis=alt.Axis(
+            values=ends,
+            labelExpr=f"{labels}[indexof({ends}, datum.value)]",
+            grid=False,
+            labelOverlap="greedy",
+        ),
+    )
+    legend = alt.Legend(
+        title=None, orient="top", direction="horizontal", offset=22, values=value("prominent")
+    )
+
+    def scale(list_name: str) -> alt.Scale:
+        range_ = [alt.ExprRef(f"{list_name}[{index}]") for index in range(n_classes)]
+        return alt.Scale(domain=list(names), range=range_)
+
+    by_class = {
+        "x": x,
+        "y": alt.Y("probability:Q", title="probability", **probability_axis()),
+        "color": alt.Color("class:N", scale=scale("colours"), legend=legend),
+        "shape": alt.Shape("class:N", scale=scale("shapes"), legend=legend),
+        "opacity": either("datum.prominent", 1, 0.35),
     }
-    return _chart_form(tuple(temperatures), tuple(names)).with_data(
-        frame,
-        in_file={"index": None},
+    text: Kwargs = {
+        "fontSize": SMALL,
+        "color": INK,
+        "align": "left",
+        "dx": -4,
+        "baseline": "bottom",
+        "dy": -8,
+    }
+    return chart(
+        columns,
+        layer(
+            "rule",
+            {"x": "place:Q", "tooltip": "text:N"},
+            "marks",
+            color=NEUTRAL,
+            strokeDash=[4, 4],
+            aria=False,
+        ),
+        layer("text", {"x": "place:Q", "y": alt.value(0), "text": "text:N"}, "marks", aria=False, **text),
+        rule("place"),
+        *lines(
+            by_class,
+            columns,
+            {"strokeWidth": 2.5, "aria": False},
+            {"size": 70, "cursor": "pointer", "stroke": "transparent"},
+            click=("temperature", "index"),
+            description="temperature:N",
+        ),
+        drawing={
+            "index": np.tile(np.arange(n_temperatures), n_classes),
+            "place": np.tile(positions, n_classes),
+            "prominent": [index in prominent for index in range(n_classes) for _ in temperatures],
+        },
         values={
             "prominent": [names[index] for index in prominent],
             "colours": _values_by_class(CATEGORIES, prominent, n_classes, NEUTRAL),
@@ -56,53 +111,9 @@ def temperature_curve(
             CHOSEN: {"place": [positions[list(temperatures).index(chosen)]]},
             "marks": {"place": list(marks.values()), "text": list(marks)},
         },
+        height=280,
         description=f"Probability of {n_classes} classes over the temperature of attention; {chosen:g} is marked.",
     )
-
-
-@form
-def _chart_form(temperatures: tuple[float, ...], names: tuple[str, ...]) -> alt.TopLevelMixin:
-    positions = _axis_positions(temperatures).tolist()
-    x = alt.X(
-        "place:Q",
-        title="temperature T (0: argmax; 1: as trained; ∞: uniform)",
-        scale=alt.Scale(type="log", domain=[positions[0] * 0.85, positions[-1] / 0.85], nice=False),
-        axis=alt.Axis(
-            values=positions,
-            labelExpr=f"{_temperature_labels(temperatures)}[indexof({positions}, datum.value)]",
-            grid=False,
-            labelOverlap="greedy",
-        ),
-    )
-    legend = alt.Legend(
-        title=None, orient="top", direction="horizontal", offset=22, values=value("prominent")
-    )
-
-    def channel(make: type, list_name: str) -> alt.Color | alt.Shape:
-        range_ = [alt.ExprRef(f"{list_name}[{index}]") for index in range(len(names))]
-        return make("class:N", scale=alt.Scale(domain=list(names), range=range_), legend=legend)
-
-    lines, points = curves(
-        x,
-        alt.Y("probability:Q", title="probability", **probability_axis()),
-        {
-            "color": channel(alt.Color, "colours"),
-            "shape": channel(alt.Shape, "shapes"),
-            "opacity": either("datum.prominent", 1, 0.35),
-        },
-        tooltip=[tip("temperature:N", title="T"), tip("class:N"), tip("probability:Q", ".4f")],
-        line={"strokeWidth": 2.5, "aria": False},
-        points={"size": 70, "cursor": "pointer", "stroke": "transparent"},
-        click=click_on("temperature", "index"),
-    )
-    marked = alt.Chart(data("marks")).encode(x="place:Q")
-    dashed = marked.mark_rule(color=NEUTRAL, strokeDash=[4, 4], aria=False).encode(tooltip="text:N")
-    mark_names = marked.mark_text(
-        fontSize=SMALL, color=INK, align="left", dx=-4, baseline="bottom", dy=-8, aria=False
-    )
-    texts = mark_names.encode(y=alt.YValue(0), text="text:N")
-    layers = [dashed, texts, rule("place"), lines, points.encode(description="temperature:N")]
-    return alt.layer(*layers).properties(height=280, autosize=FIT)
 
 
 def _values_by_class(values: Sequence[str], prominent: Sequence[int], n: int, rest: str) -> list[str]:

@@ -9,10 +9,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.cells import framed
-from ..builders.figure import VegaFigure, data, either, form, tip, value
+from ..builders.cells import frame_channels
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, either, tip, value
 from ..builders.palette import FALLS, RISES
-from ..builders.theme import FIT, INK, MIDDLE, SMALL
+from ..builders.theme import INK, MIDDLE, SMALL
 from ..builders.vega_colours import SIGNED_ENDS, colour
 
 NAMES = 132  # pixels for the names of rows, the same in all charts: their columns stand below each other
@@ -41,12 +42,6 @@ def vector_rows(
     width = max(lengths, default=0) or 1
     component = np.fromiter(chain.from_iterable(map(range, lengths)), np.int32, sum(lengths))
     numbers = np.concatenate([*rows.values(), np.zeros(0)])
-    frame = {
-        "name": np.repeat(np.array(list(rows), dtype=object), lengths),
-        numbered: component,
-        "end": component + 1,
-        "value": numbers,
-    }
     frames = {}
     if groups or chosen:
         frames["framed"] = _frame_boxes(list(rows), groups, chosen, width)
@@ -54,9 +49,52 @@ def vector_rows(
         frames["totals"] = _total_bars(totals, width)
     side = width / len(groups) if groups else max(1, 2 ** int(np.ceil(np.log2(width / _N_TICKS))))
     ticks = [start + (side if groups else 1) / 2 for start in np.arange(0, width, side).tolist()]
-    return _chart_form(what, total, tuple(frames), bool(groups), numbered).with_data(
-        frame,
-        in_file={"value": what},
+    columns = [
+        Column("name", np.repeat(np.array(list(rows), dtype=object), lengths), "row"),
+        Column(numbered, component),
+        Column("value", numbers, what, ".5~g", what),
+    ]
+    # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
+    group_label = "groups[floor(datum.value * length(groups) / cells)]"
+    axis_labels = group_label if groups else "format(floor(datum.value), 'd')"
+    axis = alt.Axis(
+        orient="top",
+        title=None if groups else numbered,
+        titleFontWeight="normal",
+        titleX=-10,  # beside its numbers: a line of its own would push the rows down
+        titleY=-6,
+        titleAlign="right",
+        titleBaseline="bottom",
+        values=value("ticks"),
+        labelExpr=f"datum.value > cells ? {json.dumps(total)} : {axis_labels}",
+        labelFontSize=SMALL,
+        labelPadding=6,
+        labelOverlap=False,
+        ticks=False,
+        domain=False,
+        grid=False,
+    )
+    y = {"y": names_channel(paddingInner=0.14)}
+    cells = {
+        "x": alt.X(f"{numbered}:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
+        "x2": "end:Q",
+        "color": colour("value", signed=True, legend=_value_legend(what)),
+        "tooltip": columns,
+    }
+    boxes = frame_channels((2.5, 0.75)) | {"x": "left:Q", "x2": "right:Q"}
+    sums = y | {"tooltip": [tip("name:N", title="row"), tip("total:Q", ".6~g", total)]}
+    bars = {"x": "zero:Q", "x2": "tip:Q", "fill": either("datum.total < 0", FALLS, RISES)}
+    edge = {"x": "edge:Q", "text": alt.Text("total:Q", format=".3g")}
+    text: Kwargs = {"align": "right", "baseline": "middle", "fontSize": MIDDLE, "color": INK, "aria": False}
+    return chart(
+        columns,
+        layer("rect", y | cells, aria=False),
+        layer("rect", y | boxes, "framed", fill=None, aria=False, tooltip=None)
+        if "framed" in frames
+        else None,
+        layer("bar", sums | bars, "totals", height={"band": 0.6}, aria=False) if totals else None,
+        layer("text", sums | edge, "totals", **text) if totals else None,
+        drawing={"end": component + 1},
         frames=frames,
         values={
             "largest": float(np.abs(numbers).max(initial=0)) or 1.0,
@@ -72,54 +110,6 @@ def vector_rows(
         description=f"{what} of {', '.join(list(rows)[:12])}: {len(rows)} rows of up to {width} {numbered}s"
         + (f", {chosen} framed" if chosen else ""),
     )
-
-
-@form
-def _chart_form(
-    what: str, total: str, frames: tuple[str, ...], grouped: bool, numbered: str
-) -> alt.TopLevelMixin:
-    # Component numbers, or the groups' names, above the middle of their cells; above the bars what they are.
-    group_label = "groups[floor(datum.value * length(groups) / cells)]"
-    axis_labels = group_label if grouped else "format(floor(datum.value), 'd')"
-    axis = alt.Axis(
-        orient="top",
-        title=None if grouped else numbered,
-        titleFontWeight="normal",
-        titleX=-10,  # beside its numbers: a line of its own would push the rows down
-        titleY=-6,
-        titleAlign="right",
-        titleBaseline="bottom",
-        values=value("ticks"),
-        labelExpr=f"datum.value > cells ? {json.dumps(total)} : {axis_labels}",
-        labelFontSize=SMALL,
-        labelPadding=6,
-        labelOverlap=False,
-        ticks=False,
-        domain=False,
-        grid=False,
-    )
-    y = names_channel(paddingInner=0.14)
-    name = tip("name:N", title="row")
-    cells = alt.Chart(data()).mark_rect(aria=False)
-    cells = cells.encode(
-        x=alt.X(f"{numbered}:Q", scale=alt.Scale(domain=[0, value("end")], nice=False), axis=axis),
-        x2="end:Q",
-        y=y,
-        color=colour("value", signed=True, legend=_value_legend(what)),
-        tooltip=[name, tip(f"{numbered}:Q"), tip("value:Q", ".5~g", what)],
-    )
-    layers: list[alt.Chart] = [cells]
-    if "framed" in frames:
-        boxes = framed(alt.Chart(data("framed")).mark_rect(fill=None, aria=False, tooltip=None), (2.5, 0.75))
-        layers.append(boxes.encode(x="left:Q", x2="right:Q", y=y))
-    if "totals" in frames:
-        sums = alt.Chart(data("totals")).encode(y=y, tooltip=[name, tip("total:Q", ".6~g", total)])
-        bars = sums.mark_bar(height={"band": 0.6}, aria=False).encode(
-            x="zero:Q", x2="tip:Q", fill=either("datum.total < 0", FALLS, RISES)
-        )
-        numbers = sums.mark_text(align="right", baseline="middle", fontSize=MIDDLE, color=INK, aria=False)
-        layers += [bars, numbers.encode(x="edge:Q", text=alt.Text("total:Q", format=".3g"))]
-    return alt.layer(*layers).properties(autosize=FIT)
 
 
 def names_channel(**padding: Any) -> alt.Y:
@@ -160,7 +150,7 @@ def _total_bars(totals: Mapping[str, float], width: int) -> pd.DataFrame:
     lowest, highest = numbers.min(initial=0), numbers.max(initial=0)
     pixels_per_unit = (right - left) / ((highest - lowest) or 1)
     zero = left - lowest * pixels_per_unit
-    bar_ends = {"zero": zero, "tip": zero + numbers * pixels_per_unit, "edge": width * (1 + _TOTALS)}
+    bar_ends: Kwargs = {"zero": zero, "tip": zero + numbers * pixels_per_unit, "edge": width * (1 + _TOTALS)}
     return pd.DataFrame({"name": list(totals), "total": numbers, **bar_ends})
 
 

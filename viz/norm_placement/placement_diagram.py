@@ -4,7 +4,8 @@ from typing import Literal
 
 import altair as alt
 
-from ..builders.figure import VegaFigure, data, form
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure
 from ..builders.palette import NEUTRAL, PLACEMENTS
 from ..builders.picture_marks import pixel_x, pixel_y
 from ..builders.theme import INK, LARGE, MIDDLE
@@ -43,76 +44,58 @@ def placement_diagram(placement: Literal["pre", "post"]) -> VegaFigure:
         signs.append((_STREAM, plus, "+"))
     tips.append((_STREAM, HEIGHT - 4, 180))
     colour = PLACEMENTS[placement]
-    return _diagram_form(colour).with_data(
-        {
+    point = {"x": pixel_x("x"), "y": pixel_y("y")}
+    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
+    tint = {"fill": alt.Fill("tint:N", scale=None), "stroke": alt.Stroke("tint:N", scale=None)}
+    # The page's own colour below the tint, so that no line shows through a box.
+    page = alt.expr("background || 'white'")
+    text: Kwargs = {"color": INK, "baseline": "middle", "aria": False}
+    tip: Kwargs = {"shape": "triangle", "filled": True, "size": 55, "color": NEUTRAL, "opacity": 1}
+    circle: Kwargs = {"shape": "circle", "size": 250, "fill": page, "stroke": colour, "opacity": 1}
+    stands = (
+        "before attention and feed-forward, beside the stream"
+        if is_pre
+        else "on the stream, after each addition"
+    )
+    return chart(
+        [Column("label", [label for *_, label, _ in boxes], None)],
+        layer("rule", point | {"y2": "y2:Q"}, "stream", color=colour, strokeWidth=4, aria=False),
+        layer(
+            "line",
+            point | {"detail": "line:N", "order": "order:Q"},
+            "lines",
+            color=NEUTRAL,
+            strokeWidth=1.5,
+            aria=False,
+        ),
+        layer("point", point | {"angle": alt.Angle("angle:Q", scale=None)}, "tips", aria=False, **tip),
+        layer("rect", box, cornerRadius=5, fill=page, aria=False),
+        layer("rect", box | tint, cornerRadius=5, fillOpacity=0.3, strokeWidth=1.5, aria=False),
+        layer("text", point | {"text": "label:N"}, fontSize=MIDDLE, **text),
+        layer("point", point, "signs", aria=False, **circle),
+        layer("text", point | {"text": "text:N"}, "signs", fontSize=LARGE, **text),
+        drawing={
             "left": [x - _HALF_WIDTH for x, *_ in boxes],
             "right": [x + _HALF_WIDTH for x, *_ in boxes],
             "upper": [y - _HALF_HEIGHT for _, y, *_ in boxes],
             "lower": [y + _HALF_HEIGHT for _, y, *_ in boxes],
             "x": [x for x, *_ in boxes],
             "y": [y for _, y, *_ in boxes],
-            "label": [label for *_, label, _ in boxes],
             "tint": [colour if kind == "norm" else NEUTRAL for *_, kind in boxes],
         },
-        in_file=dict.fromkeys(("x", "y")),
         frames={
-            "lines": {
-                "line": [line for line, points in enumerate(lines) for _ in points],
-                "order": [order for points in lines for order in range(len(points))],
-                "x": [x for points in lines for x, _ in points],
-                "y": [y for points in lines for _, y in points],
-            },
-            "tips": {
-                "x": [x for x, *_ in tips],
-                "y": [y for _, y, _ in tips],
-                "angle": [angle for *_, angle in tips],
-            },
-            "signs": {
-                "x": [x for x, *_ in signs],
-                "y": [y for _, y, _ in signs],
-                "text": [text for *_, text in signs],
-            },
+            "lines": [
+                {"line": line, "order": order, "x": x, "y": y}
+                for line, points in enumerate(lines)
+                for order, (x, y) in enumerate(points)
+            ],
+            "tips": [{"x": x, "y": y, "angle": angle} for x, y, angle in tips],
+            "signs": [{"x": x, "y": y, "text": sign} for x, y, sign in signs],
             "stream": {"x": [_STREAM], "y": [2], "y2": [HEIGHT - 4]},
         },
+        width=WIDTH,
         height=HEIGHT,
-        description=(
-            f"One {placement}-LN block: the norm stands "
-            + (
-                "before attention and feed-forward, beside the stream"
-                if is_pre
-                else "on the stream, after each addition"
-            )
-        ),
+        autosize="pad",
+        padding={"left": 0, "right": 2, "top": 2, "bottom": 2},
+        description=f"One {placement}-LN block: the norm stands {stands}",
     )
-
-
-@form
-def _diagram_form(colour: str) -> alt.TopLevelMixin:
-    point = {"x": pixel_x("x"), "y": pixel_y("y")}
-    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("upper"), "y2": "lower:Q"}
-    stream = alt.Chart(data("stream")).mark_rule(color=colour, strokeWidth=4, aria=False)
-    lines = alt.Chart(data("lines")).mark_line(color=NEUTRAL, strokeWidth=1.5, aria=False)
-    tips = alt.Chart(data("tips")).mark_point(
-        shape="triangle", filled=True, size=55, color=NEUTRAL, opacity=1, aria=False
-    )
-    # The page's own colour below the tint, so that no line shows through a box.
-    page = alt.expr("background || 'white'")
-    ground = alt.Chart(data()).mark_rect(cornerRadius=5, fill=page, aria=False).encode(**box)
-    tinted = alt.Chart(data()).mark_rect(cornerRadius=5, fillOpacity=0.3, strokeWidth=1.5, aria=False)
-    tinted = tinted.encode(
-        **box, fill=alt.Fill("tint:N", scale=None), stroke=alt.Stroke("tint:N", scale=None)
-    )
-    labels = alt.Chart(data()).mark_text(fontSize=MIDDLE, color=INK, baseline="middle", aria=False)
-    signs = alt.Chart(data("signs"))
-    circles = signs.mark_point(shape="circle", size=250, fill=page, stroke=colour, opacity=1, aria=False)
-    pluses = signs.mark_text(fontSize=LARGE, color=INK, baseline="middle", aria=False)
-    return alt.layer(
-        stream.encode(x=pixel_x("x"), y=pixel_y("y"), y2="y2:Q"),
-        lines.encode(**point, detail="line:N", order="order:Q"),
-        tips.encode(**point, angle=alt.Angle("angle:Q", scale=None)),
-        ground,
-        tinted,
-        labels.encode(**point, text="label:N"),
-        circles.encode(**point),
-        pluses.encode(**point, text="text:N"),
-    ).properties(width=WIDTH, autosize="pad", padding={"left": 0, "right": 2, "top": 2, "bottom": 2})

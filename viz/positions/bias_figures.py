@@ -3,13 +3,13 @@
 import altair as alt
 import numpy as np
 
-from ..builders.curves import long_table
-from ..builders.figure import VegaFigure, click_on, data, either, form, need_shape, tip
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, either, need_shape, tip
 from ..builders.heatmap import colour_scale, heatmap
 from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number
 from ..builders.palette import ACCENT, EMPHASIS, largest
-from ..builders.picture_marks import pixel_x, pixel_y
+from ..builders.picture_marks import PIXEL_BOX, pixel_x, pixel_y
 from ..builders.theme import INK, SMALL
 from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 
@@ -27,21 +27,41 @@ def bias_curves(offsets: np.ndarray, by_head: np.ndarray, *, head: int) -> VegaF
     """
     n_heads = len(by_head)
     need_shape((n_heads, len(offsets)), by_head=by_head)
-    order = sorted(range(n_heads), key=lambda number: number == head)  # the chosen one on top
-    frame = long_table(
-        {str(number): (offsets, by_head[number]) for number in order}, "head", "offset", "bias"
-    )
-    frame["head"] = frame["head"].astype(int)
-    frame["chosen"] = frame["head"] == head
-    ends = {
-        "head": order,
-        "offset": [int(offsets[-1])] * n_heads,
-        "bias": _spread(by_head[:, -1], by_head)[order],
+    order = np.array(sorted(range(n_heads), key=lambda number: number == head))  # the chosen one on top
+    columns = [
+        Column("head", np.repeat(order, len(offsets)), None),
+        Column("offset", np.tile(offsets, n_heads)),
+        Column("bias", by_head[order], format=".4f"),
+        Column("chosen", np.repeat(order == head, len(offsets)), None),
+    ]
+    x_axis = alt.Axis(format="d", tickMinStep=1)
+    x_scale = alt.Scale(nice=False)
+    position = {
+        "x": alt.X("offset:Q", title="offset: key − query (positions)", scale=x_scale, axis=x_axis),
+        "y": alt.Y("bias:Q", title="bias on the score"),
+        "opacity": either("datum.chosen", 1, 0.75),
     }
-    ends["chosen"] = [number == head for number in order]
-    return _curves_form().with_data(
-        frame,
-        frames={"ends": ends},
+    curve = position | {
+        "detail": "head:N",
+        "color": either("datum.chosen", ACCENT, EMPHASIS),
+        "strokeWidth": either("datum.chosen", 3, 1.4),
+        "tooltip": [tip("head:N"), *columns],
+    }
+    text: Kwargs = {"align": "left", "dx": 5, "fontSize": SMALL, "color": INK, "aria": False}
+    return chart(
+        columns,
+        layer("line", curve, interpolate="linear", cursor="pointer", click=("head", "head")),
+        layer("text", position | {"text": "name:N"}, "ends", calculate={"name": "'H' + datum.head"}, **text),
+        frames={
+            "ends": {
+                "head": order,
+                "offset": [int(offsets[-1])] * n_heads,
+                "bias": _spread(by_head[:, -1], by_head)[order],
+                "chosen": order == head,
+            }
+        },
+        height=_HEIGHT,
+        autosize=None,
         description=f"Bias on the scores over the offset of two positions, of {n_heads} heads; head {head} is chosen",
     )
 
@@ -59,31 +79,6 @@ def _spread(ends: np.ndarray, by_head: np.ndarray) -> np.ndarray:
     return heights
 
 
-@form
-def _curves_form() -> alt.TopLevelMixin:
-    x = alt.X(
-        "offset:Q",
-        title="offset: key − query (positions)",
-        scale=alt.Scale(nice=False),
-        axis=alt.Axis(format="d", tickMinStep=1),
-    )
-    y = alt.Y("bias:Q", title="bias on the score")
-    lines = alt.Chart(data()).mark_line(interpolate="linear", cursor="pointer")
-    lines = lines.encode(
-        x=x,
-        y=y,
-        detail="head:N",
-        color=either("datum.chosen", ACCENT, EMPHASIS),
-        strokeWidth=either("datum.chosen", 3, 1.4),
-        opacity=either("datum.chosen", 1, 0.75),
-        tooltip=[tip("head:N"), tip("offset:Q"), tip("bias:Q", ".4f")],
-    ).add_params(click_on("head", "head"))
-    names = alt.Chart(data("ends")).transform_calculate(name="'H' + datum.head")
-    names = names.mark_text(align="left", dx=5, fontSize=SMALL, color=INK, aria=False)
-    names = names.encode(x=x, y=y, text="name:N", opacity=either("datum.chosen", 1, 0.75))
-    return alt.layer(lines, names).properties(height=_HEIGHT)
-
-
 def bias_maps(by_head: np.ndarray, *, head: int) -> VegaFigure:
     """A small map of the bias [head, row offset, column offset] for each head, in one colour scale; `head` is framed.
 
@@ -92,62 +87,60 @@ def bias_maps(by_head: np.ndarray, *, head: int) -> VegaFigure:
     n_heads, n_rows, n_columns = by_head.shape
     cell = max(1.0, _SIDE / max(n_rows, n_columns))
     number, row, column = np.indices(by_head.shape).reshape(3, -1)
-    frame = {
-        "head": number,
-        "row": row - n_rows // 2,
-        "column": column - n_columns // 2,
-        "bias": by_head.ravel().astype(float).round(5),
+    order = np.array(sorted(range(n_heads), key=lambda number: number == head))
+    left = f"(datum.head % {_ACROSS}) * (columns * cell + {_GAP})"
+    top = f"floor(datum.head / {_ACROSS}) * (rows * cell + {_GAP + _NAME}) + {_NAME}"
+    tile = {
+        "left": f"{left} + (datum.column + floor(columns / 2)) * cell",
+        "top": f"{top} + (datum.row + floor(rows / 2)) * cell",
+        "right": "datum.left + cell",
+        "bottom": "datum.top + cell",
     }
-    order = sorted(range(n_heads), key=lambda number: number == head)
-    outlines = {"head": order, "chosen": [number == head for number in order]}
-    return _maps_form().with_data(
-        frame,
-        frames={"maps": outlines},
+    outline = {
+        "left": left,
+        "top": top,
+        "right": f"{left} + columns * cell",
+        "bottom": f"{top} + rows * cell",
+        "name": "'H' + datum.head",
+    }
+    columns = [
+        Column("head", number, None),
+        Column("row", row - n_rows // 2, "rows down", "+d"),
+        Column("column", column - n_columns // 2, "columns to the right", "+d"),
+        Column("bias", by_head.astype(float).round(5), format="+.4f"),
+    ]
+    legend = colour_legend("bias, symmetric about 0", SIGNED_ENDS, format=".2~f", offset=8, padding=0)
+    colours = {
+        "color": colour("bias", signed=True, legend=legend),
+        "tooltip": [tip("head:N"), *columns],
+    }
+    frame = {
+        "stroke": either("datum.chosen", ACCENT, "#787d87"),
+        "strokeWidth": either("datum.chosen", 3, 0.5),
+        "description": "name:N",
+    }
+    text: Kwargs = {
+        "align": "left",
+        "baseline": "bottom",
+        "dy": -3,
+        "fontSize": SMALL,
+        "color": INK,
+        "aria": False,
+    }
+    name = {"x": pixel_x("left"), "y": pixel_y("top"), "text": "name:N"}
+    click = ("head", "head")
+    return chart(
+        columns,
+        layer("rect", PIXEL_BOX | colours, calculate=tile, cursor="pointer", aria=False, click=click),
+        layer("rect", PIXEL_BOX | frame, "maps", calculate=outline, fill=None),
+        layer("text", name, "maps", calculate=outline, **text),
+        frames={"maps": {"head": order, "chosen": order == head}},
         values={"largest": largest(by_head), "cell": cell, "rows": n_rows, "columns": n_columns},
         width=_ACROSS * (cell * n_columns + _GAP),
         height=-(-n_heads // _ACROSS) * (cell * n_rows + _GAP + _NAME),
+        autosize="pad",  # Streamlit would squeeze what lies at pixels
         description=f"Bias on the scores by the rows and columns between two patches, of {n_heads} heads; head {head} is framed",
     )
-
-
-@form
-def _maps_form() -> alt.TopLevelMixin:
-    left = f"(datum.head % {_ACROSS}) * (columns * cell + {_GAP})"
-    top = f"floor(datum.head / {_ACROSS}) * (rows * cell + {_GAP + _NAME}) + {_NAME}"
-    tiles = alt.Chart(data()).transform_calculate(
-        left=f"{left} + (datum.column + floor(columns / 2)) * cell",
-        top=f"{top} + (datum.row + floor(rows / 2)) * cell",
-    )
-    tiles = tiles.transform_calculate(right="datum.left + cell", bottom="datum.top + cell")
-    box = {"x": pixel_x("left"), "x2": "right:Q", "y": pixel_y("top"), "y2": "bottom:Q"}
-    legend = colour_legend("bias, symmetric about 0", SIGNED_ENDS, format=".2~f", offset=8, padding=0)
-    tiles = tiles.mark_rect(cursor="pointer", aria=False).encode(
-        **box,
-        color=colour("bias", signed=True, legend=legend),
-        tooltip=[
-            tip("head:N"),
-            tip("row:Q", "+d", "rows down"),
-            tip("column:Q", "+d", "columns to the right"),
-            tip("bias:Q", "+.4f"),
-        ],
-    )
-    outlines = alt.Chart(data("maps")).transform_calculate(
-        left=left,
-        top=top,
-        right=f"{left} + columns * cell",
-        bottom=f"{top} + rows * cell",
-        name="'H' + datum.head",
-    )
-    frames = outlines.mark_rect(fill=None).encode(
-        **box,
-        stroke=either("datum.chosen", ACCENT, "#787d87"),
-        strokeWidth=either("datum.chosen", 3, 0.5),
-        description="name:N",
-    )
-    names = outlines.mark_text(align="left", baseline="bottom", dy=-3, fontSize=SMALL, color=INK, aria=False)
-    names = names.encode(x=pixel_x("left"), y=pixel_y("top"), text="name:N")
-    layers = (tiles.add_params(click_on("head", "head")), frames, names)
-    return alt.layer(*layers).properties(autosize="pad")  # Streamlit would squeeze what lies at pixels
 
 
 def offset_map(

@@ -7,11 +7,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, either, form, need_shape, tip, value
+from ..builders.chart import Channels, Column, Layer, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, either, need_shape, tip, value
 from ..builders.label_placement import PLACED, LabelPlacement, placement_columns
 from ..builders.palette import ACCENT, NEUTRAL
 from ..builders.picture_marks import CHOOSE, picture_ink
-from ..builders.theme import FIT, INK, MIDDLE, SMALL
+from ..builders.theme import INK, MIDDLE, SMALL
 from ..builders.token_label import FONT, label, visible, width
 from ..builders.vega_colours import colour_legend
 
@@ -77,10 +78,46 @@ def embedding_scatter(
         np.clip(y_extent / x_extent * (_TYPICAL_WIDTH - 2 * _MARGIN) + 2 * _MARGIN, _LOWEST, _HIGHEST)
     )
     frame |= _name_placements(frame, x_extent, y_extent, height)
-    return _chart_form(axes, n_pictures > 0).with_data(
-        frame,
+    point: Kwargs = {"x": alt.X("x:Q", **_axis(0, axes[0])), "y": alt.Y("y:Q", **_axis(1, axes[1]))}
+    word = {"text": "label:N", "tooltip": tip("token:N", title="word")}
+    neighbour = {"x2": alt.X2Datum(alt.ExprRef("from[0]")), "y2": alt.Y2Datum(alt.ExprRef("from[1]"))}
+    thumbnail: Kwargs = {"width": _THUMBNAIL, "height": _THUMBNAIL, "tooltip": None, "aria": False}
+    columns = [Column("position", frame.pop("position")), Column("token", frame.pop("token"))]
+    columns += [
+        Column(axis, frame.pop(axis), title, in_file=title) for axis, title in zip("xy", axes, strict=True)
+    ]
+    columns += [Column(name, frame.pop(name), None) for name in ("neighbour",)]
+    return chart(
+        columns,
+        layer(
+            "text",
+            point | word,
+            where="datum.word",
+            font=FONT,
+            fontSize=SMALL,
+            color=NEUTRAL,
+            opacity=0.85,
+            aria=False,
+        ),
+        layer("rule", point | neighbour, where="datum.neighbour", color=ACCENT, opacity=0.7, aria=False),
+        # What each patch looks like; an empty one is its frame alone.
+        layer("image", point | {"url": "url:N"}, "pictures", calculate={"url": CHOOSE}, **thumbnail)
+        if n_pictures
+        else None,
+        _token_marks(point, axes),
+        layer(
+            "text",
+            point | {"text": "label:N"},
+            where="datum.labelled",
+            **PLACED,
+            font=FONT,
+            fontSize=MIDDLE,
+            color=INK,
+            fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
+            aria=False,
+        ),
+        drawing=frame,
         frames={"pictures": pictures} if n_pictures else {},
-        in_file={"x": axes[0], "y": axes[1], **dict.fromkeys(("word", "align", "dx", "dy"))},
         values={
             "last": max(n_tokens - 1, 1),
             "from": places[selected].tolist(),
@@ -126,34 +163,6 @@ def _name_placements(
     return {name: column[::-1] for name, column in columns.items()}
 
 
-@form
-def _chart_form(axes: tuple[str, str], with_pictures: bool) -> alt.TopLevelMixin:
-    x, y = alt.X("x:Q", **_axis(0, axes[0])), alt.Y("y:Q", **_axis(1, axes[1]))
-    points = alt.Chart(data()).encode(x=x, y=y)
-    words = points.transform_filter("datum.word").mark_text(
-        font=FONT, fontSize=SMALL, color=NEUTRAL, opacity=0.85, aria=False
-    )
-    lines = points.transform_filter("datum.neighbour").mark_rule(color=ACCENT, opacity=0.7, aria=False)
-    layers = [
-        words.encode(text="label:N", tooltip=tip("token:N", title="word")),
-        lines.encode(x2=alt.X2Datum(alt.ExprRef("from[0]")), y2=alt.Y2Datum(alt.ExprRef("from[1]"))),
-    ]
-    if with_pictures:  # what each patch looks like; an empty one is its frame alone
-        pictures = alt.Chart(data("pictures")).transform_calculate(url=CHOOSE)
-        pictures = pictures.mark_image(width=_THUMBNAIL, height=_THUMBNAIL, tooltip=None, aria=False)
-        layers.append(pictures.encode(x=x, y=y, url="url:N"))
-    labels = points.transform_filter("datum.labelled").mark_text(
-        **PLACED,
-        font=FONT,
-        fontSize=MIDDLE,
-        color=INK,
-        fontWeight=alt.expr("datum.selected ? 'bold' : 'normal'"),
-        aria=False,
-    )
-    marks = _token_marks(points.transform_filter("!datum.word"), axes)
-    return alt.layer(*layers, marks, labels.encode(text="label:N")).properties(autosize=FIT)
-
-
 def _axis(number: int, title: str) -> Kwargs:
     """Options of an axis about the middle of all places, with the same unit across and down at any width."""
     unit = f"max(extent[0] / (width - {2 * _MARGIN}), extent[1] / (height - {2 * _MARGIN}))"  # per pixel
@@ -167,24 +176,25 @@ def _axis(number: int, title: str) -> Kwargs:
     return {"title": title, "scale": scale, "axis": alt.Axis(tickCount=6, grid=True)}
 
 
-def _token_marks(base: alt.Chart, axes: tuple[str, str]) -> alt.Chart:
+def _token_marks(point: Channels, axes: tuple[str, str]) -> Layer:
     """Dots, and frames around pictures: they show the position by their colour and take the clicks."""
     along = alt.Scale(domain=[0, value("last")], range=list(_ALONG))
     legend = colour_legend("position", alt.ExprRef("[0, last]"), type="gradient", format="d")
     # As an encoding of its own, the colour of the lines would make the legend one of dots.
     stroke = alt.expr(f"datum.selected ? '{ACCENT}' : scale('fill', datum.position)")
     size = alt.when("datum.picture").then(alt.value(_THUMBNAIL**2))
-    coordinates = [tip(f"{axis}:Q", ".4f", title) for axis, title in zip("xy", axes, strict=True)]
-    return (
-        base.mark_point(cursor="pointer", stroke=stroke)
-        .encode(
-            fill=alt.Fill("position:Q", scale=along, legend=legend),
-            fillOpacity=either("datum.picture", 0, 1),
-            strokeWidth=either("datum.selected", 4, 1.5),
-            shape=either("datum.picture", "square", "circle"),
-            size=size.when("datum.selected").then(alt.value(180)).otherwise(alt.value(80)),
-            description="token:N",
-            tooltip=[tip("token:N"), tip("position:Q"), *coordinates],
-        )
-        .add_params(click_on("token", "position"))
-    )
+    own: Kwargs = {
+        "fill": alt.Fill("position:Q", scale=along, legend=legend),
+        "fillOpacity": either("datum.picture", 0, 1),
+        "strokeWidth": either("datum.selected", 4, 1.5),
+        "shape": either("datum.picture", "square", "circle"),
+        "size": size.when("datum.selected").then(alt.value(180)).otherwise(alt.value(80)),
+        "description": "token:N",
+        "tooltip": [
+            tip("token:N"),
+            tip("position:Q"),
+            *(tip(f"{axis}:Q", ".4f", title) for axis, title in zip("xy", axes, strict=True)),
+        ],
+    }
+    click = ("token", "position")
+    return layer("point", {**point, **own}, where="!datum.word", cursor="pointer", stroke=stroke, click=click)

@@ -4,12 +4,15 @@ A click on a cell sets the point selection `patch`, field `patch`, counted from 
 (rows, columns) row by row; all functions raise ValueError where the similarities do not.
 """
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 
-from ..builders.cells import cells, framed
-from ..builders.figure import Kwargs, VegaFigure, click_on, data, form, need_shape, tip
-from ..builders.picture_marks import pixel_x, pixel_y
+from ..builders.cells import frame_channels, grid
+from ..builders.chart import Channels, Column, Layer, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, need_shape, tip
+from ..builders.picture_marks import PIXEL_BOX
 from ..builders.theme import SMALL
 from ..builders.vega_colours import SIGNED_ENDS, colour, colour_legend
 
@@ -29,43 +32,34 @@ def position_similarity_map(
     rows, columns = patch_grid
     need_shape((rows * columns,), similarities=cosines)
     side = _MAP / max(rows, columns, 1)
-    # The selected one comes last: no neighbour's border lies on its outline.
-    patches = sorted(range(len(cosines)), key=lambda patch: patch == selected)
-    frame = {
-        "patch": patches,
-        "name": [f"r{patch // columns}c{patch % columns}" for patch in patches],
-        "row": [patch // columns for patch in patches],
-        "column": [patch % columns for patch in patches],
-        "cosine": cosines[patches].astype(float),
-        "selected": [patch == selected for patch in patches],
-    }
-    return _map_form(side >= _SMALLEST_WITH_NUMBER).with_data(
-        frame,
-        values={"largest": 1},
-        width=side * columns,
-        height=side * rows,
-        description=f"How alike the position vector of {name} and those of the {len(cosines)} patches are.",
-    )
-
-
-@form
-def _map_form(numbered: bool) -> alt.TopLevelMixin:
+    row, column = np.divmod(np.arange(len(cosines)), max(columns, 1))
     options: Kwargs = {
         "scale": alt.Scale(padding=0),
         "axis": alt.Axis(labelAngle=0, ticks=False, domain=False),
     }
-    return cells(
+    return grid(
+        [
+            Column("patch", np.arange(len(cosines)), None),
+            Column("name", [f"r{row}c{column}" for row, column in np.ndindex(patch_grid)], "patch"),
+            Column("row", row, None),
+            Column("column", column, None),
+            Column("cosine", cosines, format=".4f"),
+        ],
         alt.X("column:O", title="column of the patch grid", **options),
         alt.Y("row:O", title="row of the patch grid", **options),
-        tooltip=[tip("name:N", title="patch"), tip("cosine:Q", ".4f")],
+        largest=1,
         signed=True,
-        field="cosine",
-        text=alt.Text("cosine:Q", format=".2f") if numbered else None,
+        colour_of="cosine",
+        written=alt.Text("cosine:Q", format=".2f") if side >= _SMALLEST_WITH_NUMBER else None,
         font_size=SMALL,
         legend=_cosine_legend(),
-        selectable=click_on("patch", "patch"),
+        click=("patch", "patch"),
+        selected=[patch == selected for patch in range(len(cosines))],
         borders=(4, 0.5),
-    ).properties(autosize="pad")
+        width=side * columns,
+        height=side * rows,
+        description=f"How alike the position vector of {name} and those of the {len(cosines)} patches are.",
+    )
 
 
 def position_similarity_grid(
@@ -86,14 +80,29 @@ def position_similarity_grid(
     drawn = np.arange(n_patches).reshape(rows, columns)[::step, ::step].ravel()
     patch, other_patch = np.repeat(drawn, n_patches), np.tile(np.arange(n_patches), len(drawn))
     maps = sorted(drawn.tolist(), key=lambda patch: patch == selected)  # no border lies on the frame
-    outlines = {"patch": maps, "other": [0] * len(maps), "selected": [patch == selected for patch in maps]}
     which = "each patch" if step == 1 else f"a patch in every {step} rows and columns"
-    return _grid_form().with_data(
-        {"patch": patch, "other": other_patch, "cosine": cosines[drawn].ravel().round(4)},
-        frames={"maps": outlines},
+    tooltip = [
+        tip("name:N", title="position of"),
+        tip("other_name:N", title="against"),
+        tip("cosine:Q", ".4f"),
+    ]
+    tiles = {"color": colour("cosine", signed=True, legend=_cosine_legend()), "tooltip": tooltip}
+    outlines = frame_channels((4, 0.5)) | {"description": "name:N"}
+    return chart(
+        [Column("patch", patch), Column("other", other_patch), Column("cosine", cosines[drawn].round(4))],
+        _map_boxes(tiles, "cell", "cell", cursor="pointer", aria=False, click=("patch", "patch")),
+        _map_boxes(outlines, "columns * cell", "rows * cell", frame="maps", fill=None),
+        frames={
+            "maps": {
+                "patch": maps,
+                "other": [0] * len(maps),
+                "selected": [patch == selected for patch in maps],
+            }
+        },
         values={"largest": 1, "cell": cell, "rows": rows, "columns": columns, "step": step},
         width=across * (columns * cell + _GAP) - _GAP,
         height=down * (rows * cell + _GAP) - _GAP,
+        autosize="pad",  # Streamlit would squeeze what lies at pixels
         description=f"How alike the position vectors of {n_patches} patches are: a small map for {which}.",
     )
 
@@ -107,32 +116,19 @@ def map_step(patch_grid: tuple[int, int]) -> int:
     return step
 
 
-@form
-def _grid_form() -> alt.TopLevelMixin:
-    tooltip = [
-        tip("name:N", title="position of"),
-        tip("other_name:N", title="against"),
-        tip("cosine:Q", ".4f"),
-    ]
-    tiles = _map_boxes("frame", "cell", "cell").mark_rect(cursor="pointer", aria=False)
-    tiles = tiles.encode(color=colour("cosine", signed=True, legend=_cosine_legend()), tooltip=tooltip)
-    outlines = framed(_map_boxes("maps", "columns * cell", "rows * cell").mark_rect(fill=None), (4, 0.5))
-    layers = [tiles.add_params(click_on("patch", "patch")), outlines.encode(description="name:N")]
-    return alt.layer(*layers).properties(autosize="pad")  # Streamlit would squeeze what lies at pixels
-
-
-def _map_boxes(frame: str, width: str, height: str) -> alt.Chart:
+def _map_boxes(channels: Channels, width: str, height: str, **mark: Any) -> Layer:
     """Boxes of this `width` and `height` in pixels, at the cell `other` in the small map of `patch`."""
     row, column = "floor(datum.patch / columns)", "(datum.patch % columns)"
     other_row, other_column = "floor(datum.other / columns)", "(datum.other % columns)"
-    boxes = alt.Chart(data(frame)).transform_calculate(
-        left=f"{column} / step * (columns * cell + {_GAP}) + {other_column} * cell",
-        top=f"{row} / step * (rows * cell + {_GAP}) + {other_row} * cell",
-        name=f"'r' + {row} + 'c' + {column}",
-        other_name=f"'r' + {other_row} + 'c' + {other_column}",
-    )
-    boxes = boxes.transform_calculate(right=f"datum.left + {width}", bottom=f"datum.top + {height}")
-    return boxes.encode(x=pixel_x("left"), x2="right:Q", y=pixel_y("top"), y2="bottom:Q")
+    edges = {
+        "left": f"{column} / step * (columns * cell + {_GAP}) + {other_column} * cell",
+        "top": f"{row} / step * (rows * cell + {_GAP}) + {other_row} * cell",
+        "name": f"'r' + {row} + 'c' + {column}",
+        "other_name": f"'r' + {other_row} + 'c' + {other_column}",
+        "right": f"datum.left + {width}",
+        "bottom": f"datum.top + {height}",
+    }
+    return layer("rect", {**PIXEL_BOX, **channels}, calculate=edges, **mark)
 
 
 def _cosine_legend() -> alt.Legend:

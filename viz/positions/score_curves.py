@@ -1,12 +1,13 @@
-"""The score of one query and one key as a function of their distance, as curves of its parts and as a map of all of them."""
+"""Curves over the distance of two positions: the score of a query and a key by its parts, and what else depends on it alone."""
 
 from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
 
-from ..builders.curves import CHOSEN, curves, encodings_by_kind, long_table, rule
-from ..builders.figure import VegaFigure, data, form, need_shape, tip
+from ..builders.chart import Column, chart, layer, lines
+from ..builders.curves import CHOSEN, encodings_by_kind, long_columns, rule
+from ..builders.figure import VegaFigure, need_shape, tip
 from ..builders.heatmap import colour_scale, heatmap
 from ..builders.heatmap_figure import Heatmap
 from ..builders.number_format import format_number
@@ -15,6 +16,7 @@ from ..builders.theme import INK
 
 MOST = len(CATEGORIES)  # parts that can be told apart
 _HEIGHT = 300  # pixels
+_OFFSETS = alt.Axis(format="d", tickMinStep=1)
 
 
 def score_curves(
@@ -32,45 +34,77 @@ def score_curves(
     ValueError where a curve does not have one value for each offset, or for more parts than colours.
     """
     need_shape((len(offsets),), total=total, **parts)
-    if len(parts) > MOST:
-        raise ValueError(f"at most {MOST} curves can be told apart here, got {len(parts)}")
+    _need_colours(parts)
     first, last = int(offsets.min()), int(offsets.max())
     lowest, highest = (first, last) if window is None else window
     bands = [(first, lowest), (highest, last)]
-    series = {name: (offsets, values) for name, values in parts.items()}
-    return _scores_form(tuple(parts), x_title).with_data(
-        long_table(series, "part", "offset", "amount"),
+    columns = long_columns(
+        {name: (offsets, values) for name, values in parts.items()},
+        Column("part", ()),
+        Column("offset", ()),
+        Column("amount", (), "adds", "+.4f"),
+    )
+    x = alt.X("offset:Q", title=x_title, scale=alt.Scale(nice=False), axis=_OFFSETS)
+    y = alt.Y("amount:Q", title="score")
+    by_part = encodings_by_kind("part:N", tuple(parts), color=CATEGORIES[: len(parts)], legend={"columns": 4})
+    tooltip = [tip("offset:Q"), tip("amount:Q", ".4f", "score, the sum")]
+    return chart(
+        columns,
+        layer(
+            "rect",
+            {"x": alt.X("from:Q", title=x_title), "x2": "to:Q"},
+            "masked",
+            color=MASKED,
+            opacity=0.2,
+            aria=False,
+        ),
+        *lines({"x": x, "y": y, **by_part}, columns, {"strokeWidth": 1.4}),
+        layer("line", {"x": x, "y": y, "tooltip": tooltip}, "total", strokeWidth=2.8, color=INK),
+        rule("offset", strokeWidth=2),
         frames={
             "total": {"offset": offsets, "amount": total},
             "masked": [{"from": start, "to": end} for start, end in bands if start < end],
             CHOSEN: {"offset": [own_offset]},
         },
+        height=_HEIGHT,
+        autosize=None,
         description=f"Score over the offset of two positions, as a sum of {', '.join(parts)}; their own offset, {own_offset}, is "
         "marked",
     )
 
 
-@form
-def _scores_form(names: tuple[str, ...], x_title: str) -> alt.TopLevelMixin:
-    axis = alt.Axis(format="d", tickMinStep=1)
-    x = alt.X("offset:Q", title=x_title, scale=alt.Scale(nice=False), axis=axis)
-    y = alt.Y("amount:Q", title="score")
-    (parts,) = curves(
-        x,
-        y,
-        encodings_by_kind("part:N", names, color=CATEGORIES[: len(names)], legend={"columns": 4}),
-        tooltip=[tip("part:N"), tip("offset:Q"), tip("amount:Q", "+.4f", "adds")],
-        line={"strokeWidth": 1.4},
+def distance_curves(
+    offsets: np.ndarray, by_name: Mapping[str, np.ndarray], *, what: str, unit: str = "positions"
+) -> VegaFigure:
+    """A curve over `offsets` (key minus query, in `unit`) for each name, of values [offset]; `what` is the title of the y axis.
+
+    Raises ValueError where a curve does not have one value for each offset, or for more curves than colours.
+    """
+    need_shape((len(offsets),), **by_name)
+    _need_colours(by_name)
+    columns = long_columns(
+        {name: (offsets, values) for name, values in by_name.items()},
+        Column("curve", ()),
+        Column("offset", ()),
+        Column("amount", (), what, ".4~g"),
     )
-    total = alt.Chart(data("total")).mark_line(strokeWidth=2.8, color=INK)
-    masked = alt.Chart(data("masked")).mark_rect(color=MASKED, opacity=0.2, aria=False)
-    layers = (
-        masked.encode(x=alt.X("from:Q", title=x_title), x2="to:Q"),
-        parts,
-        total.encode(x=x, y=y, tooltip=[tip("offset:Q"), tip("amount:Q", ".4f", "score, the sum")]),
-        rule("offset", strokeWidth=2),
+    x_title = f"offset: key − query ({unit})"
+    x = alt.X("offset:Q", title=x_title, scale=alt.Scale(nice=False), axis=_OFFSETS)
+    y = alt.Y("amount:Q", title=what)
+    names, colours = tuple(by_name), CATEGORIES[: len(by_name)]
+    by_curve = encodings_by_kind("curve:N", names, color=colours, legend={"columns": 4})
+    return chart(
+        columns,
+        *lines({"x": x, "y": y, **by_curve}, columns, {"strokeWidth": 1.8}),
+        height=320,
+        autosize=None,
+        description=f"{what} over the offset of two positions, of {', '.join(by_name)}",
     )
-    return alt.layer(*layers).properties(height=_HEIGHT)
+
+
+def _need_colours(curves: Mapping[str, np.ndarray]) -> None:
+    if len(curves) > MOST:
+        raise ValueError(f"at most {MOST} curves can be told apart here, got {len(curves)}")
 
 
 def short_length(wavelength: float) -> str:

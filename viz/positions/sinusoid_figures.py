@@ -1,17 +1,16 @@
 """Sinusoidal positions as clocks, as a table, and as curves."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import altair as alt
 import numpy as np
-import pandas as pd
 
-from ..builders.cells import cells, chosen_frame
-from ..builders.figure import Kwargs, VegaFigure, data, either, form, need_shape, tip, value
+from ..builders.cells import frame_layers, grid
+from ..builders.chart import Column, chart, layer
+from ..builders.figure import Kwargs, VegaFigure, either, need_shape, tip, value
 from ..builders.palette import ACCENT, EMPHASIS, NEUTRAL
 from ..builders.picture_marks import pixel_x, pixel_y
-from ..builders.theme import FIT, INK, MIDDLE, SMALL
+from ..builders.theme import INK, MIDDLE, SMALL
 from ..builders.theme import heading as chart_title
 
 AT_MOST = 16  # clocks in a row; of more frequencies, evenly spaced ones are drawn
@@ -49,84 +48,85 @@ def clock_hands(
     drawn_indices = np.unique(
         np.linspace(0, n_frequencies - 1, min(n_frequencies, AT_MOST)).round().astype(int)
     )
-    frame = {
-        counted: drawn_indices,
-        "place": np.arange(len(drawn_indices)) + 0.5,
-        "wavelength": wavelengths[drawn_indices],
-        "turns": angles[drawn_indices] / (2 * np.pi),
-        "sine": np.sin(angles[drawn_indices]),
-        "cosine": np.cos(angles[drawn_indices]),
-        "sine_before": np.sin(before[drawn_indices]),
-        "cosine_before": np.cos(before[drawn_indices]),
-        "per_step": per_step[drawn_indices],
+    name_width = _NAME + _LETTER * (len(counted) - 1)
+    edges = {
+        "turned": "datum.per_step * t",
+        "turns_now": "datum.turns + datum.turned / (2 * PI)",
+        "sine_now": _SINE_NOW.format(""),
+        "cosine_now": _COSINE_NOW.format(""),
+        "sine_before_now": _SINE_NOW.format("_before"),
+        "cosine_before_now": _COSINE_NOW.format("_before"),
+        "middle": f"datum.place * {_ACROSS}",
+        "centre": str(_MIDDLE),
+        "tip_x": f"datum.middle + {_RADIUS} * datum.sine_now",
+        "tip_y": f"{_MIDDLE} - {_RADIUS} * datum.cosine_now",
+        "tip_x_before": f"datum.middle + {_RADIUS} * datum.sine_before_now",
+        "tip_y_before": f"{_MIDDLE} - {_RADIUS} * datum.cosine_before_now",
+        "twelve": f"{_MIDDLE} - {_RADIUS}",
+        "twelve_end": f"{_MIDDLE} - 0.8 * {_RADIUS}",
+        "above": f"{_MIDDLE} - {_RADIUS} - 12",
+        "below": f"{_MIDDLE} + {_RADIUS} + 13",
+        # Where the clocks are narrower than their names, some of them go without.
+        "named": f"(datum.place - 0.5) % ceil({name_width} / {_ACROSS}) == 0",
+        "name": f"datum.named ? '{counted} ' + datum.{counted} : ''",
+        "length": "datum.named ? 'λ ' + format(datum.wavelength, '.3~s') : ''",
+        "spoken": f"'{counted} ' + datum.{counted} + ': ' + format(datum.turns_now, '.3~f') + ' turns'",
     }
-    return _clocks_form(counted).with_data(
-        frame,
-        in_file={"sine_before": "sine, before", "cosine_before": "cosine, before", "per_step": None},
+    tooltip = [
+        tip(f"{counted}:Q"),
+        tip("wavelength:Q", ",.2f", "wavelength (positions)"),
+        tip("turns_now:Q", ",.4f", "turns since t = 0"),
+        tip("sine_now:Q", ".4f", "sine"),
+        tip("cosine_now:Q", ".4f", "cosine"),
+    ]
+    centre = {"x": pixel_x("middle"), "y": pixel_y("centre")}
+    hand: Kwargs = {"calculate": edges, "strokeCap": "round", "aria": False, "tooltip": None}
+    text: Kwargs = {"calculate": edges, "aria": False, "color": INK, "fontSize": SMALL}
+    return chart(
+        [
+            Column(counted, drawn_indices),
+            Column("wavelength", wavelengths[drawn_indices]),
+            Column("turns", angles[drawn_indices] / (2 * np.pi)),
+            Column("sine", np.sin(angles[drawn_indices])),
+            Column("cosine", np.cos(angles[drawn_indices])),
+            Column("sine_before", np.sin(before[drawn_indices]), in_file="sine, before"),
+            Column("cosine_before", np.cos(before[drawn_indices]), in_file="cosine, before"),
+        ],
+        layer(
+            "rule",
+            {"x": pixel_x("middle"), "y": pixel_y("twelve"), "y2": "twelve_end:Q"},
+            calculate=edges,
+            stroke=NEUTRAL,
+            strokeWidth=1,
+            aria=False,
+        ),
+        layer(
+            "rule",
+            centre | {"x2": "tip_x_before:Q", "y2": "tip_y_before:Q"},
+            stroke=NEUTRAL,
+            strokeWidth=2.5,
+            opacity=0.6,
+            **hand,
+        ),
+        layer("rule", centre | {"x2": "tip_x:Q", "y2": "tip_y:Q"}, stroke=INK, strokeWidth=3, **hand),
+        layer(
+            "point",
+            centre | {"description": "spoken:N", "tooltip": tooltip},
+            calculate=edges,
+            shape="circle",
+            size=alt.expr(f"pow(2 * {_RADIUS}, 2)"),  # Vega takes the square of the diameter
+            stroke=NEUTRAL,
+            strokeWidth=1,
+            fill="transparent",
+        ),
+        layer("text", {"x": pixel_x("middle"), "y": pixel_y("above"), "text": "name:N"}, **text),
+        layer("text", {"x": pixel_x("middle"), "y": pixel_y("below"), "text": "length:N"}, **text),
+        drawing={"place": np.arange(len(drawn_indices)) + 0.5, "per_step": per_step[drawn_indices]},
         values={"t": 0},
+        width=900,
+        height=_HEIGHT,
         description=f"{len(drawn_indices)} of the {n_frequencies} frequencies as clocks, the fastest on the left",
     )
-
-
-@form
-def _clocks_form(counted: str) -> alt.TopLevelMixin:
-    name_width = _NAME + _LETTER * (len(counted) - 1)
-    base = alt.Chart(data()).transform_calculate(
-        turned="datum.per_step * t",
-        turns_now="datum.turns + datum.turned / (2 * PI)",
-        sine_now=_SINE_NOW.format(""),
-        cosine_now=_COSINE_NOW.format(""),
-        sine_before_now=_SINE_NOW.format("_before"),
-        cosine_before_now=_COSINE_NOW.format("_before"),
-        middle=f"datum.place * {_ACROSS}",
-        centre=str(_MIDDLE),
-        tip_x=f"datum.middle + {_RADIUS} * datum.sine_now",
-        tip_y=f"{_MIDDLE} - {_RADIUS} * datum.cosine_now",
-        tip_x_before=f"datum.middle + {_RADIUS} * datum.sine_before_now",
-        tip_y_before=f"{_MIDDLE} - {_RADIUS} * datum.cosine_before_now",
-        twelve=f"{_MIDDLE} - {_RADIUS}",
-        twelve_end=f"{_MIDDLE} - 0.8 * {_RADIUS}",
-        above=f"{_MIDDLE} - {_RADIUS} - 12",
-        below=f"{_MIDDLE} + {_RADIUS} + 13",
-        # Where the clocks are narrower than their names, some of them go without.
-        named=f"(datum.place - 0.5) % ceil({name_width} / {_ACROSS}) == 0",
-        name=f"datum.named ? '{counted} ' + datum.{counted} : ''",
-        length="datum.named ? 'λ ' + format(datum.wavelength, '.3~s') : ''",
-        spoken=f"'{counted} ' + datum.{counted} + ': ' + format(datum.turns_now, '.3~f') + ' turns'",
-    )
-    faces = base.mark_point(
-        shape="circle",
-        size=alt.expr(f"pow(2 * {_RADIUS}, 2)"),  # Vega takes the square of the diameter
-        stroke=NEUTRAL,
-        strokeWidth=1,
-        fill="transparent",
-    ).encode(
-        x=pixel_x("middle"),
-        y=pixel_y("centre"),
-        description="spoken:N",
-        tooltip=[
-            tip(f"{counted}:Q"),
-            tip("wavelength:Q", ",.2f", "wavelength (positions)"),
-            tip("turns_now:Q", ",.4f", "turns since t = 0"),
-            tip("sine_now:Q", ".4f", "sine"),
-            tip("cosine_now:Q", ".4f", "cosine"),
-        ],
-    )
-    noon = base.mark_rule(stroke=NEUTRAL, strokeWidth=1, aria=False).encode(
-        x=pixel_x("middle"), y=pixel_y("twelve"), y2="twelve_end:Q"
-    )
-    hand: Kwargs = {"strokeCap": "round", "aria": False, "tooltip": None}
-    hands_before = base.mark_rule(**hand, stroke=NEUTRAL, strokeWidth=2.5, opacity=0.6).encode(
-        x=pixel_x("middle"), x2="tip_x_before:Q", y=pixel_y("centre"), y2="tip_y_before:Q"
-    )
-    hands = base.mark_rule(**hand, stroke=INK, strokeWidth=3).encode(
-        x=pixel_x("middle"), x2="tip_x:Q", y=pixel_y("centre"), y2="tip_y:Q"
-    )
-    text = base.mark_text(aria=False, color=INK, fontSize=SMALL)
-    names = text.encode(x=pixel_x("middle"), y=pixel_y("above"), text="name:N")
-    lengths = text.encode(x=pixel_x("middle"), y=pixel_y("below"), text="length:N")
-    layers = (noon, hands_before, hands, faces, names, lengths)
-    return alt.layer(*layers).properties(width=900, height=_HEIGHT, autosize=FIT)
 
 
 def counter_table(
@@ -148,31 +148,7 @@ def counter_table(
     shape = (len(positions), len(columns))
     need_shape(shape, values=values, texts=texts)
     row, column = np.indices(shape).reshape(2, -1)
-    t, column_names = np.asarray(positions)[row], np.asarray(columns, dtype=object)[column]
-    frame = {
-        "t": t,
-        "column": column_names,
-        "value": values.ravel().astype(float),
-        "written": texts.ravel().astype(object),
-        "name": [
-            f"t = {row_position}, {column_name}"
-            for row_position, column_name in zip(t, column_names, strict=True)
-        ],
-    }
-    return _table_form(heading).with_data(
-        frame,
-        in_file={"t": "position", "name": None},
-        frames={"framed": {"t": [position]}},
-        values={"largest": 1},
-        width=_COLUMN * len(columns),
-        height=_ROW * len(positions),
-        title=chart_title(title) | {"fontWeight": "normal"},
-        description=f"{title}; position {position} is framed",
-    )
-
-
-@form
-def _table_form(heading: str) -> alt.TopLevelMixin:
+    t, names = np.asarray(positions)[row], [columns[index] for index in column]
     x_axis = alt.Axis(
         orient="top",
         labelAngle=0,
@@ -183,19 +159,29 @@ def _table_form(heading: str) -> alt.TopLevelMixin:
         domain=False,
     )
     y = alt.Y("t:O", title="position t", axis=alt.Axis(ticks=False, domain=False))
-    table = cells(
+    return grid(
+        [
+            Column("t", t, "position t", "d", "position"),
+            Column("column", names),
+            Column("value", values, None),
+            Column("written", texts.ravel().tolist(), "value", in_file=None),
+        ],
         alt.X("column:N", sort=None, title=heading, axis=x_axis),
         y,
-        tooltip=[tip("t:O", title="position t"), tip("column:N"), tip("written:N", title="value")],
+        largest=1,
         signed=True,
+        written=alt.Text("written:N"),
         font_size=SMALL,
-        writing={"color": INK},
-        stroke=NEUTRAL,
-        strokeWidth=0.5,
-        opacity=0.75,
+        ink=INK,
+        mark={"stroke": NEUTRAL, "strokeWidth": 0.5, "opacity": 0.75},
+        above=frame_layers({"y": y}, "framed"),
+        drawing={"name": [f"t = {number}, {name}" for number, name in zip(t, names, strict=True)]},
+        frames={"framed": {"t": [position]}},
+        width=_COLUMN * len(columns),
+        height=_ROW * len(positions),
+        title=chart_title(title) | {"fontWeight": "normal"},
+        description=f"{title}; position {position} is framed",
     )
-    frame = chosen_frame(alt.Chart(data("framed")).encode(y=y))
-    return alt.layer(table, *frame).properties(autosize="pad")
 
 
 def wave_curves(
@@ -208,36 +194,6 @@ def wave_curves(
     need_shape((len(names), ...), values=values, waves=waves)
     n_curves, n_positions = values.shape
     shift = -_BAND * np.arange(n_curves)
-    dots = {
-        "name": np.repeat(list(names), n_positions),
-        "t": np.tile(np.arange(n_positions), n_curves),
-        "value": values.astype(float).ravel(),
-        "place": np.round(values + shift[:, None], 4).ravel(),
-    }
-    lines = {
-        "curve": np.repeat(np.arange(n_curves), len(t)),
-        "t": np.tile(np.round(t, 3), n_curves),
-        "place": np.round(waves + shift[:, None], 4).ravel(),
-    }
-    bands = pd.DataFrame(
-        {"name": list(names), "zero": shift, "low": shift - 1.1, "high": shift + 1.1, "above": shift + 1.55}
-    )
-    return _waves_form(n_curves).with_data(
-        dots,
-        in_file={"name": "dimension", "t": "position"},
-        values={
-            "position": position,
-            "last": max(n_positions - 1, 1),
-            "size": 14 if n_positions <= 128 else 3,
-        },
-        frames={"waves": lines, "bands": bands},
-        height=max(n_curves, 1) * _PIXELS,
-        description=f"{n_curves} dimensions over {n_positions} positions; one position is marked",
-    )
-
-
-@form
-def _waves_form(n_curves: int) -> alt.TopLevelMixin:
     x = alt.X("t:Q", title="position t", scale=alt.Scale(domain=[0, value("last")], nice=False))
     # Each band has the labels -1, 0 and 1.
     ticks = [tick_value - _BAND * curve for curve in range(n_curves) for tick_value in (-1, 0, 1)]
@@ -248,26 +204,69 @@ def _waves_form(n_curves: int) -> alt.TopLevelMixin:
     def up(field: str) -> alt.Y:
         return alt.Y(f"{field}:Q", title="value, from −1 to 1", scale=scale, axis=axis)
 
-    def if_chosen(then: object, otherwise: object) -> Mapping[str, Any]:
-        return either("datum.t == +position", then, otherwise)
-
-    curves = alt.Chart(data("waves")).mark_line(color=EMPHASIS, strokeWidth=1.5, aria=False)
-    dots = alt.Chart(data()).mark_circle(opacity=1)
-    points = dots.encode(
-        x=x,
-        y=up("place"),
-        color=if_chosen(ACCENT, EMPHASIS),
-        size=if_chosen(90, value("size")),
-        tooltip=[tip("name:N", title="dimension"), tip("t:Q", title="position t"), tip("value:Q", ".4f")],
-    )
-    bands = alt.Chart(data("bands"))
-    names = bands.mark_text(align="left", fontSize=MIDDLE, color=INK, dx=2)
-    rule = bands.mark_rule(color=ACCENT, strokeWidth=1.5, aria=False)
-    zero = bands.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False)
-    return alt.layer(
-        zero.encode(y=up("zero")),
-        rule.encode(x=alt.XDatum(value("position"), type="quantitative"), y=up("low"), y2="high:Q"),
-        curves.encode(x=x, y=up("place"), detail="curve:N"),
-        points,
-        names.encode(x=alt.value(0), y=up("above"), text="name:N"),
+    columns = [
+        Column("name", np.repeat(list(names), n_positions), "dimension", in_file="dimension"),
+        Column("t", np.tile(np.arange(n_positions), n_curves), "position t", in_file="position"),
+        Column("value", values, format=".4f"),
+    ]
+    points = {
+        "x": x,
+        "y": up("place"),
+        "color": either("datum.t == +position", ACCENT, EMPHASIS),
+        "size": either("datum.t == +position", 90, value("size")),
+        "tooltip": columns,
+    }
+    at_position = alt.XDatum(value("position"), type="quantitative")
+    return chart(
+        columns,
+        layer("rule", {"y": up("zero")}, "bands", color=NEUTRAL, strokeWidth=0.5, aria=False),
+        layer(
+            "rule",
+            {"x": at_position, "y": up("low"), "y2": "high:Q"},
+            "bands",
+            color=ACCENT,
+            strokeWidth=1.5,
+            aria=False,
+        ),
+        layer(
+            "line",
+            {"x": x, "y": up("place"), "detail": "curve:N"},
+            "waves",
+            color=EMPHASIS,
+            strokeWidth=1.5,
+            aria=False,
+        ),
+        layer("circle", points, opacity=1),
+        layer(
+            "text",
+            {"x": alt.value(0), "y": up("above"), "text": "name:N"},
+            "bands",
+            align="left",
+            fontSize=MIDDLE,
+            color=INK,
+            dx=2,
+        ),
+        drawing={"place": np.round(values + shift[:, None], 4)},
+        values={
+            "position": position,
+            "last": max(n_positions - 1, 1),
+            "size": 14 if n_positions <= 128 else 3,
+        },
+        frames={
+            "waves": {
+                "curve": np.repeat(np.arange(n_curves), len(t)),
+                "t": np.tile(np.round(t, 3), n_curves),
+                "place": np.round(waves + shift[:, None], 4).ravel(),
+            },
+            "bands": {
+                "name": list(names),
+                "zero": shift,
+                "low": shift - 1.1,
+                "high": shift + 1.1,
+                "above": shift + 1.55,
+            },
+        },
+        height=max(n_curves, 1) * _PIXELS,
+        autosize=None,
+        description=f"{n_curves} dimensions over {n_positions} positions; one position is marked",
     )

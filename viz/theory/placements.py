@@ -8,11 +8,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.curves import curves, encodings_by_kind
-from ..builders.figure import Kwargs, VegaFigure, data, form, need_shape, tip, value
+from ..builders.chart import Column, chart, layer, lines
+from ..builders.curves import encodings_by_kind
+from ..builders.figure import Kwargs, VegaFigure, need_shape, value
 from ..builders.number_format import one_two_five_ticks
 from ..builders.palette import NEUTRAL, PLACEMENTS, SHAPES
-from ..builders.theme import FIT, INK, MIDDLE
+from ..builders.theme import INK, MIDDLE
 
 _COLOURS = dict(zip(("pre-LN", "post-LN", "DeepNorm", "B2T"), PLACEMENTS.values(), strict=True))
 _SHAPES = dict(zip(_COLOURS, SHAPES, strict=False))
@@ -133,8 +134,47 @@ def seed_spread(
     axis_ends = [*positions[:1], *positions[-1:]] or [1, 2]
     is_last = [position == axis_ends[-1] for position in positions]
     guide_frame = {"position": list(positions), "last": is_last, **(guided or {})}
-    return _chart_form(tuple(values), x, y, x_scale, y_scale, guides).with_data(
-        frame,
+    titles = {"variant": "placement", "position": x, "mean": "mean over seeds"}
+    columns = [
+        Column(name, frame[name], titles.get(name, ""), ".4g" if name in ("mean", "least", "largest") else "")
+        for name in frame.columns
+    ]
+    along = {
+        "x": alt.X(
+            "position:Q",
+            title=x,
+            scale=alt.Scale(type=x_scale, domain=[value("first"), value("last")], nice=False, padding=12),
+            axis=alt.Axis(values=value("ticks"), format="d", labelOverlap=True),
+        )
+    }
+    y_options: Kwargs = {"scale": alt.Scale(zero=True)}
+    if y_scale == "log":  # Vega alone writes no number above 1 where the curves end below 2
+        y_domain = [alt.expr("y_ticks[0]"), alt.expr("y_ticks[length(y_ticks) - 1]")]
+        scale = alt.Scale(type="log", domain=y_domain, nice=False)
+        y_options = {"scale": scale, "axis": alt.Axis(values=value("y_ticks"), format="~g")}
+
+    def up(field: str) -> Kwargs:
+        return along | {"y": alt.Y(f"{field}:Q", title=y, **y_options)}
+
+    channels = variant_channels(tuple(values))
+    band = up("least") | {"y2": "largest:Q", "color": channels["color"]}
+    shapes = []
+    for field, *_ in guides:
+        if field == "low":
+            shapes.append(layer("area", up("low") | {"y2": "high:Q"}, "guides", color=NEUTRAL, opacity=0.2))
+        elif field != "high":
+            shapes.append(layer("line", up(field), "guides", color=NEUTRAL, strokeDash=[2, 4], strokeWidth=2))
+    text: Kwargs = {"align": "right", "dx": -4, "fontSize": MIDDLE, "color": INK}
+    texts = [
+        layer("text", up(field), "guides", where="datum.last", text=formula, dy=dy, **text)
+        for field, formula, dy in guides
+    ]
+    return chart(
+        columns,
+        *shapes,
+        *texts,
+        layer("area", band, opacity=0.18),
+        *lines({**up("mean"), **channels}, columns, {"strokeWidth": 2.5}, {"size": 50}),
         # The ticks are positions that were measured, at most nine of them.
         values={
             "ticks": list(positions)[:: max(1, -(-len(positions) // 9))],
@@ -143,6 +183,7 @@ def seed_spread(
             **log_ticks,
         },
         frames={"guides": guide_frame} if guides else None,
+        height=340,
         description=f"{what}, a line a placement of the norm.",
     )
 
@@ -158,58 +199,6 @@ def spread(values: Mapping[str, np.ndarray], positions: Sequence[int]) -> pd.Dat
         statistics = zip(positions, *(numbers.tolist() for numbers in over_seeds), strict=True)
         rows += [(variant, *row, len(by_seed)) for row in statistics]
     return pd.DataFrame(rows, columns=["variant", "position", "mean", "least", "largest", "seeds"])
-
-
-@form
-def _chart_form(
-    variants: tuple[str, ...], x: str, y: str, x_scale: Scale, y_scale: Scale, guides: tuple[Guide, ...]
-) -> alt.TopLevelMixin:
-    along = alt.X(
-        "position:Q",
-        title=x,
-        scale=alt.Scale(type=x_scale, domain=[value("first"), value("last")], nice=False, padding=12),
-        axis=alt.Axis(values=value("ticks"), format="d", labelOverlap=True),
-    )
-    y_options: Kwargs = {"scale": alt.Scale(zero=True)}
-    if y_scale == "log":  # Vega alone writes no number above 1 where the curves end below 2
-        y_domain = [alt.expr("y_ticks[0]"), alt.expr("y_ticks[length(y_ticks) - 1]")]
-        scale = alt.Scale(type="log", domain=y_domain, nice=False)
-        y_options = {"scale": scale, "axis": alt.Axis(values=value("y_ticks"), format="~g")}
-
-    def up(field: str) -> alt.Y:
-        return alt.Y(f"{field}:Q", title=y, **y_options)
-
-    channels = variant_channels(variants)
-    band = alt.Chart(data()).mark_area(opacity=0.18).encode(x=along, y=up("least"), y2="largest:Q")
-    tooltip = [
-        tip("variant:N", title="placement"),
-        tip("position:Q", title=x),
-        tip("mean:Q", ".4g", "mean over seeds"),
-        tip("least:Q", ".4g"),
-        tip("largest:Q", ".4g"),
-        tip("seeds:Q"),
-    ]
-    lines = curves(
-        along, up("mean"), channels, tooltip=tooltip, line={"strokeWidth": 2.5}, points={"size": 50}
-    )
-    guide_base = alt.Chart(data("guides")).encode(x=along)
-    shapes = []
-    for field, *_ in guides:
-        if field == "low":
-            shapes.append(guide_base.mark_area(color=NEUTRAL, opacity=0.2).encode(y=up("low"), y2="high:Q"))
-        elif field != "high":
-            shapes.append(
-                guide_base.mark_line(color=NEUTRAL, strokeDash=[2, 4], strokeWidth=2).encode(y=up(field))
-            )
-    at_end = guide_base.transform_filter("datum.last")
-    texts = [
-        at_end.mark_text(text=formula, dy=dy, align="right", dx=-4, fontSize=MIDDLE, color=INK).encode(
-            y=up(field)
-        )
-        for field, formula, dy in guides
-    ]
-    layers = [*shapes, *texts, band.encode(color=channels["color"]), *lines]
-    return alt.layer(*layers).properties(height=340, autosize=FIT)
 
 
 def variant_channels(variants: Sequence[str]) -> Kwargs:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 import altair as alt
 import numpy as np
 
-from ..builders.cells import cells, strong
-from ..builders.figure import VegaFigure, form, tip, value
+from ..builders.cells import grid
+from ..builders.chart import Column
+from ..builders.figure import VegaFigure, value
 from ..builders.number_format import percent
-from ..builders.theme import FIT, MIDDLE
+from ..builders.theme import FIT
 
 _STEP = 30  # pixels a row
 
@@ -34,44 +35,29 @@ def warmup_accuracies(runs: Sequence[RunResult]) -> VegaFigure:
     accuracies = np.array([np.nan if run.accuracy is None else run.accuracy for run in runs], float)
     written = ["diverged" if run.accuracy is None else percent(run.accuracy, 0) for run in runs]
     names = [f"{run.placement}, {f'{run.warmup} steps' if run.warmup else 'no warm-up'}" for run in runs]
-    frame = {
-        "rate": [f"{run.learning_rate:g}" for run in runs],
-        "warmup": names,
-        "accuracy": accuracies,
-        "written": written,
-        "error": [run.error for run in runs],
-        "strong": strong(accuracies, 1.0, signed=False),
-        "name": [
-            f"{name}, learning rate {run.learning_rate:g}" for name, run in zip(names, runs, strict=True)
+    rates = [f"{run.learning_rate:g}" for run in runs]
+    x_scale, y_scale = (alt.Scale(domain=value(name)) for name in ("rates", "rows"))
+    return grid(
+        [
+            Column("warmup", names, "warm-up", in_file="warm-up"),
+            Column("rate", rates, "learning rate", in_file="learning rate"),
+            Column("accuracy", accuracies, None),
+            Column("written", written, "accuracy, held out", in_file=None),
+            Column("error", [run.error for run in runs], "standard error", in_file="standard error"),
         ],
-    }
-    return _cells_form().with_data(
-        frame,
-        in_file={"rate": "learning rate", "warmup": "warm-up", "error": "standard error", "name": None},
+        alt.X("rate:O", title="learning rate", scale=x_scale, axis=alt.Axis(labelAngle=0, labelFlush=False)),
+        alt.Y("warmup:O", title=None, scale=y_scale, axis=alt.Axis(labelFlush=False, labelLimit=200)),
+        largest=1.0,
+        signed=False,
+        colour_of="accuracy",
+        written=written,
+        drawing={"name": [f"{name}, learning rate {rate}" for name, rate in zip(names, rates, strict=True)]},
         values={
-            "largest": 1.0,
             "rates": [f"{rate:g}" for rate in sorted({run.learning_rate for run in runs})],
             "rows": list(dict.fromkeys(names)),
         },
         height=_STEP * max(len(set(names)), 1),
+        autosize=FIT,
         title="Share of digits recognised after training",
         description="Accuracy over learning rate, norm placement and warm-up, a cell a run.",
     )
-
-
-@form
-def _cells_form() -> alt.TopLevelMixin:
-    rates, rows = (alt.Scale(domain=value(name)) for name in ("rates", "rows"))
-    return cells(
-        alt.X("rate:O", title="learning rate", scale=rates, axis=alt.Axis(labelAngle=0, labelFlush=False)),
-        alt.Y("warmup:O", title=None, scale=rows, axis=alt.Axis(labelFlush=False, labelLimit=200)),
-        tooltip=[
-            tip("warmup:O", title="warm-up"),
-            tip("rate:O", title="learning rate"),
-            tip("written:N", title="accuracy, held out"),
-            tip("error:N", title="standard error"),
-        ],
-        signed=False,
-        field="accuracy",
-        font_size=MIDDLE,
-    ).properties(autosize=FIT)

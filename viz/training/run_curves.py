@@ -6,8 +6,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from ..builders.curves import curves, encodings_by_kind
-from ..builders.figure import VegaFigure, data, either, form, tip
+from ..builders.chart import Column, chart, layer
+from ..builders.curves import encodings_by_kind
+from ..builders.figure import Kwargs, VegaFigure, either, tip
 from ..builders.palette import NEUTRAL
 from ..builders.theme import heading
 
@@ -40,37 +41,16 @@ def run_curves(
     if missing := sorted(needed - set(table.columns)):
         raise ValueError(f"the columns {missing} are missing, got {list(table.columns)}")
     tooltip_columns = tuple(name for name in table.columns if name not in ("step", "value", "run", "line"))
-    frame = table.copy(deep=False)
-    frame["shown"] = frame["step"] + log_x
     run_names = tuple(run for run in runs if run in set(table["run"])) or tuple(runs)
     lines = tuple(np.unique(table["line"]).tolist()) if line_title else ()
     marks = [*breaks, *([] if step is None else [step])]
     now = [False] * len(breaks) + [True] * (step is not None)
-    return _chart_form(
-        tuple(runs.items()), run_names, lines, tooltip_columns, (x_title, y_title, line_title), (log_x, log_y)
-    ).with_data(
-        frame,
-        in_file={"value": y_title},
-        frames={"marks": {"shown": [mark + log_x for mark in marks], "now": now}},
-        title=heading(title),
-        description=f"{title or y_title} over the steps of training, of {' and '.join(run_names)}.",
-    )
-
-
-@form
-def _chart_form(
-    runs: tuple[tuple[str, str], ...],
-    run_names: tuple[str, ...],
-    lines: tuple[int, ...],
-    tooltip_columns: tuple[str, ...],
-    titles: tuple[str, str, str | None],
-    logs: tuple[bool, bool],
-) -> alt.TopLevelMixin:
-    (x_title, y_title, line_title), (log_x, log_y) = titles, logs
     legend = {"title": line_title, "values": list(lines or run_names), "symbolType": "stroke", "columns": 7}
-    kinds = ("line:O", lines, shades(len(lines))) if line_title else ("run:N", *zip(*runs, strict=True))
-    (lines_and_dots,) = curves(
-        alt.X(
+    kinds = (
+        ("line:O", lines, shades(len(lines))) if line_title else ("run:N", tuple(runs), tuple(runs.values()))
+    )
+    curve = {
+        "x": alt.X(
             "shown:Q",
             title=f"{x_title} + 1" if log_x else x_title,
             scale=alt.Scale(type="log" if log_x else "linear", nice=False),
@@ -78,32 +58,41 @@ def _chart_form(
                 format="~s", labelExpr="datum.value ? datum.label : '0'", labelOverlap=True, tickCount=6
             ),
         ),
-        alt.Y(
+        "y": alt.Y(
             "value:Q",
             title=y_title,
             scale=alt.Scale(type="log" if log_y else "linear", zero=False),
             axis=alt.Axis(format=".4~g", tickCount=5),
         ),
-        encodings_by_kind(*kinds[:2], color=kinds[2], legend=legend),
-        tooltip=[
+        **encodings_by_kind(*kinds[:2], color=kinds[2], legend=legend),
+        "tooltip": [
             tip("run:N"),
             *([tip("line:O", title=line_title)] if line_title else []),
             tip("step:Q", ",", x_title),
             *(alt.Tooltip(field=name, type="nominal") for name in tooltip_columns),
             tip("value:Q", ".4~g", y_title),
         ],
-        line={"strokeWidth": 2, "point": {"size": 22, "filled": True}, "invalid": _GAPS},
+    }
+    rule = {
+        "x": "shown:Q",
+        "strokeWidth": either("datum.now", 2.5, 1),
+        "strokeDash": either("datum.now", [1, 0], [3, 4]),
+    }
+    line: Kwargs = {"strokeWidth": 2, "point": {"size": 22, "filled": True}, "invalid": _GAPS}
+    return chart(
+        [
+            Column(name, table[name], None, in_file=y_title if name == "value" else "")
+            for name in table.columns
+        ],
+        layer("line", curve, **line),
+        layer("rule", rule, "marks", color=NEUTRAL),
+        drawing={"shown": table["step"] + log_x},
+        frames={"marks": {"shown": [mark + log_x for mark in marks], "now": now}},
+        height=320,
+        autosize=None,
+        title=heading(title),
+        description=f"{title or y_title} over the steps of training, of {' and '.join(run_names)}.",
     )
-    rules = (
-        alt.Chart(data("marks"))
-        .mark_rule(color=NEUTRAL)
-        .encode(
-            x="shown:Q",
-            strokeWidth=either("datum.now", 2.5, 1),
-            strokeDash=either("datum.now", [1, 0], [3, 4]),
-        )
-    )
-    return alt.layer(lines_and_dots, rules).properties(height=320)
 
 
 def shades(n: int) -> list[str]:

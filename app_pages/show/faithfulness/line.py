@@ -22,8 +22,7 @@ from app_pages.toolkit.beside import beside
 from model.experiments.faithfulness import area, other_attention
 from model.experiments.knock_out import KnockOutKind
 from viz.builders.number_format import format_number
-from viz.faithfulness.removal_curve import removal_curve
-from viz.faithfulness.score_effect import score_effect
+from viz.faithfulness.map_agreement import removal_curve, score_effect
 
 _MENU = "why"  # key of the menu, in the session whether it is open
 

@@ -17,7 +17,7 @@ from model.experiments.patching import patch_feed_forwards, patch_heads, patch_p
 from model.experiments.probabilities import probabilities
 from tests.app_pages.charts import table as table_of
 from tests.model.huggingface.folders import build
-from viz.heads.patch_grid import FEED_FORWARD
+from viz.heads.part_grids import FEED_FORWARD
 
 Open = Callable[..., AppTest]
 PAGE = "app_pages/heads/page.py"

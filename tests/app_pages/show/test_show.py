@@ -17,13 +17,12 @@ from viz.attention.token_heatmaps import difference_heatmap, score_heatmap, weig
 from viz.builders.figure import Figure, VegaFigure
 from viz.builders.heatmap_figure import Heatmap
 from viz.builders.palette import WEIGHTS
-from viz.compare.norm_heatmap import norm_heatmap
+from viz.compare.stage_maps import norm_heatmap
 from viz.export.export_style import ExportStyle
 from viz.export.save import figure_bytes
 from viz.masks.cell_board import cell_board
-from viz.positions.permutation import permutation
+from viz.positions.matrix_equations import permutation, sum_of_maps
 from viz.positions.position_heatmaps import learned_positions, shift_of_positions, sinusoid_table
-from viz.positions.sum_of_maps import sum_of_maps
 
 FIGURE = VegaFigure({}, {})
 TOKENS = ("[CLS]", "great", "film", "[SEP]")

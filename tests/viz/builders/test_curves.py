@@ -1,53 +1,40 @@
 import altair as alt
-import pandas as pd
 import pytest
 
 from tests.viz.scene import drawn
+from viz.builders.chart import Column, chart, lines
 from viz.builders.curves import (
     CHOSEN,
-    curves,
     encodings_by_kind,
-    long_table,
+    long_columns,
     probability_axis,
     rule,
-    stage_axis,
 )
-from viz.builders.figure import VegaFigure, click_on, form
+from viz.builders.figure import VegaFigure, tip
 from viz.builders.palette import ACCENT
 
 SERIES = {"a": ((0, 1, 2), (0.0, 0.5, 1.0)), "b": ((0, 1), (1.0, 1.0))}
 CHANNELS = {"color": ("#112233", "#445566"), "shape": ("circle", "square"), "strokeDash": ([1, 0], [5, 4])}
 
 
-@form
-def _form(pointed: bool) -> alt.LayerChart:
-    layers = curves(
-        alt.X("at:Q"),
-        alt.Y("probability:Q", title="probability", **probability_axis()),
-        encodings_by_kind("kind:N", ("a", "b"), **CHANNELS),
-        tooltip=[alt.Tooltip("at:Q")],
-        line={"strokeWidth": 3},
-        points={"size": 40} if pointed else None,
-        click=click_on("point", "at") if pointed else None,
-    )
-    return alt.layer(*layers, rule("at"))
-
-
 def figure(pointed: bool = True) -> VegaFigure:
-    frames = {CHOSEN: pd.DataFrame({"at": [1]})}
-    frame = long_table(SERIES, "kind", "at", "probability")
-    return _form(pointed).with_data(frame, frames=frames, description="", height=100)
+    x, y = alt.X("at:Q"), alt.Y("probability:Q", title="probability", **probability_axis())
+    layers = lines(
+        {"x": x, "y": y, **encodings_by_kind("kind:N", ("a", "b"), **CHANNELS)},
+        [tip("at:Q")],
+        {"strokeWidth": 3},
+        {"size": 40} if pointed else None,
+    )
+    columns = long_columns(SERIES, Column("kind", ()), Column("at", ()), Column("probability", ()))
+    frames = {CHOSEN: {"at": [1]}}
+    return chart(columns, *layers, rule("at"), frames=frames, description="", height=100)
 
 
 def test_series_become_a_row_a_value():
-    assert list(long_table(SERIES, "kind", "at", "value").itertuples(index=False, name=None)) == [
-        ("a", 0, 0.0),
-        ("a", 1, 0.5),
-        ("a", 2, 1.0),
-        ("b", 0, 1.0),
-        ("b", 1, 1.0),
-    ]
-    assert list(long_table({}, "kind", "at", "value").columns) == ["kind", "at", "value"]
+    kind, x, y = long_columns(SERIES, Column("kind", ()), Column("at", ()), Column("value", (), "v"))
+    assert kind.values.tolist() == ["a", "a", "a", "b", "b"]
+    assert (x.values.tolist(), y.values.tolist()) == ([0, 1, 2, 0, 1], [0, 0.5, 1, 1, 1])
+    assert (y.name, y.title) == ("value", "v")
 
 
 def test_kinds_differ_in_every_channel_and_have_one_legend():
@@ -82,7 +69,3 @@ def test_the_rule_stands_at_the_chosen_place():
     points, ruled = drawn(figure(), width=200)
     assert [item["stroke"] for item in ruled] == [ACCENT]
     assert ruled[0]["x"] == points[1]["x"]
-
-
-def test_stages_keep_their_order():
-    assert stage_axis(("embed", "L0 mid", "A"), "stage").to_dict()["sort"] == ["embed", "L0 mid", "A"]

@@ -7,7 +7,7 @@ from altair.utils.schemapi import SchemaValidationError
 
 from tests.viz.scene import drawn, whole
 from viz.builders.figure import click_on, data, form, value
-from viz.compare.norm_heatmap import norm_heatmap
+from viz.compare.stage_maps import norm_heatmap
 
 made = []
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from tests.viz.vision import rgb
 from viz.builders.head_grids import entropy_change, formation_map, head_grid
 from viz.builders.palette import ACCENT, WEIGHTS
@@ -28,18 +28,6 @@ def test_every_head_has_its_number_in_its_place():
 def test_only_the_chosen_head_is_framed_in_the_accent():
     *_, cover = drawn(grid())
     assert [cell["description"] for cell in cover if cell["stroke"] == ACCENT] == ["L2 H0"]
-
-
-def test_signed_colours_are_symmetric_and_others_start_at_zero():
-    def domain(figure):
-        (scale,) = [layer["encoding"]["color"]["scale"] for layer in whole(figure)["layer"][:1]]
-        (largest,) = [each["value"] for each in whole(figure)["params"] if each["name"] == "largest"]
-        meant = {"-largest": -largest, "largest": largest}
-        return [meant[end["expr"]] if isinstance(end, dict) else end for end in scale["domain"]]
-
-    assert domain(grid()) == [-0.5, 0.5]
-    assert domain(grid(signed=False)) == [0, 0.5]
-    assert domain(grid(np.zeros((1, 1)))) == [-1, 1]
 
 
 def test_hover_says_the_pair_and_the_exact_value():

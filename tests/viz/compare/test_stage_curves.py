@@ -28,11 +28,6 @@ def test_the_axis_starts_at_zero(given, top):
     assert [point["y"] for point in points] == [240 * (1 - value / top) for value in (1, 2, 4, 0.5, 0)]
 
 
-def test_one_legend_has_the_colours_and_the_shapes():
-    _, points = stage_curves(CURVES, STAGES, y_title="norm").specification["layer"]
-    assert points["encoding"]["color"]["legend"] == points["encoding"]["shape"]["legend"]
-
-
 def test_more_values_than_stages_are_refused():
     with pytest.raises(ValueError, match="3 values need as many stages, got 2"):
         stage_curves(CURVES, STAGES[:2], y_title="norm")

@@ -12,7 +12,7 @@ from viz.builders.palette import weight_scale
 from viz.export.cell_numbers import number_choices
 from viz.export.drawing import svg
 from viz.export.export_style import ExportStyle
-from viz.positions.sum_of_maps import sum_of_maps
+from viz.positions.matrix_equations import sum_of_maps
 
 ALL, NONE = ExportStyle(numbers="all"), ExportStyle(numbers="none")
 NAMES = ["the", "film", "end"]

@@ -10,11 +10,11 @@ from viz.attention.matrix_links import MatrixLink, with_outlines
 from viz.attention.token_heatmaps import cross_heatmap, difference_heatmap, score_heatmap, weight_heatmap
 from viz.builders.heatmap import compact
 from viz.builders.palette import ACCENT, FALLS, RISES, WEIGHTS, WeightScale
-from viz.compare.norm_heatmap import norm_heatmap
+from viz.compare.stage_maps import norm_heatmap
 from viz.export.drawing import svg
 from viz.export.export_style import LABEL, PAPER
 from viz.export.heatmap_vega import heatmap_vega
-from viz.positions.permutation import permutation
+from viz.positions.matrix_equations import permutation, sum_of_maps
 from viz.positions.position_heatmaps import (
     learned_positions,
     pairs_of_positions,
@@ -22,7 +22,6 @@ from viz.positions.position_heatmaps import (
     similarity_of_positions,
     sinusoid_table,
 )
-from viz.positions.sum_of_maps import sum_of_maps
 
 TOKENS = ["[CLS]", "a", "film", "a"]
 RNG = np.random.default_rng(0)

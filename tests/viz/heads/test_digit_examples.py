@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.heads.digit_examples import digit_examples
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (3, 28, 28), dtype=np.uint8)
@@ -33,11 +33,6 @@ def test_query_and_key_lie_on_their_patches() -> None:
 def test_everything_is_said_in_words() -> None:
     assert "digit 7: row 0, column 0 looks at row 6, column 6, weight 0.99" in figure().description
     assert "digit 40: the class token looks at row 1, column 0" in figure().description
-
-
-def test_a_click_gives_the_digit() -> None:
-    (param,) = (param for param in whole(figure())["params"] if param["name"] == "example")
-    assert param["select"]["fields"] == ["number"]
 
 
 def test_lists_of_other_lengths_are_refused() -> None:

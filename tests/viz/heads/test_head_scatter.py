@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT, POST_LN, PRE_LN
 from viz.heads.head_scatter import head_scatter
 
@@ -64,11 +64,6 @@ def test_of_many_heads_the_chosen_one_alone_has_its_name_beside_it() -> None:
     named = scatter(values, values, (3, 5), [""] * 72).frame["label"]
     assert [label for label in named if label] == ["L3 H5"]
     assert all(scatter().frame["label"])
-
-
-def test_a_click_gives_layer_and_head() -> None:
-    (param,) = (param for param in whole(scatter())["params"] if param["name"] == "head")
-    assert param["select"]["fields"] == ["layer", "head"]
 
 
 def test_roles_are_said_and_shapes_must_agree() -> None:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT
 from viz.inputs.confusion_matrix import confusion_matrix
@@ -39,11 +39,6 @@ def test_the_chosen_cell_is_framed_and_comes_last():
     *_, cover = drawn(figure)
     assert [cell["stroke"] == ACCENT for cell in cover] == [False] * 8 + [True]
     assert cover[-1]["description"] == "good, answered so-so"
-
-
-def test_a_click_says_both_classes_and_differs_from_the_first():
-    (parameter,) = (each for each in whole(matrix())["params"] if "select" in each)
-    assert (parameter["name"], parameter["select"]["fields"]) == ("cell", ["label", "answer", "selected"])
 
 
 def test_two_classes_of_one_name_stay_two_rows():

@@ -4,7 +4,7 @@ import pytest
 
 from model.experiments.head_steps import step_order
 from tests.model import tiny
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT
 from viz.inside.block_diagram import block_diagram
 
@@ -90,13 +90,6 @@ def test_norms_attention_and_feed_forward_have_their_tints():
     assert tints["norm_attention"]["fill"] == tints["norm_feed_forward"]["fill"]
     assert tints["project"]["fill"] == tints["output"]["fill"]
     assert len({tints[name]["fill"] for name in ("norm_attention", "project", "expand", "input")}) == 4
-
-
-def test_a_click_names_its_step():
-    chart = whole(diagram("pre"))
-    (click,) = chart["params"]
-    assert (click["name"], click["select"]["fields"]) == ("step", ["step"])
-    assert click["views"] == [chart["layer"][-1]["name"]]
 
 
 def test_nothing_lies_outside():

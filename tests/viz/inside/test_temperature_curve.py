@@ -72,11 +72,6 @@ def test_of_many_classes_that_matter_as_many_as_there_are_colours_are_drawn_in_t
     assert fills == {*CATEGORIES, NEUTRAL}
 
 
-def test_a_click_gives_the_place_in_the_list():
-    param = curve().specification["params"][0]
-    assert (param["name"], param["select"]["fields"]) == ("temperature", ["index"])
-
-
 def test_probabilities_must_fit():
     with pytest.raises(ValueError, match=r"expected shape \(5, 3\), got probabilities of \(5, 2\)"):
         curve(names=("a", "b", "c"))

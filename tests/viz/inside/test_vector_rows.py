@@ -21,9 +21,6 @@ def test_colours_are_symmetric_about_zero_and_reach_to_the_largest_of_all_rows()
     (cells,) = drawn(vector_rows(ROWS, what="x"))
     assert cells[0]["fill"].endswith(", 0)")  # nothing to see
     assert [cells[place]["fill"] for place in (1, 2)] == ["rgba(154, 130, 0, 0.5)", "rgb(166, 60, 196)"]
-    spec = whole(vector_rows(ROWS, what="x"))
-    assert spec["layer"][0]["encoding"]["color"]["legend"]["values"] == {"expr": "[-largest, 0, largest]"}
-    assert {"name": "largest", "value": 4} in spec["params"]
 
 
 def test_vectors_of_different_length_share_their_columns():
@@ -64,9 +61,6 @@ def test_groups_are_equally_wide_and_the_chosen_one_is_on_top():
     assert [frame["stroke"] == ACCENT for frame in frames] == [False, False, False, True]
     assert frames[-1]["x"] == pytest.approx(cells[2]["x"])
     assert frames[-1]["width"] == pytest.approx(2 * cells[0]["width"])
-    axis = whole(chart)["layer"][0]["encoding"]["x"]["axis"]
-    assert axis["values"] == {"expr": "ticks"}
-    assert "groups[" in axis["labelExpr"]
     values = {each["name"]: each.get("value") for each in whole(chart)["params"]}
     assert values["ticks"] == [1, 3, 5, 7]
     assert values["groups"] == ["H0", "H1", "H2", "H3"]
@@ -94,5 +88,3 @@ def test_a_screen_reader_hears_what_it_is():
 def test_what_the_numbers_belong_to_has_its_name() -> None:
     chart = vector_rows({"θ": np.array([1.0, 0.5])}, what="angle", numbered="pair")
     assert list(chart.frame["pair"]) == [0, 1]
-    axis = whole(chart)["layer"][0]["encoding"]["x"]["axis"]
-    assert axis["title"] == "pair"

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT
 from viz.positions.embedding_scatter import embedding_scatter
 
@@ -72,11 +72,6 @@ def test_tokens_in_one_spot_share_a_label():
     places = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 1.0]])
     *_, labels = drawn(embedding_scatter(places, ("a", "b", "b"), selected=2), width=600)
     assert [label["text"] for label in labels] == ["a", "b"]
-
-
-def test_a_click_names_the_position():
-    (click,) = (each for each in whole(scatter())["params"] if "select" in each)
-    assert (click["name"], click["select"]["fields"]) == ("token", ["position"])
 
 
 def test_one_vector_lies_in_the_middle():

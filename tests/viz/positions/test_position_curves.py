@@ -3,7 +3,7 @@ import pytest
 
 from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT, EMPHASIS
-from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve
+from viz.positions.position_curves import error_curves, norm_curves, offset_curve, shift_curve, shuffle_strip
 
 NORMS = {"|x|": np.array([3.0, 4.0, 5.0]), "|p|": np.array([1.0, 1.0, 1.0])}
 TOKENS = ("[CLS]", "film", "[SEP]")
@@ -23,11 +23,6 @@ def test_a_longer_vector_stands_higher_and_zero_is_in_sight():
     assert [point["x"] for point in points[:3]] == [0, points[1]["x"], 2 * points[1]["x"]]
 
 
-def test_hover_gives_token_and_exact_length():
-    encoding = norm_curves(NORMS, TOKENS).specification["layer"][1]["encoding"]
-    assert [field["field"] for field in encoding["tooltip"]] == ["vector", "position", "token", "norm"]
-
-
 def test_lengths_that_do_not_fit_the_tokens_are_refused():
     with pytest.raises(ValueError, match=r"expected shape \(2,\), got \|x\| of \(3,\) and \|p\| of \(3,\)"):
         norm_curves(NORMS, TOKENS[:2])
@@ -43,7 +38,6 @@ ERRORS = {"with": np.zeros(3), "without": np.array([1.0, 0.5, 0.25])}
 
 def test_a_line_a_map_in_the_order_given():
     figure = error_curves(ERRORS)
-    assert figure.specification["encoding"]["color"]["scale"]["domain"] == ["with", "without"]
     assert figure.frame["error"].tolist() == [0, 0, 0, 1, 0.5, 0.25]
     assert figure.frame["t"].tolist() == [0, 1, 2] * 2
 
@@ -63,24 +57,10 @@ FORMULA = np.array([1.5, 2.0, 1.5])
 
 def test_the_formula_runs_through_what_was_measured():
     chart = offset_curve(OFFSETS, FORMULA + 0.25, FORMULA, what="distance", law="Σ cos")
-    dots, line = chart.specification["layer"]
-    assert (dots["encoding"]["y"]["field"], line["encoding"]["y"]["field"]) == ("measured", "formula")
     assert chart.frame["formula"].tolist() == [1.5, 2, 1.5]
     assert chart.frame["measured"].tolist() == [1.75, 2.25, 1.75]
     (dots,) = drawn(chart, width=400)
     assert len(dots) == 3
-
-
-def test_hover_gives_both_and_the_deviation():
-    chart = offset_curve(OFFSETS, FORMULA + 0.25, FORMULA, what="dot product", law="Σ cos")
-    tooltip = chart.specification["layer"][0]["encoding"]["tooltip"]
-    assert [field["field"] for field in tooltip] == ["offset", "measured", "formula", "deviation"]
-    assert chart.frame["deviation"].tolist() == [0.25] * 3
-
-
-def test_the_legend_names_the_formula():
-    spec = offset_curve(OFFSETS, FORMULA, FORMULA, what="dot product", law="Σ cos").specification
-    assert spec["layer"][1]["encoding"]["color"]["scale"]["domain"][1] == "Σ cos"
 
 
 def test_lengths_must_agree():
@@ -106,11 +86,41 @@ def test_a_point_is_hollow_where_another_class_leads():
     assert [point["fill"] for point in points] == [EMPHASIS, EMPHASIS, "transparent"]
 
 
-def test_a_click_names_the_shift():
-    (click,) = shift_curve([0, 5, 10], PROBABILITIES, NAMES, selected=0).specification["params"][:1]
-    assert (click["name"], click["select"]["fields"]) == ("shift", ["shift"])
-
-
 def test_other_shapes_are_refused():
     with pytest.raises(ValueError, match=r"expected shape \(2, 2\), got probabilities of \(3, 2\)"):
         shift_curve([0, 5], PROBABILITIES, NAMES, selected=0)
+
+
+def strip(selected=None):
+    return shuffle_strip(
+        {"with": np.array([0.1, 0.5, 0.9]), "without": np.array([0.25, 0.25, 0.25])},
+        {"with": 1.0, "without": 0.25},
+        class_name="7",
+        selected=selected,
+    )
+
+
+def test_a_dot_stands_at_its_probability_in_the_row_of_its_condition():
+    bars, dots = drawn(strip(), width=1000)
+    assert len(dots) == 6
+    left = [dot["x"] for dot in dots]
+    assert left[0] < left[3] == left[4] == left[5] < left[1] < left[2] < bars[0]["x"]
+    assert bars[1]["x"] == pytest.approx(left[3], abs=1.5)  # half the bar
+    assert max(dot["y"] for dot in dots[:3]) < min(dot["y"] for dot in dots[3:])
+
+
+def test_equal_dots_do_not_hide_each_other():
+    _, dots = drawn(strip(), width=1000)
+    assert len({dot["y"] for dot in dots[3:]}) == 3
+
+
+def test_the_dots_of_the_chosen_seed_stand_out():
+    _, dots = drawn(strip(selected=1), width=1000)
+    assert [dot["fill"] == ACCENT for dot in dots] == [False] * 4 + [True] * 2
+    assert dots[-1]["size"] > dots[0]["size"]
+    assert [dot["description"] for dot in dots[-2:]] == ["with, seed 1", "without, seed 1"]
+
+
+def test_no_orders_make_an_empty_chart():
+    bars, dots = drawn(shuffle_strip({}, {}, class_name="7", selected=None), width=1000)
+    assert bars == dots == []

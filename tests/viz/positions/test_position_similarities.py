@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.builders.palette import ACCENT
 from viz.positions import position_similarities as module
 from viz.positions.position_similarities import (
@@ -32,11 +32,6 @@ def test_small_cells_go_without_numbers():
 def test_the_chosen_patch_is_outlined():
     _, _, cover = drawn(chart(selected=3))
     assert [patch["description"] for patch in cover if patch["stroke"] == ACCENT] == ["r1c0"]
-
-
-def test_a_click_names_the_patch():
-    (click,) = (each for each in whole(chart())["params"] if "select" in each)
-    assert (click["name"], click["select"]["fields"]) == ("patch", ["patch"])
 
 
 def test_similarities_beside_the_grid_are_refused():
@@ -89,16 +84,6 @@ def test_the_chosen_map_is_framed_above_its_neighbours():
     _, outlines = drawn(small_maps(selected=1))
     assert [outline["stroke"] == ACCENT for outline in outlines] == [False] * 5 + [True]
     assert outlines[-1]["description"] == "r0c1"
-
-
-def test_a_click_names_the_patch_of_the_map():
-    (click,) = (each for each in whole(small_maps())["params"] if "select" in each)
-    assert (click["name"], click["select"]["fields"]) == ("patch", ["patch"])
-
-
-def test_hover_names_both_patches():
-    encoding = whole(small_maps())["layer"][0]["encoding"]
-    assert [field.get("title") for field in encoding["tooltip"]] == ["position of", "against", None]
 
 
 def test_similarities_of_other_pairs_are_refused():

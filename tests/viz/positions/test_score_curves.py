@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from viz.positions.score_curves import pair_map, score_curves, short_length
+from viz.positions.score_curves import MOST, distance_curves, pair_map, score_curves, short_length
 
 OFFSETS = np.array([-1, 0, 1, 2])
 PARTS = {"fast": np.array([1.0, 2, 3, 4]), "slow": np.array([0.0, 0, 1, 1])}
@@ -41,3 +41,20 @@ def test_a_row_for_each_pair() -> None:
 
 def test_wavelengths_are_short() -> None:
     assert [short_length(wave) for wave in (6.28318, 99.51, 125_663.7)] == ["6.28", "99.5", "125,664"]
+
+
+def test_every_distance_value_stands_at_its_offset() -> None:
+    offsets = np.array([-1, 0, 1])
+    figure = distance_curves(offsets, {"head 0": np.array([1.0, 2, 3]), "head 1": -offsets}, what="bias")
+    rows = figure.frame
+    assert rows["offset"].tolist() == [-1, 0, 1] * 2
+    assert rows["amount"].tolist() == [1, 2, 3, 1, 0, -1]
+    assert rows["curve"].tolist() == ["head 0"] * 3 + ["head 1"] * 3
+
+
+def test_distances_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="head 0"):
+        distance_curves(np.arange(3), {"head 0": np.arange(2)}, what="bias")
+    many = {str(index): np.arange(3) for index in range(MOST + 1)}
+    with pytest.raises(ValueError, match="can be told apart"):
+        distance_curves(np.arange(3), many, what="bias")

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.viz.scene import drawn, whole
+from tests.viz.scene import drawn
 from viz.builders.figure import VegaFigure
 from viz.builders.palette import ACCENT
 from viz.positions.sinusoid_figures import AT_MOST, clock_hands, counter_table, wave_curves
@@ -89,12 +89,6 @@ def test_the_row_of_the_position_is_framed():
     assert framed == ["1", "0"]
 
 
-def test_what_the_table_is_stands_above_it():
-    spec = whole(table())
-    assert spec["title"]["text"] == "in binary"
-    assert spec["layer"][0]["layer"][0]["encoding"]["x"]["title"] == "bit"
-
-
 def test_shapes_must_fit():
     with pytest.raises(
         ValueError, match=r"expected shape \(1, 1\), got values of \(3, 2\) and texts of \(3, 2\)"
@@ -130,11 +124,6 @@ def test_dots_lie_on_their_waves():
     # Every second point of a wave is at a whole position.
     assert set(points[["t", "place"]].itertuples(index=False, name=None)) <= on_waves
     assert len(curves) == 2 * len(T)
-
-
-def test_hover_gives_the_value():
-    *_, points, _ = wave_curves(NAMES, VALUES, T, WAVES, position=1).specification["layer"]
-    assert {"field": "value", "format": ".4f", "type": "quantitative"} in points["encoding"]["tooltip"]
 
 
 def test_no_curves_make_an_empty_chart():

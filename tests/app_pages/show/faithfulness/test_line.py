@@ -32,7 +32,7 @@ from tests.model import tiny
 from tests.model.atlas.invented_results import source
 from tests.model.experiments.test_masked_word import log_p
 from viz.export.figure_csv import csv
-from viz.faithfulness.score_effect import score_effect
+from viz.faithfulness.map_agreement import score_effect
 
 Open = Callable[..., AppTest]
 TEXT = "not great film a b x"

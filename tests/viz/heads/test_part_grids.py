@@ -1,0 +1,133 @@
+import numpy as np
+import pytest
+
+from tests.viz.scene import drawn
+from viz.builders.palette import ACCENT
+from viz.heads.part_grids import Spread, ablation_grid, patch_grid
+
+EFFECTS = np.array([[0.5, -0.25, 1.0, 0.0], [0.1, 0.2, np.nan, -2.0]])  # two heads, attention, feed-forward
+AWAY = np.array([[False, True, False, False], [False, False, False, True]])
+
+
+def grid(effects=EFFECTS, away=AWAY, **options):
+    return ablation_grid(effects, away, **{"what": "log-odds of positive", "signed": True} | options)
+
+
+def test_every_part_has_its_number_in_its_place():
+    _, text, cover = drawn(grid())
+    written = {(mark["x"], mark["y"]): mark["text"] for mark in text}
+    places = {
+        cell["description"]: (cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2) for cell in cover
+    }
+    assert {name: written[place] for name, place in places.items()} == {
+        "L0 H0": "+0.50", "L0 H1": "−0.25", "L0 attn": "+1.00", "L0 FF": "0.00",
+        "L1 H0": "+0.10", "L1 H1": "+0.20", "L1 attn": "–", "L1 FF": "−2.00",
+    }  # fmt: skip
+    x = {name: place[0] for name, place in places.items()}
+    assert x["L0 H0"] < x["L0 H1"] < x["L0 attn"] < x["L0 FF"]
+
+
+def test_what_is_taken_away_is_framed():
+    *_, cover = drawn(grid())
+    assert {cell["description"] for cell in cover if cell["stroke"] == ACCENT} == {"L0 H1", "L1 FF"}
+
+
+def test_small_effects_have_more_digits():
+    frame = grid(EFFECTS / 100, signed=False).frame
+    assert set(frame["written"]) >= {"0.0050", "−0.0025", "0.0100"}
+
+
+def test_a_click_tells_a_second_one_apart():
+    frame = grid().frame.set_index("name")
+    assert frame.loc["L1 FF", ["layer", "column", "away"]].tolist() == [1, 3, True]
+    (click,) = [each for each in grid().specification["params"] if each["name"] == "part"]
+    assert click["select"]["fields"] == ["layer", "column", "away"]
+
+
+def test_the_data_set_stands_under_the_pointer():
+    over = np.full(EFFECTS.shape, np.nan)
+    over[0, 0] = 0.123
+    frame = grid(over=over).frame.set_index("name")
+    assert frame.loc["L0 H0", "over"] == "0.123"
+    assert frame.loc["L0 attn", "over"] == "not measured"
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(2, 4\)"):
+        grid(away=AWAY[:, :2])
+
+
+PATCHED = np.array([[0.5, -0.25, 1.0], [0.1, 0.0, -2.0]])  # two heads, feed-forward
+COLUMNS = ("H0", "H1", "FF")
+SPREAD = Spread(
+    sd=np.full((2, 3), 0.1),
+    low=PATCHED - 0.15,
+    high=PATCHED + 0.15,
+    is_shown=np.abs(PATCHED) > 0.15,
+    is_tested=PATCHED != 0,
+    n=12,
+)
+
+
+def patched_grid(effects=PATCHED, **options):
+    options = {"selected": (0, 1), "what": "change of the log-odds", "signed": True} | options
+    return patch_grid(effects, COLUMNS, **options)
+
+
+def test_every_patched_part_has_its_number_in_its_place():
+    _, text, cover = drawn(patched_grid())
+    written = {(mark["x"], mark["y"]): mark["text"] for mark in text}
+    places = {
+        cell["description"]: (cell["x"] + cell["width"] / 2, cell["y"] + cell["height"] / 2) for cell in cover
+    }
+    assert {name: written[place] for name, place in places.items()} == {
+        "L0 H0": "+0.50", "L0 H1": "−0.25", "L0 FF": "+1.00",
+        "L1 H0": "+0.10", "L1 H1": "0.00", "L1 FF": "−2.00",
+    }  # fmt: skip
+    x = {name: place[0] for name, place in places.items()}
+    assert x["L0 H0"] < x["L0 H1"] < x["L0 FF"]
+
+
+def test_only_the_chosen_part_is_framed():
+    *_, cover = drawn(patched_grid())
+    assert [cell["description"] for cell in cover if cell["stroke"] == ACCENT] == ["L0 H1"]
+    *_, cover = drawn(patched_grid(selected=None))
+    assert not [cell for cell in cover if cell["stroke"] == ACCENT]
+
+
+def test_small_effects_are_in_a_smaller_unit_which_the_title_says():
+    figure = patched_grid(PATCHED / 1000)
+    assert "+0.50" in set(figure.frame["written"])
+    assert "thousandths" in str(figure.specification["title"])
+
+
+def test_rounding_has_no_colour():
+    cells, *_ = drawn(patched_grid(PATCHED * 1e-8))
+    opacity = [float(cell["fill"].rstrip(")").split(",")[-1]) for cell in cells]
+    assert max(opacity) < 1e-6
+
+
+def test_of_means_only_those_with_an_effect_are_coloured():
+    figure = patched_grid(spread=SPREAD)
+    rows = figure.frame.set_index("name")
+    assert rows.loc["L1 H0", "result"] == "no clear effect"
+    assert rows.loc["L1 H1", "result"] == "not tested"
+    assert rows.loc["L1 H0", "interval"] == "−0.0500 to +0.250"
+    assert rows.loc["L0 H0", "result"] == "a clear effect, after correction for all parts"
+    cells, _, cover = drawn(figure)
+    fill = {above["description"]: cell["fill"] for cell, above in zip(cells, cover, strict=True)}
+    assert fill["L1 H0"].endswith(", 0)")
+    assert not fill["L0 H0"].endswith(", 0)")
+
+
+def test_one_pair_has_no_interval():
+    unknown = np.full((2, 3), np.nan)
+    spread = Spread(unknown, unknown, unknown, np.zeros((2, 3), bool), np.zeros((2, 3), bool), 1)
+    assert set(patched_grid(spread=spread).frame["interval"]) == {"not known: one pair"}
+
+
+def test_shapes_of_patched_parts_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"expected shape \(2, 3\)"):
+        patched_grid(PATCHED[:, :2])
+    with pytest.raises(ValueError, match=r"expected shape \(2, 3\)"):
+        patched_grid(spread=SPREAD._replace(sd=SPREAD.sd[:1]))

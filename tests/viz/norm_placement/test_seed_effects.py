@@ -1,0 +1,102 @@
+import pytest
+
+from tests.viz.scene import drawn, scene
+from viz.builders.figure import VegaFigure
+from viz.builders.palette import POST_LN, PRE_LN
+from viz.norm_placement.seed_effects import (
+    ACROSS,
+    HEIGHT,
+    EffectDot,
+    SeedLine,
+    axis_end,
+    effect_axis,
+    effect_strip,
+    seed_strip,
+)
+from viz.theory.placements import variant_channels
+
+TITLES = {"title": "a claim", "axis": "length of the states"}
+LINES = (
+    SeedLine("texts: 1.0 apart", (0, 1), (1.0, 1.5), (2.0, 2.5)),
+    SeedLine("digits: 0.3 apart", (0,), (1.25,), (1.5,)),
+)
+
+
+def test_a_dot_a_seed_below_what_is_written_of_the_line():
+    figure = seed_strip(LINES, **TITLES)
+    frame = figure.frame
+    assert frame["value"].tolist() == [1.0, 1.5, 2.0, 2.5, 1.25, 1.5]
+    assert frame["seed"].tolist() == ["seed 0", "seed 1"] * 2 + ["seed 0"] * 2
+    texts = figure.frames["texts"]
+    assert texts["label"].tolist() == [line.label for line in LINES]
+    for text, line in zip(texts.itertuples(), LINES, strict=True):
+        assert (frame[frame["measured"] == line.label]["y"] > text.y).all()
+    assert frame["y"].max() < figure.specification["height"]
+
+
+def test_distances_between_two_encoders_have_a_mark_of_their_own():
+    line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
+    frame = seed_strip([line], **TITLES).frame
+    assert frame["variant"].value_counts().to_dict() == {"pre-LN": 1, "post-LN": 1, ACROSS: 4}
+
+
+def test_dots_are_drawn_in_the_colours_of_both_placements():
+    line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
+    of_both = set(variant_channels(("pre-LN", "post-LN"))["color"].to_dict()["scale"]["range"])
+    for figure in (
+        seed_strip(LINES, **TITLES),
+        seed_strip([line], **TITLES, log=True),
+    ):
+        fills = {item.get("fill") for items in drawn(figure, width=500) for item in items}
+        assert of_both <= fills
+
+
+def test_it_names_its_colours():
+    line = SeedLine("heads", (0, 1), (0.1,), (0.2,), (0.3, 0.3, 0.4, 0.5))
+    assert {"pre-LN", "post-LN", "length of the states · larger →"} <= texts(seed_strip(LINES, **TITLES))
+    assert f"length of the states (grey: {ACROSS}) · larger →" in texts(seed_strip([line], **TITLES))
+
+
+def texts(figure: VegaFigure) -> set[str]:
+    """All that is written in it, axes and legends too."""
+    found, left = set(), [scene(figure, width=500)]
+    while left:
+        part = left.pop()
+        left += part.get("items", [])
+        if isinstance(text := part.get("text"), str):
+            found.add(text)
+    return found
+
+
+def test_a_reference_is_drawn_where_there_is_one():
+    assert seed_strip(LINES, **TITLES, reference=1.0, log=True).frames["reference"]["value"].tolist() == [1.0]
+    assert seed_strip(LINES, **TITLES).frames["reference"].empty
+
+
+def test_values_need_their_seeds():
+    with pytest.raises(ValueError, match="post"):
+        seed_strip([SeedLine("texts", (0, 1), (1.0, 2.0), (1.0,))], **TITLES)
+
+
+DOTS = (EffectDot("texts", 16, -2.0, -3.0, -1.0), EffectDot("digits", 3, 4.0, 2.0, 20.0))
+
+
+def test_a_dot_below_the_other_within_the_row() -> None:
+    frame = effect_strip(DOTS, end=30, title="A claim.").frame
+    assert frame["effect"].tolist() == [-2.0, 4.0]
+    assert frame["larger"].tolist() == ["post-LN", "pre-LN"]
+    assert 0 < frame["y"].iloc[0] < frame["y"].iloc[1] < HEIGHT
+
+
+def test_dots_have_the_colour_of_the_placement_with_larger_values() -> None:
+    items = [
+        item for items in drawn(effect_strip(DOTS, end=30, title="A claim."), width=400) for item in items
+    ]
+    assert {PRE_LN, POST_LN} <= {item.get("fill") for item in items}
+
+
+def test_the_axis_shows_every_whisker_and_its_ticks_lie_on_it() -> None:
+    end = axis_end(DOTS)
+    assert end > 20
+    assert max(map(abs, effect_axis(end).frame["tick"])) <= end
+    assert axis_end([]) == 3

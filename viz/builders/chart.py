@@ -1,0 +1,197 @@
+"""Charts of Altair, declared: columns that are said once, and layers of marks that refer to them by name."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from altair.utils import schemapi
+
+from .figure import FRAME, Columns, VegaFigure, either, tip
+from .palette import ACCENT, EMPHASIS
+from .theme import FIT
+
+Channels = Mapping[str, Any]
+# A unit of Vega-Lite as JSON holds it; "click" has the name and the fields of a selection.
+Layer = Mapping[str, Any]
+
+_ENDS = ("x2", "y2")  # channels whose type is that of x and y
+
+
+class Column(NamedTuple):
+    """What a reader meets of the marks, said once: a column of the data frame, a line of the tooltip, a column of a file."""
+
+    name: str
+    values: Any  # one for each mark
+    title: str | None = ""  # in the tooltip: by default its name; None: not in the tooltip
+    format: str = ""  # Vega's, of numbers
+    in_file: str | None = ""  # by default its name; None: not in a file
+
+
+def chart(
+    columns: Sequence[Column],
+    *layers: Layer | None,
+    drawing: Columns | None = None,
+    frames: Mapping[str, Columns] | None = None,
+    values: Mapping[str, Any] | None = None,
+    last: np.ndarray | None = None,
+    autosize: object = FIT,
+    **properties: Any,
+) -> VegaFigure:
+    """A figure of these layers, from below upwards; a layer that is None is left out.
+
+    The data frame has the `columns`, and those of `drawing`, which only the drawing needs; arrays are taken in C order. The
+    rows that are `last` lie on the others. `frames` are further data frames by name. Channels refer to the `values`, numbers
+    and lists, by `value`; `properties` are those of the whole chart.
+    """
+    frame = pd.DataFrame(
+        {column.name: _flat(column.values) for column in columns}
+        | {name: _flat(numbers) for name, numbers in (drawing or {}).items()}
+    )
+    if last is not None:
+        frame = frame.iloc[np.argsort(np.ravel(last), kind="stable")]
+    in_file = dict.fromkeys(drawing or ()) | {
+        column.name: column.name if column.in_file == "" else column.in_file for column in columns
+    }
+    units, params = [], []
+    for number, unit in enumerate([dict(unit) for unit in layers if unit is not None]):
+        if click := unit.pop("click", None):
+            name, *fields = click
+            unit["name"] = f"view_{number}"
+            select = {"type": "point", "fields": fields, "toggle": False, "clear": False}
+            params.append({"name": name, "select": select, "views": [unit["name"]]})
+        units.append(unit)
+    params += [{"name": name, "value": number} for name, number in (values or {}).items()]
+    specification = {"$schema": alt.SCHEMA_URL, **as_json(properties)}
+    specification |= {"autosize": autosize} if autosize else {}
+    specification |= {"params": params} if params else {}
+    specification["layer"] = units
+    if len({unit["data"]["name"] for unit in units}) == 1:  # said once
+        specification["data"] = units[0]["data"]
+        for unit in units:
+            del unit["data"]
+    made = {name: pd.DataFrame(table) for name, table in (frames or {}).items()}
+    return VegaFigure(specification, {FRAME: frame, **made}, in_file)
+
+
+def layer(
+    mark: str,
+    channels: Channels,
+    frame: str = FRAME,
+    *,
+    where: str = "",
+    calculate: Mapping[str, str] | None = None,
+    transform: Sequence[Mapping[str, Any]] = (),
+    click: tuple[str, ...] = (),
+    **options: Any,
+) -> Layer:
+    """Marks of Vega-Lite, such as "bar", with their `options`, one for each row of `frame` where the expression `where` is true.
+
+    Channels are Altair's, or a column such as "name:N"; a tooltip is a list of them and of `Column`. `calculate` are
+    expressions for further columns, `transform` other transforms of Vega-Lite. A click sets the point selection `click[0]` to
+    the fields `click[1:]` of the mark.
+    """
+    transforms = [{"filter": where}] if where else []
+    transforms += [{"calculate": expression, "as": name} for name, expression in (calculate or {}).items()]
+    transforms += map(dict, transform)
+    unit = {
+        "data": {"name": frame},
+        "mark": {"type": mark, **as_json(options)},
+        "encoding": {name: _channel(name, channel) for name, channel in channels.items()},
+    }
+    return unit | ({"transform": transforms} if transforms else {}) | ({"click": click} if click else {})
+
+
+def lines(
+    channels: Channels,
+    tooltip: Sequence[Any],
+    line: Mapping[str, Any],
+    points: Mapping[str, Any] | None = None,
+    click: tuple[str, ...] = (),
+    **further: Any,
+) -> list[Layer]:
+    """Lines through the rows of the data frame and, with `points`, a point for each row: options of both marks.
+
+    Tooltip, `click` and `further` channels are those of the points, or of the lines if there are none.
+    """
+    channels = as_json(channels)  # once for both
+    thread = {name: channel for name, channel in channels.items() if name != "shape"}
+    if points is None:
+        return [layer("line", thread | {"tooltip": tooltip} | further, click=click, **line)]
+    dots = {name: channel for name, channel in channels.items() if name != "strokeDash"}
+    dots |= {"tooltip": tooltip} | further
+    style = {"filled": True, "opacity": 1, **points}
+    return [layer("line", thread, **line), layer("point", dots, click=click, **style)]
+
+
+def dots(
+    channels: Channels,
+    tooltip: Sequence[Any],
+    click: tuple[str, ...],
+    *,
+    sizes: tuple[float, float],
+    mark: str = "point",
+    called: str = "name:N",
+    **options: Any,
+) -> Layer:
+    """Points that can be clicked; those whose column `selected` is true are green, and `sizes` are their size and the others'."""
+    style = {"cursor": "pointer"} | ({"filled": True} if mark == "point" else {}) | options
+    own = {
+        "color": either("datum.selected", ACCENT, EMPHASIS),
+        "size": either("datum.selected", *sizes),
+        "description": called,
+        "tooltip": tooltip,
+    }
+    return layer(mark, own | dict(channels), click=click, **style)
+
+
+def _flat(values: Any) -> Any:
+    if not isinstance(values, np.ndarray):
+        return values
+    return values.ravel().astype(float) if values.dtype.kind == "f" else values.ravel()
+
+
+def _tip(column: Column) -> Any:
+    has_kind = isinstance(column.values, np.ndarray) or len(column.values)  # an empty list has none
+    kind = "Q" if (np.asarray(column.values).dtype.kind in "iuf" if has_kind else column.format) else "N"
+    return as_json(tip(f"{column.name}:{kind}", column.format, column.title))
+
+
+def _field(text: str) -> dict[str, Any]:
+    name, _, letter = text.rpartition(":")
+    kinds = {"N": "nominal", "O": "ordinal", "Q": "quantitative"}
+    return {"field": name, "type": kinds[letter]}
+
+
+def _channel(name: str, channel: Any) -> Any:
+    if name == "tooltip" and isinstance(channel, list | tuple):
+        return [
+            _line_of_tooltip(line)
+            for line in channel
+            if not (isinstance(line, Column) and line.title is None)
+        ]
+    if isinstance(channel, str):
+        field = _field(channel)
+        return {"field": field["field"]} if name in _ENDS else field
+    return as_json(channel)
+
+
+def _line_of_tooltip(line: Any) -> Any:
+    if isinstance(line, Column):
+        return _tip(line)
+    return _field(line) if isinstance(line, str) else as_json(line)
+
+
+def skip_checks() -> None:
+    """Altair checks each axis and legend against its schema, which tests do; it takes longer than the rest of a chart."""
+    schemapi.disable_debug_mode()
+
+
+def as_json(item: Any) -> Any:
+    """Altair's objects within `item` as Vega-Lite's JSON."""
+    if isinstance(item, alt.SchemaBase):
+        return item.to_dict(validate=False)
+    if isinstance(item, Mapping):
+        return {name: as_json(part) for name, part in item.items()}
+    return [as_json(part) for part in item] if isinstance(item, list | tuple) else item

@@ -1,0 +1,172 @@
+"""Effects of parts of an encoder, a row for each layer: of removing them, and of patching them in from another input."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..builders.cells import grid, layer_channel, part_channel
+from ..builders.chart import Column
+from ..builders.figure import Kwargs, VegaFigure, need_shape
+from ..builders.number_format import format_number
+from ..builders.palette import ROUNDING, largest
+from ..builders.short_numbers import cell_numbers
+from ..builders.theme import SMALL, heading
+from ..builders.vega_colours import ENDS, SIGNED_ENDS, colour_legend, named_legend
+
+ATTENTION, FEED_FORWARD = "attn", "FF"  # the last two columns
+_WIDTH, _NARROWEST, _WIDEST, _HEIGHT = 560, 38, 58, 34
+_OVER = "mean size over the data set"
+
+
+def ablation_grid(
+    effects: np.ndarray, away: np.ndarray, *, what: str, signed: bool, over: np.ndarray | None = None
+) -> VegaFigure:
+    """A grid of effects [layer, heads, then all heads, then feed-forward]: the change of `what` when one part alone is
+    removed.
+
+    Parts that are removed at present (True in `away`) are framed. `signed` effects are coloured symmetrically about 0.
+    `over` holds the same effects over a data set for the tooltip, NaN where they are not known. A click sets the point
+    selection `part`, fields `layer`, `column` and `away`, so that a second click differs from the first. Raises
+    ValueError where the shapes differ.
+    """
+    need_shape(effects.shape, away=away, **({} if over is None else {"over": over}))
+    n_layers, n_columns = effects.shape
+    names = [*(f"H{head}" for head in range(n_columns - 2)), ATTENTION, FEED_FORWARD]
+    layers, columns = np.indices(effects.shape).reshape(2, -1)
+    sign = "+" if signed else ""
+    # Of small effects more decimals, or all would be 0.00.
+    decimals = int(np.clip(1 - np.floor(np.log10(largest(effects[:, :-2], at_least=ROUNDING))), 2, 4))
+    means = np.full(effects.shape, np.nan) if over is None else over
+    return grid(
+        [
+            Column("layer", layers, None),
+            Column("part", [names[column] for column in columns], None),
+            Column(
+                "name",
+                [f"L{layer} {names[column]}" for layer, column in np.ndindex(effects.shape)],
+                "without",
+            ),
+            Column("value", effects, what, f"{sign}.4f", what),
+            Column(
+                "over",
+                [format_number(mean, ".3g", otherwise="not measured") for mean in means.flat],
+                None if over is None else _OVER,
+                in_file=None if over is None else _OVER,
+            ),
+        ],
+        part_channel(names),
+        layer_channel(),
+        largest=largest(effects, at_least=ROUNDING),
+        signed=signed,
+        written=[format_number(effect, f"{sign}.{decimals}f") for effect in effects.flat],
+        font_size=SMALL,
+        legend=colour_legend(what, SIGNED_ENDS if signed else ENDS, format=f"{sign}.2~g"),
+        click=("part", "layer", "column", "away"),
+        selected=away,
+        borders=(4, 0.4),
+        drawing={"column": columns, "away": away},
+        width=int(np.clip(_WIDTH // n_columns, _NARROWEST, _WIDEST)) * n_columns,
+        height=_HEIGHT * n_layers,
+        description=f"{what} without each of {n_layers} layers of {n_columns - 2} heads, without all heads of each layer and "
+        f"without each feed-forward; {int(away.sum())} of them are taken away.",
+    )
+
+
+_PATCH_WIDTH = 540
+
+
+class Spread(NamedTuple):
+    """How the effects of each part, of which the mean is drawn, spread over `n` pairs of inputs; each [layer, part]."""
+
+    sd: np.ndarray
+    low: np.ndarray  # ends of the 95 % interval of the mean
+    high: np.ndarray
+    is_shown: np.ndarray  # whether the part has an effect, after correction for all parts that are tested
+    is_tested: np.ndarray
+    n: int
+
+
+def patch_grid(
+    effects: np.ndarray,
+    columns: Sequence[str],
+    *,
+    selected: tuple[int, int] | None,
+    what: str,
+    signed: bool,
+    ends: tuple[str, str] = ("falls", "rises"),
+    spread: Spread | None = None,
+) -> VegaFigure:
+    """A grid of effects [layer, part] on `what`; `columns` names the parts of a layer, as in H0, and the feed-forward last.
+
+    The part `selected` (layer, column) is framed. `signed` effects are coloured symmetrically about 0, and `ends` name the
+    ends of the colours. With a `spread` the effects are means, and of signed ones only those that are shown are coloured. A
+    click sets the point selection `head`, fields `layer` and `column`. Raises ValueError where the shapes differ.
+    """
+    need_shape((len(effects), len(columns)), effects=effects)
+    if spread is not None:
+        need_shape(effects.shape, **{name: array for name, array in spread._asdict().items() if name != "n"})
+    n_layers, n_columns = effects.shape
+    max_effect = largest(effects[np.isfinite(effects)], at_least=ROUNDING)
+    detail = largest(effects[:, :-1], at_least=ROUNDING)  # of heads, beside which a feed-forward may be large
+    numbers = cell_numbers(effects, max_effect, signed=signed, missing="–", detail=detail)
+    layers, parts = np.indices(effects.shape).reshape(2, -1)
+    unit: Kwargs = {"title": heading(numbers.unit)} if numbers.unit else {}
+    drawn = what if spread is None else f"mean {what}"
+    return grid(
+        [
+            Column("layer", layers, None),
+            Column("part", [columns[part] for part in parts], None),
+            Column("value", effects, None, in_file=drawn),
+            Column(
+                "name", [f"L{layer} {columns[part]}" for layer, part in np.ndindex(effects.shape)], "part"
+            ),
+            Column("exact", numbers.exact, what if spread is None else "mean", in_file=None),
+            *([] if spread is None else _spread_columns(spread, signed)),
+        ],
+        part_channel(columns),
+        layer_channel(),
+        largest=max_effect,
+        signed=signed,
+        colour_of="coloured",
+        written=numbers.written,
+        font_size=SMALL,
+        legend=named_legend(drawn, ends, signed=signed),
+        click=("head", "layer", "column"),
+        selected=[index == selected for index in np.ndindex(effects.shape)],
+        drawing={
+            "column": parts,
+            "coloured": np.where(spread.is_shown, effects, 0.0) if spread and signed else effects,
+        },
+        width=int(np.clip(_PATCH_WIDTH // n_columns, _NARROWEST, _WIDEST)) * n_columns,
+        height=_HEIGHT * n_layers,
+        description=f"{what}, with a part of each of {n_layers} layers of {n_columns - 1} heads, and each feed-forward, taken "
+        f"from {'another input' if spread is None else f'the second text, mean over {spread.n} pairs'}",
+        **unit,
+    )
+
+
+def _spread_columns(spread: Spread, signed: bool) -> list[Column]:
+    sign = "+" if signed else ""
+    intervals = [
+        "not known: one pair"
+        if np.isnan(low)
+        else f"{format_number(low, f'{sign}#.3g')} to {format_number(high, f'{sign}#.3g')}"
+        for low, high in zip(spread.low.flat, spread.high.flat, strict=True)
+    ]
+    deviations = [format_number(sd, "#.3g", otherwise="not known") for sd in spread.sd.flat]
+    results = np.select(
+        [spread.is_shown, spread.is_tested],
+        ["a clear effect, after correction for all parts", "no clear effect"],
+        "not tested",
+    )
+    return [
+        Column("sd", spread.sd, None, in_file="standard deviation"),
+        Column("low", spread.low, None, in_file="95 % interval from"),
+        Column("high", spread.high, None, in_file="95 % interval to"),
+        Column("interval", intervals, "95 % interval", in_file=None),
+        Column("sd_written", deviations, "standard deviation", in_file=None),
+        Column("n", np.full(spread.sd.shape, spread.n), "pairs", in_file="pairs"),
+        # What has no sign is always above 0.
+        Column("result", results, "result" if signed else None, in_file=None),
+    ]

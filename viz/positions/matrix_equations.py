@@ -1,0 +1,173 @@
+"""Equations of matrices as heatmaps beside each other in the same colours."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..builders.figure import need_shape
+from ..builders.heatmap import colour_scale, panels_beside, position_labels
+from ..builders.heatmap_figure import CLEAR, Axis, Colours, Frame, Heatmap, Panel, as_text, token_ticks
+from ..builders.palette import EMPHASIS, NEUTRAL, largest
+from ..builders.theme import SMALL
+
+_BETWEEN = 0.03  # maps, of the width
+_TOKEN, _LOWEST, _HIGHEST = 20, 160, 640  # pixels
+
+
+def sum_of_maps(maps: Mapping[str, np.ndarray], tokens: Sequence[str]) -> Heatmap:
+    """Heatmaps [position, dimension] of all `maps`, each under its name, with one colour scale symmetric about 0.
+
+    Raises ValueError if a map does not have a row for each token.
+    """
+    need_shape((len(tokens), ...), **maps)
+    labels = position_labels(tokens)
+    max_value = largest(np.stack(list(maps.values())))
+    colours = colour_scale("value", "symmetric about 0", max_value)
+    panel_width = (1 - _BETWEEN * (len(maps) - 1)) / len(maps)
+    domains = [
+        (index * (panel_width + _BETWEEN), index * (panel_width + _BETWEEN) + panel_width)
+        for index in range(len(maps))
+    ]
+    order = {"type": "category", "autorange": "reversed"}
+    rows = Axis(
+        shown=range(len(labels)),
+        title="token",
+        names=labels,
+        are_tokens=True,
+        options=order | token_ticks(),
+    )
+    unnamed = replace(
+        rows, title="", is_named=False, options=order | {"matches": "y", "showticklabels": False}
+    )
+    panels = [
+        Panel(
+            values=values,
+            colours=colours,
+            x=Axis(shown=range(values.shape[1]), title="output dimension"),
+            y=unnamed if index else rows,
+            cell=f"{name}<br>token '%{{y}}', dimension %{{x}}",
+            number="<br>value %{z:.5f}",
+            name=name,
+            domain=domain,
+        )
+        for index, ((name, values), domain) in enumerate(zip(maps.items(), domains, strict=True))
+    ]
+    columns = pd.MultiIndex.from_product([maps, range(next(iter(maps.values())).shape[1])])
+    return panels_beside(
+        panels,
+        numbers=pd.DataFrame(np.hstack(list(maps.values())), index=labels, columns=columns),
+        description="Heatmaps of a row a token, side by side: " + ", ".join(maps),
+        height=int(np.clip(_TOKEN * len(tokens), _LOWEST, _HIGHEST)) + 150,
+        margin={"l": 10, "r": 10, "t": 100, "b": 10},
+    )
+
+
+_MOST_NAMED = 56  # beyond so many rows the tokens are under the pointer alone
+_ROW, _LEAST, _MOST = 20, 240, 740  # pixels a row, and the height of all of them
+_ABOVE, _BELOW = 100, 60  # pixels, for colour bar and titles, and for the axes
+# Where the panels begin and end, as shares of the width: tokens are named before the first and the third.
+_DOMAINS = ((0.0, 0.19), (0.25, 0.5), (0.64, 0.83), (0.87, 1.0))
+
+
+def permutation(
+    output: np.ndarray,
+    output_of_reordered: np.ndarray,
+    order: np.ndarray,
+    tokens: Sequence[str],
+    *,
+    query: int,
+    is_equal: bool,
+) -> Heatmap:
+    """Four panels: Attention(P X), P, Attention(X), and the difference between the two sides of the equation.
+
+    `output` and `output_of_reordered` are [position, d_v]; row i of P X is row `order`[i] of X. The three panels with
+    numbers share one colour scale, symmetric about 0. The row of the token `query` is framed in each panel. Between
+    the sides stands = if they are equal (`is_equal`), else ≠. Raises ValueError where the shapes do not fit each other.
+    """
+    n_tokens = len(tokens)
+    need_shape((n_tokens, ...), output=output, order=order)
+    need_shape(output.shape, output_of_reordered=output_of_reordered)
+    labels = np.array(position_labels(tokens), dtype=object)
+    texts = np.array(as_text(labels), dtype=object)
+    moved_row = int(np.argmax(order == query)) if n_tokens else 0
+    difference = output_of_reordered - output[order]
+    colours = colour_scale(
+        "output of the head", "symmetric about 0", largest(np.stack([output, output_of_reordered]))
+    )
+    order_colours = Colours(lowest=0, largest=1, colours=(CLEAR[0], EMPHASIS), title=(), ticks=())
+    rows, moved_rows = _rows(n_tokens, labels), _rows(n_tokens, labels[order])
+    bare = {"range": [n_tokens - 0.5, -0.5], "showticklabels": False}
+    unnamed = Axis(shown=range(n_tokens), is_named=False, options=bare)
+    all_panels = [
+        _output(output_of_reordered, texts[order], moved_rows, moved_row, "Attention(P X)", colours),
+        Panel(
+            values=np.eye(n_tokens, dtype=np.uint8)[order],  # bytes: P of a long text has many zeros
+            colours=order_colours,
+            x=_columns(n_tokens, "row of X"),
+            y=unnamed,
+            cell="row %{y} of P X, row %{x} of X",
+            number=": %{z}",
+            name="P",
+            frames=_row_frames(n_tokens, n_tokens, moved_row),
+        ),
+        _output(output, texts, rows, query, "Attention(X)", colours),
+        _output(difference, texts[order], unnamed, moved_row, "difference", colours),
+    ]
+    sides = ("Attention(P X)", "P Attention(X)", "difference")
+    columns = pd.MultiIndex.from_product([sides, range(output.shape[1])])
+    frame = np.hstack([output_of_reordered, output[order], difference])
+    signs = ("=" if is_equal else "≠", "·", "", "")
+    return panels_beside(
+        [
+            replace(panel, domain=domain, sign=sign)
+            for panel, domain, sign in zip(all_panels, _DOMAINS, signs, strict=True)
+        ],
+        numbers=pd.DataFrame(frame, index=labels[order], columns=columns),
+        description="Heatmaps of the outputs for X and for P X, a row a token, side by side",
+        height=int(np.clip(n_tokens * _ROW, _LEAST, _MOST)) + _ABOVE + _BELOW,
+        margin={"l": 10, "r": 10, "t": _ABOVE, "b": _BELOW},
+        name_shift=4,
+    )
+
+
+def _output(
+    values: np.ndarray, texts: np.ndarray, rows: Axis, framed_row: int, name: str, colours: Colours
+) -> Panel:
+    """A panel of outputs [row, component], whose rows have these `texts` under the pointer."""
+    n_rows, width = values.shape
+    return Panel(
+        values=values,
+        colours=colours,
+        x=_columns(width, "component"),
+        y=rows,
+        cell=f"{name}<br>row %{{y}}, '%{{customdata}}'<br>component %{{x}}",
+        number=": %{z:.6f}",
+        customdata=np.repeat(texts[:, None], width, axis=1),
+        frames=_row_frames(width, n_rows, framed_row),
+        name=name,
+    )
+
+
+def _columns(n: int, title: str) -> Axis:
+    return Axis(shown=range(n), title=title, options={"range": [-0.5, n - 0.5], "nticks": 5})
+
+
+def _rows(n: int, labels: np.ndarray) -> Axis:
+    """Rows with tokens for names, as long as these have room."""
+    options: dict[str, Any] = {"range": [n - 0.5, -0.5]}
+    if n > _MOST_NAMED:
+        return Axis(shown=range(n), options=options | {"nticks": 6})
+    options |= {"tickvals": list(range(n)), "ticktext": as_text(labels), **token_ticks(SMALL)}
+    return Axis(shown=range(n), names=list(labels), are_tokens=True, options=options)
+
+
+def _row_frames(width: int, n: int, row: int) -> tuple[Frame, Frame]:
+    """Frames around a panel and around one of its rows; axis lines would keep a distance from the cells."""
+    columns = (-0.5, width - 0.5)
+    return (
+        Frame(columns, (-0.5, n - 0.5), colour=NEUTRAL, width=1),
+        Frame(columns, (row - 0.5, row + 0.5)),
+    )
