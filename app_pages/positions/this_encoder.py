@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
-from viz.positions.map_shares import map_shares
 
 from app_pages.controls.control_bar import Slots
 from app_pages.controls.map_controls import HEAD
@@ -19,6 +18,7 @@ from app_pages.subject import cache
 from app_pages.subject.subject import LiveSubject
 from model.experiments.position_kinds import MAPS, PositionTerms, map_sizes, position_kinds, position_terms
 from viz.builders.number_format import format_number, head_name, percent
+from viz.positions.position_bars import map_shares
 from viz.positions.score_curves import score_curves
 
 NAMES = {name: name.replace("_", " ") for name in MAPS}

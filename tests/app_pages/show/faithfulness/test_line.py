@@ -330,4 +330,4 @@ def test_the_knock_outs_of_a_comparison_can_be_of_another_kind(open_app: Open) -
         block.value for block in app.markdown if block.value.startswith(f"**{selection.checkpoint}**")
     )
     assert f"without `{record.tokens[most]}` it is" in line
-    assert "becomes the mean of the picture" in " ".join(block.value for block in app.markdown)
+    assert "becomes the mean of the picture" in " ".join(block.value for block in app.caption)
