@@ -27,7 +27,6 @@ from .results import (
     LAYERS,
     PRUNING,
     RELATIONS,
-    Content,
     HeadResults,
     LayerResults,
     ResultTable,
@@ -70,7 +69,7 @@ def measure_dataset(
     to_prune = _examples_for_pruning(loaded, examples, options.sample) if "pruning" in options.extra else None
     passes = _Passes(loaded, out, command, engine)
     heads, layers = statistics_results(passes.source(examples), passes.measure(Statistics(), examples))
-    files: dict[str, Content] = {LAYERS: layers}
+    files: dict[str, HeadResults | LayerResults | ResultTable] = {LAYERS: layers}
     effects: Arrays = {}
     if "importance" in options.extra:
         effects |= passes.measure(Importance(), sample)

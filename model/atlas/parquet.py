@@ -4,11 +4,12 @@ A file may have been written by a stranger, so its size is limited and its colum
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -26,18 +27,21 @@ LONGEST_TEXT = 2000  # characters in a cell
 KEY = b"atlas"
 PLAIN = frozenset({"PLAIN", "RLE"})  # encodings; RLE marks the empty cells
 
-ColumnValues = Sequence | np.ndarray
 NUMBER, COUNTED, WORD, NUMBERS = pa.float32(), pa.int32(), pa.string(), pa.list_(pa.float32())
 SIGNED, FLAG = pa.int64(), pa.bool_()
+Types = Mapping[str, pa.DataType]  # of columns, by name; all others hold numbers
 
 
-def write_table(
-    path: Path, source: DataSource, columns: Mapping[str, tuple[pa.DataType, ColumnValues]]
-) -> None:
-    """Writes the table, or replaces it. Raises OSError if it cannot be written; the previous file is then kept."""
-    table = pa.table(
-        {name: pa.array(list(values), kind, from_pandas=False) for name, (kind, values) in columns.items()}
-    )
+def write_table(path: Path, source: DataSource, rows: pd.DataFrame, types: Types) -> None:
+    """Writes the table, or replaces it; NaN and infinity become empty cells.
+
+    Raises OSError if it cannot be written; the previous file is then kept.
+    """
+    numbers = rows.select_dtypes("number")
+    rows = rows.assign(**numbers.where(np.isfinite(numbers)))
+    schema = pa.schema({name: types.get(name, NUMBER) for name in rows})
+    table = pa.Table.from_pandas(rows, schema, preserve_index=False).replace_schema_metadata(None)
+    source_fields = {name: value for name, value in asdict(source).items() if value is not None}
     # Statistics, dictionaries and a second schema would be larger than a few dozen rows.
     compact_options = {"use_dictionary": False, "write_statistics": False, "store_schema": False}
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,12 +50,11 @@ def write_table(
         pq.ParquetWriter(temporary, table.schema, compression="zstd", **compact_options) as writer,
     ):
         writer.write_table(table)
-        source_fields = {name: value for name, value in asdict(source).items() if value is not None}
         writer.add_key_value_metadata({KEY: json.dumps(source_fields, ensure_ascii=False).encode()})
 
 
-def read_table(path: Path, required: Mapping[str, pa.DataType]) -> tuple[DataSource, dict[str, list]] | None:
-    """The data source and the columns of a table, by name; None if there is no file.
+def read_table(path: Path, required: Types) -> tuple[DataSource, pd.DataFrame] | None:
+    """The data source and the rows of a table; None if there is no file.
 
     Columns that are not required must hold numbers. Raises ValueError, with a one-sentence message, if the
     file is damaged or too large, does not name its source, lacks a required column, or has a column of the wrong type.
@@ -64,7 +67,7 @@ def read_table(path: Path, required: Mapping[str, pa.DataType]) -> tuple[DataSou
         raise ValueError(f"{path.parent.name}/{path.name} cannot be read: {error_text(error)}") from error
 
 
-def _read_checked(path: Path, required: Mapping[str, pa.DataType]) -> tuple[DataSource, dict[str, list]]:
+def _read_checked(path: Path, required: Types) -> tuple[DataSource, pd.DataFrame]:
     # A buffer, not a Python file: Arrow reads a file in a thread of its own, which can abort the process if Python ends
     # while the thread still waits for Python's lock (github.com/apache/arrow/issues/34314).
     content = pa.py_buffer(read_bounded(path, LARGEST_FILE))
@@ -95,10 +98,10 @@ def _read_checked(path: Path, required: Mapping[str, pa.DataType]) -> tuple[Data
     columns = {name: table.column(name).to_pylist() for name in schema.names}
     for name, values in columns.items():
         _check_values(name, values, schema.field(name).type)
-    return source, columns
+    return source, pd.DataFrame(columns)
 
 
-def _check_columns(schema: pa.Schema, required: Mapping[str, pa.DataType]) -> None:
+def _check_columns(schema: pa.Schema, required: Types) -> None:
     if len(set(schema.names)) < len(schema):
         raise ValueError("two of its columns have one name")
     if missing := sorted(set(required) - set(schema.names)):

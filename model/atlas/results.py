@@ -14,14 +14,13 @@ Each file holds its `DataSource`, with the hash of the weights.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypedDict
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from jaxtyping import Float, Int
 from msgspec import Meta
 
@@ -30,7 +29,7 @@ from ..files.json_file import folder_and_name, read_as, replace_text
 from ..measures.head_matching import Pairing, pair_by_distance
 from ..schema import Count, Number
 from .data_source import DataSource, Spread
-from .parquet import COUNTED, FLAG, NUMBER, NUMBERS, SIGNED, WORD, ColumnValues, read_table, write_table
+from .parquet import COUNTED, FLAG, NUMBER, NUMBERS, SIGNED, WORD, read_table, write_table
 
 HEADS, LAYERS, EXAMPLES = "heads.parquet", "layers.parquet", "examples.parquet"
 PRUNING, FAITHFULNESS = "pruning.parquet", "faithfulness.parquet"
@@ -54,6 +53,17 @@ class HeadResults:
         np.ndarray, "layer head d_v"
     ]  # mean of the examples' means over their positions: can replace a head's output in an ablation
 
+    @property
+    def rows(self) -> pd.DataFrame:
+        """A row for each layer and head, with the columns of `heads.parquet`."""
+        n_layers, n_heads, _ = self.z.shape
+        layer, head = np.indices((n_layers, n_heads)).reshape(2, -1)
+        spreads = {}
+        for name, spread in self.spreads.items():
+            spreads |= {name + MEAN: spread.mean.ravel(), name + SD: spread.sd.ravel()}
+        z = list(self.z.reshape(n_layers * n_heads, -1).astype(np.float32))
+        return pd.DataFrame({"layer": layer, "head": head, **spreads, Z: z})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerResults:
@@ -66,6 +76,17 @@ class LayerResults:
 
     source: DataSource
     curves: Mapping[str, Spread]
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """A row for each curve and index, with the columns of `layers.parquet`."""
+        curves = [
+            pd.DataFrame(
+                {"curve": name, "place": range(len(spread.mean)), "mean": spread.mean, "sd": spread.sd}
+            )
+            for name, spread in self.curves.items()
+        ]
+        return pd.concat(curves, ignore_index=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,8 +186,9 @@ class StoredComparison(TypedDict):
 
 
 _HEAD = {"layer": COUNTED, "head": COUNTED}
-_LAYER_COLUMNS = {"curve": WORD, "place": COUNTED, "mean": NUMBER, "sd": NUMBER}
 COLUMNS_BY_FILE = {
+    HEADS: {**_HEAD, Z: NUMBERS},  # and two of each statistic, whose names end in `MEAN` and `SD`
+    LAYERS: {"curve": WORD, "place": COUNTED, "mean": NUMBER, "sd": NUMBER},
     EXAMPLES: {
         **_HEAD,
         **dict.fromkeys(("rank", "number", "query", "key"), COUNTED),
@@ -198,85 +220,49 @@ COLUMNS_BY_FILE = {
     },
 }
 COMPLETE = ("step", "told", "turned_wrong", "turned_right")  # columns without empty cells
-Content = HeadResults | LayerResults | ResultTable
-Columns = dict[str, tuple[pa.DataType, ColumnValues]]
 
 
-def write_results(path: Path, content: Content) -> None:
+def write_results(path: Path, content: HeadResults | LayerResults | ResultTable) -> None:
     """Writes the results to a file; its name must be one of those listed at the top of this module. Raises OSError if that
     fails.
     """
-    if isinstance(content, HeadResults):
-        columns = _head_columns(content)
-    elif isinstance(content, LayerResults):
-        columns = _layer_columns(content)
-    else:
-        types = COLUMNS_BY_FILE[path.name]
-        columns = {name: (column_type, content.rows[name].tolist()) for name, column_type in types.items()}
-    columns = {
-        name: (column_type, _none_if_not_finite(values) if column_type in (NUMBER, COUNTED) else values)
-        for name, (column_type, values) in columns.items()
-    }
-    write_table(path, content.source, columns)
-
-
-def _head_columns(heads: HeadResults) -> Columns:
-    n_layers, n_heads, _ = heads.z.shape
-    layer, head = np.indices((n_layers, n_heads)).reshape(2, -1).tolist()
-    columns: Columns = {"layer": (COUNTED, layer), "head": (COUNTED, head)}
-    for name, spread in heads.spreads.items():
-        columns[name + MEAN] = NUMBER, spread.mean.ravel()
-        columns[name + SD] = NUMBER, spread.sd.ravel()
-    columns[Z] = NUMBERS, heads.z.reshape(n_layers * n_heads, -1).astype(np.float32)
-    return columns
-
-
-def _layer_columns(layers: LayerResults) -> Columns:
-    rows = [
-        (name, index, mean, sd)
-        for name, spread in layers.curves.items()
-        for index, (mean, sd) in enumerate(zip(spread.mean, spread.sd, strict=True))
-    ]
-    values = zip(*rows, strict=True)
-    return dict(zip(_LAYER_COLUMNS, zip(_LAYER_COLUMNS.values(), values, strict=True), strict=True))
+    write_table(path, content.source, content.rows, COLUMNS_BY_FILE[path.name])
 
 
 def read_heads(path: Path) -> HeadResults | None:
     """Reads `heads.parquet`; None if there is no file. Raises ValueError, with a one-sentence message, if it is damaged."""
-    if (table := read_table(path, _HEAD | {Z: NUMBERS})) is None:
+    if (table := read_rows(path)) is None:
         return None
-    source, columns = table
+    columns = table.rows
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
         shape = _n_layers_and_heads(columns)
-        z = columns.pop(Z)
-        if len({len(vector) for vector in z}) != 1:
+        if columns[Z].map(len).nunique() != 1:
             raise ValueError(f"its column {Z} holds lists of several lengths")
         names = [name.removesuffix(MEAN) for name in columns if name.endswith(MEAN)]
         if missing_columns := [name + SD for name in names if name + SD not in columns]:
             raise ValueError(f"it lacks the column {missing_columns[0]}")
-        known_columns = {"layer", "head", *(name + end for name in names for end in (MEAN, SD))}
+        known_columns = {"layer", "head", Z, *(name + end for name in names for end in (MEAN, SD))}
         if unknown_columns := sorted(set(columns) - known_columns):
             raise ValueError(f"it holds a column {unknown_columns[0]}"[:100])
-        arrays = {name: np.array(values, float).reshape(shape) for name, values in columns.items()}
-        spreads = {name: Spread(mean=arrays[name + MEAN], sd=arrays[name + SD]) for name in names}
-        return HeadResults(source=source, spreads=spreads, z=np.array(z, np.float32).reshape(*shape, -1))
+        mean, sd = (
+            {name: columns[name + end].to_numpy(float).reshape(shape) for name in names} for end in (MEAN, SD)
+        )
+        spreads = {name: Spread(mean=mean[name], sd=sd[name]) for name in names}
+        z = np.array(columns[Z].tolist(), np.float32).reshape(*shape, -1)
+        return HeadResults(source=table.source, spreads=spreads, z=z)
 
 
 def read_layers(path: Path) -> LayerResults | None:
     """Reads `layers.parquet`; None if there is no file. Raises ValueError, with a one-sentence message, if it is damaged."""
-    if (table := read_table(path, _LAYER_COLUMNS)) is None:
+    if (table := read_rows(path)) is None:
         return None
-    source, columns = table
+    curves = {}
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
-        rows_by_curve: dict[str, list[int]] = {}
-        for row, (curve, index) in enumerate(zip(columns["curve"], columns["place"], strict=True)):
-            rows = rows_by_curve.setdefault(curve, [])
-            if index != len(rows):
-                raise ValueError(f"the places of its curve {curve[:50]} are not in order")
-            rows.append(row)
-        mean, sd = (np.array(columns[name], float) for name in ("mean", "sd"))
-        curves = {name: Spread(mean=mean[rows], sd=sd[rows]) for name, rows in rows_by_curve.items()}
-        return LayerResults(source=source, curves=curves)
+        for name, rows in table.rows.groupby("curve", sort=False):
+            if rows["place"].tolist() != list(range(len(rows))):
+                raise ValueError(f"the places of its curve {name[:50]} are not in order")
+            curves[name] = Spread(mean=rows["mean"].to_numpy(float), sd=rows["sd"].to_numpy(float))
+    return LayerResults(source=table.source, curves=curves)
 
 
 def read_rows(path: Path) -> ResultTable | None:
@@ -287,14 +273,15 @@ def read_rows(path: Path) -> ResultTable | None:
     required = COLUMNS_BY_FILE[path.name]
     if (table := read_table(path, required)) is None:
         return None
-    source, columns = table
+    source, rows = table
     with errors_in_one_sentence(f"{folder_and_name(path)} cannot be read"):
-        for name in set(COMPLETE) & set(columns):
-            if None in columns[name]:
+        for name in COMPLETE:
+            if name in rows and rows[name].hasnans:
                 raise ValueError(f"its column {name} has empty cells")
         if path.name == PRUNING and not (source.samples.get(CHOOSING) and source.samples.get(JUDGING)):
             raise ValueError("it does not say how many examples chose the heads and how many judged them")
-    return ResultTable(source=source, rows=pd.DataFrame({name: columns[name] for name in required}))
+    others = [name for name in rows if name not in required] if path.name == HEADS else []
+    return ResultTable(source=source, rows=rows[[*required, *others]])
 
 
 def comparison_file_name(other: str) -> str:
@@ -338,20 +325,15 @@ def write_comparison(path: Path, comparison: EncoderComparison) -> None:
     replace_text(path, "{" + ",\n ".join(lines) + "}\n")
 
 
-def _n_layers_and_heads(columns: Mapping[str, list]) -> tuple[int, int]:
+def _n_layers_and_heads(rows: pd.DataFrame) -> tuple[int, int]:
     """Number of layers, and of heads in each layer. Raises ValueError unless the rows are all heads of all layers, in order."""
-    layers, heads = columns["layer"], columns["head"]
-    if not layers or None in layers or None in heads or len(layers) > MOST_HEADS:
+    layers, heads = rows["layer"], rows["head"]
+    if not 0 < len(rows) <= MOST_HEADS or layers.hasnans or heads.hasnans:
         raise ValueError("its rows are no layers and heads")
-    shape = max(layers) + 1, max(heads) + 1
-    if shape[0] * shape[1] != len(layers) or list(np.ndindex(shape)) != list(zip(layers, heads, strict=True)):
+    shape = int(layers.max()) + 1, int(heads.max()) + 1
+    if shape[0] * shape[1] != len(rows) or list(np.ndindex(shape)) != list(zip(layers, heads, strict=True)):
         raise ValueError("its rows are not all layers and heads in order")
     return shape
-
-
-def _none_if_not_finite(values: Iterable[float | int | None]) -> list:
-    """The values as a list with None for NaN and infinity."""
-    return [None if value is None or not np.isfinite(value) else value for value in values]
 
 
 def _to_json_value(value: object) -> object:

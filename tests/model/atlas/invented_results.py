@@ -43,16 +43,15 @@ def against(
 ) -> EncoderComparison:
     ones, others = (layers * heads for layers, heads in shapes)
     n_stages = 1 + 2 * min(shapes[0][0], shapes[1][0])
-    found = distances or spread(ones, others)
-    made = EncoderComparison(
+    comparison = EncoderComparison(
         source=source(n, *weights),
         shapes=shapes,
-        distances=found,
+        distances=distances or spread(ones, others),
         alike=np.zeros(ones, int),
         halves=min(ones, others),
         n_states=300,
         cka=np.array([np.nan, *np.linspace(1, 0.4, n_stages - 1).round(3)]),
         cka_by_chance=np.array([np.nan, *[0.01] * (n_stages - 1)]),
     )
-    made.alike[made.pairing.partners >= 0] = np.arange(min(ones, others)) % n
-    return made
+    comparison.alike[comparison.pairing.partners >= 0] = np.arange(min(ones, others)) % n
+    return comparison

@@ -2,7 +2,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import pytest
 
 from model.atlas import parquet as tables
 from model.atlas.data_source import Spread
-from model.atlas.parquet import WORD, write_table
+from model.atlas.parquet import WORD
 from model.atlas.results import (
     COLUMNS_BY_FILE,
     EXAMPLES,
@@ -44,61 +44,68 @@ def examples(n: int = 3) -> ResultTable:
 
 
 def test_heads_are_read_as_written(tmp_path):
-    made = heads()
-    spreads = {**made.spreads, "importance": invented_results.spread(2, 2, seed=5)}
+    written = heads()
+    spreads = {**written.spreads, "importance": invented_results.spread(2, 2, seed=5)}
     spreads["importance"].mean[0, 1] = np.nan
-    made = replace(
-        made, spreads=spreads, source=replace(made.source, samples={"importance": 9}, unknown=0.25)
-    )
-    write_results(tmp_path / HEADS, made)
-    found = read_heads(tmp_path / HEADS)
-    assert found.source == made.source
-    assert list(found.spreads) == list(spreads)
+    source = replace(written.source, samples={"importance": 9}, unknown=0.25)
+    write_results(tmp_path / HEADS, replace(written, spreads=spreads, source=source))
+    result = read_heads(tmp_path / HEADS)
+    assert result.source == source
+    assert list(result.spreads) == list(spreads)
     for name, spread in spreads.items():
-        np.testing.assert_array_equal(found.spreads[name].mean, spread.mean.astype(np.float32))
-        np.testing.assert_array_equal(found.spreads[name].sd, spread.sd.astype(np.float32))
-    np.testing.assert_array_equal(found.z, made.z)
+        np.testing.assert_array_equal(result.spreads[name].mean, spread.mean.astype(np.float32))
+        np.testing.assert_array_equal(result.spreads[name].sd, spread.sd.astype(np.float32))
+    np.testing.assert_array_equal(result.z, written.z)
     assert list(tmp_path.iterdir()) == [tmp_path / HEADS]
     assert (tmp_path / HEADS).stat().st_size < 10_000
 
 
 def test_layers_are_read_as_written(tmp_path):
-    made = layers()
-    write_results(tmp_path / LAYERS, made)
-    found = read_layers(tmp_path / LAYERS)
-    assert found.source == made.source
-    assert list(found.curves) == list(made.curves)
-    np.testing.assert_array_equal(found.curves["share"].sd, made.curves["share"].sd.astype(np.float32))
+    written = layers()
+    write_results(tmp_path / LAYERS, written)
+    result = read_layers(tmp_path / LAYERS)
+    assert result.source == written.source
+    assert list(result.curves) == list(written.curves)
+    np.testing.assert_array_equal(result.curves["share"].sd, written.curves["share"].sd.astype(np.float32))
 
 
 def test_rows_are_read_as_written(tmp_path):
-    made = examples()
-    write_results(tmp_path / EXAMPLES, made)
-    found = read_rows(tmp_path / EXAMPLES)
-    assert found.source == made.source
-    expected = made.rows[list(COLUMNS_BY_FILE[EXAMPLES])].astype({"weight": np.float32})
-    pd.testing.assert_frame_equal(found.rows, expected, check_dtype=False)
+    written = examples()
+    write_results(tmp_path / EXAMPLES, written)
+    result = read_rows(tmp_path / EXAMPLES)
+    assert result.source == written.source
+    expected = written.rows[list(COLUMNS_BY_FILE[EXAMPLES])].astype({"weight": np.float32})
+    pd.testing.assert_frame_equal(result.rows, expected, check_dtype=False)
+
+
+def write_row(path, samples, **changed):
+    """A table of one row, with the word "zero" or the number 1 in every column that is not changed."""
+    row = {name: "zero" if kind == WORD else 1 for name, kind in COLUMNS_BY_FILE[path.name].items()}
+    source = replace(examples().source, samples=samples)
+    write_results(path, ResultTable(source=source, rows=pd.DataFrame([row | changed])))
 
 
 @pytest.mark.parametrize("column", ["step", "turned_wrong", "turned_right", "told"])
 def test_counts_of_examples_have_no_empty_cells(tmp_path, column):
     path = tmp_path / (FAITHFULNESS if column == "told" else PRUNING)
-    source = replace(examples().source, samples={"choosing": 1, "judging": 2})
-    row = {name: "zero" if kind == WORD else 1 for name, kind in COLUMNS_BY_FILE[path.name].items()}
-    write_results(path, ResultTable(source=source, rows=pd.DataFrame([row])))
+    write_row(path, {"choosing": 1, "judging": 2})
     assert read_rows(path).rows[column].tolist() == [1]
-    write_results(path, ResultTable(source=source, rows=pd.DataFrame([row | {column: None}])))
+    write_row(path, {"choosing": 1, "judging": 2}, **{column: None})
     with pytest.raises(ValueError, match=rf"cannot be read: its column {column} has empty cells$"):
         read_rows(path)
 
 
 @pytest.mark.parametrize("samples", [{}, {"choosing": 1}, {"judging": 2}, {"choosing": 1, "judging": 0}])
 def test_a_pruning_names_the_examples_that_choose_and_judge(tmp_path, samples):
-    row = {name: "zero" if kind == WORD else 1 for name, kind in COLUMNS_BY_FILE[PRUNING].items()}
-    source = replace(examples().source, samples=samples)
-    write_results(tmp_path / PRUNING, ResultTable(source=source, rows=pd.DataFrame([row])))
+    write_row(tmp_path / PRUNING, samples)
     with pytest.raises(ValueError, match="does not say how many examples chose the heads"):
         read_rows(tmp_path / PRUNING)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_number_that_is_not_finite_is_an_empty_cell(tmp_path, value):
+    write_row(tmp_path / PRUNING, {"choosing": 1, "judging": 2}, loss=value)
+    assert pq.read_table(tmp_path / PRUNING)["loss"].to_pylist() == [None]
 
 
 def test_pandas_reads_them_too(tmp_path):
@@ -110,21 +117,15 @@ def test_pandas_reads_them_too(tmp_path):
 
 def test_reading_leaves_no_thread_behind(tmp_path):
     """Arrow's own thread, still waiting for Python's lock when Python ends, would abort the process."""
-    write_table(tmp_path / LAYERS, invented_results.source(4, "w"), {"layer": (pa.int32(), [0, 1])})
+    write_results(tmp_path / LAYERS, layers())
     program = (
-        "import os, pathlib, sys; from model.atlas.parquet import read_table; import pyarrow as pa; "
-        "before = len(os.listdir('/proc/self/task')); "
-        "source, columns = read_table(pathlib.Path(sys.argv[1]), {'layer': pa.int32()}); "
-        "print(columns['layer'], len(os.listdir('/proc/self/task')) - before)"
+        "import os, pathlib, sys; from model.atlas.results import read_layers; "
+        "before = len(os.listdir('/proc/self/task')); curves = read_layers(pathlib.Path(sys.argv[1])).curves; "
+        "print(len(curves), len(os.listdir('/proc/self/task')) - before)"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program, tmp_path / LAYERS],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert ended.stdout == "[0, 1] 0\n"
+    command = [sys.executable, "-c", program, tmp_path / LAYERS]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ended.stdout == "5 0\n"
 
 
 def test_no_file_is_nothing_stored(tmp_path):
@@ -153,13 +154,18 @@ def put(path, columns, source=SOURCE, dictionary=False):
     pq.write_table(pa.table(arrays).replace_schema_metadata(metadata), path, use_dictionary=dictionary)
 
 
-def test_what_is_put_is_read(tmp_path):
+def test_a_file_of_somebody_else_is_read(tmp_path):
     put(tmp_path / HEADS, GRID | {"z": Z, "entropy_mean": [0.5] * 4, "entropy_sd": [0.1] * 4})
-    assert read_heads(tmp_path / HEADS).spreads["entropy"].mean.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    result = read_heads(tmp_path / HEADS)
+    assert result.spreads["entropy"].mean.tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    assert result.source.unknown is None
+
+
+UUIDS = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0" * 16] * 4, pa.binary(16)))
 
 
 @pytest.mark.parametrize(
-    ("columns", "said"),
+    ("columns", "message"),
     [
         ({"layer": [0], "head": [0]}, "lacks the column z"),
         ({"z": Z}, "lacks the column head"),
@@ -178,25 +184,14 @@ def test_what_is_put_is_read(tmp_path):
         (GRID | {"z": pa.array([["1"]] * 4)}, r"z holds list<.*string>"),
         (GRID | {"z": Z, "more": pa.array([b"\x80\x04."] * 4)}, "more holds binary"),
         (GRID | {"z": Z, "more": pa.array([{"a": 1}] * 4)}, "more holds struct"),
+        (GRID | {"z": Z, "more": UUIDS}, "more holds .*, not float"),
         (GRID | {"z": Z, "layer": pa.array(["0"] * 4)}, "layer holds string, not int32"),
     ],
 )
-def test_columns_that_do_not_fit_are_refused_in_one_sentence(tmp_path, columns, said):
+def test_columns_that_do_not_fit_are_refused_in_one_sentence(tmp_path, columns, message):
     put(tmp_path / "named" / HEADS, columns)
-    with pytest.raises(ValueError, match=rf"^named/heads\.parquet cannot be read: .*{said}"):
+    with pytest.raises(ValueError, match=rf"^named/heads\.parquet cannot be read: .*{message}"):
         read_heads(tmp_path / "named" / HEADS)
-
-
-def test_an_extension_type_is_not_rebuilt(tmp_path):
-    uuids = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0" * 16] * 4, pa.binary(16)))
-    put(tmp_path / HEADS, GRID | {"z": Z, "more": uuids})
-    with pytest.raises(ValueError, match=r"more holds .*, not float"):
-        read_heads(tmp_path / HEADS)
-
-
-def test_files_from_before_unknown_tokens_were_counted_are_read(tmp_path):
-    put(tmp_path / "named" / HEADS, GRID | {"z": Z})
-    assert read_heads(tmp_path / "named" / HEADS).source.unknown is None
 
 
 @pytest.mark.parametrize(
@@ -263,23 +258,22 @@ def test_what_is_too_large_is_refused(tmp_path, monkeypatch):
         read_heads(tmp_path / HEADS)
 
 
-def test_what_unpacks_to_much_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("number", "dictionary", "message"),
+    [(0.0, True, "columns are not plain"), (None, False, "more than an atlas has")],
+)
+def test_what_unpacks_to_much_is_refused(tmp_path, monkeypatch, number, dictionary, message):
     monkeypatch.setattr(tables, "LARGEST_TABLE", 100_000)
-    for number, dictionary, said in (
-        (0.0, True, "columns are not plain"),
-        (None, False, "more than an atlas has"),
-    ):
-        many = pa.array([[number] * 100_000] * 4, TYPES["z"])
-        put(tmp_path / HEADS, GRID | {"z": many}, dictionary=dictionary)
-        assert (tmp_path / HEADS).stat().st_size < 10_000
-        with pytest.raises(ValueError, match=said):
-            read_heads(tmp_path / HEADS)
+    put(tmp_path / HEADS, GRID | {"z": pa.array([[number] * 100_000] * 4, TYPES["z"])}, dictionary=dictionary)
+    assert (tmp_path / HEADS).stat().st_size < 10_000
+    with pytest.raises(ValueError, match=message):
+        read_heads(tmp_path / HEADS)
 
 
 def test_endless_words_are_refused(tmp_path):
-    made = examples()
-    made.rows.loc[0, "before"] = "x" * 3000
-    write_results(tmp_path / EXAMPLES, made)
+    table = examples()
+    table.rows.loc[0, "before"] = "x" * 3000
+    write_results(tmp_path / EXAMPLES, table)
     with pytest.raises(ValueError, match="before lacks words or holds more"):
         read_rows(tmp_path / EXAMPLES)
 
@@ -295,41 +289,33 @@ def test_the_places_of_a_curve_are_in_order(tmp_path):
 
 
 def test_a_comparison_is_read_as_written(tmp_path):
-    made = against(((2, 2), (1, 3)))
-    write_comparison(tmp_path / "it.json", made)
-    found = read_comparison(tmp_path / "it.json")
-    assert found.source == made.source
-    np.testing.assert_equal(found.distances.mean, made.distances.mean)
-    np.testing.assert_equal(found.alike, made.alike)
-    np.testing.assert_equal(found.cka, made.cka)
+    written = against(((2, 2), (1, 3)))
+    write_comparison(tmp_path / "it.json", written)
+    np.testing.assert_equal(asdict(read_comparison(tmp_path / "it.json")), asdict(written))
     assert list(tmp_path.iterdir()) == [tmp_path / "it.json"]
 
 
 def test_five_digits_are_kept(tmp_path):
     distances = Spread(mean=np.full((4, 4), 1 / 3), sd=np.full((4, 4), 1234567.0))
     write_comparison(tmp_path / "it.json", against(distances=distances))
-    found = read_comparison(tmp_path / "it.json").distances
-    assert (found.mean[0, 0], found.sd[0, 0]) == (0.33333, 1234600)
+    result = read_comparison(tmp_path / "it.json").distances
+    assert (result.mean[0, 0], result.sd[0, 0]) == (0.33333, 1234600)
 
 
 def test_heads_are_matched_over_the_data_by_hand():
     mean = np.array([[0.9, 0.1], [0.3, 0.2], [0.5, 0.6]])
-    found = against(((3, 1), (1, 2)), n=10, distances=Spread(mean=mean, sd=mean))
-    assert found.pairing.partners.tolist() == [1, 0, -1]  # 0.1 + 0.3 is less than 0.2 + 0.5 or any other
-    found.alike[:] = [4, 8, 0]
-    assert found.persisting_share == pytest.approx(0.6)
-    assert found.distance_by_layer == pytest.approx([0.1, 0.3, np.nan], nan_ok=True)
-    turned = found.exchanged()
-    assert turned.pairing.partners.tolist() == [1, 0]
-    assert turned.alike.tolist() == [8, 4]
-    assert turned.shapes == ((1, 2), (3, 1))
-    assert turned.source.weights == ("v", "w")
-    assert turned.persisting_share == found.persisting_share
-
-
-def changed(path, made, **changes):
-    write_comparison(path, made)
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    comparison = against(((3, 1), (1, 2)), n=10, distances=Spread(mean=mean, sd=mean))
+    # 0.1 + 0.3 is less than 0.2 + 0.5 or any other
+    assert comparison.pairing.partners.tolist() == [1, 0, -1]
+    comparison.alike[:] = [4, 8, 0]
+    assert comparison.persisting_share == pytest.approx(0.6)
+    assert comparison.distance_by_layer == pytest.approx([0.1, 0.3, np.nan], nan_ok=True)
+    exchanged = comparison.exchanged()
+    assert exchanged.pairing.partners.tolist() == [1, 0]
+    assert exchanged.alike.tolist() == [8, 4]
+    assert exchanged.shapes == ((1, 2), (3, 1))
+    assert exchanged.source.weights == ("v", "w")
+    assert exchanged.persisting_share == comparison.persisting_share
 
 
 @pytest.mark.parametrize(
@@ -347,7 +333,8 @@ def changed(path, made, **changes):
 )
 def test_a_damaged_comparison_is_refused_in_one_sentence(tmp_path, changes):
     path = tmp_path / "named" / "against-x.json"
-    changed(path, against(), **changes)
+    write_comparison(path, against())
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     with pytest.raises(ValueError, match=r"named/against-x\.json cannot be read: ."):
         read_comparison(path)
 
