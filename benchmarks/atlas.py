@@ -20,8 +20,7 @@ import torch
 
 from model.atlas.dataset_examples import Examples, Shard, examples_for
 from model.atlas.dataset_measure import Statistics, batches
-from model.atlas.partial_result import PartialResult
-from model.atlas.run import run_locally, run_measure
+from model.atlas.run import PartialResult, run_locally, run_measure
 from model.checkpoint import load
 from model.evaluate.__main__ import evaluate
 from model.loaded import Loaded

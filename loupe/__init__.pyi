@@ -1,6 +1,6 @@
 # The names of the library: editors and type checkers read them here, and so does __init__.py.
 
-from .model.atlas.head_relations import head_relations
+from .model.atlas.relations import head_relations
 from .model.capture import activations, capture
 from .model.capture.from_transformers import ModelRecord, from_transformers
 from .model.capture.intervention import (
@@ -17,9 +17,8 @@ from .model.experiments.attribution import gradient_times_input, integrated_grad
 from .model.experiments.explained_answer import Similarity
 from .model.experiments.importance import importance
 from .model.experiments.knock_out import knock_out
-from .model.experiments.masked_tokens import guesses as guess_masked
-from .model.experiments.masked_word import masked_word
-from .model.experiments.masked_word_by_layer import masked_word_by_layer
+from .model.experiments.masked_word import guesses as guess_masked
+from .model.experiments.masked_word import masked_word, masked_word_by_layer
 from .model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
 from .model.experiments.patching_over_pairs import patch_pairs
 from .model.experiments.probabilities import probabilities

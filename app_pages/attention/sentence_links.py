@@ -12,8 +12,8 @@ from app_pages.subject.cache import of
 from app_pages.subject.linked_sentences import linked_sentence
 from app_pages.subject.subject import LiveSubject, Subject
 from app_pages.toolkit.markdown import plain
-from model.atlas.link_cells import LinkCells, link_cells
 from model.atlas.linked_inputs import TO_HEAD, LinkedText
+from model.atlas.strongest_words import LinkCells, link_cells
 from model.inputs import Text
 from model.record import AttentionRecord
 from viz.attention.matrix_links import MatrixLink

@@ -8,9 +8,7 @@ import streamlit as st
 
 from app_pages.subject.subject import LiveSubject
 from app_pages.toolkit.markdown import as_code, counted, plain
-from model.experiments.masked_tokens import guesses
-from model.experiments.masked_word import masked_word
-from model.experiments.masked_word_by_layer import masked_word_by_layer
+from model.experiments.masked_word import guesses, masked_word, masked_word_by_layer
 from model.record import ForwardRecord
 from viz.builders.number_format import format_number, percent
 from viz.builders.token_label import visible

@@ -13,11 +13,11 @@ from app_pages.subject.two_sides import POOLED
 from app_pages.toolkit.markdown import plain
 from model.capture.intervention import Intervention
 from model.experiments.knock_out import changes, falls
-from model.experiments.masked_tokens import guesses
 from model.experiments.masked_word import (
     LOGITS,
     AnswerRead,
     MaskedWord,
+    guesses,
     log_probability_changes,
     masked_word,
 )

@@ -29,11 +29,10 @@ from app_pages.subject.stored_results import over, table_of
 from app_pages.toolkit.callbacks import callback
 from app_pages.toolkit.markdown import counted, plain
 from model.atlas.data_source import DataSource
-from model.atlas.link_cells import link_cells
 from model.atlas.linked_inputs import DIRECTIONS, TO_HEAD, Link, LinkedText
 from model.atlas.relations import FEWEST, left_out_clause
 from model.atlas.results import RELATIONS
-from model.atlas.strongest_words import strongest_words
+from model.atlas.strongest_words import link_cells, strongest_words
 from model.lenses import ATTENTION as WEIGHTS
 from viz.builders.number_format import format_number, head_name, percent
 from viz.heads.relations import BestHead, LinkExample, fits_into_line, link_arcs, relation_dots

@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app_pages.controls import input_controls as controls
 from app_pages.show.show import clickable
 from app_pages.subject import encoders, shipped_inputs
-from model.measures.difficulty import hardest_first, predicted_differently
+from model.measures.predicted_classes import hardest_first, predicted_differently
 from viz.inputs.image_gallery import image_gallery
 
 COLUMNS = 5

@@ -5,7 +5,7 @@ import streamlit as st
 from app_pages.inside_a_head.attention_steps import draw_rows_with_lengths
 from app_pages.inside_a_head.view import ACTIVATIONS, View, bias_tex
 from app_pages.show.show import show
-from model.experiments.norm_steps import Norm
+from model.experiments.sublayer_steps import Norm
 from viz.builders.number_format import format_tex, percent
 from viz.inside.named_bars import factor_bars, value_bars
 

@@ -9,8 +9,8 @@ from app_pages.many_inputs.predictions import Predictions
 from app_pages.many_inputs.row_filter import Cell, take_cell
 from app_pages.show.show import clickable
 from app_pages.toolkit.markdown import plain
-from model.measures.confusion import confusion_counts
-from model.measures.share_interval import wilson_interval
+from model.measures.predicted_classes import confusion_counts
+from model.measures.significance import wilson_interval
 from viz.builders.number_format import format_number, percent
 from viz.inputs.confusion_matrix import confusion_matrix
 

@@ -15,7 +15,7 @@ from app_pages.subject.stored_results import heads_of, over, session_heads
 from app_pages.subject.subject import encoded_text
 from app_pages.toolkit.markdown import plain, sentence
 from app_pages.toolkit.stoppable import begin_anew, is_wanted, progress, until_done
-from model.atlas.listed_inputs import measure_listed_inputs
+from model.atlas.measure_dataset import measure_listed_inputs
 from model.inputs import Input, Text
 from viz.builders.number_format import percent
 

@@ -19,13 +19,19 @@ from app_pages.toolkit.markdown import beginning, counted
 from app_pages.toolkit.stoppable import in_steps
 from model.config import ModelConfig
 from model.evaluate.class_index import class_index_of
-from model.experiments.answers import answers, token_answers
+from model.experiments.answers import (
+    answers,
+    binary_entropies,
+    entropies,
+    losses,
+    most_similar_states,
+    token_answers,
+)
 from model.experiments.masked_word import LOGITS
 from model.experiments.probabilities import probabilities
-from model.experiments.surprise import binary_entropies, entropies, losses, most_similar_states
 from model.inputs import Input, Text
 from model.inputs.text import Encoded
-from model.measures.difficulty import hardest_first
+from model.measures.predicted_classes import hardest_first
 from model.record import read_answers
 from viz.builders.number_format import format_number, percent, share_of
 from viz.builders.token_label import visible

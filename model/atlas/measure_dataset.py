@@ -1,21 +1,22 @@
 """Measures an encoder in all passes over a data set, and writes the result files."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from ..checkpoint import weights_hash
+from ..inputs import Input, Text
 from ..loaded import Loaded
 from ..measures.head_statistics import STATISTICS
 from ..version import VERSION
 from . import batch_statistics, strongest_attention
 from .data_source import DataSource, Spread
-from .dataset_examples import Examples, examples_to_show
-from .dataset_measure import TOKENS, Measure, Statistics, moments_with_prefix
+from .dataset_examples import Examples, Shard, examples_to_show
+from .dataset_measure import TOKENS, Measure, ProgressCallback, Statistics, moments_with_prefix
 from .head_effects import Ablation, Faithfulness, Importance, faithfulness_rows
-from .partial_result import PartialResult
 from .pruning_over_data import LabelledInputs, pruning_rows, split_for_pruning
 from .relations import Relations, relation_rows, with_link_counts
 from .results import (
@@ -32,7 +33,7 @@ from .results import (
     ResultTable,
     write_results,
 )
-from .run import Engine, run_locally, run_measure
+from .run import Engine, PartialResult, run_locally, run_measure
 from .running_moments import Arrays, Moments, from_arrays
 from .strongest_attention import StrongestPairs
 
@@ -186,3 +187,34 @@ def _spreads(moments_by_name: Mapping[str, Moments], n: int) -> tuple[dict[str, 
     measured = {name: moments for name, moments in moments_by_name.items() if moments.n.min() >= 2}
     samples = {name: int(moments.n.min()) for name, moments in measured.items() if moments.n.min() < n}
     return {name: moments.spread for name, moments in measured.items()}, samples
+
+
+def measure_listed_inputs(
+    loaded: Loaded, inputs: Sequence[Input], name: str, command: str, step: ProgressCallback
+) -> HeadResults:
+    """The statistics of all heads over `inputs`, as `heads.parquet` holds them; `name` is what the inputs are called on screen.
+
+    `command` says how to repeat it. Calls `step` with the number of inputs just measured. Raises ValueError, with a
+    one-sentence message, if there are fewer than two inputs or one cannot be read.
+    """
+    if len(inputs) < 2:
+        raise ValueError(f"a spread needs two inputs at least, got {len(inputs)}")
+    shard = Shard(number=0, numbers=tuple(range(1, len(inputs) + 1)), inputs=tuple(inputs))
+    source = DataSource(
+        command=command,
+        data=name,
+        sha256=_sha256(inputs),
+        n=len(inputs),
+        weights=(weights_hash(loaded.folder or loaded.name),),
+    )
+    return statistics_results(source, Statistics().measure_shard(loaded, shard, step))[0]
+
+
+def _sha256(inputs: Sequence[Input]) -> str:
+    """SHA-256 hash of all inputs together, in hexadecimal."""
+    digest = hashlib.sha256()
+    for value in inputs:
+        digest.update(
+            repr((value.text, value.second)).encode() if isinstance(value, Text) else value.array.tobytes()
+        )
+    return digest.hexdigest()

@@ -12,7 +12,7 @@ from ..experiments.pruning import greedy
 from ..inputs import InputLike
 from ..loaded import Loaded
 from .dataset_examples import Examples, labelled_examples
-from .partial_result import PartialResult
+from .run import PartialResult
 
 COLUMNS = ("layer", "head", "accuracy", "loss", "turned_wrong", "turned_right")
 JUDGES = 2000  # examples to measure the accuracy, at most: the standard error of an accuracy of 90 % is then 0.7 points

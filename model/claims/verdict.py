@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..measures.many_tests import holm
+from ..measures.significance import holm
 from .measurements import Measurement
 
 SIGNIFICANT = 0.05

@@ -20,9 +20,8 @@ from ..hooks import hook_points
 from ..inputs import InputLike
 from ..loaded import Loaded
 from ..record import ForwardRecord
-from .feed_forward_steps import FeedForwardSteps, feed_forward_steps
-from .norm_steps import Norm, apply_norm, norm_steps
 from .query_attention import BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT, AttentionSteps, attention_steps
+from .sublayer_steps import FeedForwardSteps, Norm, apply_norm, feed_forward_steps, norm_steps
 
 _ATTENTION = (
     *("project", "rotate", "products", "scale", "bias", "relative_positions"),

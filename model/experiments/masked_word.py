@@ -6,20 +6,21 @@ model pools nothing that it was trained to answer with, so what it predicts for 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from ..capture import activations
 from ..config import ModelConfig
 from ..inputs import InputLike, prepare
 from ..inputs.text import vocabulary_texts
 from ..loaded import Loaded
 from ..record.pieces import SPACE
 from ..transformer import Transformer
-from .masked_tokens import guesses
 
 
 @dataclass(frozen=True)
@@ -133,3 +134,97 @@ def _ids(tokenizer: Tokenizer, text: str) -> list[int]:
     return [
         token_id for token_id, is_token in zip(encoding.ids, encoding.attention_mask, strict=True) if is_token
     ]
+
+
+class Guess(NamedTuple):
+    """A token of the vocabulary, its probability in place of [MASK] (a softmax over the whole vocabulary), and its id.
+
+    A space that the token begins with is shown as "·".
+    """
+
+    token: str
+    probability: float
+    token_id: int
+
+
+def guesses(loaded: Loaded, text: InputLike, n: int = 5) -> dict[int, list[Guess]]:
+    """The `n` most probable tokens for each [MASK] of the text, by position, the most probable first.
+
+    Ids without a token are left out. The result is empty for a text without [MASK], or an encoder without masked-token
+    output.
+
+    >>> from loupe import guess_masked, load
+    >>> encoder = load("checkpoints/imdb-pre-ln")
+    >>> (guesses,) = guess_masked(encoder, "The film is [MASK] bad.").values()
+    >>> guesses[0].token
+    'very'
+    """
+    positions = list(prepare(loaded, text)[1].positions_with_role("mask"))
+    config, tokenizer = loaded.config, loaded.tokenizer
+    if not positions or not config.masked_token_output or tokenizer is None or config.vocab_size is None:
+        return {}
+    model = loaded.model
+    (last_states,) = activations(loaded, [text], [f"blocks.{config.n_layers - 1}.resid_post"]).values()
+    with torch.inference_mode():
+        states = model.final_norm(last_states[0, positions])
+        probabilities = model.predict_tokens(states).softmax(dim=-1)
+    return {position: most_probable(loaded, probabilities[row], n) for row, position in enumerate(positions)}
+
+
+def most_probable(loaded: Loaded, probabilities: Float[Tensor, " token"], n: int) -> list[Guess]:
+    """The `n` most probable tokens, the most probable first; ids without a token are left out."""
+    if loaded.tokenizer is None:
+        return []
+    values, ids = (result.tolist() for result in probabilities.topk(min(n, len(probabilities))))
+    tokens = vocabulary_texts(loaded.tokenizer, ids)
+    return [
+        Guess(token, probability, token_id)
+        for token, probability, token_id in zip(tokens, values, ids, strict=True)
+        if token is not None
+    ]
+
+
+class StageGuesses(NamedTuple):
+    """What the masked-token output makes of the state of [MASK] at one stage of the residual stream."""
+
+    stage: str  # embed, L0 post, L1 post, …
+    guesses: tuple[Guess, ...]  # the most probable first
+    log_probability: float  # of the word, in nats
+    rank: int  # of the word; 1 is the most probable
+
+
+def masked_word_by_layer(
+    loaded: Loaded, text: InputLike, answer: MaskedWord, n: int = 3
+) -> tuple[StageGuesses, ...]:
+    """The `n` most probable tokens and log P of the masked word after the embedding and after each layer.
+
+    This is the logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens") through the masked-token output: residual
+    stream → final norm, where the encoder has one → masked-token output → softmax. The output was trained on the last layer
+    alone, so that a guess after an early layer says what this output makes of the state, not all that the state holds
+    (Belrose et al. 2023, section 2). After the last layer they are the encoder's prediction. Raises as `model.inputs.prepare` and
+    `model.experiments.masked_word.check_answer` do.
+
+    >>> from loupe import load, masked_word, masked_word_by_layer
+    >>> encoder, text = load("checkpoints/imdb-pre-ln"), "The film is [MASK] bad."
+    >>> stages = masked_word_by_layer(encoder, text, masked_word(encoder, text, "very"))
+    >>> stages[-1].stage, stages[-1].rank
+    ('L3 post', 1)
+    """
+    check_answer(loaded, [text], answer)
+    layers, model = range(loaded.config.n_layers), loaded.model
+    names = ["embedding.output", *(f"blocks.{layer}.resid_post" for layer in layers)]
+    residual = torch.cat(list(activations(loaded, [text], names).values()))
+    with torch.inference_mode():
+        logits = model.predict_tokens(model.final_norm(residual[:, answer.position]))
+        log_probabilities = logits.log_softmax(dim=-1)
+    return tuple(
+        StageGuesses(
+            stage=stage,
+            guesses=tuple(most_probable(loaded, row.exp(), n)),
+            log_probability=float(row[answer.token_id]),
+            rank=1 + int((row > row[answer.token_id]).sum()),
+        )
+        for stage, row in zip(
+            ("embed", *(f"L{layer} post" for layer in layers)), log_probabilities, strict=True
+        )
+    )

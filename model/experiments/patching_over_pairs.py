@@ -19,7 +19,7 @@ from ..config import ModelConfig
 from ..inputs import InputLike, prepare
 from ..loaded import Loaded
 from ..measures.changes import ROUNDING, cosine_distance, log_odds
-from ..measures.many_tests import holm
+from ..measures.significance import holm
 from .masked_word import LOGITS, MaskedWord, log_probability_changes
 from .patching import Part, patch_layer
 from .probabilities import probabilities

@@ -11,9 +11,7 @@ from ..hooks import HookPoint
 from ..parts.disentangled import DisentangledAttention, relative_positions
 from ..parts.rotary import Rotated
 from ..transformer import Attention
-from .double_precision import apply_linear, as_float64, weight_and_bias
-from .feed_forward_steps import largest_indices
-from .norm_steps import apply_norm
+from .sublayer_steps import apply_linear, apply_norm, as_float64, largest_indices, weight_and_bias
 
 BIAS, CONTENT_TO_POSITION, POSITION_TO_CONTENT = "bias", "content_to_position", "position_to_content"
 

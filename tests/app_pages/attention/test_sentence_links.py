@@ -11,8 +11,8 @@ from app_pages.attention import all_heads_view, save_buttons, sentence_links
 from app_pages.attention.sentence_links import SentenceLinks, outlines
 from app_pages.subject import cache
 from app_pages.subject.linked_sentences import linked_sentence, treebank_sentences
-from model.atlas.link_cells import link_cells
 from model.atlas.linked_inputs import Link, LinkedText
+from model.atlas.strongest_words import link_cells
 from model.capture import capture
 from model.inputs import Text
 from model.measures.word_view import view

@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 from app_pages.subject import cache
 from model.capture import capture
 from model.capture.intervention import without_keys
-from model.experiments.masked_tokens import guesses
-from model.experiments.masked_word import masked_word
+from model.experiments.masked_word import guesses, masked_word
 from tests.model.experiments.test_masked_word import log_p
 from viz.builders.number_format import format_number
 

@@ -11,8 +11,7 @@ from app_pages.subject import cache
 from model import checkpoint
 from model.capture import capture
 from model.experiments.ablation import ablate_heads, ablated
-from model.experiments.masked_tokens import guesses
-from model.experiments.masked_word import MaskedWord, masked_word
+from model.experiments.masked_word import MaskedWord, guesses, masked_word
 from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
 from model.experiments.probabilities import probabilities
 from tests.app_pages.charts import table as table_of

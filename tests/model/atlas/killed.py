@@ -15,8 +15,7 @@ from safetensors.numpy import save_file
 from model.atlas.dataset_examples import Shard, examples_for
 from model.atlas.dataset_measure import ProgressCallback, Statistics
 from model.atlas.on_ray import on_ray
-from model.atlas.partial_result import PartialResult
-from model.atlas.run import run_measure
+from model.atlas.run import PartialResult, run_measure
 from model.atlas.running_moments import Arrays
 from model.checkpoint import load
 from model.loaded import Loaded

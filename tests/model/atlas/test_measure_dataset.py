@@ -10,19 +10,17 @@ import pytest
 import model.atlas.measure_dataset as module
 from model.atlas.dataset_examples import OWN_NAME, examples_for
 from model.atlas.dataset_measure import Statistics
-from model.atlas.measure_dataset import MeasureOptions, measure_dataset
+from model.atlas.measure_dataset import MeasureOptions, measure_dataset, measure_listed_inputs
 from model.atlas.results import EXAMPLES, HEADS, LAYERS, read_heads, read_layers, read_rows
 from model.capture import capture
 from model.checkpoint import load, save, weights_hash
+from model.inputs import Text
 from model.measures.head_statistics import STATISTICS, statistics
 from tests.model import tiny
+from tests.model.atlas.ended import KilledError, end_at
 from tests.model.tiny import CLOSE
 
 TEXTS = tuple(f"{a} {b} film" for a in ("great", "not", "x y") for b in ("a", "b c", "not", "d e f"))
-
-
-class KilledError(Exception):
-    """In the place of a kill: nothing in the atlas catches it."""
 
 
 @pytest.fixture
@@ -38,13 +36,9 @@ def stored(tmp_path, config, name="it"):
     return load(tmp_path / name, "cpu")
 
 
-def shards_of(monkeypatch, n: int) -> None:
-    monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=n))
-
-
 @pytest.mark.parametrize("shard", [1, 1024])
 def test_the_share_of_unknown_tokens_is_that_of_all_texts_together(tmp_path, monkeypatch, shard):
-    shards_of(monkeypatch, shard)
+    monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=shard))
     texts = ("great", "☃ ☃ film", "not a ☃ film")  # 3 of 8 tokens
     (tmp_path / "texts.csv").write_text("text\n" + "\n".join(texts), encoding="utf-8")
     loaded = stored(tmp_path, tiny.TEXT)
@@ -68,8 +62,10 @@ def test_heads_and_layers_of_texts(tmp_path, csv):
     values = [statistics(record)["entropy"] for record in records]
     np.testing.assert_allclose(heads.spreads["entropy"].mean, np.mean(values, axis=0), **CLOSE)
     np.testing.assert_allclose(heads.spreads["entropy"].sd, np.std(values, axis=0, ddof=1), **CLOSE)
-    np.testing.assert_allclose(heads.z, np.mean([each.z.mean(axis=2) for each in records], axis=0), **CLOSE)
-    assert {name: len(each.mean) for name, each in layers.curves.items()} == {
+    np.testing.assert_allclose(
+        heads.z, np.mean([record.z.mean(axis=2) for record in records], axis=0), **CLOSE
+    )
+    assert {name: len(curve.mean) for name, curve in layers.curves.items()} == {
         "norm": 5,
         "uniformity": 5,
         "answer": 5,
@@ -118,18 +114,10 @@ def test_a_text_without_a_token_is_named(tmp_path, csv):
 
 @pytest.mark.parametrize("killed_at", [1, 3, 5])
 def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch, killed_at):
-    shards_of(monkeypatch, 2)
+    monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=2))
     loaded = stored(tmp_path, tiny.TEXT)
     measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "unbroken", "command")
-    whole, begun = Statistics.measure_shard, []
-
-    def killed(self, loaded, shard, step):
-        begun.append(shard.number)
-        if shard.number == killed_at and begun.count(killed_at) == 1:
-            raise KilledError
-        return whole(self, loaded, shard, step)
-
-    monkeypatch.setattr(Statistics, "measure_shard", killed)
+    begun = end_at(monkeypatch, Statistics, killed_at)
     with pytest.raises(KilledError):
         measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
     assert not (tmp_path / "out" / HEADS).exists()
@@ -139,31 +127,21 @@ def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch,
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "unbroken" / name).read_bytes()
 
 
-@pytest.mark.parametrize("what", ["data", "weights", "limit", "damage"])
-def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, monkeypatch, what):
-    shards_of(monkeypatch, 2)
+@pytest.mark.parametrize("changed", ["data", "weights", "limit", "damage"])
+def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, monkeypatch, changed):
+    monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=2))
     loaded = stored(tmp_path, tiny.TEXT)
-    whole, begun = Statistics.measure_shard, []
-
-    def killed(self, loaded, shard, step):
-        begun.append(shard.number)
-        if len(begun) == 3:
-            raise KilledError
-        return whole(self, loaded, shard, step)
-
-    monkeypatch.setattr(Statistics, "measure_shard", killed)
+    begun = end_at(monkeypatch, Statistics, 2)
     with pytest.raises(KilledError):
         measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
-    limit = None
-    if what == "data":
+    limit = 10 if changed == "limit" else None
+    if changed == "data":
         csv.write_text(csv.read_text() + "\nfilm")
-    elif what == "weights":
-        made = tiny.loaded(tiny.TEXT, 3)
-        save(tmp_path / "it", made.model, {}, made.tokenizer)
+    elif changed == "weights":
+        other = tiny.loaded(tiny.TEXT, 3)
+        save(tmp_path / "it", other.model, {}, other.tokenizer)
         loaded = load(tmp_path / "it", "cpu")
-    elif what == "limit":
-        limit = 10
-    else:
+    elif changed == "damage":
         (path,) = (tmp_path / "out").iterdir()
         path.write_bytes(path.read_bytes()[:50])
     measure_dataset(loaded, examples_for(loaded, csv, limit), tmp_path / "out", "command")
@@ -179,9 +157,9 @@ def test_the_strongest_examples_are_of_our_own_sentences(tmp_path, csv):
         loaded, examples_for(loaded, csv), tmp_path / "out", "c", MeasureOptions(extra=("examples",))
     )[2]
     assert path.name == EXAMPLES
-    found = read_rows(path)
-    assert found.source.data == OWN_NAME
-    assert found.source.n > 100
+    source = read_rows(path).source
+    assert source.data == OWN_NAME
+    assert source.n > 100
 
 
 def test_the_strongest_examples_in_context(tmp_path, csv):
@@ -208,6 +186,30 @@ def test_the_strongest_examples_in_context(tmp_path, csv):
             assert (record.tokens[row.query], record.tokens[row.key]) == (row.query_token, row.key_token)
             first, second = sorted((row.query, row.key))
             texts = record.without_prefix(record.tokens)
-            pieces = [texts[at] for at in dict.fromkeys((first, second))]
-            said = row.before + pieces[0] + (row.between + pieces[1] if first != second else "") + row.after
-            assert said == TEXTS[row.number - 1]
+            pieces = [texts[position] for position in dict.fromkeys((first, second))]
+            between = row.between + pieces[1] if first != second else ""
+            assert row.before + pieces[0] + between + row.after == TEXTS[row.number - 1]
+
+
+# Inputs in memory
+
+
+def test_listed_inputs_are_measured_as_a_file_of_them(tmp_path, csv):
+    loaded = stored(tmp_path, tiny.TEXT)
+    measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
+    expected = read_heads(tmp_path / "out" / HEADS)
+    steps: list[int] = []
+    heads = measure_listed_inputs(loaded, list(map(Text, TEXTS)), "own texts", "page", steps.append)
+    assert set(heads.spreads) == set(expected.spreads)
+    for name, spread in expected.spreads.items():
+        np.testing.assert_allclose(heads.spreads[name].mean, spread.mean, rtol=1e-6, err_msg=name)
+        np.testing.assert_allclose(heads.spreads[name].sd, spread.sd, rtol=1e-6, err_msg=name)
+    np.testing.assert_allclose(heads.z, expected.z, rtol=1e-6)
+    own = {"data": "own texts", "command": "page", "sha256": heads.source.sha256}
+    assert heads.source == replace(expected.source, **own)
+    assert sum(steps) == 12
+
+
+def test_one_input_has_no_spread(tmp_path):
+    with pytest.raises(ValueError, match="a spread needs two inputs at least, got 1"):
+        measure_listed_inputs(stored(tmp_path, tiny.TEXT), [Text("film")], "a", "b", lambda _: None)

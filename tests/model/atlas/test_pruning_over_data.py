@@ -5,8 +5,8 @@ import pytest
 
 from model.atlas import pruning_over_data as module
 from model.atlas.dataset_examples import Examples, examples_for
-from model.atlas.partial_result import PartialResult
 from model.atlas.pruning_over_data import LabelledInputs, pruning_rows, split_for_pruning
+from model.atlas.run import PartialResult
 from model.experiments.pruning import greedy
 from model.inputs import Text
 from tests.model import tiny

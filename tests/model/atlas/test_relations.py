@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from PIL import Image
@@ -14,47 +15,53 @@ from PIL import Image
 import model.atlas.measure_dataset as module
 from model.atlas.linked_inputs import DIRECTIONS, linked_examples
 from model.atlas.measure_dataset import measure_relations
-from model.atlas.partial_result import PartialResult
 from model.atlas.relations import (
     MOST_RELATIONS,
     Relations,
+    head_relations,
     left_out_clause,
     relation_rows,
     with_link_counts,
 )
 from model.atlas.results import RELATIONS, read_rows
-from model.atlas.run import run_measure
+from model.atlas.run import PartialResult, run_measure
 from model.capture import capture
 from model.checkpoint import load, save, weights_hash
 from model.measures.word_view import view
 from tests.model import tiny
+from tests.model.atlas.ended import KilledError, end_at
 from tests.model.atlas.invented_results import source
 
 WORDS = ("great", "films", "not", "a", "xyz", "film")
 SHAPE = 2, 2
 
 
-class KilledError(Exception):
-    """In the place of a kill: nothing in the atlas catches it."""
-
-
 @pytest.fixture
 def csv(tmp_path) -> Path:
     """24 texts of five words, some of several pieces, each with two links of one relation and one of another."""
     generator = np.random.default_rng(0)
-    lines = ["text,from,to,relation"]
+    lines = []
     for _ in range(24):
         text = " ".join(generator.choice(WORDS, 5))
         one, two, three, four = generator.permutation(5)[:4] + 1
         lines += [f"{text},{one},{two},near:x", f"{text},{three},{two},near", f"{text},{four},{one},far"]
-    (tmp_path / "it.csv").write_text("\n".join(lines))
-    return tmp_path / "it.csv"
+    return write_links(tmp_path, *lines)
 
 
 def stored(folder: Path):
-    made = tiny.loaded(replace(tiny.TEXT, n_positions=20))
-    save(folder / "it", made.model, {}, made.tokenizer)
+    loaded = tiny.loaded(replace(tiny.TEXT, n_positions=20))
+    save(folder / "it", loaded.model, {}, loaded.tokenizer)
     return load(folder / "it", "cpu")
+
+
+def write_links(folder: Path, *rows: str, column: str = "text") -> Path:
+    (folder / "it.csv").write_text("\n".join([f"{column},from,to,relation", *rows]))
+    return folder / "it.csv"
+
+
+def measured(loaded, csv: Path, shard: int = 256) -> dict[str, np.ndarray]:
+    examples = linked_examples(loaded, csv)
+    return run_measure(Relations(shard=shard), loaded, examples, PartialResult(csv.parent / f"part{shard}"))
 
 
 def rows_by_loop(loaded, csv: Path) -> Iterator[tuple]:
@@ -101,11 +108,7 @@ def test_shares_and_baselines_by_a_loop(tmp_path, csv):
 
 def test_shards_of_any_size_come_to_the_same(tmp_path, csv):
     loaded = stored(tmp_path)
-    examples = linked_examples(loaded, csv)
-    whole, parts = (
-        run_measure(Relations(shard=shard), loaded, examples, PartialResult(tmp_path / f"part{shard}"))
-        for shard in (256, 5)
-    )
+    whole, parts = (measured(loaded, csv, shard) for shard in (256, 5))
     assert set(whole) == set(parts)
     for name, values in whole.items():
         np.testing.assert_array_equal(values, parts[name])
@@ -117,15 +120,7 @@ def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch,
     loaded = stored(tmp_path)
     examples = linked_examples(loaded, csv)
     unbroken = measure_relations(loaded, examples, tmp_path / "unbroken", "command")
-    whole, begun = Relations.measure_shard, []
-
-    def killed(self, loaded, shard, step):
-        begun.append(shard.number)
-        if shard.number == killed_at and begun.count(killed_at) == 1:
-            raise KilledError
-        return whole(self, loaded, shard, step)
-
-    monkeypatch.setattr(Relations, "measure_shard", killed)
+    begun = end_at(monkeypatch, Relations, killed_at)
     with pytest.raises(KilledError):
         measure_relations(loaded, examples, tmp_path / "out", "command")
     assert not (tmp_path / "out" / RELATIONS).exists()
@@ -159,32 +154,30 @@ def test_a_head_is_beyond_the_offset_by_the_links_that_one_of_the_two_hits():
     """12 of 40 links are hit by the head alone and 2 by the offset alone: P(X ≥ 12 of 14) = 106 / 2^14, twice that for two
     directions."""
     rows = relation_rows(counts(hits=22, at_offset=12, both=10, n=40))
-    there, back = rows.itertuples()
-    assert (there.direction, there.share, there.baseline, there.offset, there.n) == (
-        "to head",
-        22 / 40,
+    to_head, to_dependent = rows.itertuples()
+    assert (to_head.direction, to_head.offset, to_head.n) == ("to head", 2, 40)
+    assert (to_head.share, to_head.baseline) == (22 / 40, 0.3)
+    assert to_head.p == pytest.approx(2 * 106 / 2**14)
+    assert to_head.beyond
+    assert (to_dependent.direction, to_dependent.share, to_dependent.baseline, to_dependent.offset) == (
+        "to dependent",
+        0,
         0.3,
-        2,
-        40,
+        -2,
     )
-    assert there.p == pytest.approx(2 * 106 / 2**14)
-    assert there.beyond
-    assert (back.direction, back.share, back.baseline, back.offset) == ("to dependent", 0, 0.3, -2)
-    assert (back.p, back.beyond) == (1, False)
+    assert (to_dependent.p, to_dependent.beyond) == (1, False)
 
 
 @pytest.mark.parametrize(("n", "is_tested"), [(19, False), (20, True)])
 def test_relations_with_few_links_are_not_tested(n, is_tested):
-    there, _ = relation_rows(counts(hits=n, at_offset=2, both=2, n=n)).itertuples()
-    assert there.share == 1
-    assert there.beyond == is_tested
-    assert np.isnan(there.p) == (not is_tested)
+    to_head, _ = relation_rows(counts(hits=n, at_offset=2, both=2, n=n)).itertuples()
+    assert to_head.share == 1
+    assert to_head.beyond == is_tested
+    assert np.isnan(to_head.p) == (not is_tested)
 
 
 def test_random_weights_follow_nothing(tmp_path, csv):
-    loaded = stored(tmp_path)
-    arrays = run_measure(Relations(), loaded, linked_examples(loaded, csv), PartialResult(tmp_path / "part"))
-    rows = relation_rows(arrays)
+    rows = relation_rows(measured(stored(tmp_path), csv))
     assert rows["p"].notna().all()
     assert not rows["beyond"].any()
 
@@ -225,19 +218,18 @@ def protein_encoder(path: Path):
 
 
 def test_a_head_with_known_weights_finds_the_contacts(tmp_path):
-    """In each of 15 chains K touches E and C touches W, at places that chance chooses."""
+    """In each of 15 chains K touches E and C touches W, at positions that chance chooses."""
     generator = np.random.default_rng(1)
-    lines = ["text,from,to,relation"]
+    lines = []
     for _ in range(15):
         residues = generator.choice(list("AGLV"), 16)
-        places = generator.permutation(16)[:4]
-        residues[places] = list("KECW")
-        first, second, third, fourth = places + 1
+        positions = generator.permutation(16)[:4]
+        residues[positions] = list("KECW")
+        first, second, third, fourth = positions + 1
         chain = "".join(residues)
         lines += [f"{chain},{first},{second},contact", f"{chain},{third},{fourth},contact"]
-    (tmp_path / "contacts.csv").write_text("\n".join(lines))
     loaded = protein_encoder(tmp_path / "protein")
-    examples = linked_examples(loaded, tmp_path / "contacts.csv")
+    examples = linked_examples(loaded, write_links(tmp_path, *lines))
     rows = read_rows(measure_relations(loaded, examples, tmp_path / "out", "command")).rows
     assert rows["n"].tolist() == [30] * 4
     of_partners, of_all = rows[rows["head"] == 0], rows[rows["head"] == 1]
@@ -251,51 +243,62 @@ def test_a_head_with_known_weights_finds_the_contacts(tmp_path):
 
 
 def test_links_that_cannot_be_followed_are_counted(tmp_path):
-    rows = ["not a film,1,2,x", "not a film abc def,1,4,x", "not a film abc def,1,5,x"]
-    (tmp_path / "it.csv").write_text("\n".join(["text,from,to,relation", *rows]))
-    made = tiny.loaded(replace(tiny.TEXT, n_positions=8))
-    examples = linked_examples(made, tmp_path / "it.csv")
-    arrays = run_measure(Relations(), made, examples, PartialResult(tmp_path / "part"))
-    found = with_link_counts(source(2, "w"), arrays)
-    assert dict(found.samples) == {"links": 2, "joined": 0, "cut": 1, "dropped": 0}
+    csv = write_links(tmp_path, "not a film,1,2,x", "not a film abc def,1,4,x", "not a film abc def,1,5,x")
+    arrays = measured(tiny.loaded(replace(tiny.TEXT, n_positions=8)), csv)
+    samples = with_link_counts(source(2, "w"), arrays).samples
+    assert dict(samples) == {"links": 2, "joined": 0, "cut": 1, "dropped": 0}
     expected = "1 of 3 links is left out: 1 with a word beyond the length that the encoder reads"
-    assert left_out_clause(found.samples) == expected
+    assert left_out_clause(samples) == expected
     assert left_out_clause({"links": 3}) == ""
 
 
 def test_where_no_link_is_left_it_says_why(tmp_path):
-    (tmp_path / "it.csv").write_text("text,from,to,relation\nnot a film abc def,1,5,x\n")
-    made = tiny.loaded(replace(tiny.TEXT, n_positions=6))
-    arrays = run_measure(
-        Relations(), made, linked_examples(made, tmp_path / "it.csv"), PartialResult(tmp_path / "part")
-    )
-    with pytest.raises(
-        ValueError, match=r"no link of films could be counted: 1 of 1 links is left out: 1 with"
-    ):
+    csv = write_links(tmp_path, "not a film abc def,1,5,x")
+    arrays = measured(tiny.loaded(replace(tiny.TEXT, n_positions=6)), csv)
+    message = "no link of films could be counted: 1 of 1 links is left out: 1 with"
+    with pytest.raises(ValueError, match=message):
         with_link_counts(source(1, "w"), arrays)
 
 
 def test_a_patch_that_is_not_there_is_refused(tmp_path, digit_loaded, image):
     Image.fromarray(image).save(tmp_path / "it.png")
-    (tmp_path / "it.csv").write_text("picture,from,to,relation\nit.png,1,5,near\n")
-    examples = linked_examples(digit_loaded, tmp_path / "it.csv")
+    csv = write_links(tmp_path, "it.png,1,5,near", column="picture")
     with pytest.raises(ValueError, match="example 1: there is no patch 5, only 4"):
-        run_measure(Relations(), digit_loaded, examples, PartialResult(tmp_path / "part"))
+        measured(digit_loaded, csv)
 
 
 def test_too_many_relations_are_refused(tmp_path):
-    lines = [f"not a film,1,2,r{index}" for index in range(MOST_RELATIONS + 1)]
-    (tmp_path / "it.csv").write_text("\n".join(["text,from,to,relation", *lines]))
-    made = tiny.loaded(tiny.TEXT)
+    csv = write_links(tmp_path, *(f"not a film,1,2,r{index}" for index in range(MOST_RELATIONS + 1)))
     with pytest.raises(ValueError, match="more than 250 relations"):
-        run_measure(
-            Relations(), made, linked_examples(made, tmp_path / "it.csv"), PartialResult(tmp_path / "part")
-        )
+        measured(tiny.loaded(tiny.TEXT), csv)
 
 
-def test_attention_that_is_not_finite_is_refused(tmp_path, csv):
-    made = tiny.loaded(replace(tiny.TEXT, n_positions=20))
+def test_attention_that_is_not_finite_is_refused(csv):
+    loaded = tiny.loaded(replace(tiny.TEXT, n_positions=20))
     with torch.no_grad():
-        made.model.blocks[1].attention.w_q.weight.fill_(torch.nan)
+        loaded.model.blocks[1].attention.w_q.weight.fill_(torch.nan)
     with pytest.raises(ValueError, match="the attention of layer 1 is not finite"):
-        run_measure(Relations(), made, linked_examples(made, csv), PartialResult(tmp_path / "part"))
+        measured(loaded, csv)
+
+
+# In memory
+
+
+def test_the_rows_in_memory_are_those_of_the_stored_results(tmp_path, csv):
+    loaded = stored(tmp_path)
+    csv.write_text(csv.read_text() + "\n" + "\n".join(f"{word} not a film,1,2,near" for word in 300 * "ab"))
+    for limit in (None, 300):
+        path = measure_relations(loaded, linked_examples(loaded, csv, limit), tmp_path / str(limit), "")
+        pd.testing.assert_frame_equal(head_relations(loaded, str(csv), limit), read_rows(path).rows)
+
+
+def test_a_file_without_links_that_can_be_counted_is_refused(tmp_path):
+    loaded = tiny.loaded(tiny.TEXT)
+    beyond = " ".join("abcdefghijklmn")
+    (tmp_path / "links.csv").write_text(f"text,from,to,relation\n{beyond},13,14,near")
+    message = r"links\.csv could be counted: 1 of 1 links is left out: 1 with a word beyond the length"
+    with pytest.raises(ValueError, match=message):
+        head_relations(loaded, tmp_path / "links.csv")
+    (tmp_path / "links.txt").write_text("")
+    with pytest.raises(ValueError, match="its name must end in"):
+        head_relations(loaded, tmp_path / "links.txt")

@@ -1,13 +1,24 @@
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from scipy.special import expit
+from scipy.stats import entropy
+from sklearn.metrics import log_loss
+from sklearn.metrics.pairwise import cosine_similarity
 
 from model.capture import capture
 from model.checkpoint import load
-from model.experiments.answers import answers, token_answers
+from model.experiments.answers import (
+    answers,
+    binary_entropies,
+    entropies,
+    losses,
+    most_similar_states,
+    token_answers,
+)
 from tests.model.huggingface.folders import SENTENCE, build
 
 INPUTS = (SENTENCE, "a long slow story")
@@ -50,3 +61,59 @@ def test_of_one_class_those_tokens_are_named_of_which_it_holds(tmp_path: Path) -
     ]
     expected = float(-(p * np.log(p) + (1 - p) * np.log(1 - p)).mean())
     assert found.entropy == pytest.approx(expected, rel=1e-5)
+
+
+RNG = np.random.default_rng(0)
+SOME = RNG.dirichlet(np.ones(5), 40).astype(np.float32)
+
+
+def test_losses_by_hand() -> None:
+    found = losses(np.log([[0.25, 0.75], [0.25, 0.75], [0.5, 0.5]]).astype(np.float32), np.array([0, 1, -1]))
+    assert found[:2].tolist() == pytest.approx([math.log(4), math.log(4 / 3)])
+    assert math.isnan(found[2])
+
+
+def test_a_right_class_whose_probability_is_0_in_single_precision_has_its_own_loss() -> None:
+    (found,) = losses(np.array([[0, 203.18]], np.float32), np.array([0]))
+    assert found == pytest.approx(203.18, rel=1e-6)
+
+
+def test_the_mean_of_the_losses_is_that_of_scikit_learn() -> None:
+    labels = RNG.integers(0, 5, 40)
+    theirs = log_loss(labels, SOME, labels=range(5))
+    assert losses(np.log(SOME), labels).mean() == pytest.approx(theirs, rel=1e-5)
+
+
+def test_entropies_by_hand() -> None:
+    found = entropies(np.array([[1, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]]))
+    assert found.tolist() == pytest.approx([0, math.log(2), math.log(3)])
+
+
+def test_entropies_are_those_of_scipy() -> None:
+    np.testing.assert_allclose(entropies(SOME), entropy(SOME.astype(float), axis=1), rtol=1e-5)
+
+
+def test_the_entropy_is_the_loss_that_the_encoder_expects() -> None:
+    expected = sum(SOME[:, each] * losses(np.log(SOME), np.full(40, each)) for each in range(5))
+    np.testing.assert_allclose(entropies(SOME), expected, rtol=1e-5)
+
+
+def test_classes_by_themselves_add_up() -> None:
+    assert binary_entropies(np.array([[0.5, 1.0]])).tolist() == pytest.approx([math.log(2)])
+    theirs = sum(entropy(np.stack([SOME[:, c], 1 - SOME[:, c]]).astype(float)) for c in range(5))
+    np.testing.assert_allclose(binary_entropies(SOME), theirs, rtol=1e-5)
+
+
+def test_the_most_alike_by_hand() -> None:
+    at, cosine = most_similar_states(np.array([[1.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 0.0]]))
+    assert at.tolist() == [1, 2, 1, -1]
+    assert cosine[:3].tolist() == pytest.approx([0.6, 1, 1])
+    assert math.isnan(cosine[3])
+    assert most_similar_states(np.ones((1, 2)))[0].tolist() == [-1]
+
+
+def test_the_most_alike_are_those_of_scikit_learn() -> None:
+    theirs = cosine_similarity(SOME.astype(float)) - 2 * np.eye(40)
+    at, cosine = most_similar_states(SOME)
+    assert at.tolist() == theirs.argmax(axis=1).tolist()
+    np.testing.assert_allclose(cosine, theirs.max(axis=1), rtol=1e-6)

@@ -4,24 +4,37 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import ByteLevel
 
-from model.capture import activations
+from model.capture import activations, capture
 from model.capture.intervention import without_keys
 from model.checkpoint import load
+from model.config import preset
 from model.experiments import batching
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.importance import importance
 from model.experiments.knock_out import knock_out, knock_out_interventions
-from model.experiments.masked_tokens import guesses
-from model.experiments.masked_word import MaskedWord, check_answer, log_probability_changes, masked_word
+from model.experiments.masked_word import (
+    MaskedWord,
+    check_answer,
+    guesses,
+    log_probability_changes,
+    masked_word,
+    masked_word_by_layer,
+)
 from model.experiments.patching import pair_positions, patch_heads, patch_positions
 from model.experiments.probabilities import probabilities
 from model.hooks import watch
 from model.inputs import prepare
+from model.inputs.text import train_tokenizer
 from model.loaded import Loaded
+from model.transformer import Transformer
 from tests.model import tiny
 from tests.model.huggingface.folders import VOCABULARY, build
 from tests.model.tiny import CLOSE
+from tests.tolerance import rounding
 
 TEXT, SOURCE = "the film is [MASK] bad .", "the story made me cry ."
 AT = 4  # of [MASK], behind [CLS]
@@ -213,3 +226,111 @@ def test_what_cannot_be_the_answer_is_refused(bert):
         probabilities(tiny.loaded(tiny.TEXT), ["a [MASK]"], answer=MaskedWord(2, 7))
     with pytest.raises(ValueError, match="give one of them"):
         importance(pre_ln(), ["a [MASK]"], labels=[0], answer=MaskedWord(2, 7))
+
+
+# The most probable tokens
+
+
+@pytest.fixture
+def reader() -> Loaded:
+    torch.manual_seed(0)
+    config = replace(preset("imdb-pre-ln"), n_layers=1, vocab_size=60, n_positions=12)
+    tokenizer = train_tokenizer(["a good film , a bad film"], config.vocab_size, config.n_positions)
+    config = replace(config, vocab_size=tokenizer.get_vocab_size())
+    return Loaded(
+        name="tiny",
+        model=Transformer(config).eval(),
+        tokenizer=tokenizer,
+        history={},
+        device=torch.device("cpu"),
+    )
+
+
+def test_guesses_are_the_softmax_of_the_masked_token_output(reader):
+    result = guesses(reader, "a [MASK] film [MASK]", n=3)
+    assert list(result) == [2, 4]
+    ids = torch.tensor([reader.tokenizer.encode("a [MASK] film [MASK]").ids])
+    with torch.inference_mode():
+        states = reader.model.encode(ids)[0, 4]
+        head = reader.model.masked_token_output
+        states = head.norm(torch.nn.functional.gelu(head.transform(states)))
+        whole = (states @ reader.model.embedding.tokens.weight.T + head.bias).softmax(dim=-1)
+    best = whole.argsort(descending=True)[:3]
+    assert [guess.token for guess in result[4]] == [reader.tokenizer.id_to_token(i) for i in best.tolist()]
+    assert [guess.probability for guess in result[4]] == pytest.approx(whole[best].tolist(), rel=1e-5)
+
+
+def test_byte_level_guesses_are_shown_as_text(reader):
+    pieces = ["[UNK]", "[MASK]", "ÑĤ", "ĠÑģÐ»Ð¾Ð²Ð¾", "Ġ", "Ċ", "ðŁ"]
+    tokenizer = Tokenizer(WordLevel({piece: index for index, piece in enumerate(pieces)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    tokenizer.add_special_tokens(["[UNK]", "[MASK]"])
+    (result,) = guesses(replace(reader, tokenizer=tokenizer), "[MASK]", n=1000).values()
+    shown = {guess.token_id: guess.token for guess in result}
+    assert shown == dict(enumerate(["[UNK]", "[MASK]", "т", "·слово", "·", "↵", "[0xF09F]"]))
+    by_guess = masked_word(replace(reader, tokenizer=tokenizer), "[MASK]", "·слово")
+    assert by_guess.token_id == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["a good film", "[MASK]" + " film" * 20], ids=["none", "beyond the positions"]
+)
+def test_nothing_is_guessed_without_a_mask(reader, text):
+    assert guesses(reader, text) == {}
+
+
+def test_an_encoder_without_that_output_guesses_nothing(reader):
+    config = replace(reader.config, masked_token_output=False)
+    without = replace(reader, model=Transformer(config).eval())
+    assert guesses(without, "a [MASK] film") == {}
+
+
+def test_there_are_no_more_guesses_than_tokens(reader):
+    (result,) = guesses(reader, "a [MASK] film", n=1000).values()
+    assert len(result) == reader.config.vocab_size
+    assert sum(guess.probability for guess in result) == pytest.approx(1, rel=rounding(2 * len(result)))
+
+
+# Layer by layer
+
+
+def test_the_last_layer_is_the_prediction_and_each_layer_is_as_transformers_says(folder, bert):
+    loaded, theirs = bert, folder[1]
+    word = masked_word(loaded, TEXT, "bad")
+    stages = masked_word_by_layer(loaded, TEXT, word, n=5)
+    assert [stage.stage for stage in stages] == ["embed", "L0 post", "L1 post", "L2 post"]
+    (expected,) = guesses(loaded, TEXT, n=5).values()
+    assert [guess.token for guess in stages[-1].guesses] == [guess.token for guess in expected]
+    np.testing.assert_allclose(
+        [guess.probability for guess in stages[-1].guesses],
+        [guess.probability for guess in expected],
+        rtol=1e-5,
+    )
+    ids = torch.tensor([loaded.tokenizer.encode(TEXT).ids])
+    with torch.inference_mode():
+        states = theirs(input_ids=ids, output_hidden_states=True).hidden_states
+        for stage, hidden in zip(stages, states, strict=True):
+            row = theirs.cls(hidden[0, word.position]).log_softmax(dim=-1)
+            assert stage.log_probability == pytest.approx(float(row[word.token_id]), abs=1e-5)
+            assert stage.rank == 1 + row.argsort(descending=True).tolist().index(word.token_id)
+            best = row.argsort(descending=True)[:5].tolist()
+            assert [guess.token_id for guess in stage.guesses] == best
+
+
+def test_each_layer_of_a_pre_ln_encoder_passes_its_final_norm():
+    loaded = pre_ln()
+    text, word = "not [MASK] film", MaskedWord(2, 40)
+    residual = capture(loaded, text).residual[::2, 2]  # embed, L0 post, L1 post
+    norm = loaded.model.final_norm
+    centred = residual - residual.mean(axis=-1, keepdims=True)
+    normal = centred / np.sqrt(centred.var(axis=-1, keepdims=True) + norm.eps)
+    states = normal * norm.weight.detach().numpy() + norm.bias.detach().numpy()
+    with torch.inference_mode():
+        rows = loaded.model.predict_tokens(torch.tensor(states)).log_softmax(dim=-1)
+    stages = masked_word_by_layer(loaded, text, word)
+    np.testing.assert_allclose([stage.log_probability for stage in stages], rows[:, 40], rtol=1e-4)
+
+
+def test_other_positions_have_no_layers(bert):
+    with pytest.raises(ValueError, match=r"position 1 holds no \[MASK\]"):
+        masked_word_by_layer(bert, TEXT, MaskedWord(1, 7))

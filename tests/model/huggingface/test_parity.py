@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from model.capture import capture
 from model.checkpoint import load
-from model.experiments import masked_tokens
+from model.experiments import masked_word
 from model.family_options import Rotary
 from model.huggingface import describe
 from model.huggingface.rotary_bert import AUTHORS_NAMES
@@ -378,7 +378,7 @@ def test_the_real_minilm_agrees() -> None:
     compare(record, loaded, said)
     mean = said.last_hidden_state[0].mean(dim=0)
     np.testing.assert_allclose(record.pooled, mean / mean.norm(), **CLOSE)
-    assert not masked_tokens.guesses(loaded, text)
+    assert not masked_word.guesses(loaded, text)
 
 
 def test_masked_residues_are_zeros_and_the_others_are_scaled(tmp_path: Path) -> None:

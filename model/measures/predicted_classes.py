@@ -1,0 +1,38 @@
+"""Predicted classes of examples beside the right ones and those of another encoder, and how difficult the examples are."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float, Int, UInt8
+
+
+def confusion_counts(
+    labels: Int[np.ndarray, " example"], predicted: Int[np.ndarray, " example"], n_classes: int
+) -> Int[np.ndarray, "label predicted"]:
+    """The number of examples with each right class (a row) and each predicted class (a column), [label, predicted].
+
+    Raises ValueError if a class is not from 0 to `n_classes` - 1.
+    """
+    classes = np.concatenate([labels, predicted])
+    if classes.size and not 0 <= classes.min() <= classes.max() < n_classes:
+        raise ValueError(f"classes from {classes.min()} to {classes.max()}, of which there are {n_classes}")
+    counts = np.zeros((n_classes, n_classes), int)
+    np.add.at(counts, (labels, predicted), 1)
+    return counts
+
+
+ExampleIndices = Int[np.ndarray, " chosen"]
+
+
+def hardest_first(indices: ExampleIndices, losses: Sequence[Float[np.ndarray, " example"]]) -> ExampleIndices:
+    """The `indices` in the order of falling loss, summed over the encoders; indices of equal loss keep their order."""
+    return indices[np.argsort(-np.sum(losses, axis=0)[indices], kind="stable")]
+
+
+def predicted_differently(
+    indices: ExampleIndices, first: UInt8[np.ndarray, " example"], second: UInt8[np.ndarray, " example"]
+) -> Int[np.ndarray, " different"]:
+    """Those of the `indices` for which two encoders predict different classes; `first` and `second` hold the predicted
+    classes.
+    """
+    return indices[first[indices] != second[indices]]
