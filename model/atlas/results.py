@@ -58,7 +58,7 @@ class HeadResults:
         """A row for each layer and head, with the columns of `heads.parquet`."""
         n_layers, n_heads, _ = self.z.shape
         layer, head = np.indices((n_layers, n_heads)).reshape(2, -1)
-        spreads = {}
+        spreads: dict[str, np.ndarray] = {}
         for name, spread in self.spreads.items():
             spreads |= {name + MEAN: spread.mean.ravel(), name + SD: spread.sd.ravel()}
         z = list(self.z.reshape(n_layers * n_heads, -1).astype(np.float32))

@@ -65,21 +65,21 @@ class UnsupportedModuleError(ValueError):
     """A sentence's vector is made in a way that is not supported."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True)
 class SentenceModules:
     """What the files of sentence-transformers say besides the encoder's own."""
 
     encoder: str = ""  # folder of the encoder, "" for the folder itself
-    longest: int | None = (
-        None  # tokens of a text that are read, in the place of what the tokenizer's files say
-    )
+    longest: int | None = None  # tokens of a text that are read, in the place of the tokenizer's own length
     lower_case: bool = False  # before the tokenizer's own normalisation
     poolings: tuple[SentencePooling, ...] = ()
-    layers: tuple[SentenceLayer, ...] = ()
-    sources: Mapping[str, Source] = field(default_factory=dict)  # of the layers' parameters
+    layers: list[SentenceLayer] = field(default_factory=list)
+    sources: dict[str, Source] = field(default_factory=dict)  # of the layers' parameters
     weights: Stored | None = None  # of the layers
-    differences: tuple[str, ...] = ()  # sentences: where an answer is not that of the library
-    notes: tuple[str, ...] = ()  # other sentences
+    differences: list[str] = field(
+        default_factory=list
+    )  # sentences: where an answer is not that of the library
+    notes: list[str] = field(default_factory=list)  # other sentences
 
 
 def read_modules(folder: Path) -> SentenceModules | None:
@@ -99,16 +99,19 @@ def read_modules(folder: Path) -> SentenceModules | None:
         is_own = module_type.startswith(LIBRARY)
         kind = module_type.rpartition(".")[2] if is_own else module_type
         if kind == "Transformer" and index == 0:
-            modules = _with_tokenizer_settings(replace(modules, encoder=name), folder / name)
+            modules.encoder = name
+            _read_tokenizer_settings(modules, folder / name)
         elif kind == "Pooling" and index == 1:
             values = read_object(folder / name / CONFIG, CONFIG)
-            modules = replace(modules, poolings=_find_poolings(values))
+            modules.poolings = _find_poolings(values)
             include_prompt = values.get("include_prompt") is not False
         elif kind in ("Dense", "LayerNorm", "Normalize") and modules.poolings:
-            modules = _with_layer(modules, kind, folder, name)
+            _add_layer(modules, kind, folder, name)
         elif kind != "Dropout":  # which does nothing outside of training
             raise UnsupportedModuleError(_unsupported_message(kind, name, is_own, index))
-    return _with_sentence_settings(modules, folder, include_prompt)
+    if modules.poolings and (folder / SENTENCE_SETTINGS).is_file():
+        _read_sentence_settings(modules, folder / SENTENCE_SETTINGS, include_prompt)
+    return modules
 
 
 def _read_module_list(path: Path) -> list[dict[str, Any]]:
@@ -128,11 +131,11 @@ def _unsupported_message(kind: str, name: str, is_own: bool, index: int) -> str:
     return f"{MODULES} lists {shown}, which {reason}; without {MODULES} the folder opens as its encoder alone"
 
 
-def _with_tokenizer_settings(modules: SentenceModules, folder: Path) -> SentenceModules:
-    """The modules with the settings in the file `sentence_bert_config.json`, or one of its older names, in `folder`."""
+def _read_tokenizer_settings(modules: SentenceModules, folder: Path) -> None:
+    """Reads the settings in the file `sentence_bert_config.json`, or one of its older names, in `folder`."""
     name = next((name for name in TOKENIZER_SETTINGS if (folder / name).is_file()), None)
     if name is None:
-        return modules
+        return
     values = read_object(folder / name, name)
     for key, supported in STATES_READ.items():
         if (value := values.get(key)) not in supported:
@@ -144,8 +147,8 @@ def _with_tokenizer_settings(modules: SentenceModules, folder: Path) -> Sentence
         raise ValueError(f"{name} has max_seq_length {shortened(longest)}, which must be a number of tokens")
     if unfollowed := sorted(key for key, value in values.items() if value and key not in FOLLOWED):
         names = single_line(", ".join(unfollowed), 120)
-        modules = replace(modules, differences=(f"Of {name}, this is not followed here: {names}.",))
-    return replace(modules, longest=longest, lower_case=bool(values.get("do_lower_case")))
+        modules.differences.append(f"Of {name}, this is not followed here: {names}.")
+    modules.longest, modules.lower_case = longest, bool(values.get("do_lower_case"))
 
 
 def _find_poolings(values: dict[str, Any]) -> tuple[SentencePooling, ...]:
@@ -167,8 +170,8 @@ def _find_poolings(values: dict[str, Any]) -> tuple[SentencePooling, ...]:
     return tuple(known[mode] for mode in modes) or ("mean",)
 
 
-def _with_layer(modules: SentenceModules, kind: str, folder: Path, name: str) -> SentenceModules:
-    """The modules with the layer whose files are in the folder `name`, after those that they have."""
+def _add_layer(modules: SentenceModules, kind: str, folder: Path, name: str) -> None:
+    """Adds the layer whose files are in the folder `name`, behind those that the modules have."""
     path = folder / name / CONFIG
     values = read_object(path, CONFIG) if path.is_file() or kind != "Normalize" else {}
     for key in ("module_input_name", "module_output_name"):
@@ -177,11 +180,12 @@ def _with_layer(modules: SentenceModules, kind: str, folder: Path, name: str) ->
                 f"{folder_and_name(path)} has {key} {shortened(value)}, which is not supported"
             )
     if kind == "Normalize":
-        layer = SentenceLayer(kind="unit length", width=modules.layers[-1].width if modules.layers else 0)
-        return replace(modules, layers=(*modules.layers, layer))
+        width = modules.layers[-1].width if modules.layers else 0
+        modules.layers.append(SentenceLayer(kind="unit length", width=width))
+        return
     prefix = f"sentence_layers.{len(modules.layers)}"
     if kind == "LayerNorm":
-        layer = SentenceLayer(kind="layer norm", width=_width(path, values, "dimension"))
+        modules.layers.append(SentenceLayer(kind="layer norm", width=_width(path, values, "dimension")))
         stored_prefix, parameters = "norm", ["weight", "bias"]
     else:
         if values.get("use_residual"):
@@ -189,21 +193,12 @@ def _with_layer(modules: SentenceModules, kind: str, folder: Path, name: str) ->
                 f"{folder_and_name(path)} has use_residual true, which is not supported"
             )
         has_bias = values.get("bias") is not False
-        layer = SentenceLayer(
-            kind="linear",
-            width=_width(path, values, "out_features"),
-            bias=has_bias,
-            act=_read_activation(path, values),
-        )
+        width, act = _width(path, values, "out_features"), _read_activation(path, values)
+        modules.layers.append(SentenceLayer(kind="linear", width=width, bias=has_bias, act=act))
         prefix, stored_prefix, parameters = f"{prefix}.0", "linear", ["weight", "bias"][: 1 + has_bias]
-    sources = {f"{prefix}.{end}": Source(f"{name}.{stored_prefix}.{end}") for end in parameters}
+    modules.sources |= {f"{prefix}.{end}": Source(f"{name}.{stored_prefix}.{end}") for end in parameters}
     weights = stored_weights(folder / name).renamed(lambda stored: f"{name}.{stored}")
-    return replace(
-        modules,
-        layers=(*modules.layers, layer),
-        sources={**modules.sources, **sources},
-        weights=weights if modules.weights is None else modules.weights.with_others(weights),
-    )
+    modules.weights = weights if modules.weights is None else modules.weights.with_others(weights)
 
 
 def _width(path: Path, values: dict[str, Any], key: str) -> int:
@@ -224,16 +219,12 @@ def _read_activation(path: Path, values: dict[str, Any]) -> Act:
     return ACTS[name]
 
 
-def _with_sentence_settings(modules: SentenceModules, folder: Path, include_prompt: bool) -> SentenceModules:
-    """The modules with what `config_sentence_transformers.json` says of prompts, length and comparison of the vectors."""
-    path = folder / SENTENCE_SETTINGS
-    if not path.is_file() or not modules.poolings:
-        return modules
+def _read_sentence_settings(modules: SentenceModules, path: Path, include_prompt: bool) -> None:
+    """Reads what `config_sentence_transformers.json` says of prompts, length and comparison of the vectors."""
     values = read_object(path, SENTENCE_SETTINGS)
-    differences, notes = list(modules.differences), list(modules.notes)
     if values.get("truncate_dim") is not None:
-        layer = SentenceLayer(kind="first numbers", width=_width(path, values, "truncate_dim"))
-        modules = replace(modules, layers=(*modules.layers, layer))
+        width = _width(path, values, "truncate_dim")
+        modules.layers.append(SentenceLayer(kind="first numbers", width=width))
     prompts = values.get("prompts")
     prompts = {"query": "", "document": ""} | (prompts if isinstance(prompts, dict) else {})
     if (default := values.get("default_prompt_name")) is not None:
@@ -242,7 +233,7 @@ def _with_sentence_settings(modules: SentenceModules, folder: Path, include_prom
                 f"{SENTENCE_SETTINGS} has default_prompt_name {shortened(default)}, which is none of its prompts"
             )
         if prompt := prompts[default]:
-            differences.append(
+            modules.differences.append(
                 f"Its library puts {_quoted(prompt)} before each text. Here a text is read as it is written: write that before it."
                 + (
                     " The library then leaves these tokens out of the pooling, which is not done here."
@@ -252,16 +243,15 @@ def _with_sentence_settings(modules: SentenceModules, folder: Path, include_prom
     if others := [
         f"{_quoted(prompt)} ({name})" for name, prompt in prompts.items() if prompt and name != default
     ]:
-        notes.append(
+        modules.notes.append(
             f"Its library can put words before a text; here write them there, where they belong: {', '.join(others[:6])}."
         )
     similarity = values.get("similarity_fn_name")
     is_unit = bool(modules.layers) and modules.layers[-1].kind == "unit length"
     if similarity not in (None, "cosine") and not (similarity == "dot" and is_unit):
-        differences.append(
+        modules.differences.append(
             f"Its library compares texts by {shortened(similarity)} (similarity_fn_name), which here is done by the cosine."
         )
-    return replace(modules, differences=tuple(differences), notes=tuple(notes))
 
 
 def _quoted(prompt: object) -> str:
@@ -289,19 +279,18 @@ def settings_of_encoder(values: Mapping[str, Any], modules: SentenceModules) -> 
 
 def with_modules(reading: Reading, modules: SentenceModules) -> Reading:
     """Copy of `reading` in which the poolings and layers of `modules`, if any, replace the pooler and the classifier."""
-    notes = (*reading.notes, *modules.notes)
-    differences = (*reading.differences, *modules.differences)
+    notes = [*reading.notes, *modules.notes]
     if (longest := modules.longest) is not None and longest > reading.config.n_positions:
-        notes = (
-            *notes,
-            f"{TOKENIZER_SETTINGS[0]} asks for {longest:,} tokens, but the encoder reads {reading.config.n_positions:,}.",
+        notes.append(
+            f"{TOKENIZER_SETTINGS[0]} asks for {longest:,} tokens, but the encoder reads {reading.config.n_positions:,}."
         )
+    differences = (*reading.differences, *modules.differences)
+    reading = replace(reading, notes=tuple(notes), differences=differences)
     if not modules.poolings:
-        return replace(reading, notes=notes, differences=differences)
+        return reading
     sources = {
         name: source for name, source in reading.sources.items() if name.partition(".")[0] not in REPLACED
     }
-    zero_filled_names = tuple(name for name in reading.zeros if name.partition(".")[0] not in REPLACED)
     d_pooled = reading.config.d_model * len(modules.poolings)
     layers = []
     for layer in modules.layers:
@@ -330,7 +319,5 @@ def with_modules(reading: Reading, modules: SentenceModules) -> Reading:
         reading,
         config=config,
         sources={**sources, **modules.sources},
-        zeros=zero_filled_names,
-        notes=notes,
-        differences=differences,
+        zeros=tuple(name for name in reading.zeros if name.partition(".")[0] not in REPLACED),
     )
