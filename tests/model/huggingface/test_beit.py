@@ -11,9 +11,15 @@ from model.checkpoint import load
 from model.huggingface import describe
 from model.huggingface.tensor_map import Grid, OffsetTable
 from model.record import ForwardRecord
+from tests.model.huggingface.agreement import (
+    CLOSE,
+    agree,
+    compare_states,
+    enlarge,
+    forwards,
+    read_size,
+)
 from tests.model.huggingface.folders import build
-from tests.model.huggingface.test_dinov3 import enlarge, forward, read_size
-from tests.model.huggingface.test_parity import CLOSE, compare, output
 
 BOTH = {"use_relative_position_bias": True, "use_shared_relative_position_bias": True}
 ATTENDING = ("q_proj", "k_proj", "query", "key", "bias_table")  # names of what makes the attention
@@ -50,12 +56,9 @@ def pooled_as_configured(record: ForwardRecord, states: torch.Tensor, pools_patc
 def test_variants_agree(architecture: str, changed: dict, tmp_path: Path) -> None:
     model = build(tmp_path, architecture, **changed)
     enlarge(model, tmp_path, 8, *ATTENDING)
-    loaded = load(tmp_path)
-    record, result = forward(model, loaded)
+    record = agree(model, load(tmp_path))
     assert record.pattern.max() > 0.3  # not nearly uniform
     assert record.has_class_token == (not changed.get("use_mean_pooling", True))
-    compare(record, loaded, result)
-    output(record, loaded, result)
 
 
 @pytest.mark.parametrize("pools_patches", all_but(True, (False,)))
@@ -63,9 +66,9 @@ def test_an_output_for_hidden_patches_is_left_out(pools_patches: bool, tmp_path:
     settings = {"use_mean_pooling": pools_patches, "use_mask_token": True, "vocab_size": 50, **BOTH}
     model = build(tmp_path, "BeitForMaskedImageModeling", **settings)
     loaded = load(tmp_path)
-    record, result = forward(model, loaded)
-    compare(record, loaded, result)
-    _, states = forward(model.beit, loaded)
+    record, result = forwards(model, loaded)
+    compare_states(record, loaded, result)
+    _, states = forwards(model.beit, loaded)
     pooled_as_configured(record, states.last_hidden_state[0], pools_patches)
     description = describe(tmp_path)
     assert any("visual tokens of hidden patches is left out" in note for note in description.notes)
@@ -78,8 +81,8 @@ def test_an_output_for_hidden_patches_is_left_out(pools_patches: bool, tmp_path:
 def test_data2vec_without_a_pooler_is_pooled_as_configured(pools_patches: bool, tmp_path: Path) -> None:
     model = build(tmp_path, "Data2VecVisionModel", use_mean_pooling=pools_patches, **BOTH)
     loaded = load(tmp_path)
-    record, result = forward(model, loaded)
-    compare(record, loaded, result)
+    record, result = forwards(model, loaded)
+    compare_states(record, loaded, result)
     pooled_as_configured(record, result.last_hidden_state[0], pools_patches)
 
 
@@ -87,8 +90,8 @@ def test_data2vec_without_a_pooler_is_pooled_as_configured(pools_patches: bool, 
 def test_an_output_for_pixels_is_left_out(tmp_path: Path) -> None:
     model = build(tmp_path, "BeitForSemanticSegmentation", num_hidden_layers=4, out_indices=[0, 1, 2, 3])
     loaded = load(tmp_path)
-    record, result = forward(model.beit, loaded)
-    compare(record, loaded, result)
+    record, result = forwards(model.beit, loaded)
+    compare_states(record, loaded, result)
     assert any("a class to each pixel is left out" in note for note in describe(tmp_path).notes)
 
 
@@ -108,11 +111,7 @@ def test_tables_are_interpolated_to_the_size_of_the_preprocessor(
     model = build(tmp_path, architecture, use_absolute_position_embeddings=True, **BOTH)
     enlarge(model, tmp_path, 8, *ATTENDING)
     read_size(tmp_path, side)
-    loaded = load(tmp_path)
-    record, result = forward(model, loaded)
-    assert len(record) == (side // 8) ** 2 + 1
-    compare(record, loaded, result)
-    output(record, loaded, result)
+    assert len(agree(model, load(tmp_path))) == (side // 8) ** 2 + 1
     notes = " ".join(describe(tmp_path).notes)
     assert "Its position vectors and biases by offset were learned for 32 × 32 pixels" in notes
 
@@ -124,20 +123,14 @@ def test_half_precision_is_widened(dtype: torch.dtype, tmp_path: Path) -> None:
     model.to(dtype).save_pretrained(tmp_path)
     options = {"dtype": torch.float32, "attn_implementation": "eager"}
     widened = type(model).from_pretrained(tmp_path, **options).eval()
-    loaded = load(tmp_path)
-    record, result = forward(widened, loaded)
-    compare(record, loaded, result)
-    output(record, loaded, result)
+    agree(widened, load(tmp_path))
 
 
 @pytest.mark.slow
 def test_names_that_transformers_has_in_memory_are_read(tmp_path: Path) -> None:
     model = build(tmp_path, "BeitForImageClassification", **BOTH)
     model.save_pretrained(tmp_path, save_original_format=False)
-    loaded = load(tmp_path)
-    record, result = forward(model, loaded)
-    compare(record, loaded, result)
-    output(record, loaded, result)
+    agree(model, load(tmp_path))
 
 
 def test_indices_that_older_files_hold_are_not_called_left_out(tmp_path: Path) -> None:

@@ -20,11 +20,17 @@ from model.huggingface import describe
 from model.inputs import Text, prepare, reads_pairs
 from model.inputs.text import encode
 from model.lenses import through
-from model.loaded import Loaded
 from model.measures.head_measures import n_allowed_keys
-from model.record import ForwardRecord
+from tests.model.huggingface.agreement import (
+    CLOSE,
+    agree,
+    compare_output,
+    compare_states,
+    forwards,
+    picture,
+    read_size,
+)
 from tests.model.huggingface.folders import SENTENCE, VOCABULARY, build, rewrite
-from tests.model.huggingface.test_parity import CLOSE
 
 VISION = [
     ("CLIPVisionModel", {}),
@@ -60,60 +66,12 @@ def one_fast_of(cases: list[tuple[str, dict]]) -> list[Any]:
     ]
 
 
-def picture(side: int, channels: int = 3) -> np.ndarray:
-    shape = (side, side, 3) if channels == 3 else (side, side)
-    return np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
-
-
-def pixels_of(pixels: np.ndarray) -> torch.Tensor:
-    """As `transformers` reads them, normalised by the assumed means and deviations of 0.5."""
-    tensor = torch.tensor(pixels)
-    tensor = tensor.movedim(-1, 0)[None] if pixels.ndim == 3 else tensor[None, None]
-    return (tensor / 255 - 0.5) / 0.5
-
-
-def theirs(model: torch.nn.Module, loaded: Loaded, given: np.ndarray | Text, **options: Any) -> Any:
-    """The output of `transformers` for the same picture, or the same tokens."""
-    first = pixels_of(given) if isinstance(given, np.ndarray) else prepare(loaded, given)[0]
-    with torch.inference_mode():
-        return model(first, output_attentions=True, output_hidden_states=True, **options)
-
-
-def compare(record: ForwardRecord, expected: Any) -> None:
-    """Attention of all layers, the states after each of them, and what the encoder hands over."""
-    patterns = np.stack([pattern[0].numpy() for pattern in expected.attentions])
-    np.testing.assert_allclose(record.pattern, patterns, **CLOSE)
-    states = np.stack([state[0].numpy() for state in expected.hidden_states])
-    np.testing.assert_allclose(record.residual[::2], states, **CLOSE)
-    if getattr(expected, "logits", None) is not None:
-        np.testing.assert_allclose(record.logits, expected.logits[0], **CLOSE)
-        return
-    pooled = (getattr(expected, name, None) for name in ("image_embeds", "text_embeds", "pooler_output"))
-    expected_pooled = next((value[0] for value in pooled if value is not None), None)
-    if expected_pooled is None:  # SigLIP without its head
-        expected_pooled = expected.last_hidden_state[0].mean(dim=0)
-    np.testing.assert_allclose(record.pooled, expected_pooled, **CLOSE)
-
-
 @pytest.mark.parametrize(("architecture", "changed"), one_fast_of(VISION))
 def test_encoders_of_pictures_agree(architecture: str, changed: dict, tmp_path: Path) -> None:
     model = build(tmp_path, architecture, **changed)
     loaded = load(tmp_path)
-    given = picture(changed.get("image_size", 32), loaded.config.n_channels)
-    record = capture(loaded, given)
-    if "ForImage" in architecture and not changed["num_labels"]:
-        expected = theirs(model.vision_model, loaded, given)
-    else:
-        expected = theirs(model, loaded, given)
-    compare(record, expected)
-    assert record.mask.all()
-    last_state = getattr(expected, "last_hidden_state", None)
-    if last_state is not None:
-        with torch.inference_mode():
-            normed = loaded.model.final_norm(torch.tensor(np.array(record.residual[-1]))).numpy()
-        # CLIP's last norm is for the class token alone, SigLIP's for all states
-        handed_over = record.residual[-1] if architecture.startswith("CLIP") else normed
-        np.testing.assert_allclose(handed_over, last_state[0], **CLOSE)
+    has_no_classes = "ForImage" in architecture and not changed["num_labels"]
+    assert agree(model.vision_model if has_no_classes else model, loaded).mask.all()
 
 
 @pytest.mark.parametrize(("architecture", "changed"), one_fast_of(TEXTS))
@@ -121,12 +79,7 @@ def test_encoders_of_texts_agree(architecture: str, changed: dict, tmp_path: Pat
     model = build(tmp_path, architecture, **changed)
     loaded = load(tmp_path)
     for given in (Text(SENTENCE), Text("a film"), Text("the [SEP] film [PAD] [SEP]")):
-        record = capture(loaded, given)
-        expected = theirs(model, loaded, given)
-        compare(record, expected)
-        with torch.inference_mode():
-            normed = loaded.model.final_norm(torch.tensor(np.array(record.residual[-1]))).numpy()
-        np.testing.assert_allclose(normed, expected.last_hidden_state[0], **CLOSE)
+        record = agree(model, loaded, given)
         n = len(record)
         is_allowed = np.tri(n, dtype=bool) if architecture.startswith("CLIP") else np.ones((n, n), bool)
         assert (record.mask == is_allowed).all()
@@ -139,12 +92,8 @@ def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(
     architecture: str, side: int, tmp_path: Path
 ) -> None:
     model = build(tmp_path, architecture)
-    settings = {"do_resize": False, "do_center_crop": True, "crop_size": side}
-    settings |= {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
-    (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings))
-    loaded = load(tmp_path)
-    given = picture(side)
-    compare(capture(loaded, given), theirs(model, loaded, given, interpolate_pos_encoding=True))
+    read_size(tmp_path, side, cropped=True)
+    agree(model, load(tmp_path), picture(side), interpolate_pos_encoding=True)
     assert f"interpolated to {side} × {side}" in " ".join(describe(tmp_path).notes)
 
 
@@ -153,9 +102,7 @@ def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(
 def test_half_precision_is_widened(architecture: str, dtype: torch.dtype, tmp_path: Path) -> None:
     model = build(tmp_path, architecture).to(dtype)
     model.save_pretrained(tmp_path)
-    loaded = load(tmp_path)
-    given = Text(SENTENCE) if loaded.config.is_text else picture(32)
-    compare(capture(loaded, given), theirs(model.float(), loaded, given))
+    agree(model.float(), load(tmp_path))
 
 
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
@@ -169,14 +116,15 @@ def test_a_folder_with_both_offers_two_encoders(kind: str, tmp_path: Path) -> No
     assert "it holds two encoders" in str(describe(folder).problem)
     vision, text = load(folder / "vision_model"), load(folder / "text_model")
     assert (vision.name, text.name) == ("both/vision_model", "both/text_model")
-    for loaded, given in ((vision, picture(32)), (text, Text(SENTENCE))):
+    for loaded in (vision, text):
         name = loaded.folder.name
-        expected = theirs(getattr(model, name), loaded, given)
+        record, expected = forwards(getattr(model, name), loaded)
         if kind == "CLIP":
             projection = model.visual_projection if loaded is vision else model.text_projection
             with torch.inference_mode():
                 expected.pooler_output = projection(expected.pooler_output)
-        compare(capture(loaded, given), expected)
+        compare_states(record, loaded, expected, has_final_norm=kind != "CLIP" or loaded is text)
+        compare_output(record, loaded, expected)
         description = describe(folder / name)
         assert description.problem is None
         assert {name.rpartition(".")[2] for name in description.left_out} <= {"logit_scale", "logit_bias"}
@@ -205,7 +153,7 @@ def test_sizes_that_config_json_does_not_say_are_those_of_transformers(tmp_path:
     rewrite(tmp_path, text_config=text_config)
     loaded = load(tmp_path / "text_model")
     assert loaded.config.n_positions == 64
-    compare(capture(loaded, SENTENCE), theirs(model.text_model, loaded, Text(SENTENCE)))
+    agree(model.text_model, loaded)
 
 
 def test_older_files_have_the_configuration_twice(tmp_path: Path) -> None:
@@ -230,7 +178,7 @@ def test_the_rest_of_a_picture_that_makes_no_whole_patch_is_not_read(tmp_path: P
     model = build(tmp_path, "SiglipVisionModel", image_size=30, patch_size=8)
     loaded = load(tmp_path)
     given = picture(30)
-    compare(capture(loaded, given), theirs(model, loaded, given))
+    agree(model, loaded, given)
     changed = given.copy()
     changed[24:], changed[:, 24:] = 0, 255
     assert np.array_equal(capture(loaded, changed).residual, capture(loaded, given).residual)
@@ -245,7 +193,7 @@ def test_the_learned_query_attends_to_all_patches(tmp_path: Path) -> None:
     pattern = activations(loaded, [given], [name])[name]
     head = model.head
     with torch.inference_mode():
-        states = theirs(model, loaded, given).last_hidden_state
+        states = forwards(model, loaded, given)[1].last_hidden_state
         _, expected = head.attention(head.probe, states, states, average_attn_weights=False)
     np.testing.assert_allclose(pattern, expected, **CLOSE)
     assert any("attention pooling" in note for note in describe(tmp_path).notes)
@@ -268,8 +216,8 @@ def test_special_tokens_of_clip(tmp_path: Path) -> None:
     pieces = ["a", "b", "a</w>", "b</w>", '"</w>', "ab</w>", "<|startoftext|>", "<|endoftext|>"]
     start, end = 6, 7
     build(tmp_path, "CLIPTextModel", vocab_size=8, eos_token_id=end, bos_token_id=start, pad_token_id=4)
-    made = CLIPTokenizer(vocab={piece: index for index, piece in enumerate(pieces)}, merges=[("a", "b</w>")])
-    made.save_pretrained(tmp_path)
+    vocabulary = {piece: index for index, piece in enumerate(pieces)}
+    CLIPTokenizer(vocab=vocabulary, merges=[("a", "b</w>")]).save_pretrained(tmp_path)
     loaded = load(tmp_path)
     record = capture(loaded, 'ab "  BA')
     assert record.tokens == ("<|startoftext|>", "ab", '"', "b", "a", "<|endoftext|>")
@@ -309,7 +257,7 @@ def test_measures_and_experiments_keep_to_the_causal_mask(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("architecture", "changed", "said"),
+    ("architecture", "changed", "message"),
     [
         ("CLIPTextModel", {"eos_token_id": [1]}, "eos_token_id [1], which must be the number of one of the"),
         ("CLIPTextModel", {"eos_token_id": 10**9}, "eos_token_id 1000000000, which must be the number"),
@@ -326,14 +274,14 @@ def test_measures_and_experiments_keep_to_the_causal_mask(tmp_path: Path) -> Non
     ],
 )
 def test_nonsense_is_refused_in_a_sentence(
-    architecture: str, changed: dict, said: str, tmp_path: Path
+    architecture: str, changed: dict, message: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "it"
     build(folder, architecture)
     rewrite(folder, **changed)
     path = folder / "vision_model" if architecture == "CLIPModel" else folder
     problem = str(describe(path).problem)
-    assert said in problem
+    assert message in problem
     assert problem.isprintable()
     assert str(tmp_path) not in problem
     with pytest.raises(ValueError, match=re.escape(problem)):

@@ -1,6 +1,5 @@
 """DINOv3 against `transformers` (eager), with the same weights and odd settings."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,37 +9,8 @@ import torch
 from model.capture import capture
 from model.checkpoint import load
 from model.huggingface import describe
-from model.loaded import Loaded
-from model.record import ForwardRecord
+from tests.model.huggingface.agreement import agree, enlarge, read_size
 from tests.model.huggingface.folders import build
-from tests.model.huggingface.test_parity import compare, output
-
-
-def forward(model: torch.nn.Module, loaded: Loaded) -> tuple[ForwardRecord, object]:
-    """Our record and the output of `transformers` for the same picture, which needs no resizing."""
-    config = loaded.config
-    side = config.image_size + config.family.pixels.remainder
-    shape = (side, side, 3) if config.n_channels == 3 else (side, side)
-    picture = np.random.default_rng(0).integers(0, 256, shape, dtype=np.uint8)
-    pixels = torch.tensor(picture).view(side, side, -1).movedim(-1, 0)[None] / 255
-    with torch.inference_mode():
-        result = model((pixels - 0.5) / 0.5, output_attentions=True, output_hidden_states=True)
-    return capture(loaded, picture), result
-
-
-def read_size(folder: Path, side: int) -> None:
-    """Lets the preprocessor ask for pictures of this side."""
-    settings = {"size": {"height": side, "width": side}, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}
-    (folder / "preprocessor_config.json").write_text(json.dumps(settings))
-
-
-def enlarge(model: torch.nn.Module, folder: Path, factor: float, *names: str) -> None:
-    """Multiplies the parameters of these names, so that what they do can be seen in the attention; saves the folder anew."""
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if any(part in name for part in names):
-                parameter.mul_(factor)
-    model.save_pretrained(folder)
 
 
 @pytest.mark.parametrize(
@@ -63,11 +33,7 @@ def enlarge(model: torch.nn.Module, folder: Path, factor: float, *names: str) ->
 def test_variants_agree(changed: dict, tmp_path: Path) -> None:
     model = build(tmp_path, "DINOv3ViTModel", **changed)
     enlarge(model, tmp_path, 6, "q_proj", "k_proj", "lambda1")
-    loaded = load(tmp_path)
-    record, result = forward(model, loaded)
-    assert record.pattern.max() > 0.3  # not nearly uniform
-    compare(record, loaded, result)
-    output(record, loaded, result)
+    assert agree(model, load(tmp_path)).pattern.max() > 0.3  # not nearly uniform
 
 
 @pytest.mark.parametrize(
@@ -77,10 +43,7 @@ def test_pictures_are_read_in_the_size_of_the_preprocessor(side: int, tmp_path: 
     model = build(tmp_path, "DINOv3ViTModel")
     enlarge(model, tmp_path, 6, "q_proj", "k_proj")
     read_size(tmp_path, side)
-    loaded = load(tmp_path)
-    record, result = forward(model, loaded)
-    assert len(record) == (side // 8) ** 2 + 5
-    compare(record, loaded, result)
+    assert len(agree(model, load(tmp_path))) == (side // 8) ** 2 + 5
     remainder_notes = [note for note in describe(tmp_path).notes if "are not read" in note]
     assert len(remainder_notes) == (side % 8 > 0)
 
@@ -92,18 +55,14 @@ def test_half_precision_is_widened(dtype: torch.dtype, tmp_path: Path) -> None:
     model.to(dtype).save_pretrained(tmp_path)
     options = {"dtype": torch.float32, "attn_implementation": "eager"}
     widened = type(model).from_pretrained(tmp_path, **options).eval()
-    loaded = load(tmp_path)
-    record, result = forward(widened, loaded)
-    compare(record, loaded, result)
+    agree(widened, load(tmp_path))
 
 
 @pytest.mark.slow
 def test_names_that_transformers_has_in_memory_are_read(tmp_path: Path) -> None:
     model = build(tmp_path, "DINOv3ViTModel")
     model.save_pretrained(tmp_path, save_original_format=False)
-    loaded = load(tmp_path)
-    record, result = forward(model, loaded)
-    compare(record, loaded, result)
+    agree(model, load(tmp_path))
 
 
 def test_registers_and_rotation_are_described(tmp_path: Path) -> None:

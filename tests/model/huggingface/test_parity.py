@@ -16,13 +16,11 @@ from model.experiments import masked_word
 from model.family_options import Rotary
 from model.huggingface import describe
 from model.huggingface.rotary_bert import AUTHORS_NAMES
-from model.inputs import Text, prepare
-from model.loaded import Loaded
+from model.inputs import Text
 from model.measures.word_view import view
-from model.record import ForwardRecord
+from tests.model.huggingface.agreement import CLOSE, agree, compare_states, forwards, picture, read_size
 from tests.model.huggingface.folders import SECOND, SENTENCE, build, rewrite, slow_but_bert_and_vit
 
-CLOSE = {"rtol": 0, "atol": 1e-5}
 TEXT = [
     *("BertModel", "BertForSequenceClassification", "BertForMaskedLM", "BertForTokenClassification"),
     *("BertForPreTraining", "BertForNextSentencePrediction", "MegatronBertForSequenceClassification"),
@@ -131,67 +129,13 @@ VARIANTS = [
 ]
 
 
-def theirs(model: torch.nn.Module, loaded: Loaded, given: Text) -> tuple[ForwardRecord, object]:
-    """Our record and the output of `transformers` on the same tokens."""
-    ids, read = prepare(loaded, given)
-    ids = ids % loaded.config.vocab_size
-    has_types = loaded.config.family.n_token_types > 1
-    options = {"token_type_ids": torch.tensor([read.types])} if has_types else {}
-    with torch.inference_mode():
-        said = model(ids, output_attentions=True, output_hidden_states=True, **options)
-    return capture(loaded, given), said
-
-
-def compare(record: ForwardRecord, loaded: Loaded, said: object) -> None:
-    patterns = np.stack([each[0].numpy() for each in said.attentions])
-    np.testing.assert_allclose(record.pattern, patterns, **CLOSE)
-    *states, last = (each[0].numpy() for each in said.hidden_states)
-    # the first of a narrower embedding is handed over before it is widened
-    first = int(record.config.d_embedding != record.config.d_model)
-    for ours, each in list(zip(record.residual[::2], states, strict=False))[first:]:
-        np.testing.assert_allclose(ours, each, **CLOSE)
-    with torch.inference_mode():
-        final = loaded.model.final_norm(torch.tensor(np.array(record.residual[-1]))).numpy()
-    # some hand over the last one behind the norm at the end, others before it
-    assert any(np.allclose(last, ours, **CLOSE) for ours in (record.residual[-1], final))
-    if getattr(said, "last_hidden_state", None) is not None:
-        np.testing.assert_allclose(final, said.last_hidden_state[0], **CLOSE)
-
-
-def output(record: ForwardRecord, loaded: Loaded, said: object) -> None:
-    """Whichever output layer there is."""
-    logits = getattr(said, "logits", None)
-    if loaded.config.masked_token_output:
-        logits = said.logits if logits is not None else said.prediction_logits
-        states = torch.tensor(np.array(record.residual[-1]))
-        with torch.inference_mode():
-            found = loaded.model.predict_tokens(loaded.model.final_norm(states))
-        np.testing.assert_allclose(found, logits[0], **CLOSE)
-        pairs = getattr(said, "seq_relationship_logits", getattr(said, "sop_logits", None))
-        assert (pairs is not None) == record.has_classes
-        if pairs is not None:
-            np.testing.assert_allclose(record.logits, pairs[0], **CLOSE)
-    elif record.token_logits is not None:
-        np.testing.assert_allclose(record.token_logits, logits[0].reshape(record.token_logits.shape), **CLOSE)
-    elif len(record.logits):
-        np.testing.assert_allclose(record.logits, logits[0], **CLOSE)
-    else:
-        pooled = getattr(said, "pooler_output", None)
-        if pooled is None:
-            states = said.last_hidden_state
-            pooled = states[:, 0] if loaded.config.pooling == "class" else states.mean(dim=1)
-        np.testing.assert_allclose(record.pooled, pooled[0], **CLOSE)
-
-
 @pytest.mark.parametrize("architecture", slow_but_bert_and_vit(TEXT))
 def test_text_encoders_agree(architecture: str, tmp_path: Path) -> None:
     model = build(tmp_path, architecture)
     loaded = load(tmp_path)
     assert loaded.n_parameters == model.num_parameters()
-    for given in (Text(SENTENCE), Text(SENTENCE, SECOND)):
-        record, said = theirs(model, loaded, given)
-        compare(record, loaded, said)
-        output(record, loaded, said)
+    agree(model, loaded)
+    agree(model, loaded, Text(SENTENCE, SECOND))
 
 
 @pytest.mark.parametrize("architecture", slow_but_bert_and_vit(PICTURES))
@@ -199,18 +143,11 @@ def test_picture_encoders_agree(architecture: str, tmp_path: Path) -> None:
     model = build(tmp_path, architecture)
     loaded = load(tmp_path)
     assert loaded.n_parameters == model.num_parameters()
-    picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
-    pixels = torch.tensor(picture).movedim(-1, 0)[None] / 255
     # patches are ordered by this noise before some are hidden
     options = {"noise": torch.arange(16)[None].float()} if architecture.startswith("ViTMAE") else {}
-    with torch.inference_mode():
-        said = model((pixels - 0.5) / 0.5, output_attentions=True, output_hidden_states=True, **options)
-    record = capture(loaded, picture)
     n_besides = 4 if "Registers" in architecture else architecture.startswith("DeiT")
     n_besides -= architecture.startswith("IJepa")  # without a class token
-    assert len(record) == 17 + n_besides
-    compare(record, loaded, said)
-    output(record, loaded, said)
+    assert len(agree(model, loaded, **options)) == 17 + n_besides
 
 
 @pytest.mark.parametrize(("architecture", "changed"), VARIANTS)
@@ -218,16 +155,7 @@ def test_variants_agree(architecture: str, changed: dict, tmp_path: Path) -> Non
     model = build(tmp_path, architecture, **changed)
     loaded = load(tmp_path)
     assert loaded.n_parameters == model.num_parameters()
-    if loaded.config.is_text:
-        record, said = theirs(model, loaded, Text(SENTENCE))
-    else:
-        picture = np.random.default_rng(0).integers(0, 256, (32, 32), dtype=np.uint8)
-        record = capture(loaded, picture)
-        with torch.inference_mode():
-            pixels = (torch.tensor(picture)[None, None] / 255 - 0.5) / 0.5
-            said = model(pixels, output_attentions=True, output_hidden_states=True)
-    compare(record, loaded, said)
-    output(record, loaded, said)
+    agree(model, loaded)
 
 
 def test_a_decoder_behind_the_encoder_is_not_counted(tmp_path: Path) -> None:
@@ -243,17 +171,8 @@ def test_tables_of_positions_are_interpolated_to_the_size_of_the_preprocessor(
     kind: str, side: int, tmp_path: Path
 ) -> None:
     model = build(tmp_path, f"{kind}ForImageClassification")
-    settings = {"do_center_crop": True, "crop_size": {"height": side, "width": side}, "do_resize": False}
-    settings |= {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}
-    (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings))
-    loaded = load(tmp_path)
-    picture = np.random.default_rng(0).integers(0, 256, (side, side, 3), dtype=np.uint8)
-    record = capture(loaded, picture)
-    with torch.inference_mode():
-        pixels = torch.tensor(picture).movedim(-1, 0)[None] / 255
-        said = model((pixels - 0.5) / 0.5, output_attentions=True, output_hidden_states=True)
-    compare(record, loaded, said)
-    output(record, loaded, said)
+    read_size(tmp_path, side, cropped=True)
+    agree(model, load(tmp_path), picture(side))
     notes = " ".join(describe(tmp_path).notes)
     assert ("interpolated to" in notes) == (side != 32)
     assert "LayerScale" in notes
@@ -288,12 +207,7 @@ def test_registers_are_positions_named_as_such_without_position_vectors(tmp_path
 def test_newer_names_of_dinov2_are_read(tmp_path: Path) -> None:
     model = build(tmp_path, "Dinov2Model", use_swiglu_ffn=True)
     model.save_pretrained(tmp_path, save_original_format=False)
-    loaded = load(tmp_path)
-    picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
-    with torch.inference_mode():
-        pixels = (torch.tensor(picture).movedim(-1, 0)[None] / 255 - 0.5) / 0.5
-        said = model(pixels, output_attentions=True, output_hidden_states=True)
-    compare(capture(loaded, picture), loaded, said)
+    agree(model, load(tmp_path))
 
 
 def test_older_names_of_modernberts_settings_are_read(tmp_path: Path) -> None:
@@ -307,15 +221,13 @@ def test_older_names_of_modernberts_settings_are_read(tmp_path: Path) -> None:
     assert load(tmp_path).config.family.parts.rotary == Rotary(bases=(50.0, 20.0, 50.0))
     older = {"global_attn_every_n_layers": 2, "global_rope_theta": 50.0, "local_rope_theta": 20.0}
     rewrite(tmp_path, layer_types=None, rope_parameters=None, **older)
-    loaded = load(tmp_path)
-    record, said = theirs(model, loaded, Text(SENTENCE))
-    compare(record, loaded, said)
+    agree(model, load(tmp_path))
 
 
 def test_names_of_nomics_authors_are_read(tmp_path: Path) -> None:
     model = build(tmp_path, "NomicBertModel", rope_parameters={"rope_theta": 30.0, "rope_type": "default"})
     values = json.loads((tmp_path / "config.json").read_text())
-    older = {theirs: values[ours] for ours, theirs in AUTHORS_NAMES.items() if ours in values}
+    older = {authors_name: values[name] for name, authors_name in AUTHORS_NAMES.items() if name in values}
     older |= {
         "n_positions": 80,
         "activation_function": "swiglu",
@@ -324,9 +236,7 @@ def test_names_of_nomics_authors_are_read(tmp_path: Path) -> None:
     }
     names = ("hidden_act", "head_dim", "rope_parameters", *AUTHORS_NAMES)
     rewrite(tmp_path, **dict.fromkeys(names), **older)
-    loaded = load(tmp_path)
-    record, said = theirs(model, loaded, Text(SENTENCE))
-    compare(record, loaded, said)
+    agree(model, load(tmp_path))
     for changed in ({"prenorm": True}, {"rotary_emb_fraction": 0.5}, {"moe_every_n_layers": 2}):
         rewrite(tmp_path, **changed)
         (name,) = changed
@@ -341,10 +251,7 @@ def test_names_that_transformers_has_in_memory_are_read(architecture: str, tmp_p
     model = build(tmp_path, architecture)
     model.save_pretrained(tmp_path, save_original_format=False)
     assert any("layers.0.self_attn.q_proj" in name for name in load_file(tmp_path / "model.safetensors"))
-    loaded = load(tmp_path)
-    record, said = theirs(model, loaded, Text(SENTENCE))
-    compare(record, loaded, said)
-    output(record, loaded, said)
+    agree(model, load(tmp_path))
 
 
 def test_weights_beside_the_adapters_of_jina_are_refused(tmp_path: Path) -> None:
@@ -361,10 +268,7 @@ def test_weights_beside_the_adapters_of_jina_are_refused(tmp_path: Path) -> None
 def test_far_apart_tokens_share_a_bucket_of_the_relative_bias(tmp_path: Path) -> None:
     model = build(tmp_path, "MPNetModel", max_position_embeddings=300)
     loaded = load(tmp_path)
-    given = Text("the film is not bad at all " * 40)
-    record, said = theirs(model, loaded, given)
-    assert len(record) > 256
-    compare(record, loaded, said)
+    assert len(agree(model, loaded, Text("the film is not bad at all " * 40))) > 256
 
 
 def test_the_real_minilm_agrees() -> None:
@@ -372,11 +276,11 @@ def test_the_real_minilm_agrees() -> None:
     loaded = load(folder)
     model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     text = Text("The film isn't bad at all, and its unbelievable end made me cry. 🙂", "Second part!")
-    record, said = theirs(model, loaded, text)
+    record, expected = forwards(model, loaded, text)
     words = transformers.AutoTokenizer.from_pretrained(folder)(text.text, text.second)
     assert tuple(words.tokens()) == record.tokens
-    compare(record, loaded, said)
-    mean = said.last_hidden_state[0].mean(dim=0)
+    compare_states(record, loaded, expected)
+    mean = expected.last_hidden_state[0].mean(dim=0)
     np.testing.assert_allclose(record.pooled, mean / mean.norm(), **CLOSE)
     assert not masked_word.guesses(loaded, text)
 
@@ -385,9 +289,7 @@ def test_masked_residues_are_zeros_and_the_others_are_scaled(tmp_path: Path) -> 
     model = build(tmp_path, "EsmForMaskedLM")
     loaded = load(tmp_path)
     for text in ("the film is [MASK] bad [MASK] all .", "[MASK]", "[MASK] [MASK] [MASK] [MASK]"):
-        record, said = theirs(model, loaded, Text(text))
-        compare(record, loaded, said)
-        output(record, loaded, said)
+        agree(model, loaded, Text(text))
 
 
 def test_frequencies_that_were_rounded_are_read_from_the_weights(tmp_path: Path) -> None:
@@ -400,8 +302,7 @@ def test_frequencies_that_were_rounded_are_read_from_the_weights(tmp_path: Path)
     save_file(load_file(path) | {name: rounded}, path)
     model.rotary_embeddings.inv_freq.copy_(rounded)
     loaded = load(folder)
-    record, said = theirs(model, loaded, Text(SENTENCE))
-    compare(record, loaded, said)
+    record = agree(model, loaded)
     assert not np.allclose(record.pattern, before, **CLOSE)
     # as older versions of transformers stored them
     tensors = load_file(path)
@@ -419,7 +320,5 @@ def test_frequencies_that_were_rounded_are_read_from_the_weights(tmp_path: Path)
 def test_the_encoder_of_a_whole_t5_is_read(architecture: str, tmp_path: Path) -> None:
     model = build(tmp_path, architecture)
     loaded = load(tmp_path)
-    record, said = theirs(model.get_encoder(), loaded, Text(SENTENCE))
-    compare(record, loaded, said)
-    output(record, loaded, said)
+    agree(model.get_encoder(), loaded)
     assert "decoder" in describe(tmp_path).notes[0]

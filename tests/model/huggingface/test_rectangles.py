@@ -1,12 +1,9 @@
 """Pictures and patches that are no squares, against `transformers` (eager) with the same weights."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from model.capture import Intervention, capture
 from model.capture.intervention import MaskChoice
@@ -14,16 +11,8 @@ from model.checkpoint import load
 from model.experiments.embeddings import patch_pictures
 from model.experiments.shuffling import shuffled_picture
 from model.huggingface import describe
+from tests.model.huggingface.agreement import agree, picture, read_size
 from tests.model.huggingface.folders import build, rewrite
-from tests.model.huggingface.test_clip import compare as compare_clip
-from tests.model.huggingface.test_parity import compare, output
-
-PLAIN = {"image_mean": [0.5] * 3, "image_std": [0.5] * 3, "do_center_crop": False, "resample": 2}
-
-
-def preprocess(folder: Path, height: int, width: int) -> None:
-    settings = PLAIN | {"size": {"height": height, "width": width}}
-    (folder / "preprocessor_config.json").write_text(json.dumps(settings))
 
 
 @pytest.mark.parametrize(
@@ -55,24 +44,14 @@ def test_rectangles_are_read_as_by_their_own_library(
     architecture: str, changed: dict, size: tuple[int, int], grid: tuple[int, int], tmp_path: Path
 ) -> None:
     model = build(tmp_path, architecture, **changed)
-    preprocess(tmp_path, *size)
+    read_size(tmp_path, *size)
     loaded = load(tmp_path)
     assert loaded.config.patch_grid == grid
-    picture = np.random.default_rng(0).integers(0, 256, (*size, 3), dtype=np.uint8)
-    record = capture(loaded, picture)
+    interpolated = architecture.startswith(("CLIP", "Siglip"))
+    options = {"interpolate_pos_encoding": True} if interpolated else {}
+    record = agree(model, loaded, picture(*size), **options)
     assert record.patch_grid == grid
     assert record.tokens[-1] == f"r{grid[0] - 1}c{grid[1] - 1}"
-    pixels = (torch.tensor(picture).movedim(-1, 0)[None] / 255 - 0.5) / 0.5
-    options: dict[str, Any] = {"output_attentions": True, "output_hidden_states": True}
-    if architecture.startswith(("CLIP", "Siglip")):
-        options["interpolate_pos_encoding"] = True
-    with torch.inference_mode():
-        result = model(pixels, **options)
-    if architecture == "CLIPVisionModel":  # whose last norm is the class token's alone
-        compare_clip(record, result)
-        return
-    compare(record, loaded, result)
-    output(record, loaded, result)
 
 
 def test_pictures_of_another_shape_are_stretched_and_cut_by_height_and_width(tmp_path: Path) -> None:
@@ -86,10 +65,10 @@ def test_pictures_of_another_shape_are_stretched_and_cut_by_height_and_width(tmp
     assert (brightness[:, :6] == 0).all()
     assert (brightness[:, 10:] == 255).all()
     order = [0, *range(64, 0, -1)]
-    picture = np.random.default_rng(0).integers(0, 256, (32, 64, 3), dtype=np.uint8)
-    shuffled = shuffled_picture(loaded, picture, order)
+    whole = picture(32, 64)
+    shuffled = shuffled_picture(loaded, whole, order)
     assert shuffled.shape == (32, 64, 3)
-    np.testing.assert_array_equal(shuffled[:8, :4], picture[24:, 60:])
+    np.testing.assert_array_equal(shuffled[:8, :4], whole[24:, 60:])
 
 
 def test_masks_of_neighbours_follow_rows_and_columns(tmp_path: Path) -> None:
@@ -109,7 +88,7 @@ def test_a_rectangle_is_described_in_both_directions(tmp_path: Path) -> None:
         "pictures of 32 × 64 in colour, as 64 patches of 8 × 4"
     )
     build(tmp_path, "DINOv3ViTModel")
-    preprocess(tmp_path, 27, 45)
+    read_size(tmp_path, 27, 45)
     assert "do not fill 27 × 45: the last 3 rows and 5 columns of pixels are not read." in " ".join(
         describe(tmp_path).notes
     )
