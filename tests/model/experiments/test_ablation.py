@@ -21,14 +21,12 @@ from model.inputs.digits import examples
 from model.loaded import Loaded
 from model.measures.changes import log_odds
 from tests.model import tiny
+from tests.model.experiments.known_heads import GIVEN_STREAM, answer_with, silence, uniform_encoder
 from tests.model.huggingface.folders import build as build_folder
 from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
 
 SENTENCE = "not great film a b"
 TEXTS = [SENTENCE, "film", "great [PAD] film", "a b c", "great film [PAD]"]
-DEEPNORM = tiny.loaded(replace(TEXT, norm_placement="deepnorm", final_norm=False))
-B2T = tiny.loaded(replace(TEXT, norm_placement="b2t", final_norm=False))
-NO_RESIDUAL = tiny.loaded(replace(TEXT, residual=False))
 
 
 def means_of(loaded: Loaded, seed: int = 1) -> np.ndarray:
@@ -49,9 +47,7 @@ def one_by_one(loaded: Loaded, given_input, means: np.ndarray | None) -> np.ndar
                 z[0, head] = 0.0 if means is None else torch.tensor(means[layer, head])
                 return z
 
-            with watch(loaded.model, {f"blocks.{layer}.attention.z": replaced}):
-                record = capture(loaded, given_input)
-            found.append(record.probabilities if config.chooses_class else record.pooled)
+            found.append(answer_with(loaded, given_input, f"blocks.{layer}.attention.z", replaced))
     return np.stack(found).reshape(config.n_layers, config.n_heads, -1)
 
 
@@ -65,8 +61,17 @@ def test_each_head_is_as_in_a_forward_of_its_own(loaded, given_input, numbers, w
     np.testing.assert_allclose(found[0], one_by_one(loaded, given_input, means), **CLOSE)
 
 
-@pytest.mark.parametrize("loaded", [DEEPNORM, B2T, NO_RESIDUAL], ids=["DeepNorm", "B2T", "no residual"])
-def test_other_placements_of_the_norm(loaded):
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"norm_placement": "deepnorm", "final_norm": False},
+        {"norm_placement": "b2t", "final_norm": False},
+        {"residual": False},
+    ],
+    ids=["DeepNorm", "B2T", "no residual"],
+)
+def test_other_placements_of_the_norm(changed):
+    loaded = tiny.loaded(replace(TEXT, **changed))
     np.testing.assert_allclose(
         ablate_heads(loaded, [SENTENCE])[0], one_by_one(loaded, SENTENCE, None), **CLOSE
     )
@@ -96,37 +101,20 @@ def test_imported_encoders(tmp_path, architecture):
 @pytest.mark.parametrize("means", [None, means_of(tiny.loaded(TEXT))], ids=["zero", "mean"])
 def test_it_is_what_the_intervention_says(text_loaded, means):
     found = ablate_heads(text_loaded, TEXTS, "zero" if means is None else means)
-    each = [ablated(heads=((layer, head),), means=means) for layer in range(2) for head in range(2)]
-    np.testing.assert_allclose(found.reshape(5, 4, 2), probabilities(text_loaded, TEXTS, each), **CLOSE)
+    interventions = [ablated(heads=((layer, head),), means=means) for layer in range(2) for head in range(2)]
+    expected = probabilities(text_loaded, TEXTS, interventions)
+    np.testing.assert_allclose(found.reshape(5, 4, 2), expected, **CLOSE)
 
 
 def test_by_hand_with_two_tokens():
     """One layer of two heads without norms or feed-forward: the stream is x + z_0 + z_1 + b, pooled by its mean."""
-    config = replace(
-        TEXT, d_model=2, n_layers=1, d_k=1, d_v=1, pooling="mean", final_norm=False, class_names=("a", "b")
-    )
-    loaded = tiny.loaded(config)
-    block, model = loaded.model.blocks[0], loaded.model
-    x = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]])
+    loaded = uniform_encoder(n_heads=2)
     with torch.no_grad():
-        for parameter in block.parameters():
-            parameter.zero_()
-        block.attention.w_v.weight.copy_(torch.eye(2))  # head 0 passes on the first number, head 1 the second
-        block.attention.w_o.weight.copy_(torch.eye(2))
-        block.attention.w_o.bias.copy_(torch.tensor([0.5, 0.0]))
-        model.classifier.weight.copy_(torch.eye(2))
-        model.classifier.bias.zero_()
+        loaded.model.blocks[0].attention.w_o.bias.copy_(torch.tensor([0.5, 0.0]))
     # q and k are zero, so each query takes the mean over both tokens: z_0 = 0.5, z_1 = 1.
     # Pooled: the mean of x is (0.5, 1), to which attention adds (0.5 + 0.5, 1).
     expected = {None: (1.5, 2.0), 0: (1.0, 2.0), 1: (1.5, 1.0)}
-    loaded.tokenizer.post_processor = None
-    # What the two letters are does not count: the stream and what attention reads are given.
-    given_stream = {
-        "embedding.output": lambda _: x,
-        "blocks.0.attention_in": lambda _: x,
-        "blocks.0.feed_forward_out": torch.zeros_like,
-    }
-    with watch(model, given_stream):
+    with watch(loaded.model, GIVEN_STREAM):
         found = ablate_heads(loaded, ["a b"])
         clean = probabilities(loaded, ["a b"])[0, 0]
     for head, logits in expected.items():
@@ -155,11 +143,7 @@ def test_the_clean_attention_of_a_layer_runs_once(text_loaded):
 def test_a_head_that_puts_out_nothing_is_not_missed(seed, layer, head, picture):
     loaded = tiny.loaded(DIGIT if picture else TEXT, seed)
     inputs = np.random.default_rng(seed).integers(0, 256, (8, 8), dtype=np.uint8) if picture else SENTENCE
-    values = loaded.model.blocks[layer].attention.w_v
-    with torch.no_grad():
-        d_v = loaded.config.d_v
-        values.weight[head * d_v : (head + 1) * d_v] = 0
-        values.bias[head * d_v : (head + 1) * d_v] = 0
+    silence(loaded, layer, head)
     found = ablate_heads(loaded, [inputs])[0, layer, head]
     np.testing.assert_allclose(found, capture(loaded, inputs).probabilities, **CLOSE)
 
@@ -219,7 +203,7 @@ def test_a_whole_layer_is_all_of_its_heads(placement, means):
     for layer in range(2):
         heads = ablated(heads=[(layer, 0), (layer, 1)], means=means)
         for whole in (ablated(layers=[layer], means=means), ablated([(layer, 1)], [layer], means=means)):
-            found, expected = (capture(loaded, SENTENCE, each).logits for each in (whole, heads))
+            found, expected = (capture(loaded, SENTENCE, changed).logits for changed in (whole, heads))
             np.testing.assert_array_equal(found, expected)
 
 
@@ -237,15 +221,14 @@ def test_heads_and_layers_at_their_means(text_loaded):
     means = means_of(text_loaded)
     names = ["blocks.0.attention.z", "blocks.1.attention.z", "blocks.1.attention_out"]
     chosen = ablated(heads=((0, 1),), layers=(1,), means=means)
-    seen = activations(text_loaded, [SENTENCE], names, intervention=chosen)
-    clean = activations(text_loaded, [SENTENCE], names)
-    torch.testing.assert_close(seen["blocks.0.attention.z"][:, 0], clean["blocks.0.attention.z"][:, 0])
+    first, second, out = activations(text_loaded, [SENTENCE], names, intervention=chosen).values()
+    clean = activations(text_loaded, [SENTENCE], names)["blocks.0.attention.z"]
+    torch.testing.assert_close(first[:, 0], clean[:, 0])
     expected = torch.tensor(means)
-    assert (seen["blocks.0.attention.z"][0, 1] == expected[0, 1]).all()
-    assert (seen["blocks.1.attention.z"][0] == expected[1][:, None]).all()
+    assert (first[0, 1] == expected[0, 1]).all()
+    assert (second[0] == expected[1][:, None]).all()
     w_o = text_loaded.model.blocks[1].attention.w_o
-    out = w_o(expected[1].flatten()).detach()
-    torch.testing.assert_close(seen["blocks.1.attention_out"][0], out.expand(7, -1))
+    torch.testing.assert_close(out[0], w_o(expected[1].flatten()).detach().expand(7, -1))
 
 
 def test_an_intervention_can_stand_in_a_key_and_says_where_it_begins(text_loaded):
@@ -280,11 +263,3 @@ def test_another_word_than_zero_is_refused(text_loaded, word, monkeypatch):
         ablate_heads(text_loaded, [SENTENCE], word)
     with pytest.raises(ValueError, match=f"'zero' or an array of means .* got '{word}'"):
         next(greedy(text_loaded, [SENTENCE], [0], word))
-
-
-def test_training_mode_is_left_as_it_was():
-    loaded = tiny.loaded(replace(TEXT, dropout_sublayer=0.5))
-    loaded.model.train()
-    first, second = ablate_heads(loaded, [SENTENCE]), ablate_heads(loaded, [SENTENCE])
-    assert loaded.model.training
-    np.testing.assert_array_equal(first, second)

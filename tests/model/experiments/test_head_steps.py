@@ -200,6 +200,15 @@ def test_the_parts_add_up(encoder):
         assert_close(norm.gain * norm.standardised + norm.shift, norm.out)
 
 
+def assert_wrong_from(first: str, encoder: Loaded, model_input, change) -> None:
+    """Compares the steps of a block that was changed behind the encoder's back: `first` is the first wrong one."""
+    record, unrecorded = capture(encoder, model_input), unrecorded_activations(encoder, model_input, LAYER)
+    with torch.no_grad():
+        change(encoder.model)
+    steps = head_steps(encoder, record, unrecorded, layer=LAYER, head=HEAD, query=QUERY)
+    assert next(name for name in steps.order if steps.differences.get(name, 0) > 1e-4) == first
+
+
 @pytest.mark.parametrize(
     ("weight", "first"),
     [
@@ -212,12 +221,32 @@ def test_the_parts_add_up(encoder):
 )
 def test_a_step_that_is_not_what_the_encoder_did_is_seen(weight, first):
     encoder = tiny.loaded(tiny.TEXT)
-    record, seen = capture(encoder, SENTENCE), unrecorded_activations(encoder, SENTENCE, LAYER)
-    with torch.no_grad():
-        encoder.model.blocks[LAYER].get_parameter(weight).add_(0.1)
-    steps = head_steps(encoder, record, seen, layer=LAYER, head=HEAD, query=QUERY)
-    wrong = [name for name in steps.order if steps.differences.get(name, 0) > 1e-3]
-    assert wrong[0] == first
+    assert_wrong_from(
+        first, encoder, SENTENCE, lambda model: model.blocks[LAYER].get_parameter(weight).add_(0.1)
+    )
+
+
+@pytest.mark.parametrize(
+    ("architecture", "first", "change"),
+    [
+        (
+            "DebertaV2Model",
+            "relative_positions",
+            lambda model: model.relative_positions.vectors.weight.mul_(-1),
+        ),
+        ("T5EncoderModel", "bias", lambda model: model.relative_bias.weight.mul_(-1)),
+        (
+            "EsmModel",
+            "rotate",
+            lambda model: model.blocks[LAYER].attention.q.stored_frequencies.copy_(
+                torch.tensor([0.9, 0.1, 0.0])
+            ),
+        ),
+    ],
+)
+def test_wrong_positions_are_seen(architecture, first, change, tmp_path):
+    build(tmp_path, architecture)
+    assert_wrong_from(first, load(tmp_path), "the film", change)
 
 
 # Masks, orders, and what is refused
@@ -329,39 +358,6 @@ def test_where_there_is_no_first_norm_the_step_is_left_out(tmp_path):
     assert not second.norm_attention.has_shift
 
 
-def test_a_wrong_position_vector_is_seen(tmp_path):
-    build(tmp_path, "DebertaV2Model")
-    encoder = load(tmp_path)
-    record, seen = capture(encoder, "the film"), unrecorded_activations(encoder, "the film", 1)
-    with torch.no_grad():
-        encoder.model.relative_positions.vectors.weight.mul_(-1)
-    steps = head_steps(encoder, record, seen, layer=1, head=1, query=2)
-    wrong = [name for name in steps.order if steps.differences.get(name, 0) > 1e-4]
-    assert wrong[0] == "relative_positions"
-
-
-def test_a_wrong_bias_is_seen(tmp_path):
-    build(tmp_path, "T5EncoderModel")
-    encoder = load(tmp_path)
-    record, seen = capture(encoder, "the film"), unrecorded_activations(encoder, "the film", 1)
-    with torch.no_grad():
-        encoder.model.relative_bias.weight.mul_(-1)
-    steps = head_steps(encoder, record, seen, layer=1, head=1, query=2)
-    wrong = [name for name in steps.order if steps.differences.get(name, 0) > 1e-4]
-    assert wrong[0] == "bias"
-
-
-def test_a_wrong_rotation_is_seen(tmp_path):
-    build(tmp_path, "EsmModel")
-    encoder = load(tmp_path)
-    record, seen = capture(encoder, "the film"), unrecorded_activations(encoder, "the film", 1)
-    with torch.no_grad():
-        encoder.model.blocks[1].attention.q.stored_frequencies.copy_(torch.tensor([0.9, 0.1, 0.0]))
-    steps = head_steps(encoder, record, seen, layer=1, head=1, query=2)
-    wrong = [name for name in steps.order if steps.differences.get(name, 0) > 1e-4]
-    assert wrong[0] == "rotate"
-
-
 @pytest.mark.parametrize("activation", ["silu", "quick_gelu"])
 def test_the_steps_know_activations_of_other_families(activation):
     steps = steps_of(tiny.loaded(replace(tiny.TEXT, activation=activation)), SENTENCE)
@@ -397,16 +393,16 @@ def assert_close(ours, expected):
     np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)
 
 
-# What is said of the steps
+# What the steps say of themselves
 
 
-def test_what_is_said_of_the_keys_by_hand():
+def test_the_strongest_keys_by_hand():
     four = dict.fromkeys(("k", "v", "products"), np.zeros((4, 2))) | {
         "dots": np.zeros(4),
         "scaled": np.zeros(4),
         "exponentials": np.zeros(4),
     }
-    made = replace(
+    steps = replace(
         by_hand("pre").attention,
         **four,
         scores=np.array([1.0, 9.0, 3.0, 2.0]),
@@ -414,37 +410,33 @@ def test_what_is_said_of_the_keys_by_hand():
         pattern=np.array([0.25, 0.0, 0.5, 0.25]),
         weighted=np.array([[1.0, 2.0], [0.0, 0.0], [4.0, -1.0], [0.5, 8.0]]),
     )
-    assert made.largest_score == 3
-    np.testing.assert_array_equal(made.allowed(made.scores), [1, np.nan, 3, 2])
-    assert made.strongest(2) == [2, 0]  # of equal weights the first key
-    assert made.strongest(9) == [2, 0, 3, 1]
-    assert made.share((2, 3)) == 0.75
-    together, share = made.remaining((2,))
+    assert steps.largest_score == 3
+    np.testing.assert_array_equal(steps.allowed(steps.scores), [1, np.nan, 3, 2])
+    assert steps.strongest(2) == [2, 0]  # of equal weights the first key
+    assert steps.strongest(9) == [2, 0, 3, 1]
+    assert steps.share((2, 3)) == 0.75
+    together, share = steps.remaining((2,))
     assert (together.tolist(), share) == ([1.5, 10.0], 0.5)
+    assert replace(steps, mask=np.zeros(4, bool)).largest_score == -math.inf
 
 
-def test_without_an_allowed_key_there_is_no_largest_score():
-    made = replace(by_hand("pre").attention, mask=np.zeros(2, bool))
-    assert made.largest_score == -math.inf
-
-
-def test_what_is_said_of_the_hidden_units_by_hand():
-    made = replace(
+def test_the_strongest_hidden_units_by_hand():
+    steps = replace(
         by_hand("pre").feed_forward,
         before=np.array([-1.0, 0.0, 2.0, 3.0]),
         activated=np.zeros(4),
         hidden=np.array([-3.0, 0.0, 1.0, 4.0]),
         by_unit=np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 6.0], [1.0, 1.0]]),
     )
-    assert made.n_positive == 2
-    assert made.sum_over_units.tolist() == [4, 11]
-    assert made.strongest(2) == [3, 0]
-    assert made.largest_contributions(2) == [2, 0]  # of lengths 5, 0, 6 and √2
-    assert made.share((3, 0)) == 7 / 8
-    assert replace(made, hidden=np.zeros(4)).share((0,)) == 0
+    assert steps.n_positive == 2
+    assert steps.sum_over_units.tolist() == [4, 11]
+    assert steps.strongest(2) == [3, 0]
+    assert steps.largest_contributions(2) == [2, 0]  # of lengths 5, 0, 6 and √2
+    assert steps.share((3, 0)) == 7 / 8
+    assert replace(steps, hidden=np.zeros(4)).share((0,)) == 0
 
 
-def test_what_is_said_of_a_step_agrees_with_its_own_sums():
+def test_shares_and_remainders_agree_with_the_sums():
     steps = steps_of(tiny.loaded(tiny.TEXT), SENTENCE)
     attention, feed_forward = steps.attention, steps.feed_forward
     together, share = attention.remaining(())

@@ -15,6 +15,7 @@ from model.hooks import watch
 from model.inputs import prepare
 from model.loaded import Loaded
 from tests.model import tiny
+from tests.model.experiments.known_heads import GIVEN_STREAM, silence, uniform_encoder
 from tests.model.huggingface.folders import build as build_folder
 from tests.model.tiny import DIGIT, TEXT, encoders
 
@@ -88,26 +89,8 @@ def test_inputs_in_one_batch_do_not_mix(text_loaded, numbers, monkeypatch):
 
 def test_by_hand_with_two_tokens():
     """p = mean of the stream = x̄ + z_0 + z_1, logits p; L = −ln softmax(p)_0, whose slope in p is softmax(p) − (1, 0)."""
-    config = replace(
-        TEXT, d_model=2, n_layers=1, d_k=1, d_v=1, pooling="mean", final_norm=False, class_names=("a", "b")
-    )
-    loaded = tiny.loaded(config)
-    attention, model = loaded.model.blocks[0].attention, loaded.model
-    x = torch.tensor([[[1.0, 0.0], [0.0, 2.0]]])
-    with torch.no_grad():
-        for parameter in attention.parameters():
-            parameter.zero_()
-        attention.w_v.weight.copy_(torch.eye(2))
-        attention.w_o.weight.copy_(torch.eye(2))
-        model.classifier.weight.copy_(torch.eye(2))
-        model.classifier.bias.zero_()
-    loaded.tokenizer.post_processor = None
-    given_stream = {
-        "embedding.output": lambda _: x,
-        "blocks.0.attention_in": lambda _: x,
-        "blocks.0.feed_forward_out": torch.zeros_like,
-    }
-    with watch(model, given_stream):
+    loaded = uniform_encoder(n_heads=2)
+    with watch(loaded.model, GIVEN_STREAM):
         found = importance(loaded, ["a b"], [0])[0, 0]
     # uniform attention: z_0 = 0.5 and z_1 = 1 at both tokens; p = (0.5, 1) + (0.5, 1) = (1, 2)
     second = 1 / (1 + np.exp(-1))  # softmax(1, 2)_1
@@ -119,10 +102,7 @@ def test_by_hand_with_two_tokens():
 def test_a_head_that_puts_out_nothing_has_none(seed, layer, head, picture):
     loaded = tiny.loaded(DIGIT if picture else TEXT, seed)
     inputs = np.random.default_rng(seed).integers(0, 256, (8, 8), dtype=np.uint8) if picture else SENTENCE
-    values, d_v = loaded.model.blocks[layer].attention.w_v, loaded.config.d_v
-    with torch.no_grad():
-        values.weight[head * d_v : (head + 1) * d_v] = 0
-        values.bias[head * d_v : (head + 1) * d_v] = 0
+    silence(loaded, layer, head)
     found = importance(loaded, [inputs])[0]
     assert found[layer, head] == 0
     assert (np.delete(found.ravel(), layer * 2 + head) > 0).all()

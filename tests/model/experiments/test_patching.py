@@ -24,26 +24,18 @@ from model.experiments.patching import (
 from model.hooks import watch
 from model.loaded import Loaded
 from tests.model import tiny
+from tests.model.experiments.known_heads import answer_with, uniform_encoder
 from tests.model.huggingface.folders import build as build_folder
 from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
 from tests.slow import first_of
 
 SENTENCE, OTHER = "not great film a b", "great great film b b"
 LONGER = "not a great film a b"
-B2T = tiny.loaded(replace(TEXT, norm_placement="b2t", final_norm=False))
-POST_LN = tiny.loaded(replace(TEXT, norm_placement="post", final_norm=False))
-DEEPNORM = tiny.loaded(replace(TEXT, norm_placement="deepnorm", final_norm=False))
 
 
 def other_than(given_input):
-    """Of the same length."""
+    """Another input of the same length."""
     return given_input.replace("great", "a") if isinstance(given_input, str) else 255 - given_input
-
-
-def answer_with(loaded: Loaded, given_input, name: str, change) -> np.ndarray:
-    with watch(loaded.model, {name: change}):
-        record = capture(loaded, given_input)
-    return record.probabilities if loaded.config.chooses_class else record.pooled
 
 
 def heads_one_by_one(loaded: Loaded, one, source, pairs: Pairs, part="z") -> np.ndarray:
@@ -57,8 +49,8 @@ def heads_one_by_one(loaded: Loaded, one, source, pairs: Pairs, part="z") -> np.
             def change(activation: torch.Tensor, layer=layer, group=group) -> torch.Tensor:
                 activation = activation.clone()
                 for head in group:
-                    for at, of in zip(*pairs, strict=True):
-                        activation[0, head, at] = torch.tensor(theirs[layer, head, of])
+                    for own, other in zip(*pairs, strict=True):
+                        activation[0, head, own] = torch.tensor(theirs[layer, head, other])
                 return activation
 
             found.append(answer_with(loaded, one, f"blocks.{layer}.attention.{part}", change))
@@ -73,24 +65,12 @@ def feed_forwards_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.nd
 
         def change(output: torch.Tensor, name=name) -> torch.Tensor:
             output = output.clone()
-            for at, of in zip(*pairs, strict=True):
-                output[0, at] = theirs[name][0, of]
+            for own, other in zip(*pairs, strict=True):
+                output[0, own] = theirs[name][0, other]
             return output
 
         found.append(answer_with(loaded, one, name, change))
     return np.array(found)
-
-
-PARTS = {
-    "heads": (patch_heads, heads_one_by_one),
-    **{
-        part: (partial(patch_heads, part=part), partial(heads_one_by_one, part=part))
-        for part in ("q", "k", "v")
-    },
-    "feed-forwards": (patch_feed_forwards, feed_forwards_one_by_one),
-    "positions": (patch_positions, lambda *arguments: positions_one_by_one(*arguments)),
-}
-parts = pytest.mark.parametrize(("patch", "plainly"), PARTS.values(), ids=PARTS)
 
 
 def positions_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarray:
@@ -100,18 +80,29 @@ def positions_one_by_one(loaded: Loaded, one, source, pairs: Pairs) -> np.ndarra
         names += [f"blocks.{layer}.resid_mid", f"blocks.{layer}.resid_post"]
     found = None
     for stage, name in enumerate(names):
-        for at, of in zip(*pairs, strict=True):
+        for own, other in zip(*pairs, strict=True):
 
-            def change(x: torch.Tensor, stage=stage, at=at, of=of) -> torch.Tensor:
+            def change(x: torch.Tensor, stage=stage, own=own, other=other) -> torch.Tensor:
                 x = x.clone()
-                x[0, at] = torch.tensor(theirs[stage, of])
+                x[0, own] = torch.tensor(theirs[stage, other])
                 return x
 
             answer = answer_with(loaded, one, name, change)
             if found is None:
                 found = np.full((len(names), n, len(answer)), np.nan)
-            found[stage, at] = answer
+            found[stage, own] = answer
     return found
+
+
+PARTS = {
+    **{
+        part: (partial(patch_heads, part=part), partial(heads_one_by_one, part=part))
+        for part in ("z", "q", "k", "v")
+    },
+    "feed-forwards": (patch_feed_forwards, feed_forwards_one_by_one),
+    "positions": (patch_positions, positions_one_by_one),
+}
+parts = pytest.mark.parametrize(("patch", "plainly"), PARTS.values(), ids=PARTS)
 
 
 def all_of(n: int) -> Pairs:
@@ -130,8 +121,9 @@ def test_each_part_is_as_in_a_forward_of_its_own(loaded, given_input, numbers, p
 
 
 @parts
-@pytest.mark.parametrize("loaded", [POST_LN, DEEPNORM, B2T], ids=["post-LN", "DeepNorm", "B2T"])
-def test_other_placements_of_the_norm(loaded, patch, plainly):
+@pytest.mark.parametrize("placement", ["post", "deepnorm", "b2t"])
+def test_other_placements_of_the_norm(placement, patch, plainly):
+    loaded = tiny.loaded(replace(TEXT, norm_placement=placement, final_norm=False))
     every = all_of(len(capture(loaded, SENTENCE)))
     np.testing.assert_allclose(
         patch(loaded, SENTENCE, OTHER), plainly(loaded, SENTENCE, OTHER, every), **CLOSE
@@ -183,7 +175,8 @@ def test_texts_of_different_lengths(text_loaded, one, source):
         found = patch(text_loaded, one, source)
         np.testing.assert_allclose(found, plainly(text_loaded, one, source, pairs), **CLOSE)
     found = patch_positions(text_loaded, one, source)
-    missing = [at for at in range(len(capture(text_loaded, one))) if at not in pairs.input]
+    positions = range(len(capture(text_loaded, one)))
+    missing = [position for position in positions if position not in pairs.input]
     assert np.isnan(found[:, missing]).all()
     assert not np.isnan(np.delete(found, missing, axis=1)).any()
 
@@ -240,39 +233,21 @@ def test_the_values_of_the_only_head_with_a_pattern_that_stays_are_its_output():
 
 def test_positions_come_some_at_a_time(text_loaded, monkeypatch):
     monkeypatch.setattr(batching, "NUMBERS_AT_ONCE", 1)
-    each = list(patch_positions_in_steps(text_loaded, SENTENCE, OTHER))
+    steps = list(patch_positions_in_steps(text_loaded, SENTENCE, OTHER))
     # [CLS] not great film a b [SEP]: in the embedding two positions differ, later all seven, each by itself
-    assert [len(part.positions) for part in each] == [5, 1, 1] + [1] * 7 * 4
-    assert each[0].positions == [0, 2, 3, 5, 6]
-    assert [part.stage for part in each[:4]] == [0, 0, 0, 1]
+    assert [len(step.positions) for step in steps] == [5, 1, 1] + [1] * 7 * 4
+    assert steps[0].positions == [0, 2, 3, 5, 6]
+    assert [step.stage for step in steps[:4]] == [0, 0, 0, 1]
 
 
 def test_by_hand_with_two_tokens():
     """Uniform attention over two tokens, one head: z = mean of x at both; pooled, x̄ + z."""
-    config = replace(
-        TEXT,
-        d_model=2,
-        n_layers=1,
-        n_heads=1,
-        d_k=2,
-        d_v=2,
-        pooling="mean",
-        final_norm=False,
-        class_names=("a", "b"),
-    )
-    loaded = tiny.loaded(config)
-    attention, model = loaded.model.blocks[0].attention, loaded.model
+    loaded = uniform_encoder(n_heads=1)
+    model = loaded.model
     vectors = {"a": (1.0, 0.0), "b": (0.0, 2.0), "c": (4.0, 2.0)}
     with torch.no_grad():
-        for parameter in attention.parameters():
-            parameter.zero_()
-        attention.w_v.weight.copy_(torch.eye(2))
-        attention.w_o.weight.copy_(torch.eye(2))
-        model.classifier.weight.copy_(torch.eye(2))
-        model.classifier.bias.zero_()
         for letter, vector in vectors.items():
             model.embedding.tokens.weight[loaded.tokenizer.token_to_id(letter)] = torch.tensor(vector)
-    loaded.tokenizer.post_processor = None
     model.blocks[0].norm_attention = torch.nn.Identity()  # what attention reads is x itself
     plain = {"embedding.positions": torch.zeros_like, "blocks.0.feed_forward_out": torch.zeros_like}
 

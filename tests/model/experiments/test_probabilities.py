@@ -16,8 +16,10 @@ from model.capture.intervention import (
 )
 from model.capture.replacements import Zeroed
 from model.experiments import batching
+from model.experiments.ablation import ablate_heads
 from model.experiments.batching import batch_size
 from model.experiments.probabilities import probabilities
+from model.experiments.residual_stream import residual_stream, sublayer_outputs
 from model.experiments.shuffling import shuffled_order
 from model.hooks import hook_points, watch
 from model.inputs import prepare
@@ -116,11 +118,21 @@ def test_nothing_asked_is_nothing_answered(text_loaded):
     assert probabilities(text_loaded, []).shape == (0, 1, 2)
 
 
-def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
+@pytest.mark.parametrize(
+    "experiment",
+    [
+        lambda loaded: probabilities(loaded, [TEXT], [without_keys(1)]),
+        lambda loaded: ablate_heads(loaded, [TEXT]),
+        lambda loaded: residual_stream(loaded, [TEXT]),
+        lambda loaded: sublayer_outputs(loaded, TEXT),
+    ],
+    ids=["probabilities", "ablation", "residual stream", "outputs of sublayers"],
+)
+def test_a_model_in_training_is_measured_without_dropout_and_trained_on(experiment):
     loaded = tiny.loaded(replace(tiny.TEXT, dropout_sublayer=0.5))
-    expected = probabilities(loaded, [TEXT], [without_keys(1)])
+    expected = experiment(loaded)
     loaded.model.train()
-    np.testing.assert_array_equal(probabilities(loaded, [TEXT], [without_keys(1)]), expected)
+    np.testing.assert_array_equal(experiment(loaded), expected)
     assert loaded.model.training
 
 

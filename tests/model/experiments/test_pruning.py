@@ -9,6 +9,7 @@ from model.experiments.pruning import PruningStep, greedy, n_removable_heads
 from model.hooks import watch
 from model.loaded import Loaded
 from tests.model import tiny
+from tests.model.experiments.known_heads import silence
 from tests.model.tiny import TEXT
 
 TEXTS = ["not great film", "film", "great [PAD] film", "a b c", "great film great film", "x y z"]
@@ -21,8 +22,8 @@ def answers(loaded: Loaded, gone: set[tuple[int, int]], means: np.ndarray | None
     def watcher(layer: int):
         def replaced(z: torch.Tensor) -> torch.Tensor:
             z = z.clone()
-            for at, head in gone:
-                if at == layer:
+            for gone_layer, head in gone:
+                if gone_layer == layer:
                     z[:, head] = 0.0 if means is None else torch.tensor(means[layer, head])
             return z
 
@@ -39,12 +40,12 @@ def answers(loaded: Loaded, gone: set[tuple[int, int]], means: np.ndarray | None
 
 
 def plainly(loaded: Loaded, means: np.ndarray | None) -> list[PruningStep]:
-    every = [(layer, head) for layer in range(2) for head in range(2)]
+    heads = [(layer, head) for layer in range(2) for head in range(2)]
     before, loss = answers(loaded, set(), means)
     steps, gone = [PruningStep(0, None, None, before.mean(), loss, len(TEXTS), 0, 0)], set()
-    while len(gone) < len(every):
-        left = [each for each in every if each not in gone]
-        best = min(left, key=lambda each: answers(loaded, {*gone, each}, means)[1])
+    while len(gone) < len(heads):
+        left = [head for head in heads if head not in gone]
+        best = min(left, key=lambda head: answers(loaded, {*gone, head}, means)[1])
         gone.add(best)
         right, loss = answers(loaded, gone, means)
         turned = int((before & ~right).sum()), int((right & ~before).sum())
@@ -52,12 +53,13 @@ def plainly(loaded: Loaded, means: np.ndarray | None) -> list[PruningStep]:
     return steps
 
 
-def compare(found: list[PruningStep], expected: list[PruningStep]) -> None:
-    assert [each[:3] for each in found] == [each[:3] for each in expected]
-    np.testing.assert_allclose([e[3:] for e in found], [e[3:] for e in expected], rtol=1e-4, atol=1e-6)
+def compare(steps: list[PruningStep], expected: list[PruningStep]) -> None:
+    assert [step[:3] for step in steps] == [step[:3] for step in expected]
+    numbers = ([step[3:] for step in steps], [step[3:] for step in expected])
+    np.testing.assert_allclose(*numbers, rtol=1e-4, atol=1e-6)
 
 
-def step(wrong: int, right: int, n: int = 100, number: int = 1) -> PruningStep:
+def one_step(wrong: int, right: int, n: int = 100, number: int = 1) -> PruningStep:
     """After 90 of 100 answers were right, so many turned wrong, and so many right."""
     return PruningStep(number, 0, 0, 0.9 + (right - wrong) / n, 0.5, n, wrong, right)
 
@@ -79,7 +81,7 @@ def test_small_batches_find_the_same(text_loaded, monkeypatch):
 
 def test_it_goes_on_where_it_was_stopped(text_loaded):
     whole = list(greedy(text_loaded, TEXTS, LABELS))
-    removed = [(each.layer, each.head) for each in whole[1:3]]
+    removed = [(step.layer, step.head) for step in whole[1:3]]
     compare(list(greedy(text_loaded, TEXTS, LABELS, removed=removed)), whole[3:])
 
 
@@ -90,26 +92,23 @@ def test_heads_are_judged_by_other_inputs(text_loaded):
     assert others[0] == whole[0]
     np.testing.assert_allclose(others[-1][3:], whole[-1][3:], rtol=1e-6)
     chosen = list(greedy(text_loaded, TEXTS[:3], LABELS[:3]))
-    assert [each[:3] for each in others] == [each[:3] for each in chosen]
+    assert [step[:3] for step in others] == [step[:3] for step in chosen]
 
 
 def test_pictures_have_labels_as_well(digit_loaded):
     images = list(np.random.default_rng(2).integers(0, 256, (7, 8, 8), dtype=np.uint8))
     found = list(greedy(digit_loaded, images, [0, 1, 2, 3, 4, 5, 6]))
-    assert [each.step for each in found] == [0, 1, 2, 3, 4]
-    assert {(each.layer, each.head) for each in found[1:]} == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert [step.step for step in found] == [0, 1, 2, 3, 4]
+    assert {(step.layer, step.head) for step in found[1:]} == {(0, 0), (0, 1), (1, 0), (1, 1)}
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_head_that_puts_out_nothing_costs_nothing_when_it_goes(seed):
     loaded = tiny.loaded(TEXT, seed)
-    values = loaded.model.blocks[1].attention.w_v
-    with torch.no_grad():
-        values.weight[:4] = 0
-        values.bias[:4] = 0
+    silence(loaded, 1, 0)
     steps = list(greedy(loaded, TEXTS, LABELS))
-    at = next(each.step for each in steps if (each.layer, each.head) == (1, 0))
-    np.testing.assert_allclose(steps[at][3:], steps[at - 1][3:], rtol=1e-6)
+    number = next(step.step for step in steps if (step.layer, step.head) == (1, 0))
+    np.testing.assert_allclose(steps[number][3:], steps[number - 1][3:], rtol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -117,9 +116,9 @@ def test_a_head_that_puts_out_nothing_costs_nothing_when_it_goes(seed):
 )
 def test_the_standard_error_is_that_of_paired_differences(wrong, right, n):
     differences = np.repeat([-1.0, 1.0, 0.0], [wrong, right, n - wrong - right])
-    made = step(wrong, right, n)
-    assert made.change == pytest.approx(differences.mean())
-    assert made.standard_error == pytest.approx(differences.std(ddof=1) / np.sqrt(n))
+    step = one_step(wrong, right, n)
+    assert step.change == pytest.approx(differences.mean())
+    assert step.standard_error == pytest.approx(differences.std(ddof=1) / np.sqrt(n))
 
 
 @pytest.mark.parametrize(
@@ -127,20 +126,20 @@ def test_the_standard_error_is_that_of_paired_differences(wrong, right, n):
     [(0, 0, False), (1, 0, False), (3, 2, False), (9, 4, False), (12, 2, True), (5, 0, True), (0, 9, False)],
 )
 def test_a_loss_is_one_beyond_two_standard_errors(wrong, right, loses):
-    assert step(wrong, right).is_worse == loses
+    assert one_step(wrong, right).is_worse == loses
 
 
 def test_one_input_tells_no_loss():
-    assert np.isnan(step(1, 0, 1).standard_error)
-    assert not step(1, 0, 1).is_worse
+    assert np.isnan(one_step(1, 0, 1).standard_error)
+    assert not one_step(1, 0, 1).is_worse
 
 
 def test_how_many_may_go():
     turned = [(0, 0), (0, 2), (9, 4), (12, 2), (0, 0)]
-    steps = [step(*each, number=number) for number, each in enumerate(turned)]
+    steps = [one_step(*counts, number=number) for number, counts in enumerate(turned)]
     assert n_removable_heads(steps) == 2  # whatever comes after
     assert n_removable_heads(steps[:3]) == 2
-    assert n_removable_heads([steps[0], *(step(12, 2, number=index) for index in (1, 2))]) == 0
+    assert n_removable_heads([steps[0], *(one_step(12, 2, number=index) for index in (1, 2))]) == 0
     with pytest.raises(ValueError, match="step 0"):
         n_removable_heads(steps[1:])
 
@@ -150,14 +149,14 @@ def test_answers_that_turned_are_counted_one_by_one(text_loaded):
     means = 3 * np.random.default_rng(0).normal(size=(2, 2, 4)).astype(np.float32)
     whole = list(greedy(text_loaded, TEXTS, LABELS, means))
     assert (whole[0].turned_wrong, whole[0].turned_right) == (0, 0)
-    for each in whole:
-        assert each.n == len(TEXTS)
-        assert each.accuracy == pytest.approx(whole[0].accuracy + each.change)
+    for step in whole:
+        assert step.n == len(TEXTS)
+        assert step.accuracy == pytest.approx(whole[0].accuracy + step.change)
     again = greedy(
-        text_loaded, TEXTS, LABELS, means, removed=[(each.layer, each.head) for each in whole[1:3]]
+        text_loaded, TEXTS, LABELS, means, removed=[(step.layer, step.head) for step in whole[1:3]]
     )
-    assert [each[5:] for each in again] == [each[5:] for each in whole[3:]]
-    assert any(each.turned_wrong or each.turned_right for each in whole)
+    assert [step[5:] for step in again] == [step[5:] for step in whole[3:]]
+    assert any(step.turned_wrong or step.turned_right for step in whole)
 
 
 def test_what_has_no_label_or_no_input_is_refused(text_loaded):

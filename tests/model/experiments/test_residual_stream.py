@@ -118,14 +118,6 @@ def test_logits_by_layer_are_those_of_a_truncated_encoder(loaded):
     )
 
 
-def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
-    loaded = tiny.loaded(replace(tiny.TEXT, dropout_sublayer=0.5))
-    expected = sublayer_outputs(loaded, TEXT)
-    loaded.model.train()
-    np.testing.assert_array_equal(sublayer_outputs(loaded, TEXT), expected)
-    assert loaded.model.training
-
-
 def test_the_answer_by_stage(loaded):
     record = capture(loaded, TEXT)
     by_stage = torch.from_numpy(record.logits_by_layer.copy()).double().softmax(dim=-1)

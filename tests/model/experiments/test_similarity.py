@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.capture import capture
-from model.experiments.residual_stream import residual_stream
 from model.experiments.similarity import cka_by_chance, cosine_by_stage, digit_states, linear_cka
 from tests.model import tiny
 from tests.tolerance import encoder_rounding, rounding
@@ -63,14 +62,6 @@ def test_cosines_by_hand():
     np.testing.assert_allclose(cosine_by_stage(residual), [[1, between], [between, 1]])
 
 
-@pytest.mark.parametrize("placement", ["pre", "post"])
-def test_the_states_of_a_text_are_its_residual_stream(placement):
-    loaded = tiny.loaded(replace(tiny.TEXT, norm_placement=placement))
-    residual = capture(loaded, "not great").residual
-    apart = encoder_rounding(loaded.config, np.abs(residual).max())
-    np.testing.assert_allclose(residual_stream(loaded, ["not great"])[:, 0], residual, atol=apart)
-
-
 @pytest.mark.parametrize("pooling", ["class", "mean"])
 def test_the_states_of_digits_are_pooled_one_by_one(pooling):
     positions = tiny.DIGIT.n_patches + (pooling == "class")
@@ -90,14 +81,6 @@ def test_the_class_token_is_the_same_for_every_digit_before_the_first_layer():
     states = digit_states(loaded, images)
     assert np.isnan(linear_cka(states, states)[0]).all()
     assert np.isfinite(linear_cka(states, states)[1:, 1:]).all()
-
-
-def test_a_model_in_training_is_looked_at_without_dropout_and_trained_on():
-    loaded = tiny.loaded(replace(tiny.TEXT, dropout_sublayer=0.5))
-    expected = residual_stream(loaded, ["not great"])[:, 0]
-    loaded.model.train()
-    np.testing.assert_array_equal(residual_stream(loaded, ["not great"])[:, 0], expected)
-    assert loaded.model.training
 
 
 def test_by_chance_two_unrelated_sides_are_as_alike_as_they_are():
