@@ -1,6 +1,7 @@
 """Tiny encoders with random weights, and a tokenizer that knows letters and a few words."""
 
 from dataclasses import replace
+from pathlib import Path
 from string import ascii_lowercase
 
 import numpy as np
@@ -10,6 +11,7 @@ from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece
 from tokenizers.processors import TemplateProcessing
 
+from model.checkpoint import load, save
 from model.config import ModelConfig, preset
 from model.inputs.text import CLASS, MASK, PADDING, SEPARATOR, SPECIAL_TOKENS, UNKNOWN
 from model.loaded import Loaded
@@ -69,6 +71,13 @@ def loaded(config: ModelConfig, seed: int = 0) -> Loaded:
         history={},
         device=torch.device("cpu"),
     )
+
+
+def stored(folder: Path, config: ModelConfig = TEXT, seed: int = 0) -> Loaded:
+    """The encoder, saved in a folder of its own and loaded from there."""
+    made = loaded(config, seed)
+    save(folder, made.model, {}, made.tokenizer)
+    return load(folder, "cpu")
 
 
 def tokenizer(n_positions: int) -> Tokenizer:

@@ -47,7 +47,7 @@ def main() -> None:
         measure = Killed(shard=4, folder=out)
         save_file(
             run_measure(measure, loaded, examples, PartialResult(Path(out) / "part"), engine),
-            Path(out) / "found.safetensors",
+            Path(out) / "by_ray.safetensors",
         )
 
 

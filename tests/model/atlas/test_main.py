@@ -47,8 +47,7 @@ def test_an_atlas_lies_beside_its_checkpoint(monkeypatch, text, csv, capsys):
 
 
 def test_two_checkpoints(monkeypatch, home, text, csv, tmp_path):
-    made = tiny.loaded(tiny.TEXT, 1)
-    save(home / "other", made.model, {}, made.tokenizer)
+    tiny.stored(home / "other", seed=1)
     run(monkeypatch, text, "--data", csv, "--against", home / "other", "--out", tmp_path / "out")
     found = read_comparison(tmp_path / "out" / "against-other.json")
     assert found.source.weights == (weights_hash("text"), weights_hash("other"))
@@ -57,8 +56,7 @@ def test_two_checkpoints(monkeypatch, home, text, csv, tmp_path):
 
 def test_the_names_of_the_app_are_those_of_the_command(monkeypatch, text, csv, tmp_path):
     for seed, name in enumerate(("mine", "yours")):
-        made = tiny.loaded(tiny.TEXT, seed)
-        save(tmp_path / "models" / "team" / name, made.model, {}, made.tokenizer)
+        tiny.stored(tmp_path / "models" / "team" / name, seed=seed)
     monkeypatch.setattr(locations, "_root", None)
     monkeypatch.setenv("LOUPE_MODELS", str(tmp_path / "models"))
     run(monkeypatch, "team/mine", "--data", csv)
@@ -120,8 +118,7 @@ def test_labels_are_refused_before_anything_is_measured(monkeypatch, tmp_path, l
 
 
 def test_without_classes_there_is_nothing_to_prune_by(monkeypatch, home, csv, capsys):
-    made = tiny.loaded(replace(tiny.TEXT, class_names=()))
-    save(home / "states", made.model, {}, made.tokenizer)
+    tiny.stored(home / "states", replace(tiny.TEXT, class_names=()))
     with refused(capsys, "does not choose one of several classes"):
         run(monkeypatch, "states", "--data", csv, "--with", "pruning")
     run(monkeypatch, "states", "--data", csv, "--with", "importance,ablation,faithfulness", "--sample", 2)

@@ -30,18 +30,12 @@ def csv(tmp_path) -> Path:
     return path
 
 
-def stored(tmp_path, config, name="it"):
-    made = tiny.loaded(config)
-    save(tmp_path / name, made.model, {}, made.tokenizer)
-    return load(tmp_path / name, "cpu")
-
-
 @pytest.mark.parametrize("shard", [1, 1024])
 def test_the_share_of_unknown_tokens_is_that_of_all_texts_together(tmp_path, monkeypatch, shard):
     monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=shard))
     texts = ("great", "☃ ☃ film", "not a ☃ film")  # 3 of 8 tokens
     (tmp_path / "texts.csv").write_text("text\n" + "\n".join(texts), encoding="utf-8")
-    loaded = stored(tmp_path, tiny.TEXT)
+    loaded = tiny.stored(tmp_path / "it")
     heads, layers = measure_dataset(
         loaded, examples_for(loaded, tmp_path / "texts.csv"), tmp_path / "out", "command"
     )
@@ -50,7 +44,7 @@ def test_the_share_of_unknown_tokens_is_that_of_all_texts_together(tmp_path, mon
 
 
 def test_heads_and_layers_of_texts(tmp_path, csv):
-    loaded = stored(tmp_path, tiny.TEXT)
+    loaded = tiny.stored(tmp_path / "it")
     written = measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
     assert written == [tmp_path / "out" / name for name in (HEADS, LAYERS)]
     heads, layers = read_heads(written[0]), read_layers(written[1])
@@ -76,7 +70,7 @@ def test_heads_and_layers_of_texts(tmp_path, csv):
 
 
 def test_digits_lie_in_a_grid(tmp_path):
-    loaded = stored(tmp_path, tiny.DIGIT)
+    loaded = tiny.stored(tmp_path / "it", tiny.DIGIT)
     paths = measure_dataset(
         loaded,
         examples_for(loaded, None, 3),
@@ -93,7 +87,7 @@ def test_digits_lie_in_a_grid(tmp_path):
 
 
 def test_how_many_texts_have_what_not_all_have_is_stored(tmp_path, csv):
-    loaded = stored(tmp_path, tiny.TEXT)
+    loaded = tiny.stored(tmp_path / "it")
     csv.write_text('text\ngreat\n""\ngreat film\n[SEP]\n')  # two of them without a word
     heads = read_heads(measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")[0])
     assert dict(heads.source.samples) == {"confidence": 2}
@@ -115,7 +109,7 @@ def test_a_text_without_a_token_is_named(tmp_path, csv):
 @pytest.mark.parametrize("killed_at", [1, 3, 5])
 def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch, killed_at):
     monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=2))
-    loaded = stored(tmp_path, tiny.TEXT)
+    loaded = tiny.stored(tmp_path / "it")
     measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "unbroken", "command")
     begun = end_at(monkeypatch, Statistics, killed_at)
     with pytest.raises(KilledError):
@@ -130,7 +124,7 @@ def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch,
 @pytest.mark.parametrize("changed", ["data", "weights", "limit", "damage"])
 def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, monkeypatch, changed):
     monkeypatch.setattr(module, "Statistics", partial(Statistics, shard=2))
-    loaded = stored(tmp_path, tiny.TEXT)
+    loaded = tiny.stored(tmp_path / "it")
     begun = end_at(monkeypatch, Statistics, 2)
     with pytest.raises(KilledError):
         measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
@@ -138,9 +132,7 @@ def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, mon
     if changed == "data":
         csv.write_text(csv.read_text() + "\nfilm")
     elif changed == "weights":
-        other = tiny.loaded(tiny.TEXT, 3)
-        save(tmp_path / "it", other.model, {}, other.tokenizer)
-        loaded = load(tmp_path / "it", "cpu")
+        loaded = tiny.stored(tmp_path / "it", seed=3)
     elif changed == "damage":
         (path,) = (tmp_path / "out").iterdir()
         path.write_bytes(path.read_bytes()[:50])
@@ -152,7 +144,7 @@ def test_what_was_measured_of_something_else_is_measured_anew(tmp_path, csv, mon
 
 
 def test_the_strongest_examples_are_of_our_own_sentences(tmp_path, csv):
-    loaded = stored(tmp_path, tiny.TEXT)
+    loaded = tiny.stored(tmp_path / "it")
     path = measure_dataset(
         loaded, examples_for(loaded, csv), tmp_path / "out", "c", MeasureOptions(extra=("examples",))
     )[2]
@@ -163,7 +155,7 @@ def test_the_strongest_examples_are_of_our_own_sentences(tmp_path, csv):
 
 
 def test_the_strongest_examples_in_context(tmp_path, csv):
-    loaded = stored(tmp_path, tiny.TEXT)
+    loaded = tiny.stored(tmp_path / "it")
     wanted = MeasureOptions(extra=("examples",), show_data=True)
     rows = read_rows(
         measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "c", wanted)[2]
@@ -195,7 +187,7 @@ def test_the_strongest_examples_in_context(tmp_path, csv):
 
 
 def test_listed_inputs_are_measured_as_a_file_of_them(tmp_path, csv):
-    loaded = stored(tmp_path, tiny.TEXT)
+    loaded = tiny.stored(tmp_path / "it")
     measure_dataset(loaded, examples_for(loaded, csv), tmp_path / "out", "command")
     expected = read_heads(tmp_path / "out" / HEADS)
     steps: list[int] = []
@@ -212,4 +204,4 @@ def test_listed_inputs_are_measured_as_a_file_of_them(tmp_path, csv):
 
 def test_one_input_has_no_spread(tmp_path):
     with pytest.raises(ValueError, match="a spread needs two inputs at least, got 1"):
-        measure_listed_inputs(stored(tmp_path, tiny.TEXT), [Text("film")], "a", "b", lambda _: None)
+        measure_listed_inputs(tiny.stored(tmp_path / "it"), [Text("film")], "a", "b", lambda _: None)

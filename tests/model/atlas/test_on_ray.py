@@ -14,7 +14,7 @@ from model.atlas.dataset_measure import Statistics
 from model.atlas.on_ray import Worker, on_ray
 from model.atlas.results import RELATIONS
 from model.atlas.run import PartialResult, run_locally, run_measure
-from model.checkpoint import load, save, weights_hash
+from model.checkpoint import save, weights_hash
 from model.inputs import as_input
 from tests.model import tiny
 
@@ -26,8 +26,7 @@ TEXTS = tuple(
 
 @pytest.mark.slow
 def test_local_and_ray_are_equal_with_a_worker_killed(tmp_path):
-    made = tiny.loaded(tiny.TEXT)
-    save(tmp_path / "it", made.model, {}, made.tokenizer)
+    loaded = tiny.stored(tmp_path / "it")
     out, csv = tmp_path / "out", tmp_path / "texts.csv"
     out.mkdir()
     csv.write_text("text\n" + "\n".join(TEXTS))
@@ -36,14 +35,13 @@ def test_local_and_ray_are_equal_with_a_worker_killed(tmp_path):
     assert ended.returncode == 0, ended.stderr[-3000:]
     assert (out / "killed").exists()
     assert len(list(out.glob("worker-*"))) >= 2
-    loaded = load(tmp_path / "it", "cpu")
     here = run_measure(
         Statistics(shard=4), loaded, examples_for(loaded, csv), PartialResult(tmp_path / "part")
     )
-    found = load_file(out / "found.safetensors")
-    assert set(found) == set(here)
+    by_ray = load_file(out / "by_ray.safetensors")
+    assert set(by_ray) == set(here)
     for name, values in here.items():
-        np.testing.assert_allclose(found[name], values, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(by_ray[name], values, rtol=1e-6, atol=1e-6)
 
 
 def test_what_a_worker_refuses_comes_back_as_a_sentence(tmp_path):
@@ -62,16 +60,16 @@ def test_what_a_worker_refuses_comes_back_as_a_sentence(tmp_path):
 
 
 def test_shards_in_any_order_are_merged_in_theirs(tmp_path):
-    made = tiny.loaded(tiny.TEXT)
+    loaded = tiny.loaded(tiny.TEXT)
     csv = tmp_path / "texts.csv"
     csv.write_text("text\n" + "\n".join(TEXTS))
-    examples = examples_for(made, csv)
+    examples = examples_for(loaded, csv)
 
     def backwards(*args):
         return reversed(list(run_locally(*args)))
 
     one, other = (
-        run_measure(Statistics(shard=3), made, examples, PartialResult(tmp_path / name), engine)
+        run_measure(Statistics(shard=3), loaded, examples, PartialResult(tmp_path / name), engine)
         for name, engine in (("one", run_locally), ("other", backwards))
     )
     for name, values in one.items():
@@ -90,8 +88,7 @@ def test_without_ray_one_sentence_says_what_is_missing(monkeypatch):
 @pytest.mark.slow
 def test_relations_are_equal_by_ray(tmp_path):
     """600 sentences are three shards; what two workers write is what one process writes, byte by byte."""
-    made = tiny.loaded(tiny.TEXT)
-    save(tmp_path / "it", made.model, {}, made.tokenizer)
+    tiny.stored(tmp_path / "it")
     rows = [
         f"{text},{number % 3 + 1},4,near" for number, text in enumerate(f"{a} b c d" for a in "xyz" * 200)
     ]

@@ -32,6 +32,7 @@ from tests.model import tiny
 from tests.model.atlas.ended import KilledError, end_at
 from tests.model.atlas.invented_results import source
 
+LONG = replace(tiny.TEXT, n_positions=20)
 WORDS = ("great", "films", "not", "a", "xyz", "film")
 SHAPE = 2, 2
 
@@ -46,12 +47,6 @@ def csv(tmp_path) -> Path:
         one, two, three, four = generator.permutation(5)[:4] + 1
         lines += [f"{text},{one},{two},near:x", f"{text},{three},{two},near", f"{text},{four},{one},far"]
     return write_links(tmp_path, *lines)
-
-
-def stored(folder: Path):
-    loaded = tiny.loaded(replace(tiny.TEXT, n_positions=20))
-    save(folder / "it", loaded.model, {}, loaded.tokenizer)
-    return load(folder / "it", "cpu")
 
 
 def write_links(folder: Path, *rows: str, column: str = "text") -> Path:
@@ -89,7 +84,7 @@ def rows_by_loop(loaded, csv: Path) -> Iterator[tuple]:
 
 
 def test_shares_and_baselines_by_a_loop(tmp_path, csv):
-    loaded = stored(tmp_path)
+    loaded = tiny.stored(tmp_path / "it", LONG)
     path = measure_relations(loaded, linked_examples(loaded, csv), tmp_path / "out", "command")
     table = read_rows(path)
     assert path == tmp_path / "out" / RELATIONS
@@ -107,7 +102,7 @@ def test_shares_and_baselines_by_a_loop(tmp_path, csv):
 
 
 def test_shards_of_any_size_come_to_the_same(tmp_path, csv):
-    loaded = stored(tmp_path)
+    loaded = tiny.stored(tmp_path / "it", LONG)
     whole, parts = (measured(loaded, csv, shard) for shard in (256, 5))
     assert set(whole) == set(parts)
     for name, values in whole.items():
@@ -117,7 +112,7 @@ def test_shards_of_any_size_come_to_the_same(tmp_path, csv):
 @pytest.mark.parametrize("killed_at", [0, 2])
 def test_what_is_ended_goes_on_and_comes_to_the_same(tmp_path, csv, monkeypatch, killed_at):
     monkeypatch.setattr(module, "Relations", partial(Relations, shard=5))
-    loaded = stored(tmp_path)
+    loaded = tiny.stored(tmp_path / "it", LONG)
     examples = linked_examples(loaded, csv)
     unbroken = measure_relations(loaded, examples, tmp_path / "unbroken", "command")
     begun = end_at(monkeypatch, Relations, killed_at)
@@ -177,7 +172,7 @@ def test_relations_with_few_links_are_not_tested(n, is_tested):
 
 
 def test_random_weights_follow_nothing(tmp_path, csv):
-    rows = relation_rows(measured(stored(tmp_path), csv))
+    rows = relation_rows(measured(tiny.stored(tmp_path / "it", LONG), csv))
     assert rows["p"].notna().all()
     assert not rows["beyond"].any()
 
@@ -274,7 +269,7 @@ def test_too_many_relations_are_refused(tmp_path):
 
 
 def test_attention_that_is_not_finite_is_refused(csv):
-    loaded = tiny.loaded(replace(tiny.TEXT, n_positions=20))
+    loaded = tiny.loaded(LONG)
     with torch.no_grad():
         loaded.model.blocks[1].attention.w_q.weight.fill_(torch.nan)
     with pytest.raises(ValueError, match="the attention of layer 1 is not finite"):
@@ -285,7 +280,7 @@ def test_attention_that_is_not_finite_is_refused(csv):
 
 
 def test_the_rows_in_memory_are_those_of_the_stored_results(tmp_path, csv):
-    loaded = stored(tmp_path)
+    loaded = tiny.stored(tmp_path / "it", LONG)
     csv.write_text(csv.read_text() + "\n" + "\n".join(f"{word} not a film,1,2,near" for word in 300 * "ab"))
     for limit in (None, 300):
         path = measure_relations(loaded, linked_examples(loaded, csv, limit), tmp_path / str(limit), "")

@@ -22,7 +22,7 @@ from model.loaded import Loaded
 from model.measures.changes import log_odds
 from tests.model import tiny
 from tests.model.experiments.known_heads import GIVEN_STREAM, answer_with, silence, uniform_encoder
-from tests.model.huggingface.folders import build as build_folder
+from tests.model.huggingface.folders import encoder
 from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
 
 SENTENCE = "not great film a b"
@@ -91,8 +91,7 @@ def test_many_texts_with_padding_in_some(text_loaded, numbers, monkeypatch):
 )
 def test_imported_encoders(tmp_path, architecture):
     """Relative biases, layers that share their weights, poolers; with and without classes."""
-    build_folder(tmp_path, architecture)
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, architecture)
     np.testing.assert_allclose(
         ablate_heads(loaded, [SENTENCE])[0], one_by_one(loaded, SENTENCE, None), **CLOSE
     )

@@ -19,7 +19,7 @@ from model.experiments.answers import (
     most_similar_states,
     token_answers,
 )
-from tests.model.huggingface.folders import SENTENCE, build
+from tests.model.huggingface.folders import SENTENCE, build, encoder
 
 INPUTS = (SENTENCE, "a long slow story")
 
@@ -37,8 +37,7 @@ def test_answers_are_those_of_transformers(tmp_path: Path, changed: dict) -> Non
 
 
 def test_tokens_of_another_class_than_most_are_named(tmp_path: Path) -> None:
-    build(tmp_path / "own", "BertForTokenClassification", num_labels=3)
-    loaded = load(tmp_path / "own")
+    loaded = encoder(tmp_path / "own", "BertForTokenClassification", num_labels=3)
     record = capture(loaded, SENTENCE)
     said = record.token_probabilities.argmax(axis=-1).tolist()
     usual = max(range(3), key=lambda at: (said.count(at), -at))
@@ -51,8 +50,7 @@ def test_tokens_of_another_class_than_most_are_named(tmp_path: Path) -> None:
 
 
 def test_of_one_class_those_tokens_are_named_of_which_it_holds(tmp_path: Path) -> None:
-    build(tmp_path / "own", "ElectraForPreTraining")
-    loaded = load(tmp_path / "own")
+    loaded = encoder(tmp_path / "own", "ElectraForPreTraining")
     record = capture(loaded, SENTENCE)
     (found,) = token_answers(loaded, [SENTENCE])
     p = record.token_probabilities[:, 0].astype(float)

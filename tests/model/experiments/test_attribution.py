@@ -17,7 +17,7 @@ from model.hooks import watch
 from model.inputs import digits, prepare
 from model.loaded import Loaded
 from tests.model import tiny
-from tests.model.huggingface.folders import build
+from tests.model.huggingface.folders import encoder
 from tests.model.tiny import encoders
 from tests.slow import first_of
 
@@ -147,8 +147,7 @@ def test_shipped_encoders_are_complete(name: str) -> None:
 
 
 def test_an_encoder_of_another_family(tmp_path: Path) -> None:
-    build(tmp_path, "BertForSequenceClassification")
-    loaded, text = load(tmp_path), "the film is not bad at all ."
+    loaded, text = encoder(tmp_path, "BertForSequenceClassification"), "the film is not bad at all ."
     attributed = integrated_gradients(loaded, text)
     assert attributed.is_complete
     np.testing.assert_allclose(attributed.values, by_loop(loaded, text), atol=1e-4)

@@ -4,7 +4,6 @@ import torch
 
 from model.capture.intervention import Intervention
 from model.capture.replacements import Zeroed
-from model.checkpoint import load
 from model.experiments.ablation import ablate_heads, ablated
 from model.experiments.knock_out import knock_out
 from model.experiments.probabilities import probabilities
@@ -12,7 +11,7 @@ from model.hooks import watch
 from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.experiments.test_ablation import one_by_one
-from tests.model.huggingface.folders import SENTENCE, build
+from tests.model.huggingface.folders import SENTENCE, encoder
 from tests.model.lenses.lens_encoders import PLACEMENTS, TEXT, read_by
 from tests.model.tiny import CLOSE
 
@@ -48,8 +47,7 @@ def test_every_placement_of_the_norm_and_pooling(name, tmp_path):
 
 @pytest.mark.parametrize("name", [*OF_TEXTS, *OF_PICTURES, "CLIPTextModel"])
 def test_what_other_families_pool(name, tmp_path):
-    build(tmp_path, name, **OF_PICTURES.get(name, {}))
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, name, **OF_PICTURES.get(name, {}))
     model_input = SENTENCE if loaded.config.is_text else IMAGE
     found = ablate_heads(loaded, [model_input])[0]
     np.testing.assert_allclose(found, one_by_one(loaded, model_input, None), **CLOSE)

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.capture import capture
-from model.checkpoint import load
 from model.experiments import batching
 from model.experiments.importance import importance
 from model.hooks import watch
@@ -16,7 +15,7 @@ from model.inputs import prepare
 from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.experiments.known_heads import GIVEN_STREAM, silence, uniform_encoder
-from tests.model.huggingface.folders import build as build_folder
+from tests.model.huggingface.folders import encoder
 from tests.model.tiny import DIGIT, TEXT, encoders
 
 SENTENCE = "not great film a b"
@@ -72,8 +71,7 @@ def test_it_is_the_slope_of_the_loss(loaded, given_input, label):
 
 @pytest.mark.parametrize("architecture", ["BertModel", "MPNetModel", "AlbertForSequenceClassification"])
 def test_imported_encoders(tmp_path, architecture):
-    build_folder(tmp_path, architecture)
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, architecture)
     found = importance(loaded, [SENTENCE])
     np.testing.assert_allclose(found[0], by_differences(loaded, SENTENCE, None), rtol=1e-3, atol=1e-5)
 

@@ -6,7 +6,6 @@ import torch
 
 from model.capture import capture
 from model.capture.intervention import Intervention, without_keys
-from model.checkpoint import load
 from model.experiments import batching
 from model.experiments.knock_out import (
     effects,
@@ -17,7 +16,7 @@ from model.experiments.knock_out import (
 )
 from model.inputs import Text, prepare
 from tests.model import tiny
-from tests.model.huggingface.folders import SECOND, SENTENCE, build
+from tests.model.huggingface.folders import SECOND, SENTENCE, encoder
 from tests.model.tiny import CLOSE, encoders
 
 TEXT = "not great film"  # five tokens, with [CLS] and [SEP]
@@ -77,8 +76,7 @@ def test_colours_have_a_grey_each():
 
 def test_behind_a_class_and_a_distillation_token(tmp_path):
     """Of an encoder whose pixels are normalised colour by colour."""
-    build(tmp_path / "it", "DeiTForImageClassificationWithTeacher")
-    loaded = load(tmp_path / "it")
+    loaded = encoder(tmp_path / "it", "DeiTForImageClassificationWithTeacher")
     picture = np.random.default_rng(0).integers(0, 256, (32, 32, 3), dtype=np.uint8)
     inputs, positions = prepare(loaded, picture)
     assert removable_positions(positions) == tuple(range(2, 18))
@@ -129,8 +127,10 @@ def test_in_batches_of_any_size_the_answers_are_the_same(text_loaded, monkeypatc
 
 def test_of_a_pair_of_texts_the_part_stays_known(tmp_path):
     """With token types another token is still one of the part in which it stands."""
-    build(tmp_path / "it", "BertForSequenceClassification", type_vocab_size=2)
-    loaded, pair = load(tmp_path / "it"), Text(SENTENCE, SECOND)
+    loaded, pair = (
+        encoder(tmp_path / "it", "BertForSequenceClassification", type_vocab_size=2),
+        Text(SENTENCE, SECOND),
+    )
     inputs, positions = prepare(loaded, pair)
     answers = knock_out(loaded, pair, "mask")
     for row, at in enumerate(removable_positions(positions)):

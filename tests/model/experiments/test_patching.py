@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.capture import activations, capture
-from model.checkpoint import load
 from model.experiments import batching
 from model.experiments.ablation import ablate_heads
 from model.experiments.patching import (
@@ -25,7 +24,7 @@ from model.hooks import watch
 from model.loaded import Loaded
 from tests.model import tiny
 from tests.model.experiments.known_heads import answer_with, uniform_encoder
-from tests.model.huggingface.folders import build as build_folder
+from tests.model.huggingface.folders import encoder
 from tests.model.tiny import CLOSE, DIGIT, TEXT, encoders
 from tests.slow import first_of
 
@@ -142,8 +141,7 @@ def test_other_placements_of_the_norm(placement, patch, plainly):
     ),
 )
 def test_imported_encoders(tmp_path, architecture, patch, plainly):
-    build_folder(tmp_path, architecture)
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, architecture)
     pairs = pair_positions(loaded, SENTENCE, LONGER)
     np.testing.assert_allclose(
         patch(loaded, SENTENCE, LONGER), plainly(loaded, SENTENCE, LONGER, pairs), **CLOSE
@@ -151,8 +149,7 @@ def test_imported_encoders(tmp_path, architecture, patch, plainly):
 
 
 def test_keys_that_heads_share_are_one_part(tmp_path):
-    build_folder(tmp_path, "EuroBertModel")
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, "EuroBertModel")
     config = loaded.config
     shared = config.family.parts.n_key_heads
     assert shared < config.n_heads

@@ -9,7 +9,6 @@ from scipy.spatial import distance
 from scipy.stats import ttest_1samp
 
 from model.capture import capture
-from model.checkpoint import load
 from model.experiments.masked_word import masked_word
 from model.experiments.patching import patch_feed_forwards, patch_heads, patch_positions
 from model.experiments.patching_over_pairs import (
@@ -21,7 +20,7 @@ from model.experiments.patching_over_pairs import (
     shares_of_the_way,
 )
 from tests.model import tiny
-from tests.model.huggingface.folders import build as build_folder
+from tests.model.huggingface.folders import encoder
 from tests.model.tiny import TEXT
 
 PAIRS = [("not great film a b", "great great film b b"), ("a film", "not a film"), ("great b", "great c")]
@@ -124,8 +123,7 @@ def test_all_of_the_last_stage_is_the_whole_way(text_loaded):
 
 def test_without_classes_it_is_the_distance_of_the_pooled_state_and_is_never_shown(tmp_path):
     """Also of a text patched by itself, whose distances are rounding."""
-    build_folder(tmp_path, "BertModel")
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, "BertModel")
     for pairs in ([*PAIRS], [(first, first) for first, _ in PAIRS]):
         found = patch_pairs(loaded, pairs, "v")
         distances = [
@@ -149,8 +147,7 @@ def test_without_classes_a_share_is_how_much_nearer_the_pooled_state_comes():
 
 
 def test_shares_of_pooled_states_fall_where_the_similarity_falls(tmp_path):
-    build_folder(tmp_path, "BertModel")
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, "BertModel")
     first, second = PAIRS[0]
     clean, other = (capture(loaded, text).pooled for text in (first, second))
     patched = patch_heads(loaded, first, second)
@@ -208,8 +205,7 @@ def test_the_mean_of_shares_leaves_out_pairs_that_nearly_agree():
 
 
 def test_a_masked_word_is_that_of_each_first_text(tmp_path):
-    build_folder(tmp_path, "BertForMaskedLM")
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, "BertForMaskedLM")
     pairs = [("a [MASK] film", "not [MASK] b"), ("great [MASK]", "not [MASK]")]
     found = patch_pairs(loaded, pairs, "k", answer_of=lambda text: masked_word(loaded, text))
     expected = []
@@ -222,8 +218,7 @@ def test_a_masked_word_is_that_of_each_first_text(tmp_path):
 
 
 def test_a_pair_that_cannot_be_read_is_named(tmp_path):
-    build_folder(tmp_path, "BertForMaskedLM")
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, "BertForMaskedLM")
     pairs = [("a [MASK] film", "not [MASK] b"), ("great film", "not [MASK]")]
     with pytest.raises(ValueError, match=r"pair 2: the text has no \[MASK\]"):
         patch_pairs(loaded, pairs, answer_of=lambda text: masked_word(loaded, text))

@@ -9,24 +9,17 @@ import torch
 
 from model.capture import activations, capture
 from model.capture.intervention import repositioned
-from model.checkpoint import load
 from model.experiments import position_kinds
 from model.experiments.probabilities import probabilities
 from model.experiments.shuffling import restore_order, shuffled_order
 from model.huggingface.encoder import own_full_mask
-from model.loaded import Loaded
 from tests.model import tiny
-from tests.model.huggingface.folders import SENTENCE, build
+from tests.model.huggingface.folders import SENTENCE, encoder
 
 HEAD = (1, 2)
 ROTARY = ("ModernBertModel", "EsmModel", "NomicBertModel", "EuroBertModel")
 BIASED = ("MPNetModel", "T5EncoderModel", "UMT5EncoderModel")
 RELATIVE = (*ROTARY, "T5EncoderModel", "UMT5EncoderModel", "DebertaV2Model")
-
-
-def encoder(folder: Path, architecture: str, **changed: object) -> Loaded:
-    build(folder / "encoder", architecture, **changed)
-    return load(str(folder / "encoder"))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ import transformers
 from _pytest.mark import ParameterSet
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
+from model.checkpoint import load
+from model.loaded import Loaded
+
 TEXT = (
     "the film is not bad at all a long slow story that made me cry , . it end ##ing ##s un ##be ##lie ##vable"
 )
@@ -163,7 +166,9 @@ def build(folder: Path, architecture: str, seed: int = 0, **changed: Any) -> tor
     values = FAMILIES[family] | changed
     if family not in PICTURES:
         values = {"vocab_size": len(VOCABULARY), "pad_token_id": 0} | values
-    values = {key: it for key, it in values.items() if not (family in PICTURES and key in NOT_OF_PICTURES)}
+    values = {
+        key: value for key, value in values.items() if not (family in PICTURES and key in NOT_OF_PICTURES)
+    }
     model = kind(kind.config_class(**values, attn_implementation="eager"))
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
@@ -180,6 +185,12 @@ def build(folder: Path, architecture: str, seed: int = 0, **changed: Any) -> tor
     return model
 
 
+def encoder(folder: Path, architecture: str, **changed: Any) -> Loaded:
+    """That encoder, saved by `build` and loaded from its folder."""
+    build(folder, architecture, **changed)
+    return load(folder)
+
+
 def slow_but_bert_and_vit(architectures: Sequence[str]) -> list[ParameterSet]:
     """Values for `parametrize`: those of other families, which share the code of these two, are marked as slow."""
     return [
@@ -189,7 +200,9 @@ def slow_but_bert_and_vit(architectures: Sequence[str]) -> list[ParameterSet]:
 
 
 def tokenizer() -> Tokenizer:
-    made = Tokenizer(models.WordPiece({word: at for at, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))
+    made = Tokenizer(
+        models.WordPiece({word: index for index, word in enumerate(VOCABULARY)}, unk_token="[UNK]")
+    )
     made.normalizer = normalizers.BertNormalizer()
     made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     made.add_special_tokens(list(SPECIAL))
@@ -205,4 +218,4 @@ def rewrite(folder: Path, **changed: Any) -> None:
     """Values of config.json; None takes one out."""
     path = folder / "config.json"
     values = json.loads(path.read_text()) | changed
-    path.write_text(json.dumps({key: it for key, it in values.items() if it is not None}))
+    path.write_text(json.dumps({key: value for key, value in values.items() if value is not None}))

@@ -30,7 +30,7 @@ from tests.model.huggingface.agreement import (
     picture,
     read_size,
 )
-from tests.model.huggingface.folders import SENTENCE, VOCABULARY, build, rewrite
+from tests.model.huggingface.folders import SENTENCE, VOCABULARY, build, encoder, rewrite
 
 VISION = [
     ("CLIPVisionModel", {}),
@@ -229,8 +229,7 @@ def test_special_tokens_of_clip(tmp_path: Path) -> None:
 
 
 def test_measures_and_experiments_keep_to_the_causal_mask(tmp_path: Path) -> None:
-    build(tmp_path, "CLIPTextModel")
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, "CLIPTextModel")
     record = capture(loaded, SENTENCE)
     n, n_layers = len(record), loaded.config.n_layers
     assert n_allowed_keys(record.mask)[0, 0].tolist() == list(range(1, n + 1))

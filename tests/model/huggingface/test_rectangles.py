@@ -12,7 +12,7 @@ from model.experiments.embeddings import patch_pictures
 from model.experiments.shuffling import shuffled_picture
 from model.huggingface import describe
 from tests.model.huggingface.agreement import agree, picture, read_size
-from tests.model.huggingface.folders import build, rewrite
+from tests.model.huggingface.folders import build, encoder, rewrite
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,7 @@ def test_rectangles_are_read_as_by_their_own_library(
 
 
 def test_pictures_of_another_shape_are_stretched_and_cut_by_height_and_width(tmp_path: Path) -> None:
-    build(tmp_path, "ViTModel", image_size=[32, 64], patch_size=[8, 4])
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, "ViTModel", image_size=[32, 64], patch_size=[8, 4])
     half = np.zeros((10, 10, 3), np.uint8)
     half[:, 5:] = 255
     patches = patch_pictures(loaded, half)
@@ -72,8 +71,7 @@ def test_pictures_of_another_shape_are_stretched_and_cut_by_height_and_width(tmp
 
 
 def test_masks_of_neighbours_follow_rows_and_columns(tmp_path: Path) -> None:
-    build(tmp_path, "ViTModel", image_size=[16, 32], patch_size=[8, 4])
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, "ViTModel", image_size=[16, 32], patch_size=[8, 4])
     record = capture(
         loaded, np.zeros((16, 32, 3), np.uint8), Intervention(masks=(MaskChoice(kind="window", radius=1),))
     )

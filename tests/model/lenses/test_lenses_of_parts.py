@@ -7,12 +7,11 @@ import pytest
 import torch
 
 from model.capture import activations, capture
-from model.checkpoint import load
 from model.hooks import watch
 from model.lenses.norms import vector_norms_with_residual
 from model.lenses.value_zeroing import changes_of_layers
 from model.loaded import Loaded
-from tests.model.huggingface.folders import SENTENCE, build
+from tests.model.huggingface.folders import SENTENCE, encoder
 
 ARCHITECTURES = ["T5EncoderModel", "UMT5EncoderModel", "DebertaV2Model", "ModernBertModel", "EuroBertModel"]
 
@@ -27,8 +26,7 @@ def with_values(loaded: Loaded, layer: int, factors: torch.Tensor, name: str) ->
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_value_zeroing_is_what_zeroed_values_change(architecture: str, tmp_path: Path) -> None:
-    build(tmp_path, architecture)
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, architecture)
     record = capture(loaded, SENTENCE)
     changes = changes_of_layers(loaded.model, record)
     for layer in range(record.config.n_layers):
@@ -46,8 +44,7 @@ def test_value_zeroing_is_what_zeroed_values_change(architecture: str, tmp_path:
 
 @pytest.mark.parametrize("architecture", [name for name in ARCHITECTURES if name != "DebertaV2Model"])
 def test_contributions_are_what_one_value_adds(architecture: str, tmp_path: Path) -> None:
-    build(tmp_path, architecture)
-    loaded = load(tmp_path)
+    loaded = encoder(tmp_path, architecture)
     record = capture(loaded, SENTENCE)
     norms = vector_norms_with_residual(loaded.model, record)
     layer = 1
